@@ -1,0 +1,136 @@
+"""Settings: defaults, then `config.toml` in the home, then `OBSERVER_<NAME>` in the environment.
+
+An unknown key is an error, so that a misspelt setting never passes for one that works.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from observer.errors import ConfigInvalid
+from observer.paths import Home
+
+ENV_PREFIX = "OBSERVER_"
+RESERVED = frozenset({"OBSERVER_HOME", "OBSERVER_SESSION"})
+"""Variables with our prefix that are not settings: the home itself, and a shell's session id."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything a user may set; a description is the help text in `observer config`."""
+
+    event_cap_bytes: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            le=16 << 20,
+            description=("Most bytes of text kept of one event; the middle of longer text is cut."),
+        ),
+    ] = 65536
+    session_idle_minutes: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1440,
+            description=("Minutes without an event after which a session counts as over."),
+        ),
+    ] = 30
+    context_tokens: Annotated[
+        int,
+        Meta(
+            ge=100,
+            le=2500,
+            description=("Token budget of the context that session-start hooks print."),
+        ),
+    ] = 1500
+    http_port: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=65535,
+            description=(
+                "Loopback TCP port for streamable-HTTP MCP and POST /events; 0 means none."
+            ),
+        ),
+    ] = 0
+    exclude: Annotated[
+        tuple[str, ...],
+        Meta(description=("Folders (with everything below) of which nothing is recorded.")),
+    ] = ()
+    owner: Annotated[
+        str,
+        Meta(
+            description=(
+                "Name under which your personal notes are kept; empty means your login name."
+            )
+        ),
+    ] = ""
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        Meta(description=("How much the daemon writes to its log.")),
+    ] = "info"
+
+
+def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
+    """Read the settings in force.
+
+    Raises:
+        ConfigInvalid: the file is not TOML, or a key or value is not one of ours; names it.
+    """
+    try:
+        values: dict[str, Any] = tomllib.loads(home.config.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        values = {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigInvalid(
+            f"{home.config} is not valid TOML: {error}", hint="correct or remove that line"
+        ) from error
+    values |= _from_environment(environ)
+    return check(values, source=str(home.config))
+
+
+def check(values: Mapping[str, Any], *, source: str) -> Settings:
+    """Turn plain values into settings, numbers and lists in strings included.
+
+    Raises:
+        ConfigInvalid: an unknown key or a value out of range; the message names `source`.
+    """
+    unknown = sorted(set(values) - set(Settings.__struct_fields__))
+    if unknown:
+        raise ConfigInvalid(
+            f"unknown setting {unknown[0]!r} in {source}",
+            hint="one of: " + ", ".join(Settings.__struct_fields__),
+        )
+    try:
+        return msgspec.convert(dict(values), Settings, strict=False)
+    except msgspec.ValidationError as error:
+        raise ConfigInvalid(
+            f"setting refused in {source}: {error}", hint="see: observer config"
+        ) from error
+
+
+def describe() -> list[tuple[str, object, str]]:
+    """Return (name, default, help text) of every setting, in the order of the class."""
+    hints = {field.name: field for field in msgspec.structs.fields(Settings)}
+    return [(name, field.default, _help(field.type)) for name, field in hints.items()]
+
+
+def _help(annotation: object) -> str:
+    for extra in getattr(annotation, "__metadata__", ()):
+        if isinstance(extra, Meta) and extra.description:
+            return extra.description
+    raise AssertionError(f"setting without help: {annotation}")
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for variable, text in environ.items():
+        if variable.startswith(ENV_PREFIX) and variable not in RESERVED:
+            name = variable.removeprefix(ENV_PREFIX).lower()
+            found[name] = text.split(os.pathsep) if name == "exclude" else text
+    return found

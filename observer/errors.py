@@ -1,0 +1,84 @@
+"""The one error root: what happened, what to do next, and the exit code that tells a script.
+
+Raise where it is found; render once, in `observer.front.render`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class ObserverError(Exception):
+    """Something observer can explain.
+
+    Args:
+        message: what happened, one sentence without a full stop.
+        hint: what to do next, in the imperative; empty if nothing can be done.
+    """
+
+    exit_code: ClassVar[int] = 1
+    code: ClassVar[str] = "error"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class BadInput(ObserverError):
+    """An argument, payload or query is not what the door it came through documents."""
+
+    exit_code = 2
+    code = "bad-input"
+
+
+class ConfigInvalid(ObserverError):
+    """A setting or a foreign configuration file cannot be used as it is; nothing was changed."""
+
+    exit_code = 2
+    code = "config-invalid"
+
+
+class NotFound(ObserverError):
+    """A handle, project or session that does not exist."""
+
+    exit_code = 3
+    code = "not-found"
+
+
+class Ambiguous(ObserverError):
+    """A name that fits several things; the hint lists exact handles."""
+
+    exit_code = 3
+    code = "ambiguous"
+
+
+class DaemonUnavailable(ObserverError):
+    """The daemon does not answer or could not be started."""
+
+    exit_code = 4
+    code = "daemon-unavailable"
+
+
+class StoreUnavailable(ObserverError):
+    """The database cannot be opened, is newer than this version, or cannot be written."""
+
+    exit_code = 5
+    code = "store-unavailable"
+
+
+class SecretRefused(ObserverError):
+    """An explicit write held a secret; the message names its class, never its value."""
+
+    exit_code = 6
+    code = "secret-refused"
+
+
+class Undecodable(ObserverError):
+    """An envelope that no decoder understands; the pipeline moves it to `spool/bad`."""
+
+    exit_code = 2
+    code = "undecodable"

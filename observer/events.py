@@ -1,0 +1,259 @@
+"""What happened: the decoded form of everything that hooks, fronts and the daemon report.
+
+All values are frozen. Times are integer UTC milliseconds (`*_ms`). What a client sent becomes one
+`Event`, whose `body` says what happened. The tag of a body is the event's kind, the same word in
+JSON, SQL, tools and README.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, dataclass_transform
+
+import msgspec
+
+Scope = Literal["personal", "project", "team"]
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of every value: immutable, compared by content, named arguments only."""
+
+
+class Body(Value, tag_field="kind"):
+    """Base of the happenings; the tag is the event's kind in JSON, SQL and tools alike."""
+
+
+class SessionStart(Body, tag="session-start"):
+    """A client began or resumed a session."""
+
+    source: str = ""
+    model: str = ""
+    parent_session: str = ""
+
+
+class SessionEnd(Body, tag="session-end"):
+    """A session is over; `reason` is the client's word, or `idle` when the daemon closed it."""
+
+    reason: str = ""
+
+
+class Prompt(Body, tag="prompt"):
+    """What the person asked."""
+
+    text: str
+    files: tuple[str, ...] = ()
+
+
+class Reply(Body, tag="reply"):
+    """The agent's last words of one turn."""
+
+    text: str = ""
+
+
+class Edit(Value):
+    """One replacement inside a file; an empty `old` is an insertion."""
+
+    old: str = ""
+    new: str = ""
+
+
+class FileWrite(Body, tag="file-write"):
+    """A file was created, changed or deleted."""
+
+    path: str
+    operation: Literal["create", "edit", "append", "delete", "write"] = "edit"
+    edits: tuple[Edit, ...] = ()
+    content: str | None = None
+    tool: str = ""
+    error: str = ""
+
+
+class FileRead(Body, tag="file-read"):
+    """Files were read; `lines` says which part where the client told."""
+
+    paths: tuple[str, ...]
+    lines: str = ""
+    tool: str = ""
+
+
+class Command(Body, tag="command"):
+    """A shell command ended. `failed` is None where the client does not tell."""
+
+    command: str
+    output: str = ""
+    exit_code: int | None = None
+    failed: bool | None = None
+    interrupted: bool = False
+    duration_ms: int | None = None
+    description: str = ""
+
+
+class Search(Body, tag="search"):
+    """Something was looked up, in code or on the web."""
+
+    query: str
+    where: Literal["code", "files", "web", "memory"] = "code"
+    path: str = ""
+    output: str = ""
+    tool: str = ""
+
+
+class Delegation(Body, tag="delegation"):
+    """Work was handed to a sub-agent, or came back from it (`result`)."""
+
+    task: str = ""
+    agent: str = ""
+    result: str = ""
+
+
+class ToolUse(Body, tag="tool-use"):
+    """Any other tool, MCP tools included; `input` and `output` are text."""
+
+    tool: str
+    input: str = ""
+    output: str = ""
+    failed: bool | None = None
+
+
+class Intent(Body, tag="intent"):
+    """A tool is about to run. Kept for clients whose result does not repeat what was asked."""
+
+    tool: str
+    of: Command | FileWrite | FileRead | Search | ToolUse
+
+
+class Outcome(Body, tag="outcome"):
+    """A tool's result without its input; paired with the oldest open `Intent` of the same tool."""
+
+    tool: str
+    output: str = ""
+    exit_code: int | None = None
+    failed: bool | None = None
+
+
+class Compaction(Body, tag="compaction"):
+    """The client shortened its context; `summary` is the text it kept, where it told."""
+
+    trigger: str = ""
+    summary: str = ""
+
+
+class FileChange(Value):
+    """One file of a commit; line counts are None for binary files.
+
+    `symbols` are the functions, classes or sections that git's hunk headers and changed
+    definition lines name.
+    """
+
+    path: str
+    status: Literal["added", "modified", "deleted", "renamed", "copied", "other"] = "modified"
+    old_path: str = ""
+    added: int | None = None
+    removed: int | None = None
+    symbols: tuple[str, ...] = ()
+
+
+class Commit(Body, tag="commit"):
+    """A commit that now exists; `action` is the git operation that made it."""
+
+    hash: str
+    subject: str = ""
+    message: str = ""
+    author: str = ""
+    authored_ms: int | None = None
+    parents: tuple[str, ...] = ()
+    files: tuple[FileChange, ...] = ()
+    action: Literal["commit", "amend", "merge", "cherry-pick", "revert", "import"] = "commit"
+
+
+class Checkout(Body, tag="checkout"):
+    """HEAD moved to another branch or commit."""
+
+    old: str = ""
+    new: str = ""
+    branch: str = ""
+
+
+class Rewrite(Body, tag="rewrite"):
+    """Commits were replaced by others: pairs of (old hash, new hash)."""
+
+    reason: str = ""
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
+class Remember(Body, tag="remember"):
+    """A note recorded on purpose. `key` makes it an upsert within its scope and owner."""
+
+    content: str
+    title: str = ""
+    type: str = "fact"
+    key: str = ""
+    category: str = ""
+    confidence: float | None = None
+    scope: Scope = "project"
+
+
+class Forget(Body, tag="forget"):
+    """An item was deleted by its exact id."""
+
+    item: int
+
+
+class Custom(Body, tag="custom"):
+    """Whatever else an editor or script wants remembered."""
+
+    name: str
+    text: str = ""
+    files: tuple[str, ...] = ()
+
+
+AnyBody = (
+    SessionStart
+    | SessionEnd
+    | Prompt
+    | Reply
+    | FileWrite
+    | FileRead
+    | Command
+    | Search
+    | Delegation
+    | ToolUse
+    | Intent
+    | Outcome
+    | Compaction
+    | Commit
+    | Checkout
+    | Rewrite
+    | Remember
+    | Forget
+    | Custom
+)
+
+
+def kind_of(body: Body) -> str:
+    """Return the tag of a happening, e.g. ``"file-write"``."""
+    return str(body.__struct_config__.tag)
+
+
+class Event(Value):
+    """One decoded happening. Redacted from the moment it leaves `capture.redact`.
+
+    `id` is the spool entry's name and unique for ever; `session` is the client's own session id.
+    `dedup` is equal for two reports of the same happening (unique within a project);
+    `route` says which hook reported it, so that the same happening told by two different hooks
+    within seconds can be recognised even without an id in common.
+    """
+
+    id: str
+    at_ms: int
+    client: str
+    body: AnyBody
+    session: str = ""
+    agent: str = ""
+    turn: str = ""
+    cwd: str = ""
+    roots: tuple[str, ...] = ()
+    host: str = ""
+    route: str = ""
+    dedup: str = ""
+    author: Literal["person", "agent", "system"] = "agent"

@@ -1,0 +1,180 @@
+"""Where it happened and what is recalled: projects, sessions, recorded events, items.
+
+All values are frozen. Times are integer UTC milliseconds (`*_ms`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from datetime import UTC, datetime
+from typing import Literal
+
+from observer.events import Event, Scope, Value
+
+Layer = Literal["past", "state", "rule"]
+
+# --- where it happened ---------------------------------------------------------------------------
+
+
+class Place(Value):
+    """What the file system says about a folder: the evidence from which a project is recognised.
+
+    `root` is the git work tree, or the folder itself. `common_dir` is shared by all worktrees.
+    `inode` is `device:inode` of `common_dir` (or of `root` without git) and survives a rename.
+    `remotes` are normalised (`host/owner/name`), origin first.
+    """
+
+    root: str
+    git: bool = False
+    common_dir: str = ""
+    inode: str = ""
+    remotes: tuple[str, ...] = ()
+    root_commit: str = ""
+    branch: str = ""
+    commit: str = ""
+
+
+class Project(Value):
+    """A stable identity of a repository or folder; everything but `id` and `uuid` may change."""
+
+    id: int
+    uuid: str
+    name: str
+    roots: tuple[str, ...] = ()
+    common_dirs: tuple[str, ...] = ()
+    inodes: tuple[str, ...] = ()
+    remotes: tuple[str, ...] = ()
+    root_commit: str = ""
+    earlier_names: tuple[str, ...] = ()
+    created_ms: int = 0
+
+
+UNASSIGNED = 1
+"""Id of the project that holds what happened in no recognisable folder; it always exists."""
+
+
+class Recorded(Value):
+    """An event in its place in the log. `seq` grows by one an event and is never reused.
+
+    `root` is the project's folder at that time, so that paths can be shown relative to it.
+    """
+
+    seq: int
+    event: Event
+    project_id: int
+    session_id: int | None = None
+    root: str = ""
+    branch: str = ""
+    commit: str = ""
+
+
+# --- what is recalled ----------------------------------------------------------------------------
+
+ItemKind = Literal["observation", "summary", "note", "inference"]
+Slot = Literal["observation", "summary", "arc"]
+
+KNOWLEDGE_TYPES = frozenset({"decision", "constraint", "heuristic", "rejected"})
+"""Types that are ranked above everything else in a context pack (factor 3)."""
+
+_SLOTS: dict[Slot, int] = {"observation": 0, "summary": 1, "arc": 2}
+
+
+def item_id(seq: int, slot: Slot = "observation") -> int:
+    """Return the id of the item that an event gives rise to.
+
+    Ids follow from the log alone, so a rebuild hands out the same ones: handles that an agent
+    wrote down stay valid.
+    """
+    return seq * 4 + _SLOTS[slot]
+
+
+def item_uuid(event_id: str, at_ms: int, slot: Slot = "observation") -> str:
+    """Return a version 7 UUID that follows from the event: its time, then a digest of its id.
+
+    Source: RFC 9562 section 5.7, with a hash in place of the random bits.
+    """
+    digest = int.from_bytes(hashlib.sha256(f"{slot}:{event_id}".encode()).digest()[:10], "big")
+    bits = (at_ms & (1 << 48) - 1) << 80 | digest
+    bits = bits & ~(0xF << 76) | 0x7 << 76
+    return str(uuid.UUID(int=bits & ~(0x3 << 62) | 0x2 << 62))
+
+
+class SummaryFields(Value):
+    """The six answers of a session summary; empty where the session said nothing."""
+
+    request: str = ""
+    investigated: str = ""
+    learned: str = ""
+    completed: str = ""
+    next_steps: str = ""
+    notes: str = ""
+
+
+class Item(Value):
+    """Anything that can be recalled. Paths are relative to the project's root where inside it.
+
+    `discovery_tokens` estimates what the original cost the agent: characters / 4, rounded up.
+    `folded` counts the happenings that this item stands for.
+    """
+
+    id: int
+    uuid: str
+    kind: ItemKind
+    type: str
+    title: str
+    subtitle: str = ""
+    narrative: str = ""
+    facts: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    files_read: tuple[str, ...] = ()
+    files_modified: tuple[str, ...] = ()
+    summary: SummaryFields | None = None
+    project_id: int | None = None
+    session_id: int | None = None
+    author: Literal["person", "agent", "system"] = "system"
+    owner: str = ""
+    scope: Scope = "project"
+    layer: Layer = "past"
+    key: str = ""
+    category: str = ""
+    confidence: float | None = None
+    status: str = "active"
+    branch: str = ""
+    commit: str = ""
+    content_hash: str = ""
+    discovery_tokens: int = 0
+    folded: int = 1
+    created_ms: int = 0
+    updated_ms: int = 0
+    stale_ms: int | None = None
+    deleted_ms: int | None = None
+
+
+class Session(Value):
+    """One run of one client in one project. `id` is the `seq` of its first event.
+
+    `state` is the interpreter's own memory of the session (JSON), opaque to everyone else.
+    """
+
+    id: int
+    external: str
+    client: str
+    project_id: int
+    status: Literal["active", "ended", "idle"] = "active"
+    cwd: str = ""
+    branch: str = ""
+    started_ms: int = 0
+    last_ms: int = 0
+    ended_ms: int | None = None
+    prompts: int = 0
+    events: int = 0
+    first_prompt: str = ""
+    parent: str = ""
+    state: bytes = b""
+
+
+def iso(at_ms: int) -> str:
+    """Return ISO 8601 UTC with milliseconds, e.g. ``2026-11-21T09:12:01.120Z``."""
+    seconds, millis = divmod(at_ms, 1000)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{millis:03d}Z"

@@ -1,0 +1,109 @@
+"""Where everything lives: one folder, moved as a whole by `OBSERVER_HOME`.
+
+Standard library only: hooks, the pump and the spool import it before anything else is loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+ENV_HOME = "OBSERVER_HOME"
+SOCKET_NAME_BYTES = 100
+"""Longest socket name we use. Linux allows 107 bytes, macOS 103."""
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The folder that holds one user's memory; two homes never share a file, lock or socket."""
+
+    root: Path
+
+    @property
+    def spool(self) -> Path:
+        """Durable queue: `tmp/`, `new/`, `bad/` and `shell/`."""
+        return self.root / "spool"
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file."""
+        return self.root / "observer.db"
+
+    @property
+    def backups(self) -> Path:
+        """Copies of the database made before a migration, and of every config file we edited."""
+        return self.root / "backups"
+
+    @property
+    def context(self) -> Path:
+        """Ready-made context files, under a mirror of each project's path."""
+        return self.root / "context"
+
+    @property
+    def hooks(self) -> Path:
+        """Installed hook scripts; their paths are in clients' configurations and never change."""
+        return self.root / "hooks"
+
+    @property
+    def logs(self) -> Path:
+        """`daemon.log` (rotated) and `hooks.log`."""
+        return self.root / "log"
+
+    @property
+    def config(self) -> Path:
+        """Settings in TOML; absent means defaults."""
+        return self.root / "config.toml"
+
+    @property
+    def lock(self) -> Path:
+        """The file whose `flock` the daemon holds while it lives."""
+        return self.root / "daemon.lock"
+
+    @property
+    def token(self) -> Path:
+        """Bearer token of the TCP listener, mode 0600."""
+        return self.root / "token"
+
+    @property
+    def run(self) -> Path:
+        """Folder of the sockets.
+
+        It stands beside the rest unless that makes a socket's name too long for the kernel; then
+        it is a folder in /tmp named for the user and the home, which the daemon creates 0700 and
+        refuses to use when somebody else owns it.
+        """
+        inside = self.root / "run"
+        if len(os.fsencode(inside / "daemon.sock")) <= SOCKET_NAME_BYTES:
+            return inside
+        digest = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:16]
+        return Path("/tmp") / f"observer-{os.getuid()}-{digest}"  # noqa: S108 - checked by its user
+
+    @property
+    def socket(self) -> Path:
+        """The daemon's HTTP socket: status, events, memory writes."""
+        return self.run / "daemon.sock"
+
+    @property
+    def mcp_socket(self) -> Path:
+        """The daemon's MCP socket, one session a connection."""
+        return self.run / "mcp.sock"
+
+
+def home() -> Home:
+    """Return the home of this process: `$OBSERVER_HOME`, else `~/.observer`; always absolute."""
+    chosen = os.environ.get(ENV_HOME) or os.path.join(os.path.expanduser("~"), ".observer")  # noqa: PTH111, PTH118 - pathlib is for callers; hooks count each import
+    return Home(Path(os.path.abspath(chosen)))  # noqa: PTH100 - resolve() would follow links and part the hook's view from ours
+
+
+def make_private(folder: Path) -> Path:
+    """Create a folder with mode 0700, parents included, and return it.
+
+    Raises:
+        PermissionError: it exists and belongs to another user.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if folder.stat().st_uid != os.getuid():
+        raise PermissionError(f"{folder} belongs to another user")
+    return folder
