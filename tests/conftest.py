@@ -1,0 +1,53 @@
+"""Fixtures for all: a throw-away home, and a guard over the real one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from observer.paths import Home
+
+settings.register_profile(
+    "suite",
+    deadline=None,  # these machines are noisy; speed is measured by scripts/bench.py
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("suite")
+
+REAL_HOME = Path(os.path.expanduser("~"))  # noqa: PTH111 - HOME as it was before any fixture
+AGENT_VARIABLES = ("CLAUDECODE", "CLAUDE_", "CURSOR_", "KIRO_", "CODEX_", "GEMINI_", "AI_AGENT")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    """A home of observer's own inside a home of the user's own, both thrown away.
+
+    Fails the test that touched the real `~/.observer`.
+    """
+    before = _stamp(REAL_HOME / ".observer")
+    user = tmp_path / "home"
+    user.mkdir()
+    for name in list(os.environ):
+        if name.startswith(("OBSERVER_", "GIT_", *AGENT_VARIABLES)):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(user))
+    monkeypatch.setenv("OBSERVER_HOME", str(user / ".observer"))
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    for variable in ("GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"):
+        monkeypatch.setenv(variable, "Ana")
+    for variable in ("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"):
+        monkeypatch.setenv(variable, "ana@example.com")
+    yield Home(user / ".observer")
+    assert _stamp(REAL_HOME / ".observer") == before, "the test touched the real home"
+
+
+def _stamp(folder: Path) -> tuple[int, ...]:
+    try:
+        return tuple(sorted(entry.stat().st_mtime_ns for entry in folder.rglob("*")))
+    except FileNotFoundError:
+        return ()
