@@ -1,0 +1,188 @@
+"""The SQLite engine: connections, transactions, migrations; step 7 of the way of an event.
+
+One writer, a small pool of readers, write-ahead log, `synchronous=FULL`: what a commit has
+returned for is on disk.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Empty, LifoQueue
+
+import apsw
+
+from observer.errors import StoreUnavailable
+from observer.paths import make_private
+from observer.store.migrate import Migration, migrations, needed
+from observer.store.sqlite.reader import SqliteReader
+from observer.store.sqlite.writer import SqliteWriter
+
+__all__ = ["SqliteStore"]
+
+APPLICATION_ID = 0x4F425356
+"""`OBSV` in the file's header: tells our databases from other people's."""
+BUSY_MS = 10_000
+READERS = 4
+
+_HINTS: tuple[tuple[type[apsw.Error], str], ...] = (
+    (apsw.FullError, "free some disk space; events wait in the spool"),
+    (apsw.ReadOnlyError, "make the folder and the database writable"),
+    (apsw.PermissionsError, "make the folder and the database writable"),
+    (apsw.CantOpenError, "check that the folder exists and is yours"),
+    (apsw.NotADBError, "move that file away; it is not a database"),
+    (apsw.CorruptError, "restore a copy from the backups folder, then: observer rebuild"),
+    (apsw.BusyError, "another process holds the database; end it"),
+)
+
+
+class SqliteStore:
+    """One database file. Implements `store.interface.Store`.
+
+    Args:
+        path: the file; created with its folder unless `read_only`.
+        backups: where a copy goes before a migration; beside the file by default.
+        read_only: for processes that only look; needs an existing, migrated database.
+        steps: the migrations; other ones are for tests of migrating.
+
+    Raises:
+        StoreUnavailable: no such database, not a database, newer than this observer, unwritable.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        backups: Path | None = None,
+        read_only: bool = False,
+        steps: Sequence[Migration] = (),
+    ) -> None:
+        self._path = path
+        self._read_only = read_only
+        self._steps = steps or migrations("sqlite")
+        self._readers: LifoQueue[apsw.Connection] = LifoQueue()
+        self._lent = threading.BoundedSemaphore(READERS)
+        self._writing = threading.Lock()
+        with _explained(path):
+            self._writer = self._open_checked(backups or path.parent / "backups")
+
+    def _open_checked(self, backups: Path) -> apsw.Connection | None:
+        if self._read_only:
+            if not self._path.exists():
+                raise StoreUnavailable(
+                    f"there is no memory at {self._path} yet", hint="start it with: observer up"
+                )
+            reader = self._connect()
+            if needed(_version(reader), self._steps, where=str(self._path)):
+                raise StoreUnavailable(
+                    f"{self._path} was written by an older observer", hint="run: observer up"
+                )
+            self._readers.put(reader)
+            return None
+        make_private(self._path.parent)
+        # A newer database must not even be switched to write-ahead logging: look first.
+        writer = self._connect()
+        todo = needed(_version(writer), self._steps, where=str(self._path))
+        writer.execute("PRAGMA journal_mode = WAL").fetchall()
+        for step in todo:
+            self._migrate(writer, step, backups)
+        return writer
+
+    def _connect(self) -> apsw.Connection:
+        flags = (
+            apsw.SQLITE_OPEN_READONLY
+            if self._read_only
+            else (apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        )
+        previous = os.umask(0o077)
+        try:
+            connection = apsw.Connection(os.fspath(self._path), flags=flags)
+        finally:
+            os.umask(previous)
+        connection.set_busy_timeout(BUSY_MS)
+        for pragma in ("synchronous = FULL", "cache_size = -8000", "temp_store = MEMORY"):
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+        return connection
+
+    def _migrate(self, writer: apsw.Connection, step: Migration, backups: Path) -> None:
+        if version := _version(writer):
+            stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+            copy = make_private(backups) / f"{self._path.stem}-v{version}-{stamp}.db"
+            writer.execute("VACUUM INTO ?", (os.fspath(copy),))
+        with writer:
+            writer.execute(step.sql)
+            writer.execute(f"PRAGMA application_id = {APPLICATION_ID}").fetchall()
+            writer.execute(f"PRAGMA user_version = {step.number}").fetchall()
+
+    @contextmanager
+    def read(self) -> Iterator[SqliteReader]:
+        """See `Store.read`."""
+        with self._lent, _explained(self._path):
+            try:
+                connection = self._readers.get_nowait()
+            except Empty:
+                connection = self._connect()
+            connection.execute("BEGIN")
+            try:
+                yield SqliteReader(connection)
+            finally:
+                connection.execute("ROLLBACK")
+                self._readers.put(connection)
+
+    @contextmanager
+    def write(self) -> Iterator[SqliteWriter]:
+        """See `Store.write`."""
+        if self._writer is None:
+            raise StoreUnavailable("opened for reading only", hint="go through the daemon")
+        with self._writing, _explained(self._path):
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield SqliteWriter(self._writer)
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    def check(self) -> str:
+        """See `Store.check`."""
+        with self.read() as reader:
+            return reader.integrity()
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        while not self._readers.empty():
+            self._readers.get_nowait().close()
+        if self._writer is not None:
+            self._writer.close()
+
+
+def _version(connection: apsw.Connection) -> int:
+    ours = connection.execute("PRAGMA application_id").fetchall()[0][0]
+    version = int(connection.execute("PRAGMA user_version").fetchall()[0][0])  # type: ignore[arg-type]  # a pragma's integer
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()[0][0]
+    if tables and ours != APPLICATION_ID:
+        raise StoreUnavailable(
+            f"{connection.filename} is another program's database",
+            hint="move it away, or set OBSERVER_HOME to another folder",
+        )
+    return version
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except apsw.Error as error:
+        hint = next(
+            (text for kind, text in _HINTS if isinstance(error, kind)), "see: observer doctor"
+        )
+        raise StoreUnavailable(f"{path}: {error or type(error).__name__}", hint=hint) from error
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{path}: {error.strerror}", hint="check that the folder exists and is yours"
+        ) from error

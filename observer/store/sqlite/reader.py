@@ -1,0 +1,273 @@
+"""Reads of the SQLite store: one statement per line of thought, values always bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import apsw
+
+from observer.errors import BadInput
+from observer.model import Item, Project, Recorded, Session
+from observer.store.interface import COLUMNS, Filters, Match, Totals
+from observer.store.sqlite.rows import (
+    ITEM_COLUMNS,
+    PROJECT_FIELDS,
+    RECORDED_COLUMNS,
+    SESSION_FIELDS,
+    Row,
+    kind_term,
+    project_term,
+    to_item,
+    to_project,
+    to_recorded,
+    to_session,
+)
+
+_SESSION = ", ".join(SESSION_FIELDS)
+_PROJECT = ", ".join(PROJECT_FIELDS)
+_TEXT_COLUMNS = "{" + " ".join(COLUMNS) + "}"
+_UUID_PREFIX = 8
+"""Fewest characters of a uuid that count as a handle."""
+_INTEGER_DIGITS = 19
+"""Longest decimal that may be an id; longer ones do not fit a 64-bit integer."""
+
+
+class SqliteReader:
+    """Implements `store.interface.Reader` over one connection inside a transaction."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._tokenize = connection.fts5_tokenizer(
+            "porter", ["unicode61", "remove_diacritics", "2"]
+        )
+
+    def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
+        return self._connection.execute(sql, values).fetchall()
+
+    def _row(self, sql: str, values: Sequence[object] = ()) -> Row | None:
+        return next(iter(self._rows(sql, values)), None)
+
+    def match(self, expression: str, filters: Filters, *, limit: int) -> list[Match]:
+        """See `Reader.match`."""
+        where, values = _conditions(filters)
+        try:
+            rows = self._rows(
+                f"SELECT item_words.rowid, -item_words.rank FROM item_words"
+                f" CROSS JOIN item ON item.id = item_words.rowid"
+                f" WHERE item_words MATCH ? AND {where}"
+                f" ORDER BY item_words.rank LIMIT ?",
+                (_within(expression, filters), *values, limit),
+            )
+        except apsw.SQLError as error:
+            raise BadInput(
+                f"not a legal query: {error}", hint="quote what is not a word"
+            ) from error
+        return [Match(id=rowid, bm25=score) for rowid, score in rows]
+
+    def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
+        """See `Reader.frequencies`."""
+        marks = ", ".join("?" * len(terms))
+        rows = self._rows(f"SELECT term, doc FROM item_vocabulary WHERE term IN ({marks})", terms)
+        return dict.fromkeys(terms, 0) | dict(rows)
+
+    def stem(self, word: str) -> tuple[str, ...]:
+        """See `Reader.stem`."""
+        found = self._tokenize(
+            word.encode("utf-8", "replace"),
+            apsw.FTS5_TOKENIZE_QUERY,
+            None,
+            include_offsets=False,
+            include_colocated=False,
+        )
+        return tuple(str(term) for term in found)
+
+    def items(self, ids: Sequence[int]) -> list[Item]:
+        """See `Reader.items`."""
+        marks = ", ".join("?" * len(ids))
+        rows = self._rows(
+            f"SELECT {ITEM_COLUMNS} FROM item WHERE id IN ({marks}) AND deleted_ms IS NULL", ids
+        )
+        found = {item.id: item for item in map(to_item, rows)}
+        return [found[item_id] for item_id in ids if item_id in found]
+
+    def recent(self, filters: Filters, *, limit: int) -> list[Item]:
+        """See `Reader.recent`."""
+        where, values = _conditions(filters)
+        place, place_values = _place(filters)
+        return self._items(
+            f"{place} AND {where} ORDER BY created_ms DESC, id DESC LIMIT ?",
+            (*place_values, *values, limit),
+        )
+
+    def around(self, anchor: Item, *, before: int, after: int) -> list[Item]:
+        """See `Reader.around`."""
+        at = (anchor.project_id, anchor.created_ms, anchor.id)
+        same = "project_id IS ? AND deleted_ms IS NULL AND"
+        earlier = self._items(
+            f"{same} (created_ms, id) < (?, ?) ORDER BY created_ms DESC, id DESC LIMIT ?",
+            (*at, before),
+        )
+        later = self._items(
+            f"{same} (created_ms, id) > (?, ?) ORDER BY created_ms, id LIMIT ?", (*at, after)
+        )
+        return [*reversed(earlier), anchor, *later]
+
+    def resolve(self, handle: str) -> list[int]:
+        """See `Reader.resolve`."""
+        if handle.isascii() and handle.isdigit() and len(handle) < _INTEGER_DIGITS:
+            found = self.items([int(handle)])
+            if found:
+                return [found[0].id]
+        if len(handle) < _UUID_PREFIX:
+            return []
+        low = handle.lower()
+        rows = self._rows(
+            "SELECT id FROM item WHERE uuid >= ? AND uuid < ? AND deleted_ms IS NULL"
+            " ORDER BY id LIMIT 10",
+            (low, low + "\uffff"),
+        )
+        return [row[0] for row in rows]
+
+    def keyed(self, key: str, filters: Filters) -> Item | None:
+        """See `Reader.keyed`."""
+        return self._note("key = ? AND key <> ''", key, filters)
+
+    def same_content(self, content_hash: str, filters: Filters) -> Item | None:
+        """See `Reader.same_content`."""
+        return self._note("content_hash = ?", content_hash, filters)
+
+    def _note(self, condition: str, value: str, filters: Filters) -> Item | None:
+        found = self._items(
+            f"{condition} AND kind = 'note' AND project_id IS ? AND owner = ?"
+            " AND deleted_ms IS NULL ORDER BY id LIMIT 1",
+            (value, filters.project_id, filters.owner),
+        )
+        return found[0] if found else None
+
+    def _items(self, tail: str, values: Sequence[object]) -> list[Item]:
+        return [
+            to_item(r) for r in self._rows(f"SELECT {ITEM_COLUMNS} FROM item WHERE {tail}", values)
+        ]
+
+    def projects(self) -> list[Project]:
+        """See `Reader.projects`."""
+        return [
+            to_project(row) for row in self._rows(f"SELECT {_PROJECT} FROM project ORDER BY id")
+        ]
+
+    def session(self, session_id: int) -> Session | None:
+        """See `Reader.session`."""
+        row = self._row(f"SELECT {_SESSION} FROM session WHERE id = ?", (session_id,))
+        return to_session(row) if row else None
+
+    def latest_session(self, client: str, external: str, project_id: int) -> Session | None:
+        """See `Reader.latest_session`."""
+        row = self._row(
+            f"SELECT {_SESSION} FROM session WHERE external = ? AND client = ? AND project_id = ?"
+            " ORDER BY id DESC LIMIT 1",
+            (external, client, project_id),
+        )
+        return to_session(row) if row else None
+
+    def sessions(
+        self, *, project_id: int | None = None, active: bool = False, limit: int = 20
+    ) -> list[Session]:
+        """See `Reader.sessions`."""
+        rows = self._rows(
+            f"SELECT {_SESSION} FROM session WHERE (?1 IS NULL OR project_id = ?1)"
+            " AND (NOT ?2 OR status = 'active') ORDER BY last_ms DESC, id DESC LIMIT ?3",
+            (project_id, active, limit),
+        )
+        return [to_session(row) for row in rows]
+
+    def idle_sessions(self, *, before_ms: int) -> list[Session]:
+        """See `Reader.idle_sessions`."""
+        rows = self._rows(
+            f"SELECT {_SESSION} FROM session WHERE status = 'active' AND last_ms < ?"
+            " ORDER BY last_ms, id",
+            (before_ms,),
+        )
+        return [to_session(row) for row in rows]
+
+    def recorded_near(self, session_id: int, *, from_ms: int, to_ms: int) -> list[Recorded]:
+        """See `Reader.recorded_near`."""
+        rows = self._rows(
+            f"SELECT {RECORDED_COLUMNS} FROM event"
+            " WHERE session_id = ? AND at_ms BETWEEN ? AND ? ORDER BY seq",
+            (session_id, from_ms, to_ms),
+        )
+        return [to_recorded(row) for row in rows]
+
+    def log(self, *, after_seq: int = 0, limit: int = 1000) -> list[Recorded]:
+        """See `Reader.log`."""
+        rows = self._rows(
+            f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq > ? ORDER BY seq LIMIT ?",
+            (after_seq, limit),
+        )
+        return [to_recorded(row) for row in rows]
+
+    def all_items(self) -> Iterator[Item]:
+        """See `Reader.all_items`."""
+        sql = f"SELECT {ITEM_COLUMNS} FROM item WHERE deleted_ms IS NULL ORDER BY id"
+        for row in self._connection.execute(sql):
+            yield to_item(row)
+
+    def totals(self) -> Totals:
+        """See `Reader.totals`."""
+        row = self._row(
+            "SELECT (SELECT count(*) FROM event),"
+            " (SELECT count(*) FROM item WHERE deleted_ms IS NULL),"
+            " (SELECT count(*) FROM session),"
+            " (SELECT count(*) FROM session WHERE status = 'active'),"
+            " (SELECT count(*) FROM project),"
+            " (SELECT stored_ms FROM event ORDER BY seq DESC LIMIT 1),"
+            " (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)"
+        )
+        return Totals(**dict(zip(Totals.__struct_fields__, row or (), strict=True)))
+
+    def integrity(self) -> str:
+        """Return ``"ok"``, or the first complaint of SQLite's own check."""
+        row = self._row("PRAGMA quick_check(1)")
+        return str(row[0]) if row else "no answer"
+
+
+def _within(expression: str, filters: Filters) -> str:
+    """Narrow an expression to the text columns and to the places that the filters name."""
+    terms = [f"{_TEXT_COLUMNS} : ({expression})"]
+    if filters.project_id is not None:
+        places = {project_term(filters.project_id)}
+        places |= {project_term(None)} if filters.with_global else set()
+        terms.append(f"place : ({' OR '.join(sorted(places))})")
+    # Nearly every item is an observation: as a term that would cost a scan, as a condition nothing.
+    if filters.kinds and "observation" not in filters.kinds:
+        terms.append(f"place : ({' OR '.join(map(kind_term, filters.kinds))})")
+    return " AND ".join(terms)
+
+
+def _place(filters: Filters) -> tuple[str, list[Any]]:
+    if filters.project_id is None:
+        return "1", []
+    if filters.with_global:
+        return "(project_id = ? OR project_id IS NULL)", [filters.project_id]
+    return "project_id = ?", [filters.project_id]
+
+
+def _conditions(filters: Filters) -> tuple[str, list[Any]]:
+    """Return the conditions that are no index terms, and their values."""
+    parts = ["item.deleted_ms IS NULL", "(item.scope <> 'personal' OR item.owner = ?)"]
+    values: list[Any] = [filters.owner]
+    for column, wanted in (("kind", filters.kinds), ("type", filters.types)):
+        if wanted:
+            parts.append(f"item.{column} IN ({', '.join('?' * len(wanted))})")
+            values.extend(wanted)
+    for condition, value in (
+        ("item.category = ?", filters.category or None),
+        ("item.session_id = ?", filters.session_id),
+        ("item.created_ms >= ?", filters.since_ms),
+        ("item.created_ms < ?", filters.until_ms),
+    ):
+        if value is not None:
+            parts.append(condition)
+            values.append(value)
+    return " AND ".join(parts), values

@@ -1,0 +1,145 @@
+"""Rows of the SQLite schema to values and back."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from observer.events import Event, kind_of
+from observer.model import Item, Project, Recorded, Session, SummaryFields
+
+Row = tuple[Any, ...]
+"""One result row; `Any` because SQLite's columns are typed by the schema, not by Python."""
+
+_encode = msgspec.json.Encoder().encode
+_event = msgspec.json.Decoder(Event).decode
+_strings = msgspec.json.Decoder(tuple[str, ...]).decode
+_summary = msgspec.json.Decoder(SummaryFields).decode
+
+_RENAMED = {"commit": "commit_hash"}
+_LISTS = frozenset({"facts", "concepts", "files_read", "files_modified"})
+
+ITEM_FIELDS = Item.__struct_fields__
+ITEM_COLUMNS = ", ".join(_RENAMED.get(name, name) for name in ITEM_FIELDS)
+SESSION_FIELDS = Session.__struct_fields__
+PROJECT_FIELDS = Project.__struct_fields__
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NAME = re.compile(r"[A-Za-z0-9]+")
+
+
+def json_text(value: object) -> str:
+    """Return a value as JSON text."""
+    return _encode(value).decode()
+
+
+def item_row(item: Item) -> Row:
+    """Return an item's values in the order of `ITEM_FIELDS`."""
+    return tuple(
+        json_text(value) if name in _LISTS or (name == "summary" and value) else value
+        for name, value in zip(ITEM_FIELDS, msgspec.structs.astuple(item), strict=True)
+    )
+
+
+def to_item(row: Row) -> Item:
+    """Build an item from columns in the order of `ITEM_FIELDS`."""
+    values = dict(zip(ITEM_FIELDS, row, strict=True))
+    for name in _LISTS:
+        values[name] = _strings(values[name])
+    if values["summary"]:
+        values["summary"] = _summary(values["summary"])
+    return Item(**values)
+
+
+def to_session(row: Row) -> Session:
+    """Build a session from columns in the order of `SESSION_FIELDS`."""
+    return Session(**dict(zip(SESSION_FIELDS, row, strict=True)))
+
+
+def project_row(project: Project) -> Row:
+    """Return a project's values in the order of `PROJECT_FIELDS`."""
+    return tuple(
+        json_text(value) if isinstance(value, tuple) else value
+        for value in msgspec.structs.astuple(project)
+    )
+
+
+def to_project(row: Row) -> Project:
+    """Build a project from columns in the order of `PROJECT_FIELDS`."""
+    values = dict(zip(PROJECT_FIELDS, row, strict=True))
+    for name in ("roots", "common_dirs", "inodes", "remotes", "earlier_names"):
+        values[name] = _strings(values[name])
+    return Project(**values)
+
+
+RECORDED_COLUMNS = "seq, data, project_id, session_id, root, branch, commit_hash"
+
+
+def recorded_row(recorded: Recorded) -> Row:
+    """Return what `event` holds of a recorded event, `stored_ms` left out."""
+    event = recorded.event
+    return (
+        recorded.seq,
+        event.id,
+        event.dedup,
+        kind_of(event.body),
+        event.client,
+        recorded.project_id,
+        recorded.session_id,
+        recorded.root,
+        recorded.branch,
+        recorded.commit,
+        event.at_ms,
+        json_text(event),
+    )
+
+
+def to_recorded(row: Row) -> Recorded:
+    """Build a recorded event from `RECORDED_COLUMNS`."""
+    seq, data, project_id, session_id, root, branch, commit = row
+    return Recorded(
+        seq=seq,
+        event=_event(data),
+        project_id=project_id,
+        session_id=session_id,
+        root=root,
+        branch=branch,
+        commit=commit,
+    )
+
+
+def project_term(project_id: int | None) -> str:
+    """Return the index term of a project; no project is a place of its own."""
+    return f"zqp{project_id or 0}"
+
+
+def kind_term(kind: str) -> str:
+    """Return the index term of an item kind."""
+    return f"zqk{kind}"
+
+
+def index_row(item: Item) -> Row:
+    """Return what `item_words` holds of an item: its id, six columns, its place."""
+    files = dict.fromkeys((*item.files_modified, *item.files_read))
+    return (
+        item.id,
+        code_aware(item.title),
+        code_aware(item.subtitle),
+        code_aware(item.narrative),
+        code_aware("\n".join(item.facts)),
+        code_aware(" ".join(item.concepts)),
+        code_aware("\n".join(files)),
+        f"{project_term(item.project_id)} {kind_term(item.kind)}",
+    )
+
+
+def code_aware(text: str) -> str:
+    """Return the text, followed by the words inside its camelCase names.
+
+    The tokenizer parts words at `_`, `/`, `.` and `-` by itself, but not at a hump.
+    """
+    names = dict.fromkeys(name for name in _NAME.findall(text) if not name[1:].islower())
+    parts = [_HUMP.sub(" ", name) for name in names if _HUMP.search(name)]
+    return "\n".join((text, *parts)) if parts else text

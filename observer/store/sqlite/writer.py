@@ -1,0 +1,78 @@
+"""Changes of the SQLite store, inside the one write transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from observer.model import Item, Project, Recorded, Session
+from observer.store.sqlite.reader import SqliteReader
+from observer.store.sqlite.rows import (
+    ITEM_COLUMNS,
+    PROJECT_FIELDS,
+    SESSION_FIELDS,
+    index_row,
+    item_row,
+    project_row,
+    recorded_row,
+)
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)
+
+
+def _put(table: str, columns: str) -> str:
+    return f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({_marks(columns.count(',') + 1)})"
+
+
+_PUT_ITEM = _put("item", ITEM_COLUMNS)
+_PUT_SESSION = _put("session", ", ".join(SESSION_FIELDS))
+_PUT_PROJECT = _put("project", ", ".join(PROJECT_FIELDS))
+_PUT_WORDS = _put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
+_APPEND = (
+    "INSERT INTO event (seq, id, dedup, kind, client, project_id, session_id, root, branch,"
+    f" commit_hash, at_ms, data, stored_ms) VALUES ({_marks(13)}) ON CONFLICT DO NOTHING"
+)
+
+
+class SqliteWriter(SqliteReader):
+    """Implements `store.interface.Writer`; the store commits or rolls back around it."""
+
+    def known(self, event_ids: Sequence[str]) -> set[str]:
+        """See `Writer.known`."""
+        rows = self._rows(f"SELECT id FROM event WHERE id IN ({_marks(len(event_ids))})", event_ids)
+        return {row[0] for row in rows}
+
+    def append(self, recorded: Recorded, *, stored_ms: int) -> bool:
+        """See `Writer.append`."""
+        self._connection.execute(_APPEND, (*recorded_row(recorded), stored_ms))
+        return self._connection.changes() == 1
+
+    def next_seq(self) -> int:
+        """See `Writer.next_seq`."""
+        row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'event'")
+        return 1 + (row[0] if row else 0)
+
+    def put_items(self, items: Iterable[Item]) -> None:
+        """See `Writer.put_items`."""
+        for item in items:
+            self._connection.execute(_PUT_ITEM, item_row(item))
+            if item.deleted_ms is None:
+                self._connection.execute(_PUT_WORDS, index_row(item))
+            else:
+                self._connection.execute("DELETE FROM item_words WHERE rowid = ?", (item.id,))
+
+    def put_project(self, project: Project) -> None:
+        """See `Writer.put_project`."""
+        self._connection.execute(_PUT_PROJECT, project_row(project))
+
+    def put_session(self, session: Session) -> None:
+        """See `Writer.put_session`."""
+        self._connection.execute(_PUT_SESSION, msgspec.structs.astuple(session))
+
+    def clear_projection(self) -> None:
+        """See `Writer.clear_projection`."""
+        self._connection.execute("DELETE FROM item; DELETE FROM session")
+        self._connection.execute("INSERT INTO item_words (item_words) VALUES ('delete-all')")
