@@ -182,7 +182,10 @@ class Rewrite(Body, tag="rewrite"):
 
 
 class Remember(Body, tag="remember"):
-    """A note recorded on purpose. `key` makes it an upsert within its scope and owner."""
+    """A note recorded on purpose. `key` makes it an upsert within its scope and owner.
+
+    `owner` is whose note it is where `scope` is personal, empty otherwise.
+    """
 
     content: str
     title: str = ""
@@ -191,6 +194,7 @@ class Remember(Body, tag="remember"):
     category: str = ""
     confidence: float | None = None
     scope: Scope = "project"
+    owner: str = ""
 
 
 class Forget(Body, tag="forget"):

@@ -21,8 +21,9 @@ class Place(Value):
     """What the file system says about a folder: the evidence from which a project is recognised.
 
     `root` is the git work tree, or the folder itself. `common_dir` is shared by all worktrees.
-    `inode` is `device:inode` of `common_dir` (or of `root` without git) and survives a rename.
-    `remotes` are normalised (`host/owner/name`), origin first.
+    `inode` is `device:inode[:generation]` of `common_dir` (or of `root` without git) and survives a rename.
+    `remotes` are normalised (`host/owner/name`), origin first. `marker` is the file that makes a
+    folder without git a project of its own, e.g. `package.json`.
     """
 
     root: str
@@ -30,6 +31,7 @@ class Place(Value):
     common_dir: str = ""
     inode: str = ""
     remotes: tuple[str, ...] = ()
+    marker: str = ""
     root_commit: str = ""
     branch: str = ""
     commit: str = ""
@@ -67,6 +69,16 @@ class Recorded(Value):
     root: str = ""
     branch: str = ""
     commit: str = ""
+
+
+class Receipt(Value):
+    """What became of an event: its place in the log and the item it made or changed.
+
+    `seq` is None when the event was known already, or belongs to an excluded folder.
+    """
+
+    seq: int | None = None
+    item: int | None = None
 
 
 # --- what is recalled ----------------------------------------------------------------------------

@@ -29,7 +29,7 @@ CREATE TABLE event (
     dedup       TEXT NOT NULL,           -- equal for two reports of one happening; '' if unknown
     kind        TEXT NOT NULL,           -- tag of the body
     client      TEXT NOT NULL,           -- who reported it
-    project_id  INTEGER NOT NULL REFERENCES project (id),
+    project_id  INTEGER NOT NULL REFERENCES project (id), -- where it happened
     session_id  INTEGER,                 -- seq of the session's first event
     root        TEXT NOT NULL,           -- folder of the project at that time
     branch      TEXT NOT NULL,           -- git branch at that time, '' if none
@@ -46,7 +46,7 @@ CREATE TABLE session (
     id           INTEGER PRIMARY KEY,    -- seq of its first event
     external     TEXT NOT NULL,          -- the client's own id
     client       TEXT NOT NULL,          -- e.g. claude-code
-    project_id   INTEGER NOT NULL REFERENCES project (id),
+    project_id   INTEGER NOT NULL REFERENCES project (id), -- where it ran
     status       TEXT NOT NULL,          -- active | ended | idle
     cwd          TEXT NOT NULL,          -- folder it started in
     branch       TEXT NOT NULL,          -- git branch of its last event
@@ -69,8 +69,8 @@ CREATE TABLE item (
     uuid             TEXT NOT NULL UNIQUE, -- version 7
     kind             TEXT NOT NULL,      -- observation | summary | note | inference
     type             TEXT NOT NULL,      -- file-write, command, decision …
-    title            TEXT NOT NULL,
-    subtitle         TEXT NOT NULL,
+    title            TEXT NOT NULL,      -- one line
+    subtitle         TEXT NOT NULL,      -- one line of detail, '' if none
     narrative        TEXT NOT NULL,      -- the body
     facts            TEXT NOT NULL,      -- list
     concepts         TEXT NOT NULL,      -- list
@@ -84,11 +84,11 @@ CREATE TABLE item (
     scope            TEXT NOT NULL,      -- personal | project | team
     layer            TEXT NOT NULL,      -- past | state | rule
     key              TEXT NOT NULL,      -- upsert key of a note, '' if none
-    category         TEXT NOT NULL,
+    category         TEXT NOT NULL,      -- the author's own grouping, '' if none
     confidence       REAL,               -- 0 to 1
     status           TEXT NOT NULL,      -- active | candidate | confirmed | stale | …
-    branch           TEXT NOT NULL,
-    commit_hash      TEXT NOT NULL,
+    branch           TEXT NOT NULL,      -- git branch at that time, '' if none
+    commit_hash      TEXT NOT NULL,      -- HEAD at that time, '' if none
     content_hash     TEXT NOT NULL,      -- digest of the normalised content
     discovery_tokens INTEGER NOT NULL,   -- characters of the original / 4
     folded           INTEGER NOT NULL,   -- count of happenings it stands for

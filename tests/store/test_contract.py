@@ -1,0 +1,341 @@
+"""One suite over every store: what `store/interface.py` promises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.errors import BadInput
+from observer.events import Command, Event
+from observer.model import (
+    UNASSIGNED,
+    Item,
+    Project,
+    Recorded,
+    Session,
+    SummaryFields,
+    item_id,
+    item_uuid,
+)
+from observer.store.interface import Filters, Store
+from observer.store.sqlite import SqliteStore
+
+
+@pytest.fixture(params=["sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened = SqliteStore(tmp_path / "store" / "observer.db")
+    yield opened
+    opened.close()
+
+
+def an_item(seq: int = 1, **fields: object) -> Item:
+    item = Item(
+        id=item_id(seq),
+        uuid=item_uuid(f"event-{seq}", 1_732_000_000_000 + seq),
+        kind="observation",
+        type="command",
+        title="Ran pytest",
+        project_id=UNASSIGNED,
+        created_ms=1000 * seq,
+        updated_ms=1000 * seq,
+    )
+    return msgspec.structs.replace(item, **fields)
+
+
+def recorded(seq: int = 1, *, dedup: str = "", project_id: int = UNASSIGNED) -> Recorded:
+    event = Event(
+        id=f"event-{seq}", at_ms=1000 * seq, client="x", body=Command(command="ls"), dedup=dedup
+    )
+    return Recorded(seq=seq, event=event, project_id=project_id, session_id=1, root="/r")
+
+
+def a_session(session_id: int = 1, **fields: object) -> Session:
+    session = Session(id=session_id, external="s", client="x", project_id=UNASSIGNED, last_ms=5)
+    return msgspec.structs.replace(session, **fields)
+
+
+def put(store: Store, *items: Item) -> None:
+    with store.write() as writer:
+        writer.put_items(items)
+
+
+def found(store: Store, expression: str, **filters: object) -> list[int]:
+    with store.read() as reader:
+        matches = reader.match(expression, Filters(**filters), limit=20)  # type: ignore[arg-type]  # table of cases
+    return [match.id for match in matches]
+
+
+def test_an_event_comes_back_as_it_was_stored(store: Store) -> None:
+    with store.write() as writer:
+        assert writer.append(recorded(), stored_ms=7)
+    with store.read() as reader:
+        assert reader.log() == [recorded()]
+        assert reader.totals().last_stored_ms == 7
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "stored"),
+    [
+        pytest.param(recorded(1), recorded(2), True, id="different"),
+        pytest.param(recorded(1), recorded(1), False, id="same-id"),
+        pytest.param(recorded(1, dedup="d"), recorded(2, dedup="d"), False, id="same-happening"),
+    ],
+)
+def test_a_known_event_is_not_stored_twice(
+    store: Store, first: Recorded, second: Recorded, stored: bool
+) -> None:
+    with store.write() as writer:
+        writer.append(first, stored_ms=1)
+        assert writer.append(second, stored_ms=1) is stored
+
+
+def test_the_same_happening_in_two_projects_is_two_events(store: Store) -> None:
+    with store.write() as writer:
+        writer.put_project(Project(id=2, uuid="u", name="n"))
+        assert writer.append(recorded(1, dedup="d"), stored_ms=1)
+        assert writer.append(recorded(2, dedup="d", project_id=2), stored_ms=1)
+
+
+def test_seq_grows_from_one(store: Store) -> None:
+    with store.write() as writer:
+        assert writer.next_seq() == 1
+        writer.append(recorded(1), stored_ms=1)
+        assert writer.next_seq() == 2
+
+
+def test_known_names_the_ids_in_the_log(store: Store) -> None:
+    with store.write() as writer:
+        writer.append(recorded(1), stored_ms=1)
+        assert writer.known(["event-1", "event-2"]) == {"event-1"}
+
+
+def test_an_item_comes_back_as_it_was_stored(store: Store) -> None:
+    item = an_item(
+        facts=("a", "b"),
+        concepts=("c",),
+        files_read=("x y",),
+        files_modified=("z,1",),
+        summary=SummaryFields(request="why"),
+        confidence=0.5,
+        stale_ms=3,
+    )
+    put(store, item)
+    with store.read() as reader:
+        assert reader.items([item.id]) == [item]
+
+
+def test_items_come_in_the_order_asked_for(store: Store) -> None:
+    put(store, an_item(1), an_item(2))
+    with store.read() as reader:
+        assert [item.id for item in reader.items([8, 99, 4])] == [8, 4]
+
+
+def test_a_changed_item_is_found_by_its_new_words_only(store: Store) -> None:
+    put(store, an_item(title="alpha"))
+    put(store, an_item(title="beta"))
+    assert (found(store, "alpha"), found(store, "beta")) == ([], [4])
+
+
+def test_a_deleted_item_is_gone_from_every_read(store: Store) -> None:
+    put(store, an_item(title="alpha"))
+    put(store, an_item(title="alpha", deleted_ms=9))
+    with store.read() as reader:
+        assert (reader.items([4]), reader.recent(Filters(), limit=5)) == ([], [])
+        assert (reader.resolve("4"), list(reader.all_items())) == ([], [])
+        assert reader.totals().items == 0
+    assert found(store, "alpha") == []
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "getUserById",
+        "user",
+        "cart",
+        "total",
+        "running",
+        "RUN",
+        "café",
+        "cafe",
+        "HTTPServer",
+        "http",
+    ],
+)
+def test_words_inside_names_are_found(store: Store, word: str) -> None:
+    put(store, an_item(title="getUserById cart_total src/run.py café HTTPServer"))
+    assert found(store, f'"{word}"') == [4]
+
+
+@pytest.mark.parametrize("column", ["title", "subtitle", "narrative", "facts", "concepts", "files"])
+def test_a_column_can_be_named(store: Store, column: str) -> None:
+    fields = {"facts": ("needle",), "concepts": ("needle",), "files": ("needle",)}
+    name = "files_read" if column == "files" else column
+    put(store, an_item(1, **{name: fields.get(column, "needle")}), an_item(2, type="needle"))
+    assert found(store, f"{column}:needle") == [4]
+
+
+@pytest.mark.parametrize(
+    ("filters", "ids"),
+    [
+        pytest.param({}, [4, 8, 12], id="none"),
+        pytest.param({"project_id": 2}, [8], id="project"),
+        pytest.param({"project_id": 2, "with_global": True}, [8, 12], id="project-and-global"),
+        pytest.param({"kinds": ("note",)}, [12], id="kind"),
+        pytest.param({"kinds": ("note", "observation")}, [4, 8, 12], id="kinds"),
+        pytest.param({"types": ("decision",)}, [12], id="type"),
+        pytest.param({"category": "auth"}, [8], id="category"),
+        pytest.param({"session_id": 7}, [8], id="session"),
+        pytest.param({"since_ms": 2000}, [8, 12], id="since"),
+        pytest.param({"until_ms": 2000}, [4], id="until"),
+    ],
+)
+def test_filters_hold_for_words_and_for_time(
+    store: Store, filters: dict[str, object], ids: list[int]
+) -> None:
+    put(
+        store,
+        an_item(1, title="alpha"),
+        an_item(2, title="alpha", project_id=2, category="auth", session_id=7),
+        an_item(3, title="alpha", project_id=None, kind="note", type="decision"),
+    )
+    assert sorted(found(store, "alpha", **filters)) == ids
+    with store.read() as reader:
+        recent = reader.recent(Filters(**filters), limit=9)  # type: ignore[arg-type]  # table of cases
+    assert [item.id for item in recent] == ids[::-1]
+
+
+def test_personal_items_are_their_owners_only(store: Store) -> None:
+    put(store, an_item(title="alpha", scope="personal", owner="ana", kind="note"))
+    assert (found(store, "alpha", owner="ana"), found(store, "alpha", owner="ben")) == ([4], [])
+
+
+@pytest.mark.parametrize("expression", ["(", 'a "', "nosuch:x", "AND", "a AND", ""])
+def test_an_illegal_expression_is_bad_input(store: Store, expression: str) -> None:
+    with pytest.raises(BadInput):
+        found(store, expression)
+
+
+def test_better_matches_come_first_with_positive_scores(store: Store) -> None:
+    put(store, an_item(1, narrative="alpha " + "beta " * 50), an_item(2, title="alpha"), an_item(3))
+    with store.read() as reader:
+        matches = reader.match("alpha", Filters(), limit=5)
+    assert [match.id for match in matches] == [8, 4]
+    assert matches[0].bm25 > matches[1].bm25 > 0
+
+
+def test_frequencies_count_items_by_stem(store: Store) -> None:
+    put(store, an_item(1, title="running"), an_item(2, title="runs"))
+    with store.read() as reader:
+        assert reader.stem("Running") == ("run",)
+        assert reader.frequencies(["run", "nothing"]) == {"run": 2, "nothing": 0}
+
+
+def test_around_is_ordered_and_stays_in_the_project(store: Store) -> None:
+    same = [an_item(seq, created_ms=1000) for seq in (1, 2, 3, 4, 5)]
+    put(store, *same, an_item(6, project_id=2, created_ms=1000))
+    with store.read() as reader:
+        around = reader.around(same[2], before=1, after=5)
+    assert [item.id for item in around] == [8, 12, 16, 20]
+
+
+@pytest.mark.parametrize("length", [8, 20, 36])
+def test_a_uuid_prefix_resolves(store: Store, length: int) -> None:
+    put(store, an_item(3))
+    with store.read() as reader:
+        assert reader.resolve(an_item(3).uuid.upper()[:length]) == [12]
+
+
+@pytest.mark.parametrize("handle", ["99", "", "0193", "9" * 40, "zzzzzzzz", "%", "²³"])
+def test_an_unknown_handle_resolves_to_nothing(store: Store, handle: str) -> None:
+    put(store, an_item(3))
+    with store.read() as reader:
+        assert reader.resolve(handle) == []
+
+
+def test_a_keyed_note_is_exactly_this_projects_and_owners(store: Store) -> None:
+    put(store, an_item(1, kind="note", key="k", project_id=2, owner="ana", content_hash="h"))
+    with store.read() as reader:
+        exact = Filters(project_id=2, owner="ana")
+        assert reader.keyed("k", exact) == reader.same_content("h", exact) is not None
+        for other in (Filters(owner="ana"), Filters(project_id=2), Filters(project_id=3)):
+            assert reader.keyed("k", other) is reader.same_content("h", other) is None
+
+
+def test_projects_begin_with_unassigned(store: Store) -> None:
+    mine = Project(id=2, uuid="u", name="n", roots=("/a",), remotes=("h/o/n",), created_ms=5)
+    with store.write() as writer:
+        writer.put_project(mine)
+    with store.read() as reader:
+        projects = reader.projects()
+    assert (projects[0].id, projects[0].name, projects[1]) == (UNASSIGNED, "unassigned", mine)
+
+
+def test_sessions_are_found_by_id_by_name_and_by_idleness(store: Store) -> None:
+    old = a_session(1, last_ms=5, state=b"{}")
+    new = a_session(2, last_ms=9)
+    ended = a_session(3, last_ms=1, external="t", status="ended", ended_ms=1)
+    with store.write() as writer:
+        for session in (old, new, ended):
+            writer.put_session(session)
+        assert writer.session(1) == old
+        assert writer.latest_session("x", "s", UNASSIGNED) == new
+        assert writer.latest_session("y", "s", UNASSIGNED) is None
+        assert writer.sessions() == [new, old, ended]
+        assert writer.sessions(active=True, limit=1) == [new]
+        assert writer.sessions(project_id=9) == []
+        assert writer.idle_sessions(before_ms=9) == [old]
+
+
+def test_events_near_a_time_are_the_sessions_own(store: Store) -> None:
+    with store.write() as writer:
+        for seq in (1, 2, 3):
+            writer.append(recorded(seq), stored_ms=1)
+        near = writer.recorded_near(1, from_ms=2000, to_ms=3000)
+        assert [r.seq for r in near] == [2, 3]
+        assert writer.recorded_near(2, from_ms=0, to_ms=9000) == []
+
+
+def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
+    with pytest.raises(KeyError), store.write() as writer:
+        writer.append(recorded(), stored_ms=1)
+        writer.put_items([an_item(title="alpha")])
+        raise KeyError
+    assert found(store, "alpha") == []
+    with store.read() as reader:
+        assert reader.log() == []
+
+
+def test_a_reader_sees_one_snapshot(store: Store) -> None:
+    with store.read() as reader:
+        assert reader.totals().items == 0
+        put(store, an_item())
+        assert reader.totals().items == 0
+
+
+def test_clearing_the_projection_keeps_log_and_projects(store: Store) -> None:
+    with store.write() as writer:
+        writer.append(recorded(), stored_ms=1)
+        writer.put_items([an_item(title="alpha")])
+        writer.put_session(a_session())
+        writer.clear_projection()
+        assert (writer.totals().events, writer.totals().items) == (1, 0)
+        assert (writer.sessions(), len(writer.projects())) == ([], 1)
+    assert found(store, "alpha") == []
+
+
+def test_a_healthy_store_checks_ok(store: Store) -> None:
+    put(store, an_item())
+    assert store.check() == "ok"
+
+
+@given(text=st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=200))
+def test_any_text_can_be_stored(store: Store, text: str) -> None:
+    item = an_item(title=text, narrative=text, facts=(text,))
+    put(store, item)
+    with store.read() as reader:
+        assert reader.items([item.id]) == [item]

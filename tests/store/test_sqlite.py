@@ -1,0 +1,137 @@
+"""What is SQLite's own: migrations, foreign files, read-only opening, failures."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import apsw
+import pytest
+
+from observer.errors import StoreUnavailable
+from observer.store.migrate import Migration, migrations, needed
+from observer.store.sqlite import SqliteStore
+
+LATER = Migration(99, "later", "CREATE TABLE later (id INTEGER)")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "observer.db"
+
+
+def test_the_database_is_private(path: Path) -> None:
+    SqliteStore(path).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_migrations_are_numbered_from_one_without_gaps() -> None:
+    numbers = [step.number for step in migrations("sqlite")]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_every_column_has_a_comment() -> None:
+    for table in migrations("sqlite")[0].sql.split("CREATE TABLE")[1:]:
+        columns = table.split("\n)")[0].splitlines()[1:]
+        assert [column for column in columns if "--" not in column] == []
+
+
+def test_a_migration_is_preceded_by_a_backup(path: Path) -> None:
+    SqliteStore(path).close()
+    SqliteStore(path, steps=[*migrations("sqlite"), LATER]).close()
+    (copy,) = (path.parent / "backups").iterdir()
+    restored = apsw.Connection(os.fspath(copy))
+    assert restored.execute("PRAGMA user_version").fetchall() == [(1,)]
+    restored.close()
+
+
+def test_a_fresh_database_needs_no_backup(path: Path) -> None:
+    SqliteStore(path).close()
+    assert not (path.parent / "backups").exists()
+
+
+def test_a_failed_migration_leaves_the_old_version(path: Path) -> None:
+    SqliteStore(path).close()
+    broken = Migration(2, "broken", "CREATE TABLE half (id INTEGER); SELECT nonsense")
+    with pytest.raises(StoreUnavailable):
+        SqliteStore(path, steps=[*migrations("sqlite"), broken])
+    reopened = SqliteStore(path)
+    assert reopened.check() == "ok"
+    reopened.close()
+
+
+def test_a_newer_database_is_refused_and_untouched(path: Path) -> None:
+    SqliteStore(path, steps=[*migrations("sqlite"), LATER]).close()
+    before = path.read_bytes()
+    with pytest.raises(StoreUnavailable, match="version 99, this observer knows 1"):
+        SqliteStore(path)
+    assert path.read_bytes() == before
+
+
+def test_another_programs_database_is_refused_and_untouched(path: Path) -> None:
+    path.parent.mkdir()
+    other = apsw.Connection(os.fspath(path))
+    other.execute("CREATE TABLE theirs (id INTEGER)")
+    other.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreUnavailable, match="another program's"):
+        SqliteStore(path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_refused(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b"not a database" * 100)
+    with pytest.raises(StoreUnavailable, match="not a database"):
+        SqliteStore(path)
+
+
+def test_reading_needs_an_existing_database(path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="no memory"):
+        SqliteStore(path, read_only=True)
+    assert not path.exists()
+
+
+def test_reading_refuses_an_older_database(path: Path) -> None:
+    SqliteStore(path).close()
+    with pytest.raises(StoreUnavailable, match="older observer"):
+        SqliteStore(path, read_only=True, steps=[*migrations("sqlite"), LATER])
+
+
+def test_a_read_only_store_reads_beside_the_writer_and_refuses_to_write(path: Path) -> None:
+    writer = SqliteStore(path)
+    looker = SqliteStore(path, read_only=True)
+    with looker.read() as reader:
+        assert reader.totals().events == 0
+    with pytest.raises(StoreUnavailable, match="reading only"), looker.write():
+        pass
+    looker.close()
+    writer.close()
+
+
+def test_a_folder_of_another_user_is_refused(path: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("needs root to make a folder of another user")
+    path.parent.mkdir()
+    os.chown(path.parent, 12345, 12345)
+    with pytest.raises(StoreUnavailable):
+        SqliteStore(path)
+
+
+def test_a_locked_database_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("observer.store.sqlite.BUSY_MS", 20)
+    store = SqliteStore(path)
+    other = apsw.Connection(os.fspath(path))
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailable, match="another process holds"), store.write():
+        pass
+    other.close()
+    store.close()
+
+
+@pytest.mark.parametrize(("version", "names"), [(0, ["spine", "later"]), (1, ["later"]), (99, [])])
+def test_needed_steps_follow_from_the_version(version: int, names: list[str]) -> None:
+    steps = needed(version, [*migrations("sqlite"), LATER], where="x")
+    assert [step.name for step in steps] == names
