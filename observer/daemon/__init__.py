@@ -1,0 +1,1 @@
+"""The one background process of a home: it stores what hooks spooled and answers the fronts."""

@@ -1,0 +1,115 @@
+"""The doors of the daemon: private Unix sockets, and a loopback TCP port where one is wanted.
+
+Promises: only processes of this user get through a Unix socket, whatever the folder's mode;
+a socket file left by a crash is replaced, but only by whoever holds the home's lock.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from observer.client import peer_uid
+from observer.errors import DaemonUnavailable
+from observer.paths import Home
+
+BACKLOG = 512
+"""Connections that wait while the daemon is busy; twenty editors start at once."""
+
+
+class PrivateSocket(socket.socket):
+    """A listening Unix socket that hangs up on processes of other users."""
+
+    def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
+        """Return the next connection of this user; others are closed unheard."""
+        while True:
+            connection, address = super().accept()
+            with suppress(OSError):
+                if peer_uid(connection) == os.getuid():
+                    return connection, address
+            connection.close()
+
+
+def make_run_folder(home: Home) -> Path:
+    """Create the sockets' folder, 0700 and ours, and return it.
+
+    Raises:
+        DaemonUnavailable: it is a link, no folder, or another user's: somebody lays a trap.
+    """
+    folder, inside = home.run, home.root / "run"
+    if inside.is_symlink() or folder != inside:
+        _clear(inside)  # the home was moved, and its path became shorter or longer
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise DaemonUnavailable(
+            f"{folder} is not a folder of yours", hint="remove it, or choose another OBSERVER_HOME"
+        )
+    folder.chmod(0o700)
+    if folder != inside:
+        inside.symlink_to(folder)  # how the pump finds the sockets of a long home
+    return folder
+
+
+def listen(path: Path) -> PrivateSocket:
+    """Open a Unix socket, mode 0600, in place of whatever an earlier daemon left there.
+
+    Call it only while holding the home's lock.
+    """
+    path.unlink(missing_ok=True)
+    listener = PrivateSocket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listener.bind(str(path))
+        path.chmod(0o600)
+        listener.listen(BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def listen_tcp(port: int) -> socket.socket:
+    """Open a loopback port.
+
+    Raises:
+        OSError: somebody else listens there.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        listener.listen(BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def ensure_token(home: Home) -> str:
+    """Return the bearer token of the TCP port; made once, mode 0600, kept for good."""
+    with suppress(FileNotFoundError):
+        if token := home.token.read_text(encoding="ascii").strip():
+            return token
+    token = secrets.token_urlsafe(32)
+    fresh = home.token.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(token + "\n")
+    fresh.replace(home.token)
+    return token
+
+
+def _clear(inside: Path) -> None:
+    """Remove the link or the folder of dead sockets at `<home>/run`."""
+    if inside.is_symlink():
+        inside.unlink()
+    elif inside.exists():
+        for socket_file in inside.glob("*.sock"):
+            socket_file.unlink()
+        inside.rmdir()

@@ -1,0 +1,57 @@
+"""The lock that makes a daemon the only one of its home.
+
+The kernel holds it as long as the process lives, so no crash leaves it behind. The file's content,
+the holder's process id, is for people and messages; only the lock decides.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from observer.errors import StoreUnavailable
+from observer.paths import Home, make_private
+
+PATIENCE_S = 0.3
+"""Those who ask whether a daemon runs hold the lock for microseconds; outlast them."""
+
+
+@contextmanager
+def hold(home: Home) -> Iterator[bool]:
+    """Hold the home's lock inside the block; False says that another process has it.
+
+    Raises:
+        StoreUnavailable: the home cannot be created or written.
+    """
+    try:
+        make_private(home.root)
+        descriptor = os.open(home.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{home.root} cannot be written: {error.strerror or error}",
+            hint="make it writable, or choose another OBSERVER_HOME",
+        ) from error
+    try:
+        is_ours = _lock(descriptor)
+        if is_ours:
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
+        yield is_ours
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
+        else:
+            return True

@@ -1,0 +1,50 @@
+"""The daemon's log: one rotated file that also takes what libraries print."""
+
+from __future__ import annotations
+
+import faulthandler
+import io
+import logging
+import os
+import sys
+import time
+from logging.handlers import RotatingFileHandler
+
+from observer.paths import Home, make_private
+
+SIZE_BYTES = 2 << 20
+KEPT_FILES = 3
+
+
+class DaemonLog(RotatingFileHandler):
+    """A rotated file that the process's own output follows.
+
+    A daemon started on demand has its standard streams on this file. Without following, what it
+    prints (a fault in C code, a warning) would go to the renamed file, and at last to a deleted
+    one.
+    """
+
+    def _open(self) -> io.TextIOWrapper:
+        stream = super()._open()
+        if not sys.stderr.isatty():
+            os.dup2(stream.fileno(), 1)
+            os.dup2(stream.fileno(), 2)
+        return stream
+
+
+def start_log(home: Home, *, level: str) -> None:
+    """Send everything that is logged, from `level` on, to `<home>/log/daemon.log`.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    path = make_private(home.logs) / "daemon.log"
+    handler = DaemonLog(path, maxBytes=SIZE_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
+    form = logging.Formatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s")
+    form.datefmt = "%Y-%m-%dT%H:%M:%S"
+    form.converter = time.gmtime
+    handler.setFormatter(form)
+    logging.basicConfig(level=level.upper(), handlers=[handler])
+    for chatty in ("uvicorn", "watchfiles", "mcp", "git", "asyncio"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    faulthandler.enable()

@@ -1,0 +1,66 @@
+"""One daemon a home, decided by the kernel."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from observer.client import daemon_pid, is_running
+from observer.daemon.lock import hold
+from observer.errors import StoreUnavailable
+from observer.paths import Home
+
+HOLDER = """
+import sys, time
+from observer.daemon.lock import hold
+from observer.paths import home
+with hold(home()) as is_ours:
+    print(is_ours, flush=True)
+    time.sleep(60)
+"""
+
+
+def test_a_free_lock_is_ours_and_names_us(home: Home) -> None:
+    with hold(home) as is_ours:
+        assert is_ours
+        assert daemon_pid(home) == os.getpid()
+
+
+def test_a_lock_has_one_holder(home: Home) -> None:
+    with hold(home), hold(home) as is_ours:
+        assert not is_ours
+
+
+def test_a_lock_is_free_after_its_block(home: Home) -> None:
+    with hold(home):
+        pass
+    assert not is_running(home)
+
+
+def test_a_home_without_lock_runs_nothing(home: Home) -> None:
+    assert not is_running(home)
+    assert daemon_pid(home) is None
+
+
+def test_the_kernel_frees_the_lock_of_a_killed_process(home: Home) -> None:
+    root = Path(__file__).parents[2]
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, cwd=root, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "True\n"
+        assert daemon_pid(home) == holder.pid
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+    assert not is_running(home)
+
+
+def test_a_home_that_cannot_exist_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreUnavailable, match="cannot be written"), hold(Home(tmp_path / "file")):
+        pass
