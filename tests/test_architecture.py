@@ -1,0 +1,172 @@
+"""The floors, the homes of third-party packages and the sizes of DESIGN, held as tests."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "observer"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+STANDARD = sys.stdlib_module_names
+
+FLOORS = {
+    "errors": 0,
+    "events": 0,
+    "model": 0,
+    "paths": 0,
+    "config": 0,
+    "spool": 1,
+    "pump": 1,
+    "client": 1,
+    "capture": 2,
+    "interpret": 3,
+    "store": 4,
+    "recall": 5,
+    "pipeline": 5,
+    "memory": 6,
+    "front": 7,
+    "daemon": 8,
+    "install": 8,
+    "importers": 8,
+    "cli": 9,
+    "__main__": 10,
+}
+HOMES = {
+    "apsw": ("observer.store.sqlite",),
+    "git": ("observer.capture.project", "observer.capture.repository"),
+    "watchfiles": ("observer.daemon",),
+    "uvicorn": ("observer.daemon",),
+    "filelock": ("observer.daemon",),
+    "mcp": ("observer.front.mcp",),
+    "mcp_types": ("observer.front.mcp",),
+    "anyio": ("observer.front.mcp",),
+    "pydantic": ("observer.front.mcp", "observer.front.toolsets"),
+    "starlette": ("observer.front.http",),
+    "click": ("observer.cli",),
+    "rich": ("observer.cli",),
+    "tomlkit": ("observer.cli", "observer.install"),
+}
+EVERYWHERE = {"msgspec"}
+STANDARD_ONLY = {"paths", "spool", "pump", "client"}
+PURE = ("observer.interpret", "observer.recall.query", "observer.recall.rank")
+IMPURE = {"os", "time", "random", "logging", "socket", "subprocess", "pathlib", "secrets", "uuid"}
+MODULE_LINES = 350
+FUNCTION_LINES = 40
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def part_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def is_under(module: str, homes: tuple[str, ...]) -> bool:
+    return any(module == home or module.startswith(home + ".") for home in homes)
+
+
+every_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
+
+
+@every_module
+def test_an_import_only_looks_down(path: Path) -> None:
+    here = part_of(name_of(path))
+    for target in imports_of(path):
+        there = part_of(target)
+        if target.split(".")[0] != "observer" or not there or there == here:
+            continue
+        assert FLOORS[there] < FLOORS[here] or FLOORS[here] == 0, f"{here} imports {target}"
+
+
+@every_module
+def test_a_third_party_package_has_one_home(path: Path) -> None:
+    module = name_of(path)
+    for target in imports_of(path):
+        top = target.split(".")[0]
+        if top == "observer" or top in STANDARD or top in EVERYWHERE:
+            continue
+        assert part_of(module) not in STANDARD_ONLY, f"{module} imports {top}"
+        assert is_under(module, HOMES.get(top, ())), f"{module} imports {top}"
+
+
+@every_module
+def test_the_pure_floors_touch_nothing(path: Path) -> None:
+    if is_under(name_of(path), PURE):
+        assert not IMPURE & {target.split(".")[0] for target in imports_of(path)}
+
+
+@every_module
+def test_sql_stands_only_in_the_store(path: Path) -> None:
+    if is_under(name_of(path), ("observer.store",)):
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
+    statements = ("SELECT ", "INSERT INTO ", "DELETE FROM ", "UPDATE ", "CREATE TABLE ", "PRAGMA ")
+    assert [t for t in texts if isinstance(t, str) and t.startswith(statements)] == []
+
+
+@every_module
+def test_fronts_reach_data_through_memory_only(path: Path) -> None:
+    if is_under(name_of(path), ("observer.front",)):
+        reached = {part_of(t) for t in imports_of(path) if t.startswith("observer.")}
+        assert not reached & {"pipeline", "capture", "interpret", "spool"}
+        assert not [t for t in imports_of(path) if t.startswith("observer.store.sqlite")]
+
+
+@every_module
+def test_a_module_fits_in_a_head(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MODULE_LINES
+
+
+@every_module
+def test_a_function_fits_on_a_screen(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            documented = isinstance(node.body[0], ast.Expr)
+            first = node.body[1 if documented and len(node.body) > 1 else 0]
+            lines = (node.end_lineno or 0) - first.lineno + 1
+            assert lines <= FUNCTION_LINES, f"{node.name} has {lines} lines"
+
+
+@every_module
+def test_a_module_says_what_it_owns(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def test_every_part_stands_on_a_floor() -> None:
+    parts = {p.stem for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
+    assert parts - {"__init__", "_hooks"} == set(FLOORS)
+
+
+def test_import_linter_agrees() -> None:
+    run = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_hooks_import_nothing_but_the_system() -> None:
+    for script in (ROOT / "hooks").rglob("*"):
+        if script.is_file() and script.suffix != ".md":
+            assert "python" not in script.read_text(encoding="utf-8").splitlines()[0]
