@@ -1,0 +1,227 @@
+"""The durable queue between hooks and the daemon, and the only code that knows its folders.
+
+Steps 1, 2 and 8 of an event's way: hooks (and `append`) put envelopes in, the daemon claims them
+oldest first and acknowledges them once they are stored. Until then an entry stays, so a crash at
+any point means a replay, and a replay is a no-op by the entry's id.
+
+An event exists when its name is in `new/`. Its bytes are in `tmp/` under the same name, because a
+shell can create a file without starting a process but cannot move one; a file in `new/` that is
+not empty holds its own bytes. Shells append to logs instead, see `observer.spool.logs`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import os
+import re
+import stat
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from observer.paths import make_private
+from observer.spool.entry import Entry, envelope
+from observer.spool.files import Foreign, create, read, replace, settle
+from observer.spool.logs import ShellLogs
+
+__all__ = ["Entry", "Spool"]
+
+BATCH_BYTES = 32 << 20
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_REASON = ".reason"
+_HIDDEN = "."
+"""What begins like this is an editor's, a file system's or our own unfinished work."""
+
+
+class _Waiting(NamedTuple):
+    at_ms: int
+    has_own_bytes: bool
+
+
+class Spool:
+    """The queue in one folder. One process drains it; any number may append or look.
+
+    `claim` peeks: it hands the same entries out again until they are acknowledged or quarantined.
+    Its listing of `new/` is kept until that is used up, so a backlog is listed once, not once a
+    batch; what arrives meanwhile is younger than all of it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folders = [folder / name for name in ("tmp", "new", "bad", "shell")]
+        self._tmp, self._new, self._bad, shell = self._folders
+        self._logs = ShellLogs(shell)
+        self._queue: dict[str, _Waiting] = {}
+
+    def prepare(self) -> None:
+        """Create what is missing, for this user's eyes only."""
+        spool = self._new.parent
+        for folder in (spool.parent, spool, *self._folders):
+            make_private(folder)
+
+    def append(self, fields: Mapping[str, str], payload: bytes = b"") -> str:
+        """Put one envelope in, see it on the disk, and return its id.
+
+        Args:
+            fields: at least `client` and `event`; `at` (ms) if it did not happen just now.
+            payload: what the client sent, as it came.
+
+        Raises:
+            ValueError: a field cannot stand in an envelope.
+            OSError: the disk is full or read-only; no event was made.
+        """
+        name = uuid.uuid4().hex
+        body = self._tmp / name
+        create(body, envelope(fields, payload))
+        settle(self._tmp)
+        try:
+            create(self._new / name, b"")
+        except OSError:
+            body.unlink(missing_ok=True)
+            raise
+        settle(self._new)
+        return name
+
+    def claim(self, *, at_most: int, at_most_bytes: int = BATCH_BYTES) -> list[Entry]:
+        """Return the oldest entries; at least one if any waits, whatever its size.
+
+        Meets things that no hook made by moving them to `bad/`, unopened.
+        """
+        batch: list[Entry] = []
+        size_bytes = 0
+        sources = [self._own_files(), *self._logs.waiting()]
+        for entry in islice(heapq.merge(*sources, key=lambda entry: entry.at_ms), at_most):
+            size_bytes += len(entry.data)
+            if batch and size_bytes > at_most_bytes:
+                break
+            batch.append(entry)
+            self._logs.hand_out(entry)
+        return batch
+
+    def ack(self, entries: Iterable[Entry]) -> None:
+        """Forget entries whose events are on the disk; those already forgotten are no error."""
+        entries = list(entries)
+        for entry in entries:
+            if entry.end is None:
+                # The name goes first: bytes without a name are no event, a name without bytes
+                # would look like a loss.
+                entry.path.unlink(missing_ok=True)
+                (self._tmp / entry.path.name).unlink(missing_ok=True)
+                self._queue.pop(entry.path.name, None)
+        self._logs.finish(entries)
+
+    def quarantine(self, entry: Entry, *, reason: str, kept: bytes) -> None:
+        """Put an entry that cannot become events into `bad/`, and forget it.
+
+        Args:
+            entry: as it was claimed.
+            reason: why, for a person.
+            kept: what may be kept of its bytes, already redacted.
+        """
+        replace(self._bad / entry.id, kept)
+        self._explain(entry.id, reason)
+        settle(self._bad)
+        self.ack([entry])
+
+    def depth(self) -> int:
+        """Count the entries that wait, shells' records included."""
+        return sum(1 for _ in self._names()) + self._logs.depth()
+
+    def bad(self) -> int:
+        """Count what is in `bad/`."""
+        with suppress(FileNotFoundError), os.scandir(self._bad) as found:
+            return sum(1 for item in found if item.name.endswith(_REASON))
+        return 0
+
+    def oldest_ms(self) -> int | None:
+        """Return the time of the entry that waits longest, None if none does."""
+        times = self._logs.oldest_ms()
+        for item in self._names():
+            with suppress(FileNotFoundError):
+                times.append(_ms(item.stat(follow_symlinks=False)))
+        return min(times, default=None)
+
+    def sweep(self, *, before_ms: int) -> int:
+        """Delete what killed hooks and dead shells left, the former if older than this.
+
+        Returns how many files went.
+        """
+        swept = 0
+        for item in _scan(self._tmp):
+            with suppress(FileNotFoundError):
+                status = item.stat(follow_symlinks=False)
+                is_old = not stat.S_ISDIR(status.st_mode) and _ms(status) < before_ms
+                if is_old and not (self._new / item.name).exists():
+                    (self._tmp / item.name).unlink()
+                    swept += 1
+        return swept + self._logs.clear()
+
+    def _own_files(self) -> Iterator[Entry]:
+        if not self._queue:
+            self._queue = self._listed()
+        for name, waiting in list(self._queue.items()):
+            if entry := self._opened(name, waiting):
+                yield entry
+            else:
+                del self._queue[name]
+
+    def _listed(self) -> dict[str, _Waiting]:
+        found = []
+        for item in self._names():
+            with suppress(FileNotFoundError):
+                status = item.stat(follow_symlinks=False)
+                if not stat.S_ISREG(status.st_mode):
+                    self._set_aside(item.name, "it is not a plain file")
+                else:
+                    found.append((status.st_mtime_ns, item.name, status))
+        found.sort()
+        return {name: _Waiting(_ms(status), status.st_size > 0) for _, name, status in found}
+
+    def _opened(self, name: str, waiting: _Waiting) -> Entry | None:
+        path = self._new / name
+        try:
+            data, fault = read(path if waiting.has_own_bytes else self._tmp / name)
+        except FileNotFoundError:
+            if path.exists():
+                self._set_aside(name, "its bytes are not in tmp")
+            return None
+        except Foreign as foreign:
+            self._set_aside(name, str(foreign))
+            return None
+        return Entry(_id(name), data, waiting.at_ms, path, fault=fault)
+
+    def _set_aside(self, name: str, reason: str) -> None:
+        """Move something that no hook made to `bad/` as it is, without opening it."""
+        target = f"foreign-{uuid.uuid4().hex}"
+        try:
+            (self._new / name).rename(self._bad / target)
+        except OSError:
+            # Somebody else's folder in ours, say. It stays, and `depth` goes on counting it.
+            return
+        self._explain(target, f"{name!r} was in new/, but {reason}")
+
+    def _explain(self, name: str, reason: str) -> None:
+        replace(self._bad / f"{name}{_REASON}", reason.encode("utf-8", "backslashreplace"))
+
+    def _names(self) -> Iterator[os.DirEntry[str]]:
+        return (item for item in _scan(self._new) if not item.name.startswith(_HIDDEN))
+
+
+def _scan(folder: Path) -> Iterator[os.DirEntry[str]]:
+    with suppress(FileNotFoundError), os.scandir(folder) as found:
+        yield from found
+
+
+def _id(name: str) -> str:
+    """Return the name, or for one that no hook gives a stable stand-in fit for every use."""
+    if _NAME.fullmatch(name):
+        return name
+    return f"foreign-{hashlib.sha256(os.fsencode(name)).hexdigest()}"
+
+
+def _ms(status: os.stat_result) -> int:
+    return status.st_mtime_ns // 1_000_000

@@ -1,0 +1,99 @@
+"""How the spool touches the disk: what it writes is there to stay, what it reads cannot harm it."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+LARGEST_BYTES = 64 << 20
+"""What is larger is no event; only its head is ever read."""
+HEAD_BYTES = 64 << 10
+
+_NOT_OURS = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP, errno.EMLINK, errno.ENXIO})
+
+
+class Foreign(Exception):
+    """Something in the spool that no hook made; the message says what it is."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[io.FileIO, os.stat_result]]:
+    """Open a plain file for reading; follow no link and wait for no writer.
+
+    Raises:
+        FileNotFoundError: it is gone.
+        Foreign: it is not a plain file, or not ours to read.
+    """
+    try:
+        # Without O_NONBLOCK, opening a FIFO waits for a writer that never comes.
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in _NOT_OURS:
+            raise Foreign(f"it cannot be opened: {error.strerror}") from error
+        raise
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise Foreign("it is not a plain file")
+        with io.FileIO(handle, closefd=False) as file:
+            yield file, status
+    finally:
+        os.close(handle)
+
+
+def read(path: Path) -> tuple[bytes, str]:
+    """Return a file's bytes and no fault, or its head and why there is no more.
+
+    Raises:
+        FileNotFoundError: it is gone.
+        Foreign: it is not a plain file, or not ours to read.
+    """
+    with opened(path) as (file, status):
+        if status.st_size > LARGEST_BYTES:
+            return file.read(HEAD_BYTES), f"{status.st_size:,} bytes, more than any event has"
+        return file.readall(), ""
+
+
+def create(path: Path, data: bytes) -> None:
+    """Write a new file of mode 0600 and see it on the disk; never touch one that exists.
+
+    Raises:
+        FileExistsError: the name is taken.
+        OSError: the disk is full or read-only; nothing is left under the name.
+    """
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with io.FileIO(handle, "wb") as file:
+            _write(file, data)
+            os.fsync(handle)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _write(file: io.FileIO, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:  # the kernel writes at most 2 GiB at once, and less on a disk that fills up
+        rest = rest[file.write(rest) :]
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Put a file of mode 0600 in place of whatever has the name, whole or not at all."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.unlink(missing_ok=True)
+    create(beside, data)
+    beside.replace(path)
+
+
+def settle(folder: Path) -> None:
+    """See the names in a folder on the disk."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,201 @@
+"""The logs that interactive shells append to, read as a part of the spool.
+
+A recorder writes with builtins only, so a log may end in the middle of a record at any time.
+`hooks/README.md` has the format; here its empty fields are all that matters, and its times.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from observer.spool.entry import Entry, envelope
+from observer.spool.files import LARGEST_BYTES, Foreign, opened, replace
+
+_NAME = re.compile(r"(bash|zsh|fish)-([0-9]{1,10})-([0-9]{1,20})")
+_MARK = b"\0\0"
+_STORED = ".stored"
+"""Suffix of the file beside a log that holds the offset up to which its records are stored."""
+_TIME_DIGITS = 15
+
+
+class Log(NamedTuple):
+    """One shell's log; a dead shell's last record may lack its end and counts as it is."""
+
+    path: Path
+    shell: str
+    pid: int
+    is_dead: bool
+
+
+class Record(NamedTuple):
+    """The bytes between two marks, the offset of their first, and the one behind the mark."""
+
+    data: bytes
+    start: int
+    end: int
+
+
+class ShellLogs:
+    """The folder of the logs, and which of the records handed out are done with.
+
+    A log's offset moves only over records that are all done: one that went to `bad/` while those
+    before it still wait must not take them along.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._handed: dict[Path, dict[int, bool]] = {}
+
+    def waiting(self) -> list[Iterator[Entry]]:
+        """Return, for each log, its entries in the order of their offsets, read as they are drawn.
+
+        What was handed out before and not finished comes again.
+        """
+        self._handed = {}
+        return [_entries(log) for log in self._logs()]
+
+    def hand_out(self, entry: Entry) -> None:
+        """Note that the caller has this record now."""
+        if entry.end is not None:
+            self._handed.setdefault(entry.path, {})[entry.end] = False
+
+    def finish(self, entries: Iterable[Entry]) -> None:
+        """Move the offsets over what is done; delete the logs of dead shells once read."""
+        touched = set()
+        for entry in entries:
+            ends = self._handed.get(entry.path, {})
+            if entry.end in ends:
+                ends[entry.end] = True
+                touched.add(entry.path)
+        for path in touched:
+            self._advance(path)
+
+    def depth(self) -> int:
+        """Count the records that wait."""
+        return sum(1 for log in self._logs() for _ in _entries(log))
+
+    def oldest_ms(self) -> list[int]:
+        """Return when the first waiting record of each log ended."""
+        firsts = (next(_entries(log), None) for log in self._logs())
+        return [first.at_ms for first in firsts if first]
+
+    def clear(self) -> int:
+        """Delete what dead shells left and nobody needs any more; return how many logs."""
+        gone = sum(_retire(log) for log in self._logs())
+        for path in self._folder.glob(f"*{_STORED}"):
+            if not path.with_name(path.name.removesuffix(_STORED)).exists():
+                path.unlink(missing_ok=True)
+        return gone
+
+    def _logs(self) -> Iterator[Log]:
+        try:
+            paths = sorted(self._folder.iterdir())
+        except FileNotFoundError:
+            return
+        for path in paths:
+            if log := _log(path):
+                yield log
+
+    def _advance(self, path: Path) -> None:
+        ends = self._handed[path]
+        stored = 0
+        while ends and ends[first := next(iter(ends))]:
+            stored = first
+            del ends[first]
+        if stored:
+            replace(_stored_beside(path), b"%d" % stored)
+        if log := _log(path):
+            _retire(log)
+
+
+def _log(path: Path) -> Log | None:
+    if match := _NAME.fullmatch(path.name):
+        pid = int(match[2])
+        return Log(path, match[1], pid, not _is_alive(pid))
+    return None
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # a root shell in this user's home
+        return True
+    return True
+
+
+def _entries(log: Log) -> Iterator[Entry]:
+    stored = _stored_offset(log.path)
+    try:
+        with opened(log.path) as (file, status):
+            file.seek(stored)
+            data = file.read(LARGEST_BYTES)
+    except (FileNotFoundError, Foreign):
+        return
+    written_ms = status.st_mtime_ns // 1_000_000
+    fields = {"client": log.shell, "event": "command", "ppid": str(log.pid)}
+    fields["host"] = os.uname().nodename
+    for record in _records(data, stored, to_the_last=log.is_dead):
+        at_ms = _ended_ms(record.data, written_ms)
+        whole = envelope({**fields, "at": str(at_ms)}, record.data)
+        yield Entry(f"{log.path.name}@{record.start}", whole, at_ms, log.path, record.end)
+
+
+def _records(data: bytes, offset: int, *, to_the_last: bool) -> Iterator[Record]:
+    """Cut at empty fields; a log too full to be read at once is cut wherever the reading ended."""
+    begin = 0
+    while (mark := data.find(_MARK, begin)) >= 0:
+        yield from _record(data, begin, mark, offset)
+        begin = mark + len(_MARK)
+    if to_the_last or (not begin and len(data) == LARGEST_BYTES):
+        yield from _record(data, begin, len(data), offset)
+
+
+def _record(data: bytes, begin: int, mark: int, offset: int) -> Iterator[Record]:
+    # What precedes the mark may begin with the last NUL of the mark before.
+    record = data[begin:mark].lstrip(b"\0")
+    if record:
+        end = min(mark + len(_MARK), len(data))
+        yield Record(record.rstrip(b"\0"), offset + mark - len(record), offset + end)
+
+
+def _ended_ms(record: bytes, written_ms: int) -> int:
+    """Return when the command ended; the log's own time is the finer one within its second."""
+    for field in record.split(b"\0"):
+        name, _, value = field.partition(b"=")
+        if value.isdigit() and len(value) <= _TIME_DIGITS:
+            if name == b"end_ms":
+                return int(value)
+            if name == b"end_s":
+                second = int(value)
+                return written_ms if written_ms // 1000 == second else second * 1000
+    return written_ms
+
+
+def _stored_beside(path: Path) -> Path:
+    return path.with_name(path.name + _STORED)
+
+
+def _stored_offset(path: Path) -> int:
+    try:
+        text = _stored_beside(path).read_bytes()
+    except FileNotFoundError:
+        return 0
+    return int(text) if text.isdigit() and len(text) <= _TIME_DIGITS else 0
+
+
+def _retire(log: Log) -> bool:
+    """Delete a dead shell's log when all of it is stored."""
+    try:
+        if not log.is_dead or log.path.lstat().st_size > _stored_offset(log.path):
+            return False
+    except FileNotFoundError:
+        return False
+    log.path.unlink(missing_ok=True)
+    _stored_beside(log.path).unlink(missing_ok=True)
+    return True
