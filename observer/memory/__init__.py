@@ -1,0 +1,326 @@
+"""The one Python API: what every front (MCP, HTTP, CLI) asks and tells.
+
+Reads see one consistent snapshot each. Writes become events, go through the same pipeline as
+everything captured, and return after the commit.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
+
+from observer.capture.project import look, recognise
+from observer.capture.redact import secret_class
+from observer.errors import Ambiguous, BadInput, DaemonUnavailable, NotFound, SecretRefused
+from observer.events import Event, Forget, Remember, Scope, Value
+from observer.memory.handles import around, named
+from observer.model import (
+    UNASSIGNED,
+    Item,
+    ItemKind,
+    Project,
+    Receipt,
+    Recorded,
+    Session,
+    item_id,
+)
+from observer.recall.context import Costs, Pack, PackRequest, pack
+from observer.recall.search import Found, search
+from observer.recall.timeline import Timeline, timeline
+from observer.store.interface import Filters, Reader, Store, Totals
+
+MOST_IDS = 50
+"""Most items fetched by one call."""
+
+Record = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
+"""Stores events, in the given project if one is named, and returns after the commit."""
+
+
+class Narrow(Value):
+    """What a search is restricted to; empty fields do not restrict. Times as in `Filters`."""
+
+    kinds: tuple[ItemKind, ...] = ()
+    types: tuple[str, ...] = ()
+    category: str = ""
+    since_ms: int | None = None
+    until_ms: int | None = None
+
+
+class Note(Value):
+    """What to remember. `confidence` is 0 to 1; `key` makes it replace the note under that key."""
+
+    content: str
+    title: str = ""
+    type: str = "fact"
+    key: str = ""
+    category: str = ""
+    confidence: float | None = 0.5
+    scope: Scope = "project"
+
+
+class Fetched(Value):
+    """Items in the order asked for, and the ids that do not exist."""
+
+    items: tuple[Item, ...]
+    missing: tuple[int, ...] = ()
+
+
+class Remembered(Value):
+    """The note as stored; `updated` if it existed before, under its key or word for word."""
+
+    item: Item
+    updated: bool
+
+
+class Memory:
+    """Reads and writes of one user's memory; safe to share between threads.
+
+    Args:
+        store: where it is kept.
+        owner: whose personal notes are visible and written.
+        now_ms: the clock.
+        record: the way into the log; None for a process that only reads.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        owner: str,
+        now_ms: Callable[[], int],
+        record: Record | None = None,
+    ) -> None:
+        self._store = store
+        self._owner = owner
+        self._now_ms = now_ms
+        self._record = record
+
+    def search(
+        self,
+        query: str,
+        *,
+        project: str | None = None,
+        limit: int = 10,
+        narrow: Narrow = Narrow(),  # noqa: B008 - frozen
+    ) -> Found:
+        """Find items by words; across all projects unless one is named.
+
+        Raises:
+            NotFound, Ambiguous: the project.
+        """
+        with self._store.read() as reader:
+            filters = Filters(
+                project_id=named(reader.projects(), project).id if project else None,
+                kinds=narrow.kinds,
+                types=narrow.types,
+                category=narrow.category,
+                since_ms=narrow.since_ms,
+                until_ms=narrow.until_ms,
+                owner=self._owner,
+            )
+            return search(reader, query, filters, limit=limit, now_ms=self._now_ms())
+
+    def recall(
+        self,
+        query: str,
+        *,
+        type: str = "",  # noqa: A002 - the glossary's word
+        category: str = "",
+        limit: int = 10,
+        project: str | None = None,
+    ) -> Found:
+        """Find notes: those of the project, and those that belong to none."""
+        with self._store.read() as reader:
+            filters = Filters(
+                project_id=named(reader.projects(), project).id if project else None,
+                with_global=True,
+                kinds=("note",),
+                types=(type,) if type else (),
+                category=category,
+                owner=self._owner,
+            )
+            return search(reader, query, filters, limit=limit, now_ms=self._now_ms())
+
+    def timeline(self, anchor: int, *, before: int = 5, after: int = 5) -> Timeline:
+        """Return what happened around an item in its project.
+
+        Raises:
+            NotFound: no such item.
+            BadInput: a depth outside 0 to 50.
+        """
+        with self._store.read() as reader:
+            self._visible(reader, [anchor])
+            return timeline(reader, anchor, before=before, after=after)
+
+    def observations(self, ids: Sequence[int]) -> Fetched:
+        """Return items in the order of `ids`, and name those that do not exist.
+
+        Raises:
+            BadInput: more than `MOST_IDS` ids.
+        """
+        if len(ids) > MOST_IDS:
+            raise BadInput(
+                f"{len(ids)} ids asked for, {MOST_IDS} at most", hint="ask in several calls"
+            )
+        with self._store.read() as reader:
+            items = self._visible(reader, ids)
+        found = {item.id for item in items}
+        return Fetched(items=tuple(items), missing=tuple(i for i in ids if i not in found))
+
+    def context(
+        self, project: str, *, budget_tokens: int = 2000, query: str = "", costs: Costs
+    ) -> Pack:
+        """Return the most useful items of a project that fit into a token budget.
+
+        Raises:
+            NotFound, Ambiguous: the project.
+        """
+        with self._store.read() as reader:
+            request = PackRequest(
+                project_id=named(reader.projects(), project).id,
+                owner=self._owner,
+                query=query,
+                budget_tokens=budget_tokens,
+                now_ms=self._now_ms(),
+            )
+            return pack(reader, request, costs)
+
+    def remember(
+        self,
+        note: Note,
+        *,
+        project: str | None = None,
+        author: Literal["person", "agent"] = "agent",
+    ) -> Remembered:
+        """Store a note, in the project named or in `unassigned`.
+
+        Raises:
+            BadInput: empty content, or a confidence outside 0 to 1.
+            SecretRefused: it holds a secret; the message names the class.
+        """
+        if not note.content.strip():
+            raise BadInput("content is empty", hint="say what to remember")
+        if note.confidence is not None and not 0.0 <= note.confidence <= 1.0:
+            raise BadInput("confidence must be 0.0 to 1.0", hint="leave it out for 0.5")
+        for text in (note.content, note.title, note.key, note.category):
+            if found := secret_class(text):
+                raise SecretRefused(
+                    f"content looks like it holds a secret ({found})",
+                    hint="remember where the secret is kept, not the secret",
+                )
+        project_id = self.project(project).id if project else UNASSIGNED
+        personal = note.scope == "personal"
+        body = Remember(
+            content=note.content,
+            title=note.title,
+            type=note.type,
+            key=note.key,
+            category=note.category,
+            confidence=note.confidence,
+            scope=note.scope,
+            owner=self._owner if personal else "",
+        )
+        stored = self._write(body, author=author, project_id=project_id)
+        item = self.observations([stored.item or 0]).items
+        if not item:
+            raise NotFound("the note was forgotten while it was stored", hint="remember it again")
+        return Remembered(item=item[0], updated=item[0].id != item_id(stored.seq or 0))
+
+    def forget(self, item: int, *, author: Literal["person", "agent"] = "agent") -> bool:
+        """Delete an item by its exact id; False if there is none."""
+        with self._store.read() as reader:
+            known = self._visible(reader, [item])
+        if not known:
+            return False
+        self._write(Forget(item=item), author=author, project_id=known[0].project_id or UNASSIGNED)
+        return True
+
+    def project(self, handle: str) -> Project:
+        """Return a project by uuid, name, folder or remote.
+
+        Raises:
+            NotFound: none fits.
+            Ambiguous: several fit; the hint lists their exact handles.
+        """
+        with self._store.read() as reader:
+            return named(reader.projects(), handle)
+
+    def project_at(self, folder: str) -> Project | None:
+        """Return the known project around a folder, or None."""
+        projects = self.projects()
+        if inside := around(projects, folder):
+            return inside
+        return recognise(look(folder), projects)
+
+    def projects(self) -> list[Project]:
+        """Return all projects, by id."""
+        with self._store.read() as reader:
+            return reader.projects()
+
+    def sessions(
+        self, *, project: str | None = None, active: bool = False, limit: int = 20
+    ) -> list[Session]:
+        """Return sessions, last active first."""
+        with self._store.read() as reader:
+            project_id = named(reader.projects(), project).id if project else None
+            return reader.sessions(project_id=project_id, active=active, limit=limit)
+
+    def session(self, session_id: int) -> Session | None:
+        """Return one session."""
+        with self._store.read() as reader:
+            return reader.session(session_id)
+
+    def summary(self, session_id: int) -> Item | None:
+        """Return a session's summary, if it has one yet."""
+        with self._store.read() as reader:
+            return next(iter(reader.items([item_id(session_id, "summary")])), None)
+
+    def resolve(self, handle: str) -> int:
+        """Return the id that a handle (id, uuid, first 8 or more characters of one) stands for.
+
+        Raises:
+            NotFound: none fits.
+            Ambiguous: several fit.
+        """
+        with self._store.read() as reader:
+            ids = reader.resolve(handle)
+        if not ids:
+            raise NotFound(f"no item {handle!r}", hint="search for it first")
+        if len(ids) > 1:
+            raise Ambiguous(
+                f"{handle!r} fits several items", hint="one of: " + ", ".join(map(str, ids))
+            )
+        return ids[0]
+
+    def totals(self) -> Totals:
+        """Return counts and sizes."""
+        with self._store.read() as reader:
+            return reader.totals()
+
+    def export(self) -> Iterator[Recorded | Item]:
+        """Yield every stored event in log order, then every living item by id."""
+        with self._store.read() as reader:
+            last = 0
+            while batch := reader.log(after_seq=last):
+                yield from batch
+                last = batch[-1].seq
+            yield from reader.all_items()
+
+    def _visible(self, reader: Reader, ids: Sequence[int]) -> list[Item]:
+        items = reader.items(list(ids))
+        return [item for item in items if item.scope != "personal" or item.owner == self._owner]
+
+    def _write(
+        self, body: Remember | Forget, *, author: Literal["person", "agent"], project_id: int
+    ) -> Receipt:
+        if self._record is None:
+            raise DaemonUnavailable("this process only reads", hint="run: observer up")
+        event = Event(
+            id=f"note-{uuid.uuid4().hex}",
+            at_ms=self._now_ms(),
+            client="observer",
+            body=body,
+            author=author,
+        )
+        return self._record([event], project_id)[0]

@@ -1,0 +1,47 @@
+"""Which project a handle means: exact handles first, then names, never a guess between two."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from observer.errors import Ambiguous, NotFound
+from observer.model import Project
+
+
+def around(projects: Sequence[Project], folder: str) -> Project | None:
+    """Return the project whose root holds a folder; of nested ones the innermost."""
+    inside = [
+        (len(root), project)
+        for project in projects
+        for root in project.roots
+        if folder == root or folder.startswith(root.rstrip(os.sep) + os.sep)
+    ]
+    return max(inside, key=lambda pair: pair[0])[1] if inside else None
+
+
+def named(projects: Sequence[Project], handle: str) -> Project:
+    """Return the project that a uuid, name, folder or remote means.
+
+    Raises:
+        NotFound: none fits.
+        Ambiguous: several fit; the hint lists their exact handles.
+    """
+    folded = handle.casefold()
+    for fits in (
+        [p for p in projects if handle == p.uuid or handle in p.roots or handle in p.remotes],
+        [p for p in projects if handle == p.name],
+        [p for p in projects if folded == p.name.casefold() or handle in p.earlier_names],
+    ):
+        if len(fits) == 1:
+            return fits[0]
+        if fits:
+            raise Ambiguous(
+                f"{len(fits)} projects are called {handle!r}",
+                hint="use one of these: "
+                + ", ".join(p.roots[-1] if p.roots else p.uuid for p in fits),
+            )
+    if Path(handle).is_absolute() and (inside := around(projects, handle)):
+        return inside
+    raise NotFound(f"no project {handle!r}", hint="list them with: observer projects")

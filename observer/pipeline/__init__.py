@@ -1,0 +1,218 @@
+"""Steps 2 to 8 of the way of an event: spool -> decode -> redact -> project -> items -> ack.
+
+One thread at a time. What the spool handed out is acknowledged only after the commit that holds
+it; whatever dies in between is replayed, and the event's id makes the replay a no-op.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from observer.capture.decode import decode
+from observer.capture.fit import fit
+from observer.capture.project import Places, folder_of
+from observer.capture.redact import redact, redact_bytes
+from observer.capture.repository import read_commit
+from observer.config import Settings
+from observer.errors import NotFound, ObserverError, StoreUnavailable, Undecodable
+from observer.events import Commit, Event, SessionEnd, Value
+from observer.model import Place, Receipt, Session
+from observer.pipeline.intake import Intake, Located
+from observer.pipeline.projection import Projection
+from observer.spool import Entry, Spool
+from observer.store.interface import Store
+
+BATCH = 500
+"""Entries of one commit: enough to share its fsync, few enough to be searchable soon."""
+
+_NOWHERE = Place(root="")
+_log = logging.getLogger(__name__)
+
+
+class Drained(Value):
+    """What one drain did: entries taken off the spool, and the projects something was stored in."""
+
+    entries: int = 0
+    bad: int = 0
+    projects: frozenset[int] = frozenset()
+
+
+class Pipeline:
+    """Carries events from the spool, or from a front, into the store.
+
+    Args:
+        places: looks up folders; caches between calls.
+        now_ms: the clock.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        spool: Spool,
+        *,
+        settings: Settings,
+        places: Places,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._store = store
+        self._spool = spool
+        self._settings = settings
+        self._places = places
+        self._now_ms = now_ms
+
+    def drain(self) -> Drained:
+        """Store the oldest `BATCH` spooled entries; `entries` is 0 when the spool is empty.
+
+        Raises:
+            StoreUnavailable: the store or the spool cannot be written; nothing was acknowledged.
+        """
+        entries = self._spool.claim(at_most=BATCH)
+        read = [(entry, self._read(entry)) for entry in entries]
+        good = [(entry, located) for entry, located in read if located is not None]
+        try:
+            projects = self._store_all(located for _, events in good for located in events)
+        except ObserverError:
+            raise
+        except Exception:  # noqa: BLE001 - one of the four doors
+            # An event that breaks the interpreter must not hold up the rest.
+            _log.exception("a batch of %d entries failed; storing them one by one", len(good))
+            projects = frozenset().union(*(self._store_alone(*pair) for pair in good))
+        self._spool.ack(entry for entry, _ in good)
+        return Drained(
+            entries=len(entries), bad=len(entries) - len(good), projects=frozenset(projects)
+        )
+
+    def ingest(self, events: Sequence[Event], project_id: int | None = None) -> list[Receipt]:
+        """Store events that a front reports, and return after the commit.
+
+        Args:
+            events: decoded; they are redacted here.
+            project_id: the project they belong to; None finds it by their folders.
+
+        Raises:
+            StoreUnavailable: the store cannot be written; nothing was stored.
+        """
+        located = [self._locate(self._clean(event), project_id) for event in events]
+        with self._store.write() as writer:
+            intake = Intake(writer, stored_ms=self._now_ms())
+            receipts = [intake.take(one) if one else Receipt() for one in located]
+            intake.finish()
+        return receipts
+
+    def close_idle(self) -> int:
+        """End the sessions that have been silent for too long; returns how many."""
+        idle_ms = self._settings.session_idle_minutes * 60_000
+        with self._store.read() as reader:
+            silent = reader.idle_sessions(before_ms=self._now_ms() - idle_ms)
+        self._store_all(
+            Located(
+                event=_end_of(session, session.last_ms + idle_ms),
+                place=Place(root="", branch=session.branch),
+                project_id=session.project_id,
+            )
+            for session in silent
+        )
+        return len(silent)
+
+    def rebuild(self) -> int:
+        """Derive all items and sessions anew from the log; returns the count of events.
+
+        Readers see the old ones until the new ones are complete.
+        """
+        seen = 0
+        with self._store.write() as writer:
+            writer.clear_projection()
+            while batch := writer.log(after_seq=seen):
+                projection = Projection(writer)
+                for recorded in batch:
+                    projection.add(recorded)
+                projection.finish()
+                seen = batch[-1].seq
+            return writer.totals().events
+
+    def _store_all(self, located: Iterable[Located]) -> frozenset[int]:
+        with self._store.write() as writer:
+            intake = Intake(writer, stored_ms=self._now_ms())
+            for one in located:
+                intake.take(one)
+            intake.finish()
+        return frozenset(intake.touched)
+
+    def _store_alone(self, entry: Entry, events: Sequence[Located]) -> frozenset[int]:
+        try:
+            return self._store_all(events)
+        except ObserverError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one of the four doors: one event
+            _log.exception("entry %s cannot be interpreted", entry.id)
+            self._set_aside(entry, f"cannot be interpreted: {error!r}")
+            return frozenset()
+
+    def _read(self, entry: Entry) -> list[Located] | None:
+        """Decode one entry; None if it went to `spool/bad`."""
+        cap = self._settings.event_cap_bytes
+        try:
+            events = decode(entry.id, entry.data, entry.at_ms, cap_bytes=cap)
+            located = (self._locate(self._clean(event), None) for event in events)
+            return [one for one in located if one]
+        except Undecodable as error:
+            reason = str(error)
+        except Exception as error:  # noqa: BLE001 - one of the four doors: one event
+            _log.exception("entry %s cannot be decoded", entry.id)
+            reason = f"cannot be decoded: {error!r}"
+        self._set_aside(entry, reason)
+        return None
+
+    def _set_aside(self, entry: Entry, reason: str) -> None:
+        try:
+            self._spool.quarantine(entry, reason=reason, kept=redact_bytes(entry.data))
+        except OSError as error:
+            raise StoreUnavailable(
+                f"cannot write to the spool: {error.strerror}", hint="free some disk space"
+            ) from error
+
+    def _clean(self, event: Event) -> Event:
+        # Redaction sees the whole text: a cut through a secret would hide it from its pattern.
+        return fit(redact(event), self._settings.event_cap_bytes)
+
+    def _locate(self, event: Event, project_id: int | None) -> Located | None:
+        """Look up where an event happened; None if that folder is excluded."""
+        folder = folder_of(event)
+        if any(_is_inside(folder, excluded) for excluded in self._settings.exclude):
+            return None
+        place = self._places.at(folder) if folder else _NOWHERE
+        return Located(event=self._complete(event, place), place=place, project_id=project_id)
+
+    def _complete(self, event: Event, place: Place) -> Event:
+        """Read what a git hook had no time to tell of its commit."""
+        body = event.body
+        if not isinstance(body, Commit) or body.subject or not place.git:
+            return event
+        try:
+            commit = read_commit(place.root, body.hash)
+        except NotFound:
+            return event
+        told = msgspec.structs.replace(commit, action=body.action)
+        return self._clean(msgspec.structs.replace(event, body=told))
+
+
+def _is_inside(folder: str, outer: str) -> bool:
+    top = str(Path(outer).expanduser())
+    return folder == top or folder.startswith(top + os.sep)
+
+
+def _end_of(session: Session, at_ms: int) -> Event:
+    return Event(
+        id=f"idle-{session.id}-{session.last_ms}",
+        at_ms=at_ms,
+        client=session.client,
+        session=session.external,
+        cwd=session.cwd,
+        body=SessionEnd(reason="idle"),
+        author="system",
+    )

@@ -1,0 +1,109 @@
+"""From located events to the log: project, session, twins, append; steps 5 and 7."""
+
+from __future__ import annotations
+
+import msgspec
+
+from observer.capture.project import enrich, found, recognise, vanished
+from observer.capture.twins import twin
+from observer.events import Event, Value
+from observer.interpret.sessions import continues
+from observer.model import UNASSIGNED, Place, Receipt, Recorded, Session
+from observer.pipeline.projection import Projection
+from observer.store.interface import Writer
+
+TWIN_MS = 5_000
+"""Two hooks that tell of the same happening do so within seconds."""
+
+
+class Located(Value):
+    """A redacted event and what the file system said about its folder.
+
+    `project_id` is set where a front named the project; the folder then does not matter.
+    """
+
+    event: Event
+    place: Place
+    project_id: int | None = None
+
+
+class Intake:
+    """Appends events inside one write transaction and hands them to the projection."""
+
+    def __init__(self, writer: Writer, *, stored_ms: int) -> None:
+        self._writer = writer
+        self._stored_ms = stored_ms
+        self._projection = Projection(writer)
+        self._projects = {project.id: project for project in writer.projects()}
+        self._recognised: dict[Place, int] = {}
+        self._latest: dict[tuple[str, str, int], int] = {}
+        self._seq = writer.next_seq()
+        self.touched: set[int] = set()
+
+    def take(self, located: Located) -> Receipt:
+        """Append one event; a known one, or the twin of a known one, changes nothing."""
+        event = located.event
+        project_id = located.project_id or self._project_id(located.place, event.at_ms)
+        session_id = self._session_id(event, project_id)
+        recorded = Recorded(
+            seq=self._seq,
+            event=event,
+            project_id=project_id,
+            session_id=session_id,
+            root=located.place.root,
+            branch=located.place.branch,
+            commit=located.place.commit,
+        )
+        if self._is_twin(recorded) or not self._writer.append(recorded, stored_ms=self._stored_ms):
+            return Receipt()
+        self._seq += 1
+        if session_id is not None:
+            self._latest[event.client, event.session, project_id] = session_id
+        self.touched.add(project_id)
+        return Receipt(seq=recorded.seq, item=self._projection.add(recorded))
+
+    def finish(self) -> None:
+        """Put the items and sessions derived from what was taken."""
+        self._projection.finish()
+
+    def _project_id(self, place: Place, at_ms: int) -> int:
+        if not place.root:
+            return UNASSIGNED
+        evidence = msgspec.structs.replace(place, branch="", commit="")
+        if evidence not in self._recognised:
+            self._recognised[evidence] = self._recognise(evidence, at_ms)
+        return self._recognised[evidence]
+
+    def _recognise(self, place: Place, at_ms: int) -> int:
+        known = list(self._projects.values())
+        project = recognise(place, known, gone=vanished(place, known))
+        current = (
+            enrich(project, place)
+            if project
+            else found(place, id=max(self._projects) + 1, at_ms=at_ms)
+        )
+        if current is not project:
+            self._writer.put_project(current)
+            self._projects[current.id] = current
+        return current.id
+
+    def _session_id(self, event: Event, project_id: int) -> int | None:
+        if not event.session:
+            return None
+        session = self._session(event, project_id)
+        return session.id if session and continues(session, event) else self._seq
+
+    def _session(self, event: Event, project_id: int) -> Session | None:
+        session_id = self._latest.get((event.client, event.session, project_id))
+        if session_id is not None:
+            return self._projection.session(session_id)
+        return self._writer.latest_session(event.client, event.session, project_id)
+
+    def _is_twin(self, recorded: Recorded) -> bool:
+        event = recorded.event
+        if recorded.session_id is None or recorded.session_id == recorded.seq:
+            return False
+        near = self._writer.recorded_near(
+            recorded.session_id, from_ms=event.at_ms - TWIN_MS, to_ms=event.at_ms + TWIN_MS
+        )
+        return twin(event, [other.event for other in near]) is not None
