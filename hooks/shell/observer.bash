@@ -1,0 +1,89 @@
+# Recorder for bash 5.0 and later; source it from the end of ~/.bashrc.
+#
+# Appends one record for each command line to this shell's log, with builtins only: no process is
+# started between two prompts. README.md one folder up has the record's format. An older bash, a
+# script, and a shell that an agent drives (its own hooks report) record nothing.
+
+__observer_setup() {
+    local home=${OBSERVER_HOME:-${BASH_SOURCE[0]%/hooks/shell/observer.bash}}
+    [[ -n ${OBSERVER_HOME-} || -d $home/spool ]] || home=${HOME-}/.observer
+    [[ $home == /* ]] || home=$PWD/$home
+    __observer_folder=$home/spool/shell
+    __observer_began=0 __observer_number=0 __observer_before=0 __observer_cwd=$PWD __observer_void=
+    __observer_open
+}
+
+# A new log, under a name that no other shell has or will have.
+__observer_open() {
+    __observer_log=$__observer_folder/bash-$$-${EPOCHREALTIME//[^0-9]/}
+    export OBSERVER_SESSION=${__observer_log##*/}
+    (
+        umask 077
+        [[ -d $__observer_folder ]] || command mkdir -p -- "$__observer_folder"
+        : >>"$__observer_log"
+    ) 2>/dev/null
+}
+
+# Safe to repeat: an rc file that was read again may have set either variable anew.
+__observer_hook() {
+    # PS0 is expanded when a command line is about to run. An assignment inside an arithmetic
+    # expansion happens in this shell, and the substring it makes is empty. [^0-9], because in
+    # POSIX mode a prompt's ! is the history number.
+    local now='${EPOCHREALTIME//[^0-9]/}'
+    local note="__observer_began=__observer_began?__observer_began:$now,__observer_number=\\!,0"
+    [[ ${PS0-} == *__observer_began* ]] || PS0="${PS0-}\${__observer_void:\$(($note)):0}"
+
+    [[ " ${PROMPT_COMMAND[*]-}" != *__observer_record* ]] || return 0
+    if ((BASH_VERSINFO[0] > 5 || BASH_VERSINFO[1] >= 1)); then
+        # Each member sees the user's status; ours is first to be near the command's end.
+        PROMPT_COMMAND=(__observer_record ${PROMPT_COMMAND[@]+"${PROMPT_COMMAND[@]}"} __observer_ready)
+    else
+        PROMPT_COMMAND="__observer_record${PROMPT_COMMAND:+; $PROMPT_COMMAND}; __observer_ready"
+    fi
+}
+
+__observer_record() {
+    local exit=$? now=${EPOCHREALTIME//[^0-9]/} -
+    set +eux
+    if ((__observer_began)); then
+        [[ -e $__observer_log ]] || __observer_open
+        __observer_write "$exit" 2>/dev/null >>"$__observer_log"
+        __observer_began=0
+    fi
+    # Before 5.1 this status is what the rest of PROMPT_COMMAND sees.
+    ((BASH_VERSINFO[0] > 5 || BASH_VERSINFO[1] >= 1)) || return "$exit"
+}
+
+__observer_write() {
+    builtin printf '\0\0exit=%s\0duration_ms=%s\0end_ms=%s\0cwd=%s\0cwd_after=%s\0' "$1" \
+        "$((now > __observer_began ? (now - __observer_began) / 1000 : 0))" "$((now / 1000))" \
+        "$__observer_cwd" "$PWD"
+    if __observer_is_told; then
+        builtin printf 'history='
+        HISTTIMEFORMAT= builtin history 1
+    else
+        builtin printf 'unseen=repeat-or-private'
+    fi
+    builtin printf '\0.\0\0'
+}
+
+# Whether the last line of the history is the command that just ended.
+__observer_is_told() {
+    ((__observer_number > __observer_before)) && return
+    # The history did not grow. That can only be a repeat where nothing is kept private by rule.
+    [[ -o history && -z ${HISTIGNORE-} && :${HISTCONTROL-}: != *:ignore@(space|both):* ]]
+}
+
+# Last in line: other prompt commands may have read other shells' history into this one's.
+__observer_ready() {
+    __observer_before='\!'
+    __observer_before=${__observer_before@P}
+    __observer_cwd=$PWD
+}
+
+if [[ $- == *i* && ${BASH_VERSINFO[0]} -ge 5 && -z ${CLAUDECODE-}${CLAUDE_CODE_SESSION_ID-}${CURSOR_AGENT-}${CURSOR_CONVERSATION_ID-}${KIRO_SESSION_ID-}${CODEX_THREAD_ID-}${CODEX_SANDBOX-}${GEMINI_CLI-}${ANTIGRAVITY_AGENT-}${COPILOT_CLI-}${OPENCODE-}${OPENCODE_CLIENT-}${CLINE_ACTIVE-}${AI_AGENT-}${AGENT-} ]] &&
+    # Without promptvars the prompt would show our expression instead of expanding it.
+    shopt -q promptvars && [[ ${PS0@a}${PROMPT_COMMAND@a} != *r* ]]; then
+    [[ -n ${__observer_log-} ]] || __observer_setup
+    __observer_hook
+fi

@@ -1,0 +1,55 @@
+# Recorder for fish 3.4 and later; source it from ~/.config/fish/conf.d.
+#
+# Appends one record for each command line to this shell's log, with builtins only: no process is
+# started between two prompts. README.md one folder up has the record's format. A script, a private
+# shell, and a shell that an agent drives (its own hooks report) record nothing.
+
+status is-interactive; or return 0
+set -l agent $CLAUDECODE $CLAUDE_CODE_SESSION_ID $CURSOR_AGENT $CURSOR_CONVERSATION_ID \
+    $KIRO_SESSION_ID $CODEX_THREAD_ID $CODEX_SANDBOX $GEMINI_CLI $ANTIGRAVITY_AGENT $COPILOT_CLI \
+    $OPENCODE $OPENCODE_CLIENT $CLINE_ACTIVE $AI_AGENT $AGENT
+test -z "$agent"; or return 0
+set -q __observer_log; and return 0
+
+# A new log, under a name that no other shell has or will have.
+function __observer_open
+    set -l old (umask)
+    umask 077
+    test -d $__observer_folder; or command mkdir -p -- $__observer_folder 2>/dev/null
+    set -g __observer_log $__observer_folder/fish-$fish_pid-(command date +%s)
+    set -gx OBSERVER_SESSION (string split -r -m1 / -- $__observer_log)[2]
+    test -w $__observer_folder; and echo -n >>$__observer_log
+    umask $old
+end
+
+function __observer_preexec --on-event fish_preexec
+    set -g __observer_cwd $PWD
+end
+
+function __observer_postexec --on-event fish_postexec
+    set -l code $status
+    set -l text "$argv[1]"
+    __observer_is_private $text; and return
+    test -e $__observer_log; or __observer_open
+    test -w $__observer_log; or return
+    printf '\0\0exit=%s\0duration_ms=%s\0cwd=%s\0cwd_after=%s\0text=%s\0' \
+        $code $CMD_DURATION "$__observer_cwd" "$PWD" $text >>$__observer_log 2>/dev/null
+    # The one clock without a process: that write was now, and the file knows when it was.
+    set -q __observer_has_clock
+    and printf 'end_s=%s\0' (path mtime -- $__observer_log) >>$__observer_log 2>/dev/null
+    printf '.\0\0' >>$__observer_log 2>/dev/null
+end
+
+function __observer_is_private -a text
+    test -n "$fish_private_mode"; and return
+    string match -qr '^\s' -- $text; and return
+    functions -q fish_should_add_to_history; and not fish_should_add_to_history $text
+end
+
+set -l home (string replace -r '/hooks/shell/observer\.fish$' '' -- (realpath (status filename)))
+set -q OBSERVER_HOME[1]; and set home (realpath -- $OBSERVER_HOME 2>/dev/null; or echo $OBSERVER_HOME)
+test -n "$OBSERVER_HOME" -o -d "$home/spool"; or set home $HOME/.observer
+set -g __observer_folder $home/spool/shell
+set -g __observer_cwd $PWD
+contains path (builtin -n); and path mtime / >/dev/null 2>&1; and set -g __observer_has_clock
+__observer_open
