@@ -1,0 +1,106 @@
+"""The way to the daemon: its socket, its start, and the first line that it hears."""
+
+from __future__ import annotations
+
+import _socket
+import os
+import sys
+
+from observer import __version__
+
+TYPE_CHECKING = False  # importing typing costs 6 ms
+if TYPE_CHECKING:
+    from _socket import socket
+
+PROTOCOL = 1
+"""Number in the hello line; a daemon that speaks another one refuses the connection."""
+SOCKET_NAME_BYTES = 100
+"""As in `observer.paths`, which would cost 10 ms to import."""
+
+
+class Stopped(Exception):
+    """No daemon talks to this pump; says why and what to do."""
+
+
+def connect(root: str) -> socket:
+    """Return a connection to the daemon of a home, which is started if none answers.
+
+    Raises:
+        Stopped: it could not be started.
+    """
+    try:
+        return _dial(root)
+    except OSError:
+        _start(root)
+    try:
+        return _dial(root)
+    except OSError as error:
+        raise Stopped(f"the daemon started but does not answer: {error}") from error
+
+
+def _dial(root: str) -> socket:
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        connection.connect(socket_path(root))
+        if _peer_uid(connection) != os.getuid():
+            raise ConnectionRefusedError("the socket is served by another user")
+        connection.settimeout(0)
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+def _peer_uid(connection: socket) -> int:
+    # In /tmp, where long homes have their socket, anybody can be quicker than our daemon.
+    if hasattr(_socket, "SO_PEERCRED"):
+        credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+    else:  # macOS and the BSDs: level SOL_LOCAL (0), option LOCAL_PEERCRED (1), struct xucred
+        credentials = connection.getsockopt(0, 1, 76)
+    return int.from_bytes(credentials[4:8], sys.byteorder)
+
+
+def _start(root: str) -> None:
+    from pathlib import Path  # noqa: PLC0415 - only the slow way needs these
+
+    from observer import client  # noqa: PLC0415 - as above
+    from observer.errors import ObserverError  # noqa: PLC0415 - as above
+    from observer.paths import Home  # noqa: PLC0415 - as above
+
+    try:
+        client.ensure_daemon(Home(Path(root)))
+    except ObserverError as error:
+        raise Stopped(str(error)) from error
+
+
+def socket_path(root: str) -> str:
+    """Return the name of a home's MCP socket.
+
+    Where it would be too long for the kernel, `<home>/run` is a link to a folder with a short name.
+    """
+    run = os.path.join(root, "run")  # noqa: PTH118 - pathlib costs 8 ms here
+    path = os.path.join(run, "mcp.sock")  # noqa: PTH118 - as above
+    if len(os.fsencode(path)) <= SOCKET_NAME_BYTES:
+        return path
+    return os.path.join(os.readlink(run), "mcp.sock")  # noqa: PTH115, PTH118 - as above
+
+
+def hello(tools: str) -> bytes:
+    """Return the first line of a connection: who we are, and the folder the editor works in."""
+    folder = os.environ.get("CLAUDE_PROJECT_DIR", "")
+    if not os.path.isabs(folder):  # noqa: PTH117 - pathlib costs 8 ms here
+        try:
+            folder = os.getcwd()  # noqa: PTH109 - as above
+        except OSError:  # it was deleted under us
+            folder = ""
+    fields = f'"version":{quote(__version__)},"cwd":{quote(folder)},"tools":{quote(tools)}'
+    return f'{{"observer":{PROTOCOL},{fields}}}\n'.encode()
+
+
+def quote(text: str) -> str:
+    """Return text as a JSON string; bytes that are no UTF-8 become U+FFFD."""
+    if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    import json  # noqa: PLC0415 - as in parse
+
+    return json.dumps(os.fsencode(text).decode(errors="replace"))

@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer import __version__
+from observer.paths import Home
+
+INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+TALL = "x" * (1 << 20)
+
+
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.005)
+
+
+def test_an_answer_comes_back(far_end: Any, editor: Any) -> None:
+    far_end()
+    pump = editor()
+    pump.ask(1)
+    assert pump.hear() == {"jsonrpc": "2.0", "id": 1, "result": {"method": "tools/list"}}
+    assert pump.leave() == 0
+
+
+def test_the_first_line_says_who_asks_and_from_where(
+    far_end: Any, editor: Any, tmp_path: Path
+) -> None:
+    daemon = far_end()
+    pump = editor("--tools", "core", cwd=tmp_path)
+    pump.ask(1)
+    pump.hear()
+    assert json.loads(daemon.heard[0]) == {
+        "observer": 1,
+        "version": __version__,
+        "cwd": str(tmp_path),
+        "tools": "core",
+    }
+
+
+@pytest.mark.parametrize("name", ['a "b" \\c', "naïve 日本", "line\nfeed", os.fsdecode(b"\xff")])
+def test_any_folder_makes_a_hello(far_end: Any, editor: Any, tmp_path: Path, name: str) -> None:
+    daemon = far_end()
+    folder = tmp_path / name
+    folder.mkdir()
+    pump = editor(cwd=folder)
+    pump.ask(1)
+    pump.hear()
+    shown = os.fsencode(str(folder)).decode(errors="replace")
+    assert json.loads(daemon.heard[0])["cwd"] == shown
+
+
+def test_the_folder_that_claude_code_names_wins(
+    far_end: Any, editor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon = far_end()
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", "/home/ana/app")
+    pump = editor()
+    pump.ask(1)
+    pump.hear()
+    assert json.loads(daemon.heard[0])["cwd"] == "/home/ana/app"
+
+
+def test_large_lines_pass_both_ways(far_end: Any, editor: Any) -> None:
+    far_end()
+    pump = editor()
+    pump.process.stdin.write(
+        json.dumps({"jsonrpc": "2.0", "id": 1, "method": TALL}).encode() + b"\n"
+    )
+    pump.process.stdin.flush()
+    assert pump.hear()["result"]["method"] == TALL
+
+
+def test_a_line_without_end_is_refused_and_the_next_one_served(far_end: Any, editor: Any) -> None:
+    daemon = far_end()
+    pump = editor()
+    for _ in range(20):
+        pump.process.stdin.write(TALL.encode())
+    pump.process.stdin.write(b"\n")
+    pump.process.stdin.flush()
+    assert "dropped" in pump.hear()["error"]["message"]
+    pump.ask(2)
+    assert pump.hear()["id"] == 2
+    assert [message["id"] for message in daemon.requests()] == [2]
+
+
+def test_an_editor_that_leaves_at_once_still_gets_its_answers(far_end: Any) -> None:
+    far_end()
+    asked = b'{"jsonrpc":"2.0","id":1,"method":"a"}\n{"jsonrpc":"2.0","id":2,"method":"b"}'
+    command = [sys.executable, "-m", "observer", "mcp"]
+    run = subprocess.run(command, input=asked, capture_output=True, timeout=10, check=True)
+    assert [json.loads(line)["id"] for line in run.stdout.splitlines()] == [1, 2]
+
+
+def test_a_long_home_is_found_through_its_link(
+    editor: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, far_end: Any
+) -> None:
+    root = tmp_path / ("long" * 30)
+    root.mkdir()
+    monkeypatch.setenv("OBSERVER_HOME", str(root))
+    home = Home(root)
+    assert home.run != root / "run"
+    from_end = far_end(home=home)
+    (root / "run").symlink_to(home.run)
+    pump = editor()
+    pump.ask(1)
+    assert pump.hear()["id"] == 1
+    from_end.close()
+    home.mcp_socket.unlink()
+    home.run.rmdir()
+
+
+# --- a daemon that goes away ---------------------------------------------------------------------
+
+
+def shake_hands(pump: Any) -> None:
+    pump.ask(0, "initialize")
+    pump.hear()
+    pump.say(INITIALIZED)
+
+
+def test_a_new_daemon_hears_the_handshake_and_the_editor_hears_nothing_of_it(
+    far_end: Any, editor: Any
+) -> None:
+    first = far_end()
+    pump = editor()
+    shake_hands(pump)
+    until(lambda: len(first.requests()) == 2)
+    first.close()
+    second = far_end()
+    pump.ask(1)
+    assert pump.hear()["id"] == 1
+    methods = [message["method"] for message in second.requests()]
+    assert methods == ["initialize", "notifications/initialized", "tools/list"]
+
+
+def test_a_request_without_answer_is_sent_to_the_new_daemon(far_end: Any, editor: Any) -> None:
+    first = far_end(lambda _: b"")
+    pump = editor()
+    pump.ask("q", "slow")
+    until(first.requests)
+    second = far_end()
+    first.hang_up()
+    assert pump.hear() == {"jsonrpc": "2.0", "id": "q", "result": {"method": "slow"}}
+    assert len(second.requests()) == 1
+
+
+def test_half_an_answer_never_reaches_the_editor(far_end: Any, editor: Any) -> None:
+    first = far_end(lambda _: b'{"jsonrpc":"2.0","id":1,"res')
+    pump = editor()
+    pump.ask(1)
+    until(first.requests)
+    far_end()
+    first.hang_up()
+    assert pump.hear()["result"] == {"method": "tools/list"}
+
+
+def test_a_request_that_kills_every_daemon_is_answered_with_an_error(
+    far_end: Any, editor: Any
+) -> None:
+    daemon = far_end(lambda _: None)
+    pump = editor()
+    pump.ask(1)
+    assert "went away" in pump.hear()["error"]["message"]
+    assert len(daemon.requests()) == 6
+
+
+def test_an_idle_pump_does_not_look_for_a_new_daemon(far_end: Any, editor: Any, home: Home) -> None:
+    daemon = far_end()
+    pump = editor()
+    shake_hands(pump)
+    until(lambda: len(daemon.requests()) == 2)
+    daemon.close()
+    assert pump.leave() == 0
+    assert not home.lock.exists()
+
+
+def test_a_refusal_of_the_daemon_is_told(far_end: Any, editor: Any) -> None:
+    daemon = far_end()
+    daemon.greeting = b'{"error":"speaks protocol 2"}\n'
+    pump = editor()
+    assert pump.process.wait(10) == 4
+    assert "speaks protocol 2" in pump.complaint()
+
+
+def test_without_a_daemon_the_request_is_answered_and_the_reason_told(
+    editor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OBSERVER_HOME", "/proc/nowhere")
+    pump = editor()
+    assert pump.process.wait(20) == 4
+    assert "observer: " in pump.complaint()
+
+
+# --- its end -------------------------------------------------------------------------------------
+
+
+def test_sigterm_ends_it(far_end: Any, editor: Any) -> None:
+    far_end()
+    pump = editor()
+    shake_hands(pump)
+    pump.process.send_signal(signal.SIGTERM)
+    assert pump.process.wait(10) == -signal.SIGTERM
+
+
+def test_it_ends_when_nobody_reads_it_any_more(far_end: Any, editor: Any) -> None:
+    far_end()
+    pump = editor()
+    shake_hands(pump)
+    pump.stdout.close()  # the input stays open, held by a sibling of the dead editor
+    assert pump.process.wait(10) == 0
+
+
+@pytest.mark.parametrize("arguments", [["--tool"], ["--tools"], ["--tools="], ["x"]])
+def test_a_wrong_command_line_is_refused(editor: Any, arguments: list[str]) -> None:
+    pump = editor(*arguments)
+    assert pump.process.wait(10) == 2
+    assert "usage: observer mcp" in pump.complaint()
+
+
+def test_its_start_imports_next_to_nothing() -> None:
+    code = "import sys; import observer.pump; print(*sorted(sys.modules))"
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, check=True, text=True
+    )
+    assert not {"json", "socket", "re", "typing", "pathlib", "enum"} & set(run.stdout.split())
