@@ -1,0 +1,47 @@
+"""The clients that observer understands: one file and one row each.
+
+A client is a pure function from an opened envelope and its parsed payload to events. It raises
+`Undecodable` for what cannot be its payload; fields and events that it does not know are data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from observer.capture.clients import (
+    claude_code,
+    cursor,
+    generic,
+    git,
+    kiro,
+    kiro_cli,
+    kiro_ide,
+    shell,
+)
+from observer.capture.clients.payload import Object
+from observer.capture.envelope import Envelope
+from observer.events import Event
+
+Reader: TypeAlias = Callable[[Envelope, Object], Iterable[Event]]
+
+
+class Client(NamedTuple):
+    """How a client's envelopes are read; `json` is false where the payload is its own format."""
+
+    read: Reader
+    json: bool = True
+
+
+CLIENTS: Mapping[str, Client] = {
+    "claude-code": Client(claude_code.read),
+    "cursor": Client(cursor.read),
+    "kiro": Client(kiro.read),
+    "kiro-cli": Client(kiro_cli.read),
+    "kiro-ide": Client(kiro_ide.read, json=False),
+    "git": Client(git.read, json=False),
+    "bash": Client(shell.read, json=False),
+    "zsh": Client(shell.read, json=False),
+    "fish": Client(shell.read, json=False),
+    "generic": Client(generic.read),
+}

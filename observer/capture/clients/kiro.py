@@ -1,0 +1,77 @@
+"""Kiro with hook files of version v1: CLI 3 and later, IDE 1.0 and later.
+
+Some builds send a tool's arguments only before it runs and its result only afterwards, so both
+are kept: an `Intent` from PreToolUse, an `Outcome` from a PostToolUse without arguments. A
+PostToolUse with arguments tells all. Source: the client's hook pages for 3.2; payloads recorded
+from IDE 1.0.165 to 1.2.37 by a third party.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from observer.capture.clients import tools
+from observer.capture.clients.kiro_harness import (
+    Bodies,
+    Readers,
+    event_name,
+    prompt,
+    session_start,
+    stop,
+    tell,
+    tool_call,
+)
+from observer.capture.clients.kiro_tools import happenings
+from observer.capture.clients.payload import Object, text
+from observer.capture.envelope import Envelope
+from observer.events import Delegation, Event, Intent, Outcome, SessionEnd
+
+NAME = "kiro"
+
+NOISE: Mapping[str, str] = {"PreTaskExec": "PostTaskExec tells the task"}
+"""Events of which nothing is kept, and why."""
+
+NOISE_TOOLS: Mapping[str, str] = {"subagent_response": "an empty tool that ends a delegation"}
+"""Tools of which nothing is kept, and why."""
+
+
+def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    """Turn one hook call into the events it reports."""
+    if event_name(envelope, payload) in NOISE or text(payload, "tool_name") in NOISE_TOOLS:
+        return ()
+    return tell(envelope, payload, client=NAME, readers=_READERS)
+
+
+def _session_end(payload: Object) -> Bodies:
+    yield SessionEnd(reason=text(payload, "reason"))
+
+
+def _before_tool(payload: Object) -> Bodies:
+    call = tool_call(payload)
+    for body in happenings(call):
+        of = tools.other(call) if isinstance(body, Delegation) else body
+        yield Intent(tool=call.tool, of=of)
+
+
+def _after_tool(payload: Object) -> Bodies:
+    call = tool_call(payload)
+    if call.given:
+        yield from happenings(call)
+    else:
+        yield Outcome(
+            tool=call.tool,
+            output=tools.said(call),
+            exit_code=call.exit_code,
+            failed=call.failed,
+        )
+
+
+_READERS: Readers = {
+    "SessionStart": session_start,
+    "AgentSpawn": session_start,
+    "SessionEnd": _session_end,
+    "UserPromptSubmit": prompt,
+    "PreToolUse": _before_tool,
+    "PostToolUse": _after_tool,
+    "Stop": stop,
+}

@@ -1,0 +1,233 @@
+"""Owns the meaning of tool calls: what a client's tool did, in our words.
+
+Clients name their tools and their arguments differently but mean the same few things. A client's
+file maps its tool names to the makers here; each maker accepts every spelling of an argument.
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
+
+from observer.capture.clients.payload import (
+    NOTHING,
+    Json,
+    Object,
+    dump,
+    flag,
+    joined,
+    number,
+    prose,
+    rows,
+    text,
+)
+from observer.events import (
+    Command,
+    Delegation,
+    Edit,
+    FileRead,
+    FileWrite,
+    Search,
+    ToolUse,
+    Value,
+)
+
+Happening: TypeAlias = Command | FileWrite | FileRead | Search | ToolUse
+
+_Change: TypeAlias = Literal["edit", "append", "delete"]
+_Where: TypeAlias = Literal["code", "files", "web"]
+
+OWN_TOOLS = frozenset({"search", "timeline", "get_observations", "get_context", "memory"})
+"""observer's MCP tools: that they were asked is worth keeping, their answers are echoes."""
+
+_PATHS = ("file_path", "path", "notebook_path", "targetFile", "target_file", "filePath")
+_STREAMS = frozenset({"stdout", "stderr", "output"})
+_EXITS = ("exit_code", "exitCode", "exit_status", "returncode")
+
+
+class Call(Value):
+    """One tool call: what was asked, and what came of it as far as the client tells.
+
+    `failed` is None where the client does not tell; `response` is kept as it came.
+    """
+
+    tool: str
+    given: Object = NOTHING
+    response: Json = None
+    error: str = ""
+    failed: bool | None = None
+    exit_code: int | None = None
+    interrupted: bool = False
+    duration_ms: int | None = None
+
+
+Maker: TypeAlias = Callable[[Call], Happening | Delegation]
+
+
+def make(call: Call, makers: Mapping[str, Maker]) -> Happening | Delegation:
+    """Say what a tool call did; a tool without a maker is a `ToolUse`."""
+    maker = makers.get(call.tool)
+    if maker is not None:
+        return maker(call)
+    return own(call) if _is_own(call.tool) else other(call)
+
+
+def command(call: Call) -> Command:
+    """Return a shell command with whatever is known of its end."""
+    answer = _object(call.response)
+    exit_code = call.exit_code if call.exit_code is not None else number(answer, *_EXITS)
+    return Command(
+        command=text(call.given, "command", "cmd"),
+        output=_printed(call, answer),
+        exit_code=exit_code,
+        failed=call.failed if exit_code is None else exit_code != 0,
+        interrupted=call.interrupted or bool(flag(answer, "interrupted")),
+        duration_ms=call.duration_ms,
+        description=text(call.given, "description", "summary"),
+    )
+
+
+def _printed(call: Call, answer: Object) -> str:
+    if flag(answer, "isImage"):
+        return "[image]"
+    printed = joined(text(answer, "stdout", "output"), text(answer, "stderr"))
+    if printed or not (call.error or answer.keys().isdisjoint(_STREAMS)):
+        return printed
+    return said(call)
+
+
+def _object(value: Json) -> Object:
+    return value if isinstance(value, dict) else NOTHING
+
+
+def write(call: Call) -> FileWrite:
+    """Return a whole file written; "create" only where the client says that it is new."""
+    is_new = text(_object(call.response), "type") == "create"
+    return FileWrite(
+        path=text(call.given, *_PATHS),
+        operation="create" if is_new else "write",
+        content=text(call.given, "content", "contents", "file_text", "text"),
+        tool=call.tool,
+        error=call.error,
+    )
+
+
+def append(call: Call) -> FileWrite:
+    """Return text added at the end of a file."""
+    added = text(call.given, "text", "new_str", "content", "file_text")
+    return _changed(call, "append", Edit(new=added))
+
+
+def edit(call: Call) -> FileWrite:
+    """Return the replacements in one file: a list of them, or the one in the arguments."""
+    edits = tuple(map(replacement, rows(call.given, "edits"))) or (replacement(call.given),)
+    return _changed(call, "edit", *edits)
+
+
+def delete(call: Call) -> FileWrite:
+    """Return a file removed."""
+    return _changed(call, "delete")
+
+
+def replacement(given: Object) -> Edit:
+    """Return one replacement from any client's spelling of old and new."""
+    return Edit(
+        old=text(given, "old_string", "old_str", "oldStr"),
+        new=text(given, "new_string", "new_str", "newStr", "new_source"),
+    )
+
+
+def _changed(call: Call, operation: _Change, *edits: Edit) -> FileWrite:
+    return FileWrite(
+        path=text(call.given, *_PATHS),
+        operation=operation,
+        edits=tuple(each for each in edits if each.old or each.new),
+        tool=call.tool,
+        error=call.error,
+    )
+
+
+def read(call: Call) -> FileRead | ToolUse:
+    """Return a file read; a read that failed has shown nothing and stays a tool use."""
+    if call.failed:
+        return other(call)
+    paths = tuple(filter(None, [text(call.given, *_PATHS)]))
+    first, count = number(call.given, "offset"), number(call.given, "limit")
+    return FileRead(paths=paths, lines=_lines(first, count), tool=call.tool)
+
+
+def _lines(first: int | None, count: int | None) -> str:
+    if first is None and count is None:
+        return ""
+    start = first or 1
+    return f"{start}-" if count is None else f"{start}-{start + count - 1}"
+
+
+def grep(call: Call) -> Search | ToolUse:
+    """Return a search through file contents."""
+    return _searched(call, "code", query=("pattern", "query", "regex"), path=_PATHS)
+
+
+def find(call: Call) -> Search | ToolUse:
+    """Return a search for files by name, or a folder listed."""
+    return _searched(call, "files", query=("pattern", "glob_pattern", "query"), path=_PATHS)
+
+
+def fetch(call: Call) -> Search | ToolUse:
+    """Return a web page read with a question in mind."""
+    return _searched(call, "web", query=("prompt", "url"), path=("url",))
+
+
+def ask_web(call: Call) -> Search | ToolUse:
+    """Return a web search."""
+    return _searched(call, "web", query=("query", "search_term"), path=())
+
+
+def own(call: Call) -> Search:
+    """Return a question to observer itself, without the answer."""
+    query = text(call.given, "query", "content", "project", "anchor", "action") or dump(
+        dict(call.given)
+    )
+    return Search(query=query, where="memory", tool=call.tool)
+
+
+def _searched(
+    call: Call, where: _Where, *, query: tuple[str, ...], path: tuple[str, ...]
+) -> Search | ToolUse:
+    if call.failed:
+        return other(call)
+    target = text(call.given, *path)
+    return Search(
+        query=text(call.given, *query) or target,
+        where=where,
+        path=target,
+        output=said(call),
+        tool=call.tool,
+    )
+
+
+def delegate(call: Call) -> Delegation:
+    """Return work handed to a sub-agent, with what came back."""
+    return Delegation(
+        task=joined(text(call.given, "description"), text(call.given, "prompt", "task")),
+        agent=text(call.given, "subagent_type", "agent", "agent_name"),
+        result=said(call),
+    )
+
+
+def other(call: Call) -> ToolUse:
+    """Return any other tool with its arguments and answer as text."""
+    return ToolUse(
+        tool=call.tool, input=dump(dict(call.given)), output=said(call), failed=call.failed
+    )
+
+
+def said(call: Call) -> str:
+    """Return what the tool answered, or its error, as text."""
+    return call.error or prose(call.response)
+
+
+def _is_own(tool: str) -> bool:
+    server, _, name = tool.replace("/", "__").rpartition("__")
+    return name in OWN_TOOLS and server.endswith("observer")

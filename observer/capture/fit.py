@@ -1,0 +1,191 @@
+"""Owns the size of an event: no payload, however large, makes a large row.
+
+Runs twice on an event's way: `trim` before redaction, so that no pattern meets a gigabyte, and
+`fit` after it, exactly to the cap. What is cut is the middle, and the text says so. The names of
+an event (`id`, `session`, `dedup` …) are short by then and stay whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TypeVar, cast
+
+import msgspec
+from msgspec import structs
+
+from observer.events import Event, Value
+
+LEAST_CAP_BYTES = 1024
+ELEMENT_BYTES = 128
+"""A list keeps at most one element per this many bytes of the cap."""
+
+ELEMENT_COST = 2
+"""What a list element counts beside its text, so that a million empty ones are large too."""
+
+_PER_LIST = 16  # a list inside a list (symbols of one file) leaves room for its neighbours
+_CUT = re.compile(r"\[… ([\d,]{1,20}) characters cut …\]")
+_OPEN, _CLOSE = "<private>", "</private>"
+_T = TypeVar("_T")
+
+
+def fit(event: Event, cap_bytes: int) -> Event:
+    """Return the event with at most `cap_bytes` of text (UTF-8) in body, cwd and roots together.
+
+    Short texts are kept whole; long ones share what is left, head and tail. Idempotent.
+
+    Args:
+        event: redacted: a cut through a secret would hide it from the patterns.
+        cap_bytes: at least `LEAST_CAP_BYTES`.
+    """
+    if len(msgspec.json.encode(event)) <= cap_bytes:
+        return event
+    content = (event.body, event.cwd, event.roots)
+    if sum(_sizes(content)) <= cap_bytes:
+        return event
+    thinned = _Thinner(cap_bytes // ELEMENT_BYTES).thin(content)
+    elements = sum(1 for _ in _elements(thinned))
+    limit = _level(sorted(map(_bytes, _texts(thinned))), cap_bytes - elements * ELEMENT_COST)
+    body, cwd, roots = _mapped(thinned, lambda text: cut(text, limit))
+    return structs.replace(event, body=body, cwd=cwd, roots=roots)
+
+
+def trim(event: Event, most: int) -> Event:
+    """Cut every text beyond `most` characters to its first and last `most / 2`.
+
+    A `<private>` span that the cut falls into stays private on both sides of it.
+    """
+    body, cwd, roots = _mapped(
+        (event.body, event.cwd, event.roots),
+        lambda text: text if len(text) <= most else _trimmed(text, most // 2),
+    )
+    return structs.replace(event, body=body, cwd=cwd, roots=roots)
+
+
+def cut(text: str, limit_bytes: int) -> str:
+    """Return head and tail of a text in at most `limit_bytes` of UTF-8, the cut stated between."""
+    data = text.encode()
+    if len(data) <= limit_bytes:
+        return text
+    mark = _mark(len(text) + _cut_before(text))
+    room = limit_bytes - _bytes(mark)
+    if room < _bytes(mark):
+        return data[: limit_bytes - 3].decode(errors="ignore") + "…"
+    head = data[: room // 2].decode(errors="ignore")
+    tail = data[-(room // 2) :].decode(errors="ignore")
+    middle = text[len(head) : -len(tail)]
+    return head + _mark(len(middle) + _cut_before(middle)) + tail
+
+
+def _mark(characters: int) -> str:
+    return f"[… {characters:,} characters cut …]"
+
+
+def _cut_before(text: str) -> int:
+    return sum(int(found[1].replace(",", "")) for found in _CUT.finditer(text))
+
+
+def _trimmed(text: str, each: int) -> str:
+    head, tail = text[:each], text[-each:]
+    if _is_open(head):
+        head += _CLOSE
+    if _is_open(text[:-each]):
+        tail = _OPEN + tail
+    return head + _mark(len(text) - 2 * each) + tail
+
+
+def _is_open(text: str) -> bool:
+    lowered = text.lower()
+    return lowered.rfind(_OPEN) > lowered.rfind(_CLOSE)
+
+
+class _Thinner:
+    """Drops the elements of lists beyond a number for the whole event, and says how many."""
+
+    def __init__(self, elements: int) -> None:
+        self._left = elements
+
+    def thin(self, value: _T, *, depth: int = 0) -> _T:
+        if isinstance(value, Value):
+            return cast("_T", _rebuilt(value, lambda field: self.thin(field, depth=depth)))
+        if isinstance(value, tuple):
+            return cast("_T", self._fewer(value, depth))
+        return value
+
+    def _fewer(self, values: tuple[object, ...], depth: int) -> tuple[object, ...]:
+        most = len(values) if depth < 2 else _PER_LIST
+        kept: list[object] = []
+        for value in values[:most]:
+            if self._left <= 0:
+                break
+            self._left -= 1
+            kept.append(self.thin(value, depth=depth + 1))
+        return (*kept, *_ellipsis(values[len(kept) :]))
+
+
+def _ellipsis(left_out: tuple[object, ...]) -> tuple[object, ...]:
+    """Return an element of the same type that says how many are missing, or nothing."""
+    if not left_out:
+        return ()
+    words = f"[… {len(left_out):,} more …]"
+    sample = left_out[0]
+    if isinstance(sample, Value):
+        return (type(sample)(**{structs.fields(sample)[0].name: words}),)
+    return (words,) if isinstance(sample, str) else ((words, ""),)
+
+
+def _level(sizes: list[int], total: int) -> int:
+    """Return the largest size at which texts may be cut so that all together fit `total`.
+
+    Source: water filling; `sizes` ascending.
+    """
+    left = total
+    for position, size in enumerate(sizes):
+        share = left // (len(sizes) - position)
+        if size > share:
+            return share
+        left -= size
+    return total
+
+
+def _mapped(value: _T, change: Callable[[str], str]) -> _T:
+    if isinstance(value, str):
+        return cast("_T", change(value))
+    if isinstance(value, tuple):
+        return cast("_T", tuple(_mapped(each, change) for each in value))
+    if isinstance(value, Value):
+        return cast("_T", _rebuilt(value, lambda field: _mapped(field, change)))
+    return value
+
+
+def _rebuilt(value: Value, change: Callable[[object], object]) -> Value:
+    return type(value)(**{name: change(getattr(value, name)) for name in value.__struct_fields__})
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for part in _parts(value):
+        yield from _texts(part)
+
+
+def _elements(value: object) -> Iterator[object]:
+    if isinstance(value, tuple):
+        yield from value
+    for part in _parts(value):
+        yield from _elements(part)
+
+
+def _parts(value: object) -> tuple[object, ...]:
+    if isinstance(value, tuple):
+        return value
+    return structs.astuple(value) if isinstance(value, Value) else ()
+
+
+def _sizes(value: object) -> Iterator[int]:
+    yield from map(_bytes, _texts(value))
+    yield ELEMENT_COST * sum(1 for _ in _elements(value))
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode())
