@@ -21,9 +21,9 @@ class Place(Value):
     """What the file system says about a folder: the evidence from which a project is recognised.
 
     `root` is the git work tree, or the folder itself. `common_dir` is shared by all worktrees.
-    `inode` is `device:inode[:generation]` of `common_dir` (or of `root` without git) and survives a rename.
-    `remotes` are normalised (`host/owner/name`), origin first. `marker` is the file that makes a
-    folder without git a project of its own, e.g. `package.json`.
+    `inode` is `device:inode[:generation]` of `common_dir` (or of `root` without git) and survives a
+    rename. `remotes` are normalised (`host/owner/name`), origin first. `marker` is the file that
+    makes a folder without git a project of its own, e.g. `package.json`.
     """
 
     root: str

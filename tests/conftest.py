@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,27 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
         monkeypatch.setenv(variable, "ana@example.com")
     yield Home(user / ".observer")
     assert _stamp(REAL_HOME / ".observer") == before, "the test touched the real home"
+
+
+@pytest.fixture
+def git() -> Callable[..., str]:
+    """Run the real git in a folder (made if it is missing) and return what it printed."""
+
+    def run(folder: Path, *words: str, stdin: bytes = b"", **env: str) -> str:
+        folder.mkdir(parents=True, exist_ok=True)
+        settings = ["-c", "init.defaultBranch=main", "-c", "protocol.file.allow=always"]
+        done = subprocess.run(
+            ["git", *settings, *words],
+            cwd=folder,
+            input=stdin,
+            capture_output=True,
+            env=os.environ | env,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr.decode(errors="replace")
+        return done.stdout.decode(errors="replace").strip()
+
+    return run
 
 
 def _stamp(folder: Path) -> tuple[int, ...]:

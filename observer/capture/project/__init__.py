@@ -1,0 +1,11 @@
+"""Project identity: which project a happening belongs to (step 5 of an event's way).
+
+`disk` and `worktree` read what the file system and git say (`Place`), `places` remembers it;
+`identity` decides, without looking at anything, which known project that evidence means.
+"""
+
+from observer.capture.project.disk import look, vanished
+from observer.capture.project.identity import enrich, found, recognise
+from observer.capture.project.places import Places, folder_of
+
+__all__ = ["Places", "enrich", "folder_of", "found", "look", "recognise", "vanished"]
