@@ -1,0 +1,1 @@
+"""Reads: search, timeline and context, ranked from what the store finds."""

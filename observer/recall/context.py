@@ -1,0 +1,239 @@
+"""A pack of the most useful items of a project that fits into a budget of tokens.
+
+The budget is hard: what the front will render is what is charged. Knowledge comes first, then
+the newest finished sessions, then everything else by its worth; what does not fit makes room for
+something smaller.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from observer.errors import BadInput
+from observer.events import Value
+from observer.model import KNOWLEDGE_TYPES, Item
+from observer.recall.evidence import passage
+from observer.recall.query import Plan, plan
+from observer.recall.rank import (
+    WITH_QUERY,
+    WITHOUT_QUERY,
+    Hit,
+    Signals,
+    clamped,
+    composite,
+    recency,
+)
+from observer.recall.search import matches
+from observer.store.interface import Filters, Reader
+
+TOKENS_PER_CANDIDATE = 20
+FEWEST_CANDIDATES = 30
+MOST_CANDIDATES = 200
+"""Items of one sort that are looked at; an entry hardly costs less than 20 tokens."""
+
+SUMMARIES = 5
+SUMMARY_SHARE = 0.5
+"""Of what knowledge left over, so that summaries cannot crowd out what happened last."""
+
+KNOWLEDGE_LENGTHS = (1_600, 400, 120)
+OTHER_LENGTHS = (400, 120)
+"""Characters of content that are tried in turn until an entry fits."""
+
+ALIKE = 0.8
+"""Share of words in common from which two entries under one title are the same to a reader."""
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+class Entry(Value):
+    """An item of a pack; `content` is the part of its text that is shown and was charged."""
+
+    hit: Hit
+    content: str
+
+
+class Costs(NamedTuple):
+    """What rendering costs, in tokens; supplied by the front, which renders.
+
+    Each figure covers the longest form in which the front returns the thing. `overhead` is what
+    a pack without any entry costs.
+    """
+
+    entry: Callable[[Entry], int]
+    summary: Callable[[Item], int]
+    overhead: int
+
+
+class PackRequest(Value):
+    """What to pack. `query` is empty where relevance is recency; `owner` sees personal notes."""
+
+    project_id: int
+    budget_tokens: int
+    now_ms: int
+    query: str = ""
+    owner: str = ""
+
+
+class Pack(Value):
+    """Entries, best first, and session summaries, newest first.
+
+    `used_tokens` never exceeds `budget_tokens`. `left_out` counts what was worth showing but did
+    not fit; repetitions are not counted.
+    """
+
+    entries: tuple[Entry, ...]
+    summaries: tuple[Item, ...]
+    budget_tokens: int
+    used_tokens: int
+    left_out: int
+    notice: str = ""
+    degraded: str = ""
+
+
+def pack(reader: Reader, request: PackRequest, costs: Costs) -> Pack:
+    """Choose what fits.
+
+    Raises:
+        BadInput: the budget cannot hold even an empty answer.
+    """
+    if request.budget_tokens < costs.overhead:
+        raise BadInput(
+            f"a budget of {request.budget_tokens} tokens cannot hold even an empty answer",
+            hint=f"ask for {costs.overhead} or more",
+        )
+    wanted = plan(request.query)
+    hits = _distinct(_ranked(reader, request, wanted))
+    knowledge = [hit for hit in hits if hit.item.type in KNOWLEDGE_TYPES]
+    others = [hit for hit in hits if hit.item.type not in KNOWLEDGE_TYPES]
+    purse = _Purse(request.budget_tokens - costs.overhead)
+    entries = purse.entries(knowledge, KNOWLEDGE_LENGTHS, wanted.words, costs)
+    summaries = purse.summaries(_finished(reader, request), costs)
+    entries += purse.entries(others, OTHER_LENGTHS, wanted.words, costs)
+    return Pack(
+        entries=tuple(entries),
+        summaries=tuple(summaries),
+        budget_tokens=request.budget_tokens,
+        used_tokens=request.budget_tokens - purse.left,
+        left_out=purse.left_out,
+        notice=wanted.notice if request.query else "",
+    )
+
+
+class _Purse:
+    """What is left of a budget; every purchase is checked against it."""
+
+    def __init__(self, tokens: int) -> None:
+        self.left = tokens
+        self.left_out = 0
+
+    def entries(
+        self, hits: Iterable[Hit], lengths: Sequence[int], words: Sequence[str], costs: Costs
+    ) -> list[Entry]:
+        bought = []
+        for hit in hits:
+            shown = dict.fromkeys(
+                passage(_content(hit.item), length, words=words) for length in lengths
+            )
+            tries = (Entry(hit=hit, content=content) for content in shown)
+            entry = next((each for each in tries if self._buy(costs.entry(each))), None)
+            if entry:
+                bought.append(entry)
+            self.left_out += entry is None
+        return bought
+
+    def summaries(self, items: Iterable[Item], costs: Costs) -> list[Item]:
+        reserve = self.left - int(self.left * SUMMARY_SHARE)
+        offered = list(items)
+        bought = [item for item in offered if self._buy(costs.summary(item), keep=reserve)]
+        self.left_out += len(offered) - len(bought)
+        return bought
+
+    def _buy(self, price: int, *, keep: int = 0) -> bool:
+        if price > self.left - keep:
+            return False
+        self.left -= price
+        return True
+
+
+def _ranked(reader: Reader, request: PackRequest, wanted: Plan) -> list[Hit]:
+    fts5 = _found(reader, request, wanted)
+    items = {item.id: item for item in _newest(reader, request)}
+    items |= {item.id: item for item in reader.items([i for i in fts5 if i not in items])}
+    weights = WITH_QUERY.without_semantic() if fts5 else WITHOUT_QUERY
+    hits = []
+    for item in items.values():
+        signals = Signals(
+            fts5=fts5.get(item.id, 0.0),
+            recency=recency(item.created_ms, now_ms=request.now_ms),
+            project_match=1.0 if item.project_id == request.project_id else 0.5,
+        )
+        hits.append((composite(signals, weights, type_=item.type), item, signals))
+    hits.sort(key=lambda hit: (-hit[0], -hit[1].created_ms, -hit[1].id))
+    return [Hit(item=item, score=clamped(score), signals=s) for score, item, s in hits]
+
+
+def _found(reader: Reader, request: PackRequest, wanted: Plan) -> dict[int, float]:
+    """Return the BM25 shares of what the query finds."""
+    found = matches(reader, wanted, _filters(request), limit=_candidates(request))
+    return {match.id: share for match, share in found}
+
+
+def _newest(reader: Reader, request: PackRequest) -> Iterator[Item]:
+    """Yield the newest items, and the newest knowledge and notes however old they are."""
+    everything = _filters(request)
+    notes = msgspec.structs.replace(everything, kinds=("note",))
+    knowledge = msgspec.structs.replace(notes, types=tuple(sorted(KNOWLEDGE_TYPES)))
+    for filters in (everything, notes, knowledge):
+        yield from reader.recent(filters, limit=_candidates(request))
+
+
+def _finished(reader: Reader, request: PackRequest) -> list[Item]:
+    """Return the newest summaries of sessions that are over."""
+    filters = Filters(project_id=request.project_id, kinds=("summary",), owner=request.owner)
+    found = []
+    for item in reader.recent(filters, limit=4 * SUMMARIES):
+        session = reader.session(item.session_id) if item.session_id is not None else None
+        if session is None or session.status != "active":
+            found.append(item)
+    return found[:SUMMARIES]
+
+
+def _filters(request: PackRequest) -> Filters:
+    return Filters(
+        project_id=request.project_id,
+        with_global=True,
+        kinds=("observation", "note"),
+        owner=request.owner,
+    )
+
+
+def _candidates(request: PackRequest) -> int:
+    affordable = request.budget_tokens // TOKENS_PER_CANDIDATE
+    return min(max(FEWEST_CANDIDATES, affordable), MOST_CANDIDATES)
+
+
+def _content(item: Item) -> str:
+    return item.narrative or "; ".join(item.facts) or item.subtitle
+
+
+def _distinct(hits: Iterable[Hit]) -> list[Hit]:
+    """Leave out what says the same as something better; numbers make no difference."""
+    kept = []
+    told: dict[tuple[str, str], list[set[str]]] = {}
+    for hit in hits:
+        item = hit.item
+        words = set(_LETTERS.findall(f"{item.subtitle} {_content(item)}".casefold()))
+        others = told.setdefault((item.type, item.title.casefold()), [])
+        if not any(_alike(words, other) for other in others):
+            others.append(words)
+            kept.append(hit)
+    return kept
+
+
+def _alike(some: set[str], other: set[str]) -> bool:
+    together = len(some | other)
+    return not together or len(some & other) / together >= ALIKE

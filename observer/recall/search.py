@@ -1,0 +1,83 @@
+"""What a query finds: plan, match, rank, explain; the read behind `search` and `memory recall`.
+
+Nothing is found twice, nothing outside the filters is found, and the answer says where the query
+was understood otherwise than written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from observer.events import Value
+from observer.model import ItemKind
+from observer.recall.evidence import matched
+from observer.recall.query import Plan, plan, scored
+from observer.recall.rank import Hit, Signals, clamped, recency
+from observer.store.interface import Filters, Match, Reader
+
+_LISTS: tuple[tuple[ItemKind, ...], ...] = (("observation", "note"), ("summary",))
+"""Kinds that a query finds when none is named, by the list that they are shown in."""
+
+_TIE = 2
+"""Digits of a score that count; hits that differ by less are ordered by recency."""
+
+
+class Found(Value):
+    """Hits, best first. `notice` tells how the query was read, `degraded` why less was found."""
+
+    hits: tuple[Hit, ...] = ()
+    notice: str = ""
+    degraded: str = ""
+
+
+def search(reader: Reader, text: str, filters: Filters, *, limit: int, now_ms: int) -> Found:
+    """Find items by words.
+
+    Args:
+        reader: where the items are.
+        text: what the user wrote; no text is an error.
+        filters: what items must be; inferences are found only where their kind is named.
+        limit: most hits that are no summary, and most that are one.
+        now_ms: the time from which recency counts.
+    """
+    wanted = plan(text)
+    ranked: list[tuple[Match, float]] = []
+    for kinds in _lists(filters.kinds):
+        narrowed = msgspec.structs.replace(filters, kinds=kinds)
+        ranked += matches(reader, wanted, narrowed, limit=limit)
+    items = {item.id: item for item in reader.items([match.id for match, _ in ranked])}
+    hits = []
+    for match, fts5 in ranked:
+        item = items[match.id]
+        terms, close = matched(item, wanted.words, stem=reader.stem)
+        signals = Signals(
+            fts5=fts5, close=close, recency=recency(item.created_ms, now_ms=now_ms), terms=terms
+        )
+        hits.append(Hit(item=item, score=clamped(fts5), signals=signals))
+    return Found(hits=tuple(sorted(hits, key=_order)), notice=wanted.notice)
+
+
+def matches(
+    reader: Reader, wanted: Plan, filters: Filters, *, limit: int
+) -> list[tuple[Match, float]]:
+    """Return the best matches of a plan, and the BM25 of each as a share of the best one's."""
+    if not wanted.words:
+        return []
+    found = reader.match(scored(wanted), filters, limit=limit)
+    # A word that nearly every item holds weighs next to nothing, but never less than that.
+    top = max((match.bm25 for match in found), default=1.0) or 1.0
+    return [(match, max(0.0, match.bm25 / top)) for match in found]
+
+
+def _lists(kinds: Sequence[ItemKind]) -> list[tuple[ItemKind, ...]]:
+    if not kinds:
+        return list(_LISTS)
+    summaries = tuple(kind for kind in kinds if kind == "summary")
+    others = tuple(kind for kind in kinds if kind != "summary")
+    return [part for part in (others, summaries) if part]
+
+
+def _order(hit: Hit) -> tuple[float, int, int]:
+    return (-round(hit.score, _TIE), -hit.item.created_ms, -hit.item.id)
