@@ -6,6 +6,7 @@ An unknown key is an error, so that a misspelt setting never passes for one that
 from __future__ import annotations
 
 import os
+import pwd
 import tomllib
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -94,6 +95,17 @@ def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
     return check(values, source=str(home.config))
 
 
+def owner(settings: Settings) -> str:
+    """Return the name under which this user's personal notes are kept.
+
+    Not from `$USER`: the daemon and a shell that calls it must agree.
+    """
+    try:
+        return settings.owner or pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container's user without an entry
+        return str(os.getuid())
+
+
 def check(values: Mapping[str, Any], *, source: str) -> Settings:
     """Turn plain values into settings, numbers and lists in strings included.
 
@@ -116,15 +128,10 @@ def check(values: Mapping[str, Any], *, source: str) -> Settings:
 
 def describe() -> list[tuple[str, object, str]]:
     """Return (name, default, help text) of every setting, in the order of the class."""
-    hints = {field.name: field for field in msgspec.structs.fields(Settings)}
-    return [(name, field.default, _help(field.type)) for name, field in hints.items()]
-
-
-def _help(annotation: object) -> str:
-    for extra in getattr(annotation, "__metadata__", ()):
-        if isinstance(extra, Meta) and extra.description:
-            return extra.description
-    raise AssertionError(f"setting without help: {annotation}")
+    return [
+        (field.name, field.default, field.type.__metadata__[0].description)
+        for field in msgspec.structs.fields(Settings)
+    ]
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:

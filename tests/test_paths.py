@@ -1,0 +1,57 @@
+"""Where things are: one folder, and sockets whose names the kernel accepts."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from observer.paths import SOCKET_NAME_BYTES, Home, home, make_private
+
+
+def test_the_home_is_a_hidden_folder_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OBSERVER_HOME")
+    monkeypatch.setenv("HOME", "/u")
+    assert home() == Home(Path("/u/.observer"))
+
+
+def test_the_variable_moves_the_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OBSERVER_HOME", "mine")
+    assert home().root == tmp_path / "mine"
+
+
+def test_everything_lies_in_the_home(home: Home) -> None:
+    parts = [
+        home.spool, home.database, home.backups, home.context, home.hooks, home.logs,
+        home.config, home.lock, home.token, Home(Path("/h")).run,
+    ]  # fmt: skip
+    assert [part for part in parts[:-1] if part.parent != home.root] == []
+    assert parts[-1] == Path("/h/run")
+
+
+@pytest.mark.parametrize("length", [10, 80, 300])
+def test_socket_names_fit_the_kernel(length: int) -> None:
+    deep = Home(Path("/") / "/".join(["d" * 50] * (length // 50) + ["x" * 10]))
+    assert len(os.fsencode(deep.socket)) <= SOCKET_NAME_BYTES
+    assert deep.mcp_socket.parent == deep.socket.parent == deep.run
+
+
+def test_long_homes_have_run_folders_of_their_own() -> None:
+    one, other = Home(Path("/" + "a" * 200)), Home(Path("/" + "b" * 200))
+    assert one.run != other.run
+
+
+def test_a_private_folder_is_private(tmp_path: Path) -> None:
+    made = make_private(tmp_path / "a" / "b")
+    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    assert make_private(made) == made
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root to make a folder of another user")
+def test_another_users_folder_is_refused(tmp_path: Path) -> None:
+    os.chown(tmp_path, 12345, 12345)
+    with pytest.raises(PermissionError, match="another user"):
+        make_private(tmp_path)
