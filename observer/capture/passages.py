@@ -1,0 +1,221 @@
+"""Secrets told by what stands around them: headers, URLs, command lines, PEM blocks.
+
+Part of step 4 (redaction). A pattern spends a bounded number of characters on a place that turns
+out to be harmless, and the search goes on behind its first character: hostile text costs linear
+time and cannot hide a secret behind a false start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from observer.capture.secrets import Span, is_placeholder, is_random
+
+
+class Passage(NamedTuple):
+    """A class told by its surroundings: group `secret` is the span.
+
+    `pattern` is tried wherever the lower-case `anchor` stands; `accept` has the last word; an
+    accepted span grows by `more`, so that a bounded pattern never leaves the rest of a long secret.
+    """
+
+    name: str
+    anchor: str
+    pattern: re.Pattern[str]
+    accept: Callable[[re.Match[str]], bool]
+    more: re.Pattern[str]
+
+
+def _is_given(match: re.Match[str]) -> bool:
+    return not is_placeholder(match["secret"])
+
+
+def _is_drawn(match: re.Match[str]) -> bool:
+    value = match["secret"]
+    return is_random(value, at_least=16) and not is_placeholder(value)
+
+
+_MIXED = re.compile(r"\d|[a-z][A-Z]|[+/=]")
+
+
+def _is_credential(match: re.Match[str]) -> bool:
+    value = match["secret"]
+    telling = len(value) >= 24 or (len(value) >= 6 and _MIXED.search(value) is not None)
+    return telling and not is_placeholder(value)
+
+
+def _is_for_curl(match: re.Match[str]) -> bool:
+    before = match.string[max(0, match.start() - 400) : match.start()]
+    return "curl" in before and _is_given(match)
+
+
+_NO_MORE = re.compile("")
+_WORD = re.compile(r"[^\s\"'`\\<>,;]*")
+
+PASSAGES = (
+    Passage(
+        "authorization",
+        "authorization",
+        re.compile(
+            r"(?i:authorization)\\{0,3}[\"'`]?\]?[ \t]{0,8}(?::=|=>|[:=,])[ \t]{0,8}"
+            r"\\{0,3}[\"'`]?[ \t]{0,8}(?i:bearer|basic|token|negotiate|ntlm|apikey)[ \t]{1,8}"
+            r"(?P<secret>[^\s\"'`\\<>,;]{1,256})"
+        ),
+        _is_credential,
+        _WORD,
+    ),
+    Passage(
+        "authorization",
+        "authorization",
+        re.compile(
+            r"(?i:authorization)\\{0,3}[\"'`]?[ \t]{0,8}[:=][ \t]{0,8}[\"'`]?[ \t]{0,8}"
+            r"(?i:digest|aws4-hmac-sha256|hawk|oauth)[ \t]{1,8}(?P<secret>[A-Za-z_-]{1,32}=)"
+        ),
+        _is_given,
+        re.compile(r"(?:[^\r\n\"'`\\]|(?<==)\"[^\"\r\n]{0,512}\")*"),
+    ),
+    Passage(
+        "authorization",
+        "authorization",
+        re.compile(
+            r"(?i:authorization)\\{0,3}[\"'`]?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}[\"'`]?"
+            r"(?P<secret>[^\s\"'`\\<>,;(){}$]{16,256})"
+        ),
+        _is_drawn,
+        _WORD,
+    ),
+    Passage(
+        "authorization",
+        "bearer",
+        re.compile(r"(?i:bearer)[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,256})"),
+        _is_drawn,
+        re.compile(r"[A-Za-z0-9._~+/=-]*"),
+    ),
+    Passage(
+        "cookie",
+        "cookie",
+        re.compile(
+            r"(?i:cookie)\\{0,3}[\"'`]?(?:[ \t]{0,8}:[ \t]{0,8}|(?<=--cookie)[ =])"
+            r"\\{0,3}[\"'`]?[ \t]{0,8}(?P<secret>[\w!#$%&*+.^|~-]{1,128}=[^\s;\"'`\\]{4,256})"
+        ),
+        lambda match: not is_placeholder(match["secret"].partition("=")[2]),
+        re.compile(r"[^\s;\"'`\\]*(?:;[ \t]{0,4}[^\s;\"'`\\]+)*"),
+    ),
+    Passage(
+        "url-credentials",
+        "://",
+        re.compile(
+            r"://[^\s/?#@:\"'<>`\\]{0,256}:(?P<secret>[^\s/\"'<>`\\]{1,256}(?=@)"
+            r"|(?!\d{1,5}[/?#])(?:[^\s/\"'<>`\\]|/(?!/)){1,256}?(?=@))"
+        ),
+        _is_given,
+        _NO_MORE,
+    ),
+    Passage(
+        "url-credentials",
+        "://",
+        re.compile(r"://(?P<secret>[^\s/?#@:\"'<>`\\]{20,512})(?=@)"),
+        _is_drawn,
+        _NO_MORE,
+    ),
+    Passage(
+        "webhook",
+        "hooks.slack.com/",
+        re.compile(
+            r"(?i:hooks\.slack\.com)/(?:services|workflows|triggers)/(?P<secret>[\w+/-]{20,})"
+        ),
+        lambda match: True,  # noqa: ARG005 - the address alone tells
+        _NO_MORE,
+    ),
+    Passage(
+        "webhook",
+        "/api/webhooks/",
+        re.compile(r"/api/webhooks/\d{5,25}/(?P<secret>[\w-]{40,})"),
+        lambda match: True,  # noqa: ARG005 - the address alone tells
+        _NO_MORE,
+    ),
+    Passage(
+        "password",
+        "-u",
+        re.compile(
+            r"-u(?:ser)?(?:[ \t]{1,4}|=)[\"']?[^\s:\"'@/]{1,128}:(?P<secret>[^\s\"']{1,256})"
+        ),
+        _is_for_curl,
+        re.compile(r"[^\s\"']*"),
+    ),
+    Passage(
+        "password",
+        "sshpass",
+        re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?(?P<secret>[^\s\"']{1,256})"),
+        _is_given,
+        re.compile(r"[^\s\"']*"),
+    ),
+    Passage(
+        "password",
+        "machine ",
+        re.compile(
+            r"machine[ \t]{1,8}\S{1,256}\s{1,8}login\s{1,8}\S{1,256}\s{1,8}password\s{1,8}"
+            r"(?P<secret>\S{1,256})"
+        ),
+        _is_given,
+        re.compile(r"\S*"),
+    ),
+)
+
+
+_BY_ANCHOR = {
+    anchor: tuple(passage for passage in PASSAGES if passage.anchor == anchor)
+    for anchor in dict.fromkeys(passage.anchor for passage in PASSAGES)
+}
+
+
+def passages(text: str, low: str) -> Iterator[Span]:
+    """Yield the spans that their surroundings give away.
+
+    `low` is the text in lower case, at equal offsets.
+    """
+    for anchor, group in _BY_ANCHOR.items():
+        at = low.find(anchor)
+        while at >= 0:
+            end = at + 1
+            for passage in group:
+                if span := _span_at(passage, text, at):
+                    end = max(end, span.end)
+                    yield span
+            at = low.find(anchor, end)
+    if "private" in low:
+        yield from _pem_blocks(text)
+
+
+def _span_at(passage: Passage, text: str, at: int) -> Span | None:
+    match = passage.pattern.match(text, at)
+    if match is None or not passage.accept(match):
+        return None
+    start, end = match.span("secret")
+    more = passage.more.match(text, end)
+    return Span(start, more.end() if more else end, passage.name)
+
+
+_PEM = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?P<body>[^-]*+(?:-(?!----(?:BEGIN|END))[^-]*+)*+)"
+    r"(?P<foot>-----END [A-Z0-9 ]{0,60}-----)?"
+)
+_PEM_LINES = re.compile(r"[A-Za-z0-9+/=\s\\\"':,.>|+→-]*")
+_PEM_DATA = re.compile(r"[A-Za-z0-9+/=]{20}")
+
+
+def _pem_blocks(text: str) -> Iterator[Span]:
+    """Yield private keys, headers included; a block without an end reaches as far as its lines.
+
+    A header that no key follows is source code that mentions one.
+    """
+    for match in _PEM.finditer(text):
+        end = match.end()
+        if match["foot"] is None:
+            lines = _PEM_LINES.match(text, match.start("body"), end)
+            end = lines.end() if lines else match.start("body")
+        if _PEM_DATA.search(text, match.start("body"), end):
+            yield Span(match.start(), end, "private-key")

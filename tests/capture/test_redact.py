@@ -1,0 +1,512 @@
+"""No secret gets past the one door; everything else does, unchanged."""
+
+from __future__ import annotations
+
+import string
+import time
+
+import msgspec
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from observer import events
+from observer.capture.redact import redact, redact_bytes, redact_text, secret_class
+from observer.events import Event
+
+# Secrets are put together here, so that no scanner trips over this file.
+LOWER = "q7zr2mk9vx4tb8nw3hd6jf5lc1pg0sy7a2e4u9i3"
+MIXED = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6kM9nP2rS5tU8xY1zA4cD7fG0iL3oQ6uR9wX2"
+HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+UPPER = "Q7ZR2MK9VX4TB8NW3HD6JF5LC1PG0SY7"
+JWT = "eyJhbGciOiJIUzI1NiJ9" + "." + "eyJzdWIiOiIxMjM0NTY3ODkwIn0" + "." + MIXED[:43]
+PEM_LINES = "\n".join(("MII" + MIXED[:61], MIXED[3:67], MIXED[:30] + "=="))
+PEM_BEGIN = "-----BEGIN RSA PRIV" + "ATE KEY-----"
+PEM_END = "-----END RSA PRIV" + "ATE KEY-----"
+
+TOKENS = [
+    ("aws-access-key", "AK" + "IA" + UPPER[:16]),
+    ("aws-access-key", "AS" + "IA" + UPPER[:16]),
+    ("aws-access-key", "AB" + "IA" + UPPER[:16]),
+    ("aws-access-key", "AC" + "CA" + UPPER[:16]),
+    ("github-token", "gh" + "p_" + MIXED[:36]),
+    ("github-token", "gh" + "o_" + MIXED[:36]),
+    ("github-token", "gh" + "u_" + MIXED[:36]),
+    ("github-token", "gh" + "s_" + MIXED[:36]),
+    ("github-token", "gh" + "r_" + MIXED[:70]),
+    ("github-token", "github" + "_pat_" + MIXED[:22] + "_" + MIXED[:59]),
+    ("gitlab-token", "glp" + "at-" + MIXED[:20]),
+    ("gitlab-token", "gl" + "rt-" + MIXED[:20]),
+    ("slack-token", "xo" + "xb-1234567890-1234567890123-" + MIXED[:24]),
+    ("slack-token", "xo" + "xp-1234567890-1234567890-" + HEX[:32]),
+    ("slack-token", "xa" + "pp-1-A0123456789-1234567890123-" + HEX),
+    ("stripe-key", "sk" + "_live_" + MIXED[:24]),
+    ("stripe-key", "sk" + "_test_" + MIXED[:24]),
+    ("stripe-key", "rk" + "_live_" + MIXED[:24]),
+    ("stripe-key", "wh" + "sec_" + MIXED[:32]),
+    ("anthropic-key", "sk-" + "ant-api03-" + MIXED + "-" + MIXED[:20] + "AA"),
+    ("openai-key", "sk-" + "proj-" + MIXED[:40] + "_" + MIXED[:40]),
+    ("openai-key", "sk-" + MIXED[:20] + "T3Blbk" + "FJ" + MIXED[20:40]),
+    ("api-key", " sk-" + HEX[:32]),
+    ("api-key", " sk-" + "or-v1-" + HEX),
+    ("google-key", "AI" + "za" + MIXED[:35]),
+    ("google-key", "GOC" + "SPX-" + MIXED[:28]),
+    ("npm-token", "np" + "m_" + MIXED[:36]),
+    ("pypi-token", "py" + "pi-AgEIcHlwaS5vcmc" + MIXED),
+    ("sendgrid-key", "S" + "G." + MIXED[:22] + "." + MIXED[:43]),
+    ("twilio-key", "S" + "K" + HEX[:32]),
+    ("telegram-token", "123456789:" + "AA" + MIXED[:33]),
+    ("huggingface-token", "h" + "f_" + MIXED[:34]),
+    ("digitalocean-token", "do" + "p_v1_" + HEX),
+    ("age-key", "AGE-SECRET" + "-KEY-1" + UPPER + UPPER[:26]),
+    ("jwt", JWT),
+    ("jwt", JWT.rpartition(".")[0] + "."),
+    ("private-key", f"{PEM_BEGIN}\n{PEM_LINES}\n{PEM_END}"),
+    ("private-key", f"{PEM_BEGIN}\n{PEM_LINES}\n{PEM_END}".replace("\n", "\\n")),
+    ("webhook", "https://hooks.slack.com/serv" + "ices/T0123ABCD/B0123ABCD/" + MIXED[:24]),
+    ("webhook", "https://discord.com/api/web" + "hooks/123456789012345678/" + MIXED[:68]),
+]
+TOKEN_CASES = [
+    pytest.param(name, secret, id=f"{name}-{number}")
+    for number, (name, secret) in enumerate(TOKENS)
+]
+PASS = "tr0ub4dor" + "&3"
+WORD = "correct" + "horse"
+RANDOM = MIXED[:40]
+
+# (id, class, text, what must be gone, what must stay)
+PASSAGES = [
+    ("env", "password", f"DB_PASSWORD={PASS}\nDEBUG=1", PASS[:8], "DEBUG=1"),
+    ("env-letters", "password", f"POSTGRES_PASSWORD={WORD}\n", WORD, "POSTGRES_PASSWORD="),
+    ("env-quoted", "password", f"export PGPASSWORD='{PASS}'", PASS, "export PGPASSWORD='"),
+    ("env-short", "password", "MYSQL_PWD=s3" + "cr3t mysql", "s3" + "cr3t", "mysql"),
+    ("env-pass", "password", f"SMTP_PASS={WORD}", WORD, "SMTP_PASS="),
+    ("env-comma", "password", "APP_PASSWORD=ab1,cd" + "2!x", "cd" + "2!x", "APP_PASSWORD="),
+    ("env-symbols", "password", "ROOT_PASSWORD=p@(ss" + ")w0rd\n", "w0rd", "ROOT_PASSWORD="),
+    ("prefix", "password", f"PGPASSWORD={PASS} psql -h db", PASS, "psql -h db"),
+    ("properties", "password", f"url=x\npassword={WORD}\nuser=ana", WORD, "user=ana"),
+    ("yaml", "password", f"db:\n  password: {PASS}\n  port: 5432", PASS, "port: 5432"),
+    ("yaml-key", "api-key", f"api_key: {LOWER}", LOWER, "api_key: "),
+    ("json", "password", f'{{"user": "ana", "password": "{WORD}"}}', WORD, '"user": "ana"'),
+    ("json-tight", "token", f'{{"token":"{RANDOM}","n":1}}', RANDOM, '"n":1'),
+    (
+        "json-in-json",
+        "password",
+        f'{{\\"password\\": \\"{WORD}\\", \\"n\\": 1}}',
+        WORD,
+        '\\"n\\": 1',
+    ),
+    ("json-escape", "password", f'{{"password": "ab\\"{WORD}"}}', WORD, '{"password": "'),
+    ("camel", "api-key", f"apiKey: '{RANDOM}',", RANDOM, "apiKey: '"),
+    ("kebab", "api-key", f"x-api-key: {RANDOM}", RANDOM, "x-api-key: "),
+    ("header", "api-key", f"curl -H 'X-Api-Key: {RANDOM}' host", RANDOM, "' host"),
+    ("python", "password", f'password = "{WORD}"', WORD, "password = "),
+    ("annotated", "password", f'PASSWORD: str = "{WORD}"', WORD, "PASSWORD: str = "),
+    ("kwarg", "password", f'connect(user="ana", password="{WORD}")', WORD, 'user="ana"'),
+    ("kwarg-bare", "password", f"login(password={PASS})", PASS, "login("),
+    ("compare", "password", f'if password == "{WORD}":', WORD, "if password == "),
+    ("go", "secret", f'clientSecret := "{RANDOM}"', RANDOM, "clientSecret := "),
+    ("ruby", "password", f":password => '{WORD}'", WORD, ":password => "),
+    ("subscript", "api-key", f'os.environ["API_KEY"] = "{RANDOM}"', RANDOM, "os.environ"),
+    ("django", "secret", f"SECRET_KEY = 'django-insecure-{RANDOM}'", RANDOM, "SECRET_KEY = "),
+    ("rails", "secret", f"SECRET_KEY_BASE={HEX}", HEX, "SECRET_KEY_BASE="),
+    (
+        "aws",
+        "aws-secret-key",
+        f"aws_secret_access_key = {MIXED[:20]}/{MIXED[:19]}",
+        MIXED[:20],
+        "=",
+    ),
+    ("aws-env", "aws-secret-key", f"AWS_SECRET_ACCESS_KEY={MIXED[:40]}", MIXED[:40], "AWS_"),
+    ("azure", "api-key", f"AccountName=x;AccountKey={MIXED[:60]}==;E=y", MIXED[:60], "E=y"),
+    ("sql-server", "password", f"Server=x;Password={PASS[:9]}4;", PASS[:9], "Server=x;"),
+    ("xml", "password", f"<password>{WORD}</password>", WORD, "</password>"),
+    ("npmrc", "token", f"//registry/:_authToken={LOWER}", LOWER, "_authToken="),
+    ("npmrc-auth", "token", f"_auth={MIXED[:24]}==", MIXED[:24], "_auth="),
+    ("query", "token", f"GET /x?access_token={LOWER}&page=2", LOWER, "&page=2"),
+    ("option", "password", f"mysql --password={WORD} db", WORD, "db"),
+    ("option-space", "password", f"login --password {PASS} now", PASS, " now"),
+    ("option-token", "token", f"gh --token {RANDOM} pr list", RANDOM, " pr list"),
+    ("k8s-env", "password", f"- name: DB_PASSWORD\n  value: {PASS}\n", PASS, "value: "),
+    ("k8s-json", "token", f'{{"name":"API_TOKEN","value":"{RANDOM}"}}', RANDOM, '"value":"'),
+    ("unknown-tail", "token", f"TOKEN_FOR_CI: {RANDOM}", RANDOM, "TOKEN_FOR_CI: "),
+    (
+        "uuid-secret",
+        "secret",
+        "client_secret=6f1c3a52-6f0e-4f6b-9f0e-5d1a3c2b7e11",
+        "6f1c",
+        "client",
+    ),
+    ("bearer", "authorization", f"Authorization: Bearer {LOWER}", LOWER, "Bearer "),
+    ("bearer-short", "authorization", "authorization: bearer a1b2" + "c3", "a1b2", "bearer "),
+    ("basic", "authorization", "Authorization: Basic YW5h" + "OnB3", "YW5h", "Basic "),
+    ("scheme-token", "authorization", f"Authorization: token {LOWER}", LOWER, "token "),
+    ("curl-h", "authorization", f'curl -H "Authorization: Bearer {LOWER}" u', LOWER, '" u'),
+    ("auth-json", "authorization", f'{{"Authorization": "Bearer {LOWER}"}}', LOWER, '"}'),
+    ("auth-bare", "authorization", f"Authorization: {LOWER}", LOWER, "Authorization: "),
+    ("auth-long", "authorization", f"Authorization: Bearer {LOWER * 20}", LOWER, "Bearer "),
+    (
+        "auth-digest",
+        "authorization",
+        f'Authorization: Digest username="ana", response="{HEX[:32]}"\nHost: x',
+        HEX[:32],
+        "Host: x",
+    ),
+    (
+        "auth-sigv4",
+        "authorization",
+        f"Authorization: AWS4-HMAC-SHA256 Credential=x/y, Signature={HEX}\nHost: x",
+        HEX,
+        "Host: x",
+    ),
+    ("bearer-alone", "authorization", f"sent bearer {RANDOM} to it", RANDOM, " to it"),
+    ("cookie", "cookie", f"Cookie: sid={LOWER}; theme=dark99\nHost: x", LOWER, "Host: x"),
+    ("cookie-rest", "cookie", f"cookie: a=bcdef; sid={LOWER}\nHost: x", LOWER, "Host: x"),
+    ("set-cookie", "cookie", f"Set-Cookie: sid={LOWER}; Path=/", LOWER, "Set-Cookie: "),
+    ("cookie-option", "cookie", f"curl --cookie 'sid={LOWER}' host", LOWER, "' host"),
+    ("url", "url-credentials", f"postgres://ana:{WORD}@db:5432/shop", WORD, "postgres://ana:"),
+    ("url-weak", "url-credentials", "redis://:hunter" + "2@cache/0", "hunter" + "2", "@cache/0"),
+    ("url-at", "url-credentials", "amqp://u:p1" + "@ss@host/v", "p1" + "@ss", "@host/v"),
+    ("url-slash", "url-credentials", "pg://u:p1" + "/ss@host/v", "p1" + "/ss", "@host/v"),
+    ("url-scope", "url-credentials", f"https://u:{WORD}@reg/@a/b", WORD, "@reg/@a/b"),
+    ("url-token", "url-credentials", f"https://{LOWER}@github.com/a/b", LOWER, "@github.com/a/b"),
+    ("curl-user", "password", f"curl -u ana:{WORD} https://host", WORD, "-u ana:"),
+    ("curl-long", "password", f"curl --user 'ana:{WORD}' host", WORD, "host"),
+    ("sshpass", "password", f"sshpass -p {WORD} ssh host", WORD, "ssh host"),
+    ("netrc", "password", f"machine h login ana password {WORD}\n", WORD, "login ana"),
+    ("pem-open", "private-key", f"{PEM_BEGIN}\n{PEM_LINES}", MIXED[3:67], ""),
+    ("pem-open-rest", "private-key", f"{PEM_BEGIN}\n{PEM_LINES}\n(end)", MIXED[3:67], "(end)"),
+    (
+        "pem-numbered",
+        "private-key",
+        f"1\t{PEM_BEGIN}\n  2→{MIXED[:64]}\n  3→{MIXED[5:69]}",
+        MIXED[5:69],
+        "",
+    ),
+    (
+        "pem-headers",
+        "private-key",
+        f"{PEM_BEGIN}\nComment: GnuPG v2 (x)\n\n{PEM_LINES}\n{PEM_END}",
+        MIXED[3:67],
+        "",
+    ),
+]
+PASSAGE_CASES = [pytest.param(*rest, id=name) for name, *rest in PASSAGES]
+
+HARMLESS = {
+    "prose": "check the password field, then the token and the API key: both are required",
+    "prose-colon": "password: required. token: optional. secret: see below",
+    "prose-quoted": 'error("password": "must be at least 8 characters long")',
+    "prose-option": "the --password option and the --token flag; --password-stdin reads it",
+    "prose-bearer": "Authorization: Bearer tokens are sent in the header",
+    "prose-basic": "Authorization: Basic auth is not supported; bearer authentication-required",
+    "git-hash": "commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b by Ana",
+    "uuid": "session 0b6c5a52-6f0e-4f6b-9f0e-5d1a3c2b7e11 ended",
+    "toolu": "toolu_01QaB3dE6gH9jK2mN5pQ8sT1",
+    "lock": '"integrity": "sha512-aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6kM9nP2rS5tU8xY1zA4cD7f=="',
+    "lock-hash": 'hash = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"',
+    "resolved": "https://host.example/@scope/pkg/-/pkg-1.0.0.tgz#9f86d081884c7d659a2f",
+    "placeholder": "PASSWORD=changeme\nAPI_KEY=your-api-key-here\nTOKEN=xxxxxxxxxxxx",
+    "shell-variable": 'API_KEY=${API_KEY} TOKEN=$TOKEN curl -H "Authorization: Bearer $TOKEN"',
+    "shell-command": "TOKEN=$(cat /run/token) PASSWORD=`pass show db`",
+    "environ": 'api_key = os.environ["API_KEY"]; token = os.getenv("TOKEN")',
+    "process-env": "const apiKey = process.env.API_KEY; token: process.env.TOKEN,",
+    "metavar": "usage: tool --token <token> --password PASSWORD --api-key TEXT",
+    "f-string": 'f"Authorization: Bearer {token}" and `Bearer ${accessToken1}`',
+    "github-actions": "token: ${{ secrets.GITHUB_TOKEN }}",
+    "jinja": 'password: "{{ vault_password }}"',
+    "percent": "password='%s' password=%(password)s",
+    "stars": "password: ******** token=**** secret=…",
+    "call": "password = get_password()\ntoken=generate_token(16)\nsecret = Secret()",
+    "attribute": "token = self.token1\nlogin(password=settings.PASSWORD1, token=user.token2)",
+    "same-name": "connect(password=password, token=token, secret=secret1)",
+    "annotation": "def login(password: str, token: str | None = None, *, secret: bytes) -> Token:",
+    "typescript": "interface A { password: string; token?: string; apiKey: ApiKey }",
+    "schema": '{"password": {"type": "string"}, "token": "string", "secret": null, "api_key": ""}',
+    "counts": '{"total_tokens": 8191, "max_tokens": 4096, "token": 42, "tokens": 7}',
+    "tokenizer": 'tokenizer = "sentence-transformers/all-MiniLM-L6-v2"',
+    "token-type": '{"token_type": "Bearer", "token_url": "https://host/oauth/token"}',
+    "lexer": 'Token(type="keyword", token="identifier", key="value")',
+    "kubernetes": "secretName: web-tls-secret\nsecretKeyRef:\n  name: db-password\n  key: token",
+    "reference": 'password: "db-password", secret_id: projects/a/secrets/b',
+    "files": "SECRET_FILE=/run/secrets/db TOKEN_PATH=~/.config/token PASSWORD=/run/secrets/pw1",
+    "pwd": "PWD=/home/ana/shop2 OLDPWD=/home/ana/x1 pwd: /srv/app1",
+    "passed": "tests/test_a.py::test_one PASSED [ 10%] pass: 3 PASS: test-1 bypass=on1",
+    "key": 'key = "primary-column1"; sort_key=name1; keyboard: us1; primaryKey: "id12345"',
+    "pem-mention": f'if "{PEM_BEGIN}" in text and "{PEM_END}" in text: raise ValueError',
+    "pem-public": "-----BEGIN CERTIFICATE-----\nMIIC" + MIXED[:60] + "\n-----END CERTIFICATE-----",
+    "cookies": "cookie = request.cookies.get('sid'); Cookie: <name>=<value>; cookies: 3",
+    "urls": "http://localhost:8080/@vite/client ssh://git@host:22/x git@github.com:a/b.git",
+    "url-variable": "https://ana:${PASSWORD}@host postgres://user:password@localhost/db",
+    "emails": "see http://host:80/a, then mail ana@example.com",
+    "docker-user": "docker run -u 1000:1000 --user app:app image",
+    "css": ".sk-folding-cube-before-animation-wrapper { color: red } task-9f86d081884c7d659a2feaa0",
+    "disk": "disk-9f86d081884c7d659a2feaa0c55ad015 mask-aB3dE6gH9jK2mN5pQ8sT1vW4yZ7b",
+    "not-jwt": "eyJhbGciOiJIUzI1NiJ9 is only a header; eyJ.x",
+    "marker": "password=[redacted:password] and Authorization: Bearer [redacted:jwt]",
+    "tag-closed": "a stray </private> changes nothing",
+    "markdown": "| `password` | string | the user's password | `secret` | token: see §2 |",
+    "assert": "assert token.kind == 'name1' and secret is not None",
+    "diff": "- token: Token\n+ token: Token2 | None",
+}
+
+
+@pytest.mark.parametrize(("name", "secret"), TOKEN_CASES)
+def test_a_token_is_replaced_by_its_class(name: str, secret: str) -> None:
+    cleaned = redact_text(f"before {secret} after")
+    assert cleaned.startswith("before ")
+    assert cleaned.endswith(" after")
+    assert f"[redacted:{name}]" in cleaned
+    assert secret.strip()[-12:] not in cleaned
+
+
+@pytest.mark.parametrize(("name", "secret"), TOKEN_CASES)
+def test_secret_class_names_the_class_of_a_token(name: str, secret: str) -> None:
+    assert secret_class(f"it is {secret}.") == name
+
+
+@pytest.mark.parametrize(("name", "text", "gone", "kept"), PASSAGE_CASES)
+def test_a_secret_told_by_its_surroundings_is_replaced(
+    name: str, text: str, gone: str, kept: str
+) -> None:
+    cleaned = redact_text(text)
+    assert gone not in cleaned
+    assert kept in cleaned
+    assert f"[redacted:{name}]" in cleaned
+
+
+@pytest.mark.parametrize("text", [pytest.param(text, id=key) for key, text in HARMLESS.items()])
+def test_what_is_no_secret_stays(text: str) -> None:
+    assert redact_text(text) == text
+    assert secret_class(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        pytest.param("a <private>b</private> c", "a [private] c", id="span"),
+        pytest.param("a <PRIVATE>b</Private> c", "a [private] c", id="any-case"),
+        pytest.param("<private>a<private>b</private>c</private>d", "[private]d", id="nested"),
+        pytest.param("a <private>b\nc", "a [private]", id="unterminated"),
+        pytest.param("<private>a</private>b<private>c</private>", "[private]b[private]", id="two"),
+        pytest.param("\\u003cprivate\\u003ea\\u003c/private\\u003eb", "[private]b", id="escaped"),
+        pytest.param("</private>a<private>b</private>c", "</private>a[private]c", id="stray-close"),
+        pytest.param("private <privately>", "private <privately>", id="other-word"),
+    ],
+)
+def test_private_spans_are_cut_out(text: str, cleaned: str) -> None:
+    assert redact_text(text) == cleaned
+
+
+def test_a_private_span_is_no_secret_that_blocks_a_write() -> None:
+    assert secret_class("<private>a</private> b") is None
+
+
+def test_two_classes_on_one_stretch_become_one_marker_of_the_more_telling_class() -> None:
+    token = TOKENS[4][1]
+    assert redact_text(f"Authorization: Bearer {token}") == (
+        "Authorization: Bearer [redacted:github-token]"
+    )
+
+
+def test_bytes_that_are_no_text_stay_as_they_are() -> None:
+    secret = TOKENS[4][1].encode()
+    assert redact_bytes(b"\xff\x00" + secret + b"\x80") == b"\xff\x00[redacted:github-token]\x80"
+
+
+# --- events --------------------------------------------------------------------------------------
+
+SECRET = "gh" + "p_" + MIXED[:36]
+BODIES = [
+    events.SessionStart(source=SECRET, model=SECRET, parent_session=SECRET),
+    events.SessionEnd(reason=SECRET),
+    events.Prompt(text=SECRET, files=(SECRET,)),
+    events.Reply(text=SECRET),
+    events.FileWrite(
+        path=f"/{SECRET}",
+        edits=(events.Edit(old=SECRET, new=SECRET),),
+        content=SECRET,
+        tool=SECRET,
+        error=SECRET,
+    ),
+    events.FileRead(paths=(SECRET,), lines=SECRET, tool=SECRET),
+    events.Command(command=SECRET, output=SECRET, description=SECRET),
+    events.Search(query=SECRET, path=SECRET, output=SECRET, tool=SECRET),
+    events.Delegation(task=SECRET, agent=SECRET, result=SECRET),
+    events.ToolUse(tool=SECRET, input=SECRET, output=SECRET),
+    events.Intent(tool=SECRET, of=events.Command(command=SECRET)),
+    events.Outcome(tool=SECRET, output=SECRET),
+    events.Compaction(trigger=SECRET, summary=SECRET),
+    events.Commit(
+        hash=SECRET,
+        subject=SECRET,
+        message=SECRET,
+        author=SECRET,
+        parents=(SECRET,),
+        files=(events.FileChange(path=SECRET, old_path=SECRET, symbols=(SECRET,)),),
+    ),
+    events.Checkout(old=SECRET, new=SECRET, branch=SECRET),
+    events.Rewrite(reason=SECRET, pairs=((SECRET, SECRET),)),
+    events.Remember(content=SECRET, title=SECRET, key=SECRET, category=SECRET, type=SECRET),
+    events.Forget(item=1),
+    events.Custom(name=SECRET, text=SECRET, files=(SECRET,)),
+]
+
+
+def an_event(body: events.AnyBody, **fields: str) -> Event:
+    return Event(id="e1", at_ms=1, client="generic", body=body, **fields)
+
+
+@pytest.mark.parametrize("body", [pytest.param(body, id=events.kind_of(body)) for body in BODIES])
+def test_every_text_field_of_every_kind_is_cleaned(body: events.AnyBody) -> None:
+    event = an_event(body, session=SECRET, agent=SECRET, turn=SECRET, cwd=SECRET, host=SECRET)
+    event = msgspec.structs.replace(event, roots=(SECRET,), route=SECRET, dedup=SECRET)
+    assert SECRET.encode() not in msgspec.json.encode(redact(event))
+
+
+def test_every_kind_of_event_is_in_the_test_above() -> None:
+    assert {type(body) for body in BODIES} == set(events.AnyBody.__args__)
+
+
+def test_an_event_without_secrets_is_returned_as_it_is() -> None:
+    event = an_event(events.Prompt(text="add a retry to checkout", files=("a.py",)), cwd="/home/u")
+    assert redact(event) is event
+
+
+def test_the_id_stays_since_replays_are_recognised_by_it() -> None:
+    event = msgspec.structs.replace(an_event(events.Reply(text=SECRET)), id=SECRET)
+    assert redact(event).id == SECRET
+
+
+def test_identities_that_hold_secrets_stay_different() -> None:
+    first, second = (
+        redact(an_event(events.Reply(), session=f"gh{'p'}_{MIXED[:36]}{mark}", dedup=SECRET))
+        for mark in "ab"
+    )
+    assert first.session != second.session
+    assert first.dedup == second.dedup
+
+
+def test_redacting_an_event_twice_changes_nothing() -> None:
+    once = redact(an_event(events.Prompt(text=SECRET), session=SECRET, cwd=f"/{SECRET}"))
+    assert redact(once) is once
+
+
+# --- laws ----------------------------------------------------------------------------------------
+
+FRAGMENTS = [
+    *(secret for _, secret in TOKENS),
+    *(text for _, _, text, _, _ in PASSAGES),
+    *("<private>", "</private>", "password=", '"token": "', "Authorization: ", "Bearer ", "://u:"),
+    *(
+        "[redacted:jwt]",
+        "[private]",
+        "\\",
+        '"',
+        "'",
+        "@",
+        "=",
+        ":",
+        " ",
+        "\n",
+        "eyJ",
+        "sk-",
+        "-----",
+    ),
+    *("KEY", "secret", "--", ">", "</", "Cookie: a=", "\u0130", "\u212a", "\ud800", "\x00"),
+]
+hostile = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=6), max_size=12).map("".join)
+anything = st.text() | hostile
+
+
+@given(anything)
+@example("password=\"sk-\"'a://u:pw@h'")
+def test_redaction_twice_is_redaction_once(text: str) -> None:
+    once = redact_text(text)
+    assert redact_text(once) == once
+
+
+@given(anything)
+def test_what_was_redacted_holds_no_secret_any_more(text: str) -> None:
+    assert secret_class(redact_text(text)) is None
+
+
+@given(st.binary() | anything.map(lambda text: text.encode("utf-8", "surrogatepass")))
+def test_any_bytes_can_be_redacted(data: bytes) -> None:
+    assert redact_bytes(redact_bytes(data)) == redact_bytes(data)
+
+
+@given(st.sampled_from([secret for _, secret in TOKENS]), anything, anything)
+def test_a_token_in_any_surroundings_never_survives(secret: str, before: str, after: str) -> None:
+    start = " " if secret.startswith(" ") else ""
+    assume(secret.strip() not in before + after)
+    assert secret.strip() not in redact_text(before + start + secret + " " + after)
+
+
+@given(st.sampled_from(PASSAGES), st.text(max_size=40), anything)
+def test_a_passage_in_any_surroundings_never_survives(
+    case: tuple[str, ...], before: str, after: str
+) -> None:
+    _, _, text, gone, _ = case
+    assume(gone not in before + after)
+    assert gone not in redact_text(f"{before}\n{text}\n{after}")
+
+
+@given(st.text(alphabet=string.ascii_letters + " .,;\n", max_size=400))
+def test_letters_and_stops_are_never_taken_for_secrets(text: str) -> None:
+    assert redact_text(text) == text
+
+
+MEGABYTE = 1 << 20
+HOSTILE = {
+    "eyJ": "eyJ",
+    "sk": "sk-",
+    "pem": PEM_BEGIN,
+    "pem-body": PEM_BEGIN + "\n" + "A" * 19 + "\n",
+    "url": "://",
+    "url-user": "://" + "a" * 250,
+    "url-colon": "://:a",
+    "password-equals": "password=",
+    "password-call": "password=x(",
+    "token-quote": "token='",
+    "token-two-quotes": "token='token=\"",
+    "token-backslash": 'token=\\"',
+    "key-spaces": "api_key" + " " * 20,
+    "authorization": "authorization:",
+    "authorization-bearer": "authorization: bearer aaaaaaa ",
+    "bearer": "bearer aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ",
+    "cookie": "cookie:a=",
+    "cookie-variable": "cookie:a=${abcdefgh};",
+    "private": "<private>",
+    "unprivate": "</private>",
+    "private-pairs": "<private></private>",
+    "xml": "<token>",
+    "curl": "curl -u ",
+    "netrc": "machine login login ",
+    "dots": "a.",
+    "letters": "a",
+    "spaces": " ",
+    "hooks": "hooks.slack.com/services/",
+    "markers": "[redacted:jwt]",
+    "assignments": "DB_PASSWORD=[redacted:password]x ",
+    "aws": "AKIA",
+    "sendgrid": "SG." + "a" * 15,
+    "openai": "sk-aaaa",
+    "name-value": "token,\n name value value: ",
+}
+
+
+@pytest.mark.parametrize("seed", [pytest.param(seed, id=key) for key, seed in HOSTILE.items()])
+def test_a_megabyte_of_hostile_text_costs_linear_time(seed: str) -> None:
+    """Compares two sizes rather than a clock: twice the text costs about twice the time."""
+    whole = (seed * (MEGABYTE // len(seed) + 1))[:MEGABYTE]
+    half_s = _seconds(whole[: MEGABYTE // 2])
+    whole_s = _seconds(whole)
+    assert whole_s < 3.2 * half_s + 0.05
+    assert whole_s < 5
+
+
+def _seconds(text: str) -> float:
+    started = time.process_time()
+    redact_text(text)
+    return time.process_time() - started
