@@ -1,0 +1,300 @@
+"""`hooks/post`: under every sh, in every kind of trouble, one whole envelope or none."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from observer.capture.envelope import Envelope
+from observer.paths import Home
+from observer.spool import Spool
+
+Post = Callable[..., None]
+Posted = Callable[[], list[Envelope]]
+
+PAYLOADS = [
+    pytest.param(b"", id="empty"),
+    pytest.param(b'{"hook_event_name":"Stop"}\n', id="json"),
+    pytest.param(bytes(range(256)) * 9, id="binary"),
+    pytest.param(b"\0\0OBS1\0client=x\0\0", id="like-an-envelope"),
+    pytest.param(b"x" * 8_000_000, id="huge"),
+]
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_the_payload_arrives_to_the_byte(post: Post, posted: Posted, payload: bytes) -> None:
+    post("claude-code", "Stop", payload=payload)
+    assert [(e.client, e.event, e.payload) for e in posted()] == [("claude-code", "Stop", payload)]
+
+
+def test_arguments_keep_their_order_and_blanks(post: Post, posted: Posted) -> None:
+    post("git", "post-merge", "a b", "", "*", "c\nd", cwd="/")
+    assert posted()[0].args == ("a b", "", "*", "c\nd")
+
+
+def test_the_hook_tells_where_and_for_whom_it_ran(post: Post, posted: Posted) -> None:
+    post("cursor", "stop")
+    (told,) = posted()
+    assert (told.ppid, told.host) == (str(os.getpid()), os.uname().nodename)
+    assert abs(told.at_ms - time.time() * 1000) < 5_000
+
+
+@pytest.mark.parametrize("name", ["a b", "new\nline", "quo'te\"s", "$(touch x)", "-n", "ü"])
+def test_any_folder_is_told_as_it_is(post: Post, posted: Posted, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    post("cursor", "stop", cwd=tmp_path / name, env={**os.environ, "PWD": str(tmp_path / name)})
+    assert posted()[0].cwd == str(tmp_path / name)
+
+
+def test_a_deleted_folder_is_no_obstacle(
+    sh: list[str], hooks: Path, posted: Posted, tmp_path: Path
+) -> None:
+    script = f"mkdir {tmp_path}/x && cd {tmp_path}/x && rmdir {tmp_path}/x && exec $0 cursor stop"
+    subprocess.run(["sh", "-c", script, hooks / "post"], check=True, stdin=subprocess.DEVNULL)
+    assert posted()[0].event == "stop"
+
+
+def test_only_the_variables_of_agents_that_are_set_travel(
+    post: Post, posted: Posted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "a b\n'c", "OBSERVER_SESSION": "bash-1-2"}
+    for name, value in {**told, "AGENT": "", "TERM_PROGRAM": "vscode", "SECRET": "x"}.items():
+        monkeypatch.setenv(name, value)
+    post("claude-code", "Stop")
+    assert posted()[0].env == told
+
+
+def test_kiros_terminal_is_told(
+    post: Post, posted: Posted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM_PROGRAM", "kiro")
+    post("kiro", "Stop")
+    assert posted()[0].env == {"TERM_PROGRAM": "kiro"}
+
+
+def test_files_are_for_their_owner_alone(post: Post, home: Home) -> None:
+    post("cursor", "stop", umask=0)
+    modes = {stat.filemode(path.stat().st_mode) for path in (home.root, *home.root.rglob("*"))}
+    assert modes == {"drwx------", "-rw-------"}
+
+
+def test_an_installed_hook_knows_its_home(
+    post: Post, hooks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OBSERVER_HOME")
+    elsewhere = Spool(tmp_path / "my home" / "spool")
+    elsewhere.prepare()
+    installed = shutil.copytree(hooks, tmp_path / "my home" / "hooks") / "post"
+    post("cursor", "stop", script=installed)
+    assert elsewhere.depth() == 1
+
+
+def test_from_anywhere_else_it_takes_the_users_home(
+    post: Post, posted: Posted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OBSERVER_HOME")
+    post("cursor", "stop")
+    assert len(posted()) == 1
+
+
+@pytest.mark.parametrize("stdin", [None, b""], ids=["closed", "empty"])
+def test_stdin_need_not_be_there(
+    sh: list[str], hooks: Path, posted: Posted, stdin: bytes | None
+) -> None:
+    close = "exec <&-;" if stdin is None else ""
+    subprocess.run(
+        ["sh", "-c", f'{close} exec "$@"', "sh", *sh, hooks / "post", "cursor", "stop"],
+        check=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert posted()[0].payload == b""
+
+
+def test_a_terminal_is_not_waited_for(
+    sh: list[str], hooks: Path, posted: Posted, terminal: Callable[..., str]
+) -> None:
+    assert terminal([*sh, str(hooks / "post"), "cursor", "stop"]) == ""
+    assert posted()[0].payload == b""
+
+
+def test_fifty_at_once_lose_nothing(sh: list[str], hooks: Path, posted: Posted) -> None:
+    started = []
+    for number in range(50):
+        argv = [*sh, str(hooks / "post"), "cursor", f"e{number}"]
+        started.append(subprocess.Popen(argv, stdin=subprocess.PIPE))
+    for number, process in enumerate(started):
+        process.communicate(b"%d" % number)
+        assert process.returncode == 0
+    assert {(e.event, e.payload) for e in posted()} == {
+        (f"e{number}", b"%d" % number) for number in range(50)
+    }
+
+
+@pytest.mark.parametrize("victim", ["group", "shell"])
+def test_a_hook_killed_while_it_writes_leaves_no_event(
+    sh: list[str], hooks: Path, home: Home, spool: Spool, victim: str
+) -> None:
+    spool.prepare()
+    process = subprocess.Popen(
+        [*sh, str(hooks / "post"), "cursor", "stop"], stdin=subprocess.PIPE, start_new_session=True
+    )
+    assert process.stdin
+    process.stdin.write(b"half of")
+    process.stdin.flush()
+    until(lambda: any(b"half of" in f.read_bytes() for f in (home.spool / "tmp").iterdir()))
+    (os.killpg if victim == "group" else os.kill)(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert spool.depth() == 0
+    until(lambda: not alive_in_group(process.pid))
+    assert spool.sweep(before_ms=int(time.time() * 1000) + 60_000) == 1
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def alive_in_group(group: int) -> bool:
+    return any(
+        process.info["status"] != psutil.STATUS_ZOMBIE and _group(process.pid) == group
+        for process in psutil.process_iter(["status"])
+    )
+
+
+def _group(pid: int) -> int | None:
+    with contextlib.suppress(ProcessLookupError):
+        return os.getpgid(pid)
+    return None
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_a_read_only_home_is_borne(
+    post: Post, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    read_only = ["/proc/observer", "/sys/observer", "/dev/null/observer"][number]
+    monkeypatch.setenv("OBSERVER_HOME", read_only)
+    post("cursor", "stop", payload=b"x")
+    assert not Path(read_only).exists()
+
+
+@pytest.fixture
+def small_disk(home: Home, spool: Spool) -> Iterator[Path]:
+    """The home on a file system of 64 KiB."""
+    home.root.mkdir(parents=True)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(home.root)]
+    done = subprocess.run(mount, check=False, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"cannot mount: {done.stderr.strip()}")
+    try:
+        spool.prepare()
+        yield home.root
+    finally:
+        subprocess.run(["umount", str(home.root)], check=True)
+
+
+def test_a_payload_too_big_for_the_disk_makes_no_event_and_one_line(
+    post: Post, spool: Spool, small_disk: Path
+) -> None:
+    post("cursor", "stop", payload=b"x" * 200_000)
+    assert spool.depth() == 0
+    assert not list((small_disk / "spool" / "tmp").iterdir())
+    assert len((small_disk / "log" / "hooks.log").read_text().splitlines()) == 1
+
+
+def test_a_full_disk_makes_no_event(post: Post, spool: Spool, small_disk: Path) -> None:
+    with (
+        pytest.raises(OSError, match="No space"),
+        (small_disk / "ballast").open("wb", buffering=0) as file,
+    ):
+        while True:
+            file.write(b"x" * 4096)
+            os.fsync(file.fileno())
+    for _ in range(30):
+        post("cursor", "stop", payload=b"x")
+    assert all(entry.data.endswith(b"\0\0x") for entry in spool.claim(at_most=99))
+
+
+def test_a_read_only_mount_is_borne(post: Post, spool: Spool, small_disk: Path) -> None:
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    post("cursor", "stop", payload=b"x")
+    assert spool.depth() == 0
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, 1), (98, 99), (100, 1)])
+def test_the_log_of_failures_stays_small(
+    post: Post, home: Home, tmp_path: Path, before: int, after: int
+) -> None:
+    log = home.logs / "hooks.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("earlier\n" * before)
+    with fd_of(tmp_path) as folder:
+        post("cursor", "stop", stdin=folder)
+    assert len(log.read_text().splitlines()) == after
+    assert "cursor stop" in log.read_text()
+
+
+@contextlib.contextmanager
+def fd_of(folder: Path) -> Iterator[int]:
+    """A descriptor that no payload can be read from."""
+    handle = os.open(folder, os.O_RDONLY)
+    yield handle
+    os.close(handle)
+
+
+def test_kiro_ide_gives_its_payload_in_a_variable(
+    post: Post, posted: Posted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("USER_PROMPT", '{"toolName":"fs_write"}')
+    post("kiro-ide", "postToolUse", payload=b"not this")
+    assert posted()[0].payload == b'{"toolName":"fs_write"}'
+
+
+def test_kiro_ide_may_leave_stdin_open(sh: list[str], hooks: Path, posted: Posted) -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b"{}")
+    began = time.monotonic()
+    subprocess.run([*sh, hooks / "post", "kiro-ide", "stop"], check=True, stdin=reader)
+    assert 1.5 < time.monotonic() - began < 10
+    assert posted()[0].payload == b"{}"
+    os.close(reader)
+    os.close(writer)
+
+
+def test_kiro_ide_is_not_waited_for_when_it_does_close_stdin(
+    sh: list[str], hooks: Path, posted: Posted
+) -> None:
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [*sh, hooks / "post", "kiro-ide", "stop"], stdin=subprocess.PIPE, start_new_session=True
+    )
+    process.communicate(b"{}")
+    until(lambda: not alive_in_group(process.pid))
+    assert time.monotonic() - began < 1.5
+    assert posted()[0].payload == b"{}"
+
+
+def test_no_arguments_are_no_event_and_no_complaint(post: Post, home: Home) -> None:
+    post()
+    assert not home.spool.exists()
+
+
+def test_where_proc_is_missing_a_name_is_made_otherwise(
+    sh: list[str], hooks: Path, posted: Posted, tmp_path: Path
+) -> None:
+    script = tmp_path / "post"
+    script.write_text((hooks / "post").read_text().replace("/proc/sys", "/nowhere"))
+    for _ in range(2):
+        subprocess.run([*sh, script, "cursor", "stop"], check=True, stdin=subprocess.DEVNULL)
+    assert len({event.id for event in posted()}) == 2
