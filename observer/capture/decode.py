@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import structs
 
 from observer.capture.clients import CLIENTS, Client
-from observer.capture.clients.payload import NOTHING, Object, load
+from observer.capture.clients.payload import NOTHING, Object, load, text
 from observer.capture.envelope import Envelope, parse
 from observer.capture.fit import trim
 from observer.errors import Undecodable
@@ -108,9 +108,9 @@ def _host_of_claude_hooks(env: Mapping[str, str], payload: Object) -> str:
 
 def _kiro_harness(payload: Object, *, named: str) -> str:
     # The client's own migration copies our commands from one harness's format to the other's.
-    if str(payload.get("session_id")).startswith("sess_"):
+    if text(payload, "session_id").startswith("sess_"):
         return "kiro"
-    return "kiro-cli" if payload.get("hook_event_name") in _KIRO_CLI_EVENTS else named
+    return "kiro-cli" if text(payload, "hook_event_name") in _KIRO_CLI_EVENTS else named
 
 
 def _number(events: Iterable[Event]) -> tuple[Event, ...]:
@@ -124,7 +124,7 @@ def _further(event: Event, n: int) -> Event:
 
 def _named(event: Event) -> Event:
     """Shorten names that no client gives: they are kept whole from here on, and indexed."""
-    long = {name: text for name in _NAMES if len(text := getattr(event, name)) > NAME_CHARACTERS}
+    long = {each: name for each in _NAMES if len(name := getattr(event, each)) > NAME_CHARACTERS}
     return structs.replace(event, **{k: _digest(v) for k, v in long.items()}) if long else event
 
 

@@ -8,13 +8,13 @@ an event (`id`, `session`, `dedup` …) are short by then and stay whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeVar, cast
 
 import msgspec
 from msgspec import structs
 
-from observer.events import Event, Value
+from observer.events import AnyBody, Event, Value
 
 LEAST_CAP_BYTES = 1024
 ELEMENT_BYTES = 128
@@ -29,6 +29,14 @@ _OPEN, _CLOSE = "<private>", "</private>"
 _T = TypeVar("_T")
 
 
+class _Content(Value):
+    """What of an event can be long."""
+
+    body: AnyBody
+    cwd: str
+    roots: tuple[str, ...]
+
+
 def fit(event: Event, cap_bytes: int) -> Event:
     """Return the event with at most `cap_bytes` of text (UTF-8) in body, cwd and roots together.
 
@@ -40,14 +48,14 @@ def fit(event: Event, cap_bytes: int) -> Event:
     """
     if len(msgspec.json.encode(event)) <= cap_bytes:
         return event
-    content = (event.body, event.cwd, event.roots)
-    if sum(_sizes(content)) <= cap_bytes:
+    content = _content(event)
+    sizes, elements = _measured(content)
+    if sum(sizes) + ELEMENT_COST * elements <= cap_bytes:
         return event
     thinned = _Thinner(cap_bytes // ELEMENT_BYTES).thin(content)
-    elements = sum(1 for _ in _elements(thinned))
-    limit = _level(sorted(map(_bytes, _texts(thinned))), cap_bytes - elements * ELEMENT_COST)
-    body, cwd, roots = _mapped(thinned, lambda text: cut(text, limit))
-    return structs.replace(event, body=body, cwd=cwd, roots=roots)
+    sizes, elements = _measured(thinned)
+    limit = _level(sorted(sizes), cap_bytes - ELEMENT_COST * elements)
+    return _with(event, _mapped(thinned, lambda text: cut(text, limit)))
 
 
 def trim(event: Event, most: int) -> Event:
@@ -55,11 +63,11 @@ def trim(event: Event, most: int) -> Event:
 
     A `<private>` span that the cut falls into stays private on both sides of it.
     """
-    body, cwd, roots = _mapped(
-        (event.body, event.cwd, event.roots),
-        lambda text: text if len(text) <= most else _trimmed(text, most // 2),
-    )
-    return structs.replace(event, body=body, cwd=cwd, roots=roots)
+
+    def change(text: str) -> str:
+        return text if len(text) <= most else _trimmed(text, most // 2)
+
+    return _with(event, _mapped(_content(event), change))
 
 
 def cut(text: str, limit_bytes: int) -> str:
@@ -77,12 +85,21 @@ def cut(text: str, limit_bytes: int) -> str:
     return head + _mark(len(middle) + _cut_before(middle)) + tail
 
 
+def _content(event: Event) -> _Content:
+    return _Content(body=event.body, cwd=event.cwd, roots=event.roots)
+
+
+def _with(event: Event, content: _Content) -> Event:
+    return structs.replace(event, body=content.body, cwd=content.cwd, roots=content.roots)
+
+
 def _mark(characters: int) -> str:
     return f"[… {characters:,} characters cut …]"
 
 
 def _cut_before(text: str) -> int:
-    return sum(int(found[1].replace(",", "")) for found in _CUT.finditer(text))
+    """Count what earlier cuts took, less the marks that stand for it."""
+    return sum(int(found[1].replace(",", "")) - len(found[0]) for found in _CUT.finditer(text))
 
 
 def _trimmed(text: str, each: int) -> str:
@@ -113,13 +130,13 @@ class _Thinner:
         return value
 
     def _fewer(self, values: tuple[object, ...], depth: int) -> tuple[object, ...]:
-        most = len(values) if depth < 2 else _PER_LIST
+        most = len(values) if depth == 0 else _PER_LIST
         kept: list[object] = []
         for value in values[:most]:
             if self._left <= 0:
                 break
             self._left -= 1
-            kept.append(self.thin(value, depth=depth + 1))
+            kept.append(self.thin(value, depth=depth + 1) if isinstance(value, Value) else value)
         return (*kept, *_ellipsis(values[len(kept) :]))
 
 
@@ -162,29 +179,21 @@ def _rebuilt(value: Value, change: Callable[[object], object]) -> Value:
     return type(value)(**{name: change(getattr(value, name)) for name in value.__struct_fields__})
 
 
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    for part in _parts(value):
-        yield from _texts(part)
-
-
-def _elements(value: object) -> Iterator[object]:
-    if isinstance(value, tuple):
-        yield from value
-    for part in _parts(value):
-        yield from _elements(part)
-
-
-def _parts(value: object) -> tuple[object, ...]:
-    if isinstance(value, tuple):
-        return value
-    return structs.astuple(value) if isinstance(value, Value) else ()
-
-
-def _sizes(value: object) -> Iterator[int]:
-    yield from map(_bytes, _texts(value))
-    yield ELEMENT_COST * sum(1 for _ in _elements(value))
+def _measured(value: Value) -> tuple[list[int], int]:
+    """Return the size of every text inside, and how many list elements there are."""
+    sizes: list[int] = []
+    elements = 0
+    waiting: list[object] = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            sizes.append(_bytes(part))
+        elif isinstance(part, tuple):
+            elements += len(part)
+            waiting.extend(part)
+        elif isinstance(part, Value):
+            waiting.extend(structs.astuple(part))
+    return sizes, elements
 
 
 def _bytes(text: str) -> int:
