@@ -1,0 +1,7 @@
+"""Interpretation: what events mean. Pure: no files, clock, network, randomness or logging.
+
+Step 6 of an event's way; the same events give the same items, in whatever batches they come.
+Inside, imports run one way: `wording`, `verdict` · `languages`, `commandline`, `testers`,
+`checkers` · `changes`, `outcome`, `concepts`, `replies` · `told` and the tellers (`files`,
+`commands`, `happenings`) · `classify` · `state`, `sessions` · `fold`, `summary`, `notes`.
+"""

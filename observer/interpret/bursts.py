@@ -1,0 +1,182 @@
+"""How happenings of one sort fold into one observation.
+
+Part of interpretation (step 6). Each function takes the state and one happening and returns the
+new state with the observation, whose id is that of the burst's first happening.
+
+What folds: saves of one file, reads of the same files, runs of one command with the same outcome,
+commands that only look around; each within `WITHIN_MS` of the one before, from the same sub-agent.
+A prompt, commit or checkout ends every burst; a command whose outcome is new ends those of writes,
+so that the story "edit, fails, edit, passes" stays four observations.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from observer.events import Command, Delegation, FileRead, FileWrite
+from observer.interpret import commandline, commands, files, happenings, outcome, state
+from observer.interpret.changes import Change, merged
+from observer.interpret.classify import item, origin_of, where_of
+from observer.interpret.commandline import Line
+from observer.interpret.concepts import TOOLS
+from observer.interpret.state import Open, Ran, State
+from observer.interpret.told import Told
+from observer.interpret.verdict import Verdict
+from observer.interpret.wording import distinct, one_line, relative
+from observer.model import Item, Recorded
+
+WITHIN_MS = 300_000
+TOLD = 24
+"""Most different command lines or line ranges that a burst lists."""
+
+
+def write(
+    before: State, recorded: Recorded, body: FileWrite, change: Change, chars: int
+) -> tuple[State, Item]:
+    """Fold a write into the burst of its file, or begin one."""
+    where = where_of(recorded)
+    if body.error:
+        return before, item(files.write(body, change, where), recorded, chars=chars)
+    path = relative(body.path, where.root, where.cwd)
+    key = state.key_of("write", _agent(recorded), path)
+    burst = _continued(before, key, recorded, chars)
+    if body.operation == "delete" or burst.operation == "delete":
+        burst = _begun(key, recorded, chars)
+    burst = replace(
+        burst,
+        operation=burst.operation or body.operation,
+        change=change if burst.times == 1 else merged(burst.change, change),
+    )
+    first = replace(body, operation=burst.operation)
+    told = files.write(first, burst.change, where, times=burst.times)
+    after = state.wrote(state.opened(before, burst), path, change, body.operation)
+    return after, _item(told, recorded, burst)
+
+
+def read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Item]:
+    """Fold a read into the burst of the same files, or begin one."""
+    where = where_of(recorded)
+    paths = files.shown_paths(body, where)
+    key = state.key_of("read", _agent(recorded), *paths)
+    burst = _continued(before, key, recorded, sum(map(len, paths)))
+    lines = one_line(body.lines, 40)
+    burst = replace(burst, told=distinct((*burst.told, lines), TOLD))
+    told = files.read(body, where, ranges=burst.told, times=burst.times)
+    after = state.read(state.opened(before, burst), paths)
+    return after, _item(told, recorded, burst)
+
+
+def command(before: State, recorded: Recorded, body: Command) -> tuple[State, Item]:
+    """Fold a run into the burst of its command and outcome, or begin one."""
+    line = commandline.read(body.command)
+    verdict = outcome.read(body, line)
+    chars = len(body.command) + len(body.output)
+    if line.is_routine and verdict.ok is not False:
+        return _looked(before, recorded, line, chars)
+    key = state.key_of("command", _agent(recorded), body.command, recorded.event.cwd)
+    ended = _outcome(verdict)
+    burst = _continued(before, key, recorded, chars)
+    if burst.times > 1 and burst.outcome != ended:
+        burst = _begun(key, recorded, chars)
+    burst = replace(burst, outcome=ended)
+    told = commands.run(body, line, verdict, where=where_of(recorded), times=burst.times)
+    is_news = burst.times == 1 and _is_news(before, line, verdict)
+    after = state.opened(state.closed(before, "write") if is_news else before, burst)
+    return _ran(after, line, verdict), _item(told, recorded, burst)
+
+
+def delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Item | None]:
+    """Join what came back from a sub-agent to what was handed to it, however long that took."""
+    told = happenings.delegation(body)
+    if told is None:
+        return before, None
+    after = replace(before, delegations=state.added(before.delegations, told.title))
+    agent, task = one_line(body.agent, 100), one_line(body.task, 500)
+    if body.result and (waiting := _waiting(before, agent, task)):
+        joined = replace(body, task=waiting.told[0])
+        burst = replace(waiting, times=2, chars=waiting.chars + len(body.result))
+        told = happenings.delegation(joined) or told
+        return state.without(before, waiting), _item(told, recorded, burst)
+    key = state.key_of("delegation", agent, task)
+    burst = replace(_begun(key, recorded, told.chars), operation=agent, told=(task,))
+    return (after if body.result else state.opened(after, burst)), _item(told, recorded, burst)
+
+
+def _waiting(before: State, agent: str, task: str) -> Open | None:
+    """Return the oldest delegation to this agent, and of this task if it is named."""
+    return next(
+        (
+            burst
+            for burst in before.opens
+            if burst.key.startswith("delegation|")
+            and burst.operation == agent
+            and task in ("", *burst.told)
+        ),
+        None,
+    )
+
+
+def _looked(before: State, recorded: Recorded, line: Line, chars: int) -> tuple[State, Item]:
+    burst = _continued(before, state.key_of("looking", _agent(recorded)), recorded, chars)
+    burst = replace(burst, told=distinct((*burst.told, line.head), TOLD))
+    told = commands.looked(burst.told, times=burst.times, chars=burst.chars)
+    return state.opened(before, burst), _item(told, recorded, burst)
+
+
+def _ran(before: State, line: Line, verdict: Verdict) -> State:
+    run = Ran(
+        ok=verdict.ok,
+        said=verdict.said,
+        first_error=verdict.first_error,
+        tool=verdict.tool or line.tool,
+        is_check=verdict.is_check or line.tool in TOOLS,
+    )
+    return state.ran(before, line.head, run, _answered(before, line, verdict))
+
+
+def _answered(before: State, line: Line, verdict: Verdict) -> tuple[str, ...]:
+    """Return failing test runs that a passing, broader run of the same runner answers."""
+    if not verdict.ok or verdict.passed is None:
+        return ()
+    wanted = {word for word in line.head.split() if not word.startswith("-")}
+    return tuple(
+        head
+        for head, ran in before.commands.items()
+        if ran.ok is False
+        and ran.tool == verdict.tool
+        and head != line.head
+        and wanted <= set(head.split())
+    )
+
+
+def _is_news(before: State, line: Line, verdict: Verdict) -> bool:
+    known = before.commands.get(line.head)
+    return verdict.ok is False or (known is not None and known.ok is False)
+
+
+def _outcome(verdict: Verdict) -> str:
+    parts = (verdict.ok, verdict.passed, verdict.failed, *verdict.failing, verdict.first_error)
+    return one_line("|".join(map(str, parts)), 300)
+
+
+def _continued(before: State, key: str, recorded: Recorded, chars: int) -> Open:
+    burst = state.burst_of(before, key)
+    at_ms = recorded.event.at_ms
+    if burst is None or abs(at_ms - burst.last_ms) > WITHIN_MS:
+        return _begun(key, recorded, chars)
+    return replace(
+        burst, last_ms=max(at_ms, burst.last_ms), times=burst.times + 1, chars=burst.chars + chars
+    )
+
+
+def _begun(key: str, recorded: Recorded, chars: int) -> Open:
+    origin = origin_of(recorded)
+    return Open(key=key, origin=origin, last_ms=origin.at_ms, chars=chars)
+
+
+def _agent(recorded: Recorded) -> str:
+    return recorded.event.agent[:100]
+
+
+def _item(told: Told, recorded: Recorded, burst: Open) -> Item:
+    return item(told, recorded, origin=burst.origin, times=burst.times, chars=burst.chars)

@@ -1,0 +1,207 @@
+"""What an edit changed: lines in and out, and which symbols were added, changed or removed.
+
+Part of interpretation (step 6). Lines are compared as multisets between the common beginning and
+end, so the time is linear in the text; symbols are found by their defining lines
+(`languages.definition`).
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable
+
+from observer.events import Edit, FileWrite, Value
+from observer.interpret.languages import FLAT, KEYWORDS, definition, language_of
+from observer.interpret.wording import distinct, one_line
+
+SYMBOLS = 24
+"""Most symbols of one sort that a change names."""
+NAMES = 12
+"""Most identifiers that a change names as coming in or going out."""
+
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{3,60}")
+_LINES = 4000
+_CONTINUING = frozenset(")]{")
+_CLOSING = frozenset(")]}")
+
+
+class Change(Value):
+    """What happened to one file; the sum of several edits if they were folded.
+
+    `new`, `changed` and `gone` are symbols. `names` are identifiers that came in, `dropped` those
+    that went. `before` and `after` hold the text of a change of a single line.
+    """
+
+    added: int = 0
+    removed: int = 0
+    new: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Every symbol that was touched, new ones first."""
+        return distinct((*self.new, *self.changed, *self.gone), 3 * SYMBOLS)
+
+
+def change_of(write: FileWrite) -> Change:
+    """Return what a write changed, as far as the event shows it."""
+    language = language_of(write.path.replace("\\", "/"))
+    edits = write.edits or ((Edit(new=write.content),) if write.content else ())
+    change = Change()
+    for number, edit in enumerate(edits):
+        one = difference(edit.old, edit.new, language)
+        change = merged(change, one) if number else one
+    return change
+
+
+def difference(old: str, new: str, language: str) -> Change:
+    """Compare two versions of a piece of text."""
+    old_lines, new_lines = _split(old), _split(new)
+    start = _common(old_lines, new_lines)
+    end = _common(reversed(old_lines[start:]), reversed(new_lines[start:]))
+    old_part = old_lines[start : len(old_lines) - end]
+    new_part = new_lines[start : len(new_lines) - end]
+    gone, fresh = _only_in(old_part, new_part), _only_in(new_part, old_part)
+    before, after = _single(gone, fresh)
+    around = _enclosing(new_lines[:start], language)
+    was, was_touched = _walk(old_part, gone, around, language)
+    now, now_touched = _walk(new_part, fresh, around, language)
+    below = _defined(new_lines[len(new_lines) - end :], language) if was or now else set()
+    touched = was_touched | now_touched
+    touched |= {name for name in now if was.get(name, now[name]) != now[name]}
+    stayed = (*(name for _, name in around), *(name for name in now if name in was))
+    return Change(
+        added=fresh.total(),
+        removed=gone.total(),
+        new=distinct((name for name in now if name not in was and name not in below), SYMBOLS),
+        changed=distinct((name for name in stayed if name in touched), SYMBOLS),
+        gone=distinct((name for name in was if name not in now and name not in below), SYMBOLS),
+        names=_identifiers(fresh, old),
+        dropped=_identifiers(gone, new),
+        before=before,
+        after=after,
+    )
+
+
+def merged(first: Change, then: Change) -> Change:
+    """Return the sum of two changes of one file, in the order they were made."""
+    new = distinct((*first.new, *then.new), SYMBOLS)
+    gone = distinct((*first.gone, *then.gone), SYMBOLS)
+    came_and_went = set(first.new) & set(then.gone)
+    back_again = set(first.gone) & set(then.new)
+    moved = (name for name in then.new if name in back_again)
+    changed = (*first.changed, *then.changed, *moved)
+    settled = {*new, *gone} - back_again
+    return Change(
+        added=first.added + then.added,
+        removed=first.removed + then.removed,
+        new=tuple(name for name in new if name not in came_and_went | back_again),
+        changed=distinct((name for name in changed if name not in settled), SYMBOLS),
+        gone=tuple(name for name in gone if name not in came_and_went | back_again),
+        names=distinct((*first.names, *then.names), NAMES),
+        dropped=distinct((*first.dropped, *then.dropped), NAMES),
+    )
+
+
+def _split(text: str) -> list[str]:
+    if not text:
+        return []
+    return text.removesuffix("\n").split("\n")
+
+
+def _common(first: Iterable[str], second: Iterable[str]) -> int:
+    count = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _only_in(part: list[str], other: list[str]) -> Counter[str]:
+    if not other:
+        return Counter(part)
+    return Counter(part) - Counter(other)
+
+
+def _single(gone: Counter[str], fresh: Counter[str]) -> tuple[str, str]:
+    if gone.total() != 1 or fresh.total() != 1:
+        return "", ""
+    return one_line(next(iter(gone)), 100), one_line(next(iter(fresh)), 100)
+
+
+def _identifiers(lines: Counter[str], other: str) -> tuple[str, ...]:
+    if not lines:
+        return ()
+    names = dict.fromkeys(_IDENTIFIER.findall("\n".join(lines)[:8192]))
+    return distinct(
+        (name for name in names if name.lower() not in KEYWORDS and name not in other), NAMES
+    )
+
+
+def _enclosing(lines: list[str], language: str) -> list[tuple[int, str]]:
+    """Return (indentation, name) of the definitions open behind these lines, outermost first."""
+    found: list[tuple[int, str]] = []
+    limit = sys.maxsize
+    for line in reversed(lines[-_LINES:]):
+        text = line.lstrip()
+        if not text or text[0] in _CONTINUING:
+            continue
+        indent = len(line) - len(text)
+        name = definition(text, indent, language)
+        if name and (indent < limit or language in FLAT):
+            found.insert(0, (indent, name))
+        limit = min(limit, indent)
+        if found and (language in FLAT or not limit):
+            break
+    return found
+
+
+def _walk(
+    part: list[str], changed: Counter[str], around: list[tuple[int, str]], language: str
+) -> tuple[dict[str, str], set[str]]:
+    """Return the definitions in a part (name -> line), and the names around changed lines."""
+    defined: dict[str, str] = {}
+    touched: set[str] = set()
+    inside = list(around)
+    for line in part[:_LINES]:
+        text = line.lstrip()
+        if not text:
+            continue
+        indent = len(line) - len(text)
+        name = definition(text, indent, language)
+        _leave(inside, text, indent, is_flat=language in FLAT, is_definition=bool(name))
+        if name:
+            inside.append((indent, name))
+            defined[name] = text
+        elif inside and text[0] not in _CLOSING and line in changed:
+            touched.add(inside[-1][1])
+    return defined, touched
+
+
+def _leave(
+    inside: list[tuple[int, str]], text: str, indent: int, *, is_flat: bool, is_definition: bool
+) -> None:
+    """Drop the definitions that end before a line.
+
+    A line that begins with a closing parenthesis or an opening brace goes on with its definition,
+    however it is indented.
+    """
+    if is_flat:
+        if is_definition:
+            inside.clear()
+    elif text[0] not in _CONTINUING:
+        while inside and inside[-1][0] >= indent:
+            inside.pop()
+
+
+def _defined(lines: list[str], language: str) -> set[str]:
+    stripped = ((line.lstrip(), line) for line in lines[:_LINES])
+    return {definition(text, len(line) - len(text), language) for text, line in stripped if text}

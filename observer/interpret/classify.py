@@ -1,0 +1,106 @@
+"""Which observation a happening gives, as an item.
+
+Part of interpretation (step 6): `tell` chooses the teller, `item` frames its words. An event gives
+at most one observation. Fixes and rejected attempts, which need several events, are not told here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+from observer.events import (
+    Checkout,
+    Commit,
+    Custom,
+    Delegation,
+    Outcome,
+    Prompt,
+    Rewrite,
+    Search,
+    ToolUse,
+)
+from observer.interpret import happenings
+from observer.interpret.state import Origin
+from observer.interpret.told import Told, Where
+from observer.interpret.wording import one_line
+from observer.model import Item, Recorded, item_id, item_uuid
+
+Telling = Prompt | Search | Delegation | ToolUse | Outcome | Commit | Checkout | Rewrite | Custom
+"""The happenings that are told by themselves; files and commands fold (`bursts`)."""
+
+# Each teller takes the body of the type it stands under, which a dict's type cannot say.
+_TELLERS: dict[type[Telling], Callable[[Any, Where], Told | None]] = {
+    Prompt: happenings.prompt,
+    Search: happenings.search,
+    Delegation: lambda body, _: happenings.delegation(body),
+    ToolUse: lambda body, _: happenings.tool_use(body),
+    Outcome: lambda body, _: happenings.outcome(body),
+    Commit: happenings.commit,
+    Checkout: lambda body, _: happenings.checkout(body),
+    Rewrite: lambda body, _: happenings.rewrite(body),
+    Custom: happenings.custom,
+}
+
+
+def where_of(recorded: Recorded) -> Where:
+    """Return against what an event's paths are shown."""
+    return Where(root=recorded.root, cwd=recorded.event.cwd)
+
+
+def origin_of(recorded: Recorded) -> Origin:
+    """Return the origin of an item that begins with this event."""
+    event = recorded.event
+    return Origin(seq=recorded.seq, event=one_line(event.id, 200), at_ms=event.at_ms)
+
+
+def tell(body: Telling, where: Where) -> Told | None:
+    """Tell one happening by itself, or None where it says nothing."""
+    return _TELLERS[type(body)](body, where)
+
+
+def item(
+    told: Told, recorded: Recorded, *, origin: Origin | None = None, times: int = 1, chars: int = -1
+) -> Item:
+    """Frame what was told as an observation.
+
+    Args:
+        told: its words.
+        recorded: the newest event that it stands for.
+        origin: the first event that it stands for; it gives id, uuid and creation time.
+        times: how many happenings it stands for.
+        chars: length of all their texts, if not `told.chars`.
+    """
+    event = recorded.event
+    first = origin or origin_of(recorded)
+    by = f"by sub-agent {one_line(event.agent, 60)}" if event.agent else ""
+    return Item(
+        id=item_id(first.seq),
+        uuid=item_uuid(first.event, first.at_ms),
+        kind="observation",
+        type=told.type,
+        title=told.title,
+        subtitle=", ".join(part for part in (told.subtitle, by) if part),
+        narrative=told.narrative,
+        facts=told.facts,
+        concepts=told.concepts,
+        files_read=told.files_read,
+        files_modified=told.files_modified,
+        project_id=recorded.project_id,
+        session_id=recorded.session_id,
+        author=event.author,
+        branch=one_line(recorded.branch, 250),
+        commit=one_line(recorded.commit, 64),
+        content_hash=content_hash(told.type, told.title, told.narrative, *told.facts),
+        discovery_tokens=-(-(told.chars if chars < 0 else chars) // 4),
+        folded=times,
+        created_ms=first.at_ms,
+        updated_ms=max(event.at_ms, first.at_ms),
+    )
+
+
+def content_hash(*parts: str) -> str:
+    """Return 32 hexadecimal digits that are equal for equal words, whatever the spacing."""
+    text = "\0".join(" ".join(part.split()) for part in parts)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]

@@ -1,0 +1,101 @@
+"""The wording of commands: one run, the same run again, a burst of looking around.
+
+Part of interpretation (step 6): pure functions from what happened to `Told`.
+"""
+
+from __future__ import annotations
+
+from observer.events import Command
+from observer.interpret import concepts
+from observer.interpret.commandline import Line
+from observer.interpret.outcome import exit_code_of
+from observer.interpret.told import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, Told, Where
+from observer.interpret.verdict import Verdict
+from observer.interpret.wording import distinct, first_line, lasted, listed, one_line, relative
+
+
+def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: int = 1) -> Told:
+    """Tell a command that was run `times` times with this outcome, the last time as given."""
+    facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(command, verdict)]
+    folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
+    return Told(
+        type="command",
+        title=one_line(line.head, TITLE),
+        subtitle=one_line(command.description or (f"in {folder}" if folder else ""), SUBTITLE),
+        narrative=_narrative(command, line, verdict, times),
+        facts=tuple(facts[:FACTS]),
+        concepts=concepts.together(
+            concepts.of_tools((verdict.tool, *line.tools)),
+            concepts.of_text(f"{_arguments(line)} {command.description}", 4),
+            *(concepts.of_path(name.partition("::")[0]) for name in verdict.failing[:2]),
+        ),
+        chars=len(command.command) + len(command.output),
+    )
+
+
+def looked(lines: tuple[str, ...], *, times: int, chars: int) -> Told:
+    """Tell commands that only looked; `lines` are the different ones, in order."""
+    more = f" and {len(lines) - 3} more" if len(lines) > 3 else ""
+    programs = distinct((line.partition(" ")[0] for line in lines), 8)
+    again = f", {times:,} runs" if times > len(lines) else ""
+    return Told(
+        type="command",
+        title=one_line(", ".join(lines[:3]) + more if more else listed(lines, 3), TITLE),
+        subtitle="looking around" if times > 1 else "",
+        narrative=one_line(f"Ran {listed(lines, 12)}{again}.", NARRATIVE),
+        facts=tuple(f"$ {one_line(line, FACT - 2)}" for line in lines[:FACTS]),
+        concepts=concepts.together(
+            concepts.of_tools(programs), *(concepts.of_text(line, 2) for line in lines[:4])
+        ),
+        chars=chars,
+    )
+
+
+def started(command: Command, line: Line, where: Where) -> Told:
+    """Tell a command of which only the start was seen."""
+    told = run(command, line, Verdict(), where=where)
+    return Told(
+        type="command",
+        title=told.title,
+        subtitle="started, no result",
+        narrative=one_line(f"Started {line.head}; no result was reported.", NARRATIVE),
+        facts=told.facts,
+        concepts=told.concepts,
+        chars=told.chars,
+    )
+
+
+def _arguments(line: Line) -> str:
+    return " ".join(word for word in line.head.split()[1:] if not word.startswith("-"))
+
+
+def _narrative(command: Command, line: Line, verdict: Verdict, times: int) -> str:
+    code = exit_code_of(command)
+    again = f" {times:,} times" if times > 1 else ""
+    remarks = [f"exit {code}"] if code is not None else []
+    if code is None and verdict.ok is False:
+        remarks = ["failed"]
+    if command.interrupted:
+        remarks.append("interrupted")
+    if command.duration_ms and " in " not in verdict.said:
+        remarks.append(f"took {lasted(command.duration_ms)}")
+    said = f": {verdict.said}" if verdict.said else ""
+    in_brackets = f" ({', '.join(remarks)})" if remarks else ""
+    sentences = [f"Ran {line.head}{again}{said}{in_brackets}."]
+    if purpose := first_line(command.description, SUBTITLE):
+        sentences.append(f"Purpose: {purpose.rstrip('.')}.")
+    if verdict.first_error:
+        which = "First failure" if verdict.failing else "Error"
+        sentences.append(f"{which}: {verdict.first_error}")
+    return one_line(" ".join(sentences), NARRATIVE)
+
+
+def _outcome_facts(command: Command, verdict: Verdict) -> list[str]:
+    code = exit_code_of(command)
+    facts = [f"exit code {code}"] if code is not None else []
+    if verdict.tool and verdict.said:
+        facts.append(one_line(f"{verdict.tool}: {verdict.said}", FACT))
+    facts += (one_line(f"failing: {name}", FACT) for name in verdict.failing)
+    if verdict.first_error:
+        facts.append(one_line(f"error: {verdict.first_error}", FACT))
+    return facts

@@ -1,0 +1,116 @@
+"""Which few words an event is about; each stands in the event or follows from a table here.
+
+Part of interpretation (step 6). A concept is lower case, at most 8 are given, the most telling
+first. `LANGUAGES` (by extension) and `TOOLS` (by program) are the only sources of words that the
+event itself does not contain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from observer.interpret.languages import KEYWORDS, language_of
+from observer.interpret.wording import distinct, word_set
+
+AT_MOST = 8
+
+TOOLS: dict[str, tuple[str, ...]] = {
+    **{
+        name: (name, "testing") for name in ("pytest", "unittest", "jest", "vitest", "mocha", "tox")
+    },
+    **{name: (name, "linting") for name in ("ruff", "eslint", "flake8", "pylint", "clippy")},
+    **{name: (name, "formatting") for name in ("black", "prettier", "rustfmt", "gofmt")},
+    **{name: (name, "types") for name in ("mypy", "pyright", "tsc")},
+    **{name: (name, "packages") for name in ("npm", "pnpm", "yarn", "pip", "uv", "poetry", "apt")},
+    **{
+        name: (name, "build")
+        for name in ("make", "cmake", "gradle", "mvn", "bazel", "gcc", "clang")
+    },
+    **{name: (name, "containers") for name in ("docker", "podman", "kubectl", "helm")},
+    **{name: (name, "database") for name in ("psql", "sqlite3", "mysql", "redis-cli", "alembic")},
+    **{name: (name, "http") for name in ("curl", "wget")},
+    **{name: (name, "infrastructure") for name in ("terraform", "ansible", "aws", "gcloud")},
+    "git": ("git",),
+    "gh": ("gh", "github"),
+    "cargo": ("cargo", "rust"),
+    "go": ("go",),
+    "node": ("node", "javascript"),
+    "playwright": ("playwright", "testing"),
+}
+"""Program -> concepts; the table from which a command's concepts follow."""
+
+_EMPTY_FOLDERS = word_set(
+    """
+    src lib app apps packages pkg cmd internal main home users var tmp usr opt work workspace index
+    dist build out node_modules mnt root private code projects repos public static init mod
+    """
+)
+_STOP = KEYWORDS | word_set(
+    """
+    a about add added after again all also an and any are as at back be because been before being
+    below between both but by can change changed changes check come could did do does doing done
+    down each every few file files first fix fixed fixes for found from get give go going good had
+    has have having he help her here him his how i if in instead into is it its just keep know last
+    let like line lines look make makes many may me merge might more most much must my need needs
+    new next no not now of off ok okay old on once one only or other our out over own please put
+    ran run same see set she should show so some still such sure take test tests than that the
+    their them then there these they thing things this those though through to too try two under
+    until up update updated updates us use used uses using very want was way we well were what when
+    where which while who why will with without work would yes yet you your without
+    """
+)
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
+_WORD = re.compile(r"[^\W\d_][\w-]{2,30}")
+
+
+def of_files(paths: Iterable[str], symbols: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the concepts of some paths, then of the symbols touched in them."""
+    found: list[str] = []
+    for path in paths:
+        found += of_path(path)
+    for symbol in symbols:
+        found += identifier_words(symbol)
+    return distinct(found, AT_MOST)
+
+
+@lru_cache(maxsize=4096)
+def of_path(path: str) -> tuple[str, ...]:
+    """Return a file's language, the words of its name and of its two nearest folders."""
+    folders, _, name = path.rpartition("/")
+    found = [language_of(path), *identifier_words(name.partition(".")[0])]
+    for folder in folders.split("/")[:-3:-1]:
+        found += identifier_words(folder)
+    return distinct(found, AT_MOST)
+
+
+@lru_cache(maxsize=8192)
+def identifier_words(name: str) -> tuple[str, ...]:
+    """Return the words of an identifier: ``verifyToken2`` -> ``("verify", "token")``."""
+    words = (word.lower() for word in _PARTS.findall(name[:100]))
+    return tuple(word for word in words if len(word) > 2 and _tells(word))
+
+
+def of_tools(tools: Iterable[str]) -> tuple[str, ...]:
+    """Return what programs stand for, by the table."""
+    return distinct((word for tool in tools for word in TOOLS.get(tool, ())), AT_MOST)
+
+
+def of_text(text: str, at_most: int = AT_MOST) -> tuple[str, ...]:
+    """Return the words that a person's text is about: the commonest, then the earliest."""
+    counts: dict[str, int] = {}
+    for word in _WORD.findall(text[:2000]):
+        lower = word.lower().rstrip("-_")
+        if _tells(lower):
+            counts[lower] = counts.get(lower, 0) + 1
+    return tuple(sorted(counts, key=lambda word: -counts[word])[:at_most])
+
+
+def together(*sources: Iterable[str]) -> tuple[str, ...]:
+    """Join concepts from several sources, the first source's first."""
+    return distinct((word for source in sources for word in source), AT_MOST)
+
+
+def _tells(word: str) -> bool:
+    return word not in _STOP and word not in _EMPTY_FOLDERS and len(word) > 1

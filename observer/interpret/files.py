@@ -1,0 +1,139 @@
+"""The wording of file writes and reads, single or folded.
+
+Part of interpretation (step 6): pure functions from what happened to `Told`.
+"""
+
+from __future__ import annotations
+
+from observer.events import FileRead, FileWrite
+from observer.interpret import concepts
+from observer.interpret.changes import Change
+from observer.interpret.told import FACT, FACTS, NARRATIVE, PATHS, SUBTITLE, TITLE, Told, Where
+from observer.interpret.wording import base_name, counted, distinct, listed, one_line, relative
+
+_VERBS = {
+    "create": "Created",
+    "edit": "Modified",
+    "append": "Appended to",
+    "delete": "Deleted",
+    "write": "Wrote",
+}
+_WHOLE = ("create", "write")
+
+
+def write(write: FileWrite, change: Change, where: Where, *, times: int = 1) -> Told:
+    """Tell a write, or several of one file; `write` is the first, `change` the sum of all."""
+    path = relative(write.path, where.root, where.cwd)
+    verb = _VERBS[write.operation]
+    if write.error:
+        return _failed(write, path)
+    repeated = f", {times:,} edits" if times > 1 else ""
+    return Told(
+        type="file-write",
+        title=one_line(f"{verb} {base_name(path)}", TITLE),
+        subtitle=one_line(f"{write.operation} {path}{repeated}", SUBTITLE),
+        narrative=one_line(_sentences(f"{verb} {path}", write.operation, change, times), NARRATIVE),
+        facts=_facts(path, change),
+        concepts=concepts.of_files((path,), change.symbols or change.names),
+        files_modified=(path,),
+        chars=chars_of(write),
+    )
+
+
+def started(write: FileWrite, change: Change, where: Where) -> Told:
+    """Tell a write of which only the start was seen."""
+    path = relative(write.path, where.root, where.cwd)
+    return Told(
+        type="file-write",
+        title=one_line(f"Began to {write.operation} {base_name(path)}", TITLE),
+        subtitle="started, no result",
+        narrative=one_line(
+            f"Began to {write.operation} {path}; no result was reported.", NARRATIVE
+        ),
+        facts=_facts(path, change),
+        concepts=concepts.of_files((path,), change.symbols or change.names),
+        files_modified=(path,),
+    )
+
+
+def chars_of(write: FileWrite) -> int:
+    """Return how many characters of text a write carried."""
+    return len(write.content or "") + sum(len(edit.old) + len(edit.new) for edit in write.edits)
+
+
+def read(read: FileRead, where: Where, *, ranges: tuple[str, ...] = (), times: int = 1) -> Told:
+    """Tell a read, or several of the same files; `ranges` are the parts that were read."""
+    paths = shown_paths(read, where)
+    names = [base_name(path) for path in paths]
+    lines = f", lines {listed(ranges, 8)}" if ranges else ""
+    again = f", {times:,} times" if times > 1 else ""
+    return Told(
+        type="file-read",
+        title=one_line(listed(names, 3), TITLE) or "(no file)",
+        subtitle=one_line(f"read {listed(paths, 3)}", SUBTITLE),
+        narrative=one_line(f"Read {listed(paths, 12)}{lines}{again}.", NARRATIVE),
+        concepts=concepts.of_files(paths[:8]),
+        files_read=paths,
+        chars=sum(map(len, paths)),
+    )
+
+
+def shown_paths(read: FileRead, where: Where) -> tuple[str, ...]:
+    """Return the paths of a read as they are shown, each once."""
+    return distinct((relative(path, where.root, where.cwd) for path in read.paths), PATHS)
+
+
+def _failed(write: FileWrite, path: str) -> Told:
+    why = one_line(write.error, FACT)
+    return Told(
+        type="file-write",
+        title=one_line(f"Failed to {write.operation} {base_name(path)}", TITLE),
+        subtitle=one_line(f"{write.operation} {path}, failed", SUBTITLE),
+        narrative=one_line(f"Could not {write.operation} {path}: {why}", NARRATIVE),
+        facts=(one_line(f"error: {why}", FACT),),
+        concepts=concepts.of_files((path,)),
+        chars=chars_of(write),
+    )
+
+
+def _sentences(opening: str, operation: str, change: Change, times: int) -> str:
+    inside = f" in {listed(change.changed)}" if change.changed else ""
+    lines = _lines_said(operation, change)
+    edits = f"{counted(times, 'edit')}, " if times > 1 else ""
+    said = [f"{opening}{inside}: {edits}{lines}." if edits or lines else f"{opening}{inside}."]
+    if change.before and change.after and not inside:
+        said.append(f"`{change.before}` became `{change.after}`.")
+    adds = listed(change.new, 8)
+    removes = listed(change.gone, 8)
+    if adds or removes:
+        parts = [f"adds {adds}" if adds else "", f"removes {removes}" if removes else ""]
+        said.append(f"It {' and '.join(part for part in parts if part)}.")
+    known = {*change.new, *change.changed, *change.gone}
+    if names := [name for name in change.names if name not in known]:
+        said.append(f"Brings in {', '.join(names)}.")
+    if dropped := [name for name in change.dropped if name not in known]:
+        said.append(f"Drops {', '.join(dropped)}.")
+    return " ".join(said)
+
+
+def _lines_said(operation: str, change: Change) -> str:
+    if operation in _WHOLE and not change.removed:
+        return counted(change.added, "line") if change.added else ""
+    parts = [f"{counted(change.added, 'line')} added"] if change.added else []
+    if change.removed:
+        what = f"{change.removed:,}" if parts else counted(change.removed, "line")
+        parts.append(f"{what} removed")
+    return ", ".join(parts)
+
+
+def _facts(path: str, change: Change) -> tuple[str, ...]:
+    facts = [path]
+    for word, names in (
+        ("added", change.new),
+        ("changed", change.changed),
+        ("removed", change.gone),
+    ):
+        facts += (one_line(f"{word} {name}", FACT) for name in names)
+    if change.added or change.removed:
+        facts.append(f"+{change.added} -{change.removed} lines")
+    return tuple(facts[:FACTS])

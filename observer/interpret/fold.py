@@ -1,0 +1,235 @@
+"""The left fold over a session's events: observations out, the session's state on.
+
+Part of interpretation (step 6), and its door: `Fold(session)`, `add` each event, then `session()`.
+However the events of a session are cut into folds, the same items come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from observer.events import (
+    AnyBody,
+    Checkout,
+    Command,
+    Commit,
+    Compaction,
+    Custom,
+    Delegation,
+    FileRead,
+    FileWrite,
+    Intent,
+    Outcome,
+    Prompt,
+    Remember,
+    Reply,
+    Rewrite,
+    Search,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    kind_of,
+)
+from observer.interpret import (
+    bursts,
+    commandline,
+    commands,
+    files,
+    intents,
+    replies,
+    sessions,
+    state,
+)
+from observer.interpret.changes import change_of
+from observer.interpret.classify import Telling, item, tell, where_of
+from observer.interpret.state import Pending, State
+from observer.interpret.wording import first_line, one_line
+from observer.model import Item, Recorded, Session
+
+Items = tuple[Item, ...]
+
+
+class Fold:
+    """One session's fold, for the length of a batch.
+
+    `session` is as stored, or fresh from `sessions.begin`. None is for events of no session: each
+    is told by itself, nothing folds.
+    """
+
+    def __init__(self, session: Session | None) -> None:
+        self._session = session
+        self._state = state.decode(session.state) if session else State()
+
+    def add(self, recorded: Recorded) -> Items:
+        """Take the next event; return the items to insert or replace, by id."""
+        if self._session is None:
+            self._state = State()
+            return _step(self._state, recorded)[1]
+        self._session = sessions.after(self._session, recorded)
+        self._state, items = _step(self._state, recorded)
+        return items
+
+    def standing(self) -> Session | None:
+        """Return the session as it stands, with the `state` that it came with: costs nothing."""
+        return self._session
+
+    def session(self) -> Session | None:
+        """Return the session with everything added so far."""
+        if self._session is None:
+            return None
+        return replace(self._session, state=state.encode(self._state))
+
+
+def _step(before: State, recorded: Recorded) -> tuple[State, Items]:
+    event = recorded.event
+    counted = state.counted_in(before, kind_of(event.body), event.agent)
+    step = _STEPS.get(type(event.body))
+    return step(counted, recorded, event.body) if step else (counted, ())
+
+
+def _write(before: State, recorded: Recorded, body: FileWrite) -> tuple[State, Items]:
+    after = _superseded(before, body)
+    return _one(bursts.write(after, recorded, body, change_of(body), files.chars_of(body)))
+
+
+def _read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Items]:
+    return _one(bursts.read(_superseded(before, body), recorded, body))
+
+
+def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, Items]:
+    return _one(bursts.command(_superseded(before, body), recorded, body))
+
+
+def _delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Items]:
+    return _one(bursts.delegation(before, recorded, body))
+
+
+def _search(before: State, recorded: Recorded, body: Search) -> tuple[State, Items]:
+    after = _superseded(before, body)
+    after = replace(after, searches=state.added(after.searches, body.query))
+    return after, _plain(recorded, body)
+
+
+def _tool_use(before: State, recorded: Recorded, body: ToolUse) -> tuple[State, Items]:
+    return _superseded(before, body), _plain(recorded, body)
+
+
+def _prompt(before: State, recorded: Recorded, body: Prompt) -> tuple[State, Items]:
+    prompts = state.added(before.prompts, body.text)
+    return replace(state.closed(before), prompts=prompts, plans=()), _plain(recorded, body)
+
+
+def _reply(before: State, _recorded: Recorded, body: Reply) -> tuple[State, Items]:
+    said = replies.read(body.text)
+    return replace(
+        before,
+        last_reply=said.lead or before.last_reply,
+        lessons=state.added(before.lessons, *said.lessons),
+        plans=said.plans,
+    ), ()
+
+
+def _intent(before: State, recorded: Recorded, body: Intent) -> tuple[State, Items]:
+    return state.intended(before, intents.pending(recorded, body)), ()
+
+
+def _outcome(before: State, recorded: Recorded, body: Outcome) -> tuple[State, Items]:
+    pending = intents.result_of(before, body)
+    if pending is None:
+        return before, _plain(recorded, body)
+    asked, after = intents.joined(pending, body), state.settled(before, pending)
+    if isinstance(asked, FileWrite):
+        return _one(bursts.write(after, recorded, asked, pending.change, pending.chars))
+    return _STEPS[type(asked)](after, recorded, asked)
+
+
+def _commit(before: State, recorded: Recorded, body: Commit) -> tuple[State, Items]:
+    items = _plain(recorded, body)
+    paths = [path for made in items for path in made.files_modified]
+    said = f"{one_line(body.subject, 200)} ({one_line(body.hash, 64)[:10]})"
+    return state.committed(state.closed(before), said, paths), items
+
+
+def _closing(before: State, recorded: Recorded, body: Checkout | Rewrite) -> tuple[State, Items]:
+    return state.closed(before), _plain(recorded, body)
+
+
+def _custom(before: State, recorded: Recorded, body: Custom) -> tuple[State, Items]:
+    said = f"{body.name}: {first_line(body.text, 200)}".removesuffix(": ")
+    return replace(before, customs=state.added(before.customs, said)), _plain(recorded, body)
+
+
+def _compaction(before: State, _recorded: Recorded, body: Compaction) -> tuple[State, Items]:
+    said = replies.read(body.summary).lead
+    return replace(before, compactions=state.added(before.compactions, said)), ()
+
+
+def _remember(before: State, _recorded: Recorded, body: Remember) -> tuple[State, Items]:
+    said = f"{body.type}: {first_line(body.title or body.content, 200)}"
+    return replace(before, remembered=state.added(before.remembered, said)), ()
+
+
+def _start(before: State, _recorded: Recorded, body: SessionStart) -> tuple[State, Items]:
+    return replace(before, models=state.added(before.models, body.model)), ()
+
+
+def _end(before: State, recorded: Recorded, _body: SessionEnd) -> tuple[State, Items]:
+    after = replace(state.closed(before), intents=())
+    return after, tuple(made for one in before.intents for made in _unfinished(recorded, one))
+
+
+def _unfinished(recorded: Recorded, pending: Pending) -> Items:
+    """Tell a write or command that began, and whose result never came."""
+    asked, where = pending.of, where_of(recorded)
+    if isinstance(asked, Command):
+        told = commands.started(asked, commandline.read(asked.command), where)
+    elif isinstance(asked, FileWrite):
+        told = files.started(asked, pending.change, where)
+    else:
+        return ()
+    made = item(told, recorded, origin=pending.origin, chars=max(pending.chars, told.chars))
+    return (replace(made, updated_ms=pending.origin.at_ms),)
+
+
+def _superseded(before: State, body: intents.Asked) -> State:
+    """Forget the intent of a tool whose full report has come."""
+    if not before.intents:
+        return before
+    pending = intents.same_as(before, body)
+    return state.settled(before, pending) if pending else before
+
+
+def _plain(recorded: Recorded, body: Telling) -> Items:
+    told = tell(body, where_of(recorded))
+    return (item(told, recorded),) if told else ()
+
+
+def _one(result: tuple[State, Item | None]) -> tuple[State, Items]:
+    after, made = result
+    return after, (made,) if made else ()
+
+
+# Each step takes the body of the type it stands under, which a dict's type cannot say.
+_STEPS: dict[type[AnyBody], Callable[[State, Recorded, Any], tuple[State, Items]]] = {
+    SessionStart: _start,
+    SessionEnd: _end,
+    Prompt: _prompt,
+    Reply: _reply,
+    FileWrite: _write,
+    FileRead: _read,
+    Command: _command,
+    Search: _search,
+    Delegation: _delegation,
+    ToolUse: _tool_use,
+    Intent: _intent,
+    Outcome: _outcome,
+    Compaction: _compaction,
+    Commit: _commit,
+    Checkout: _closing,
+    Rewrite: _closing,
+    Remember: _remember,
+    Custom: _custom,
+}

@@ -1,0 +1,255 @@
+"""The wording of everything but files and commands: prompts, research, commits, and the rest.
+
+Part of interpretation (step 6): pure functions from what happened to `Told`, or None where there
+is nothing to tell.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from observer.events import (
+    Checkout,
+    Commit,
+    Custom,
+    Delegation,
+    FileChange,
+    Outcome,
+    Prompt,
+    Rewrite,
+    Search,
+    ToolUse,
+)
+from observer.interpret import concepts
+from observer.interpret.outcome import plain, told_lines
+from observer.interpret.told import (
+    FACT,
+    FACTS,
+    NARRATIVE,
+    PATHS,
+    SUBTITLE,
+    TITLE,
+    Told,
+    Where,
+)
+from observer.interpret.wording import (
+    block,
+    counted,
+    distinct,
+    first_line,
+    listed,
+    one_line,
+    relative,
+    word_set,
+)
+
+PROMPT_CHARS = 4000
+MESSAGE_CHARS = 2000
+
+_DECODER = msgspec.json.Decoder(dict[str, Any])  # a tool's input may be anything
+_PLACES = {"web": "the web", "code": "the code", "files": "file names", "memory": "memory"}
+_SIGNS = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C"}
+_OPERATIONS = {"import": "commit"}
+_TRAILER = re.compile(r"^[A-Z][\w-]{1,40}: \S")
+_TAKEN = word_set(
+    """
+    file-write file-read command research delegation tool-use commit prompt fix checkout rewrite
+    decision constraint heuristic rejected rule fact preference context note custom
+    """
+)
+
+
+def prompt(prompt: Prompt, where: Where) -> Told | None:
+    """Tell what was asked; an empty prompt is nothing."""
+    title = first_line(prompt.text, TITLE)
+    if not title:
+        return None
+    files = distinct((relative(path, where.root, where.cwd) for path in prompt.files), PATHS)
+    return Told(
+        type="prompt",
+        title=title,
+        narrative=block(prompt.text, PROMPT_CHARS),
+        concepts=concepts.together(concepts.of_text(prompt.text, 6), concepts.of_files(files[:2])),
+        files_read=files,
+        chars=len(prompt.text),
+    )
+
+
+def search(search: Search, where: Where) -> Told | None:
+    """Tell what was looked up, and the beginning of what was found."""
+    query = one_line(search.query, FACT)
+    if not query:
+        return None
+    is_page = search.where == "web" and "://" in query.partition(" ")[0]
+    path = relative(search.path, where.root, where.cwd) if search.path else ""
+    inside = f" in {path}" if path else ""
+    found = "; ".join(told_lines(plain(search.output), 4)) or "no result was reported"
+    opening = (
+        f"Fetched {query}" if is_page else f"Searched {_PLACES[search.where]}{inside} for {query}"
+    )
+    return Told(
+        type="research",
+        title=one_line(query, TITLE),
+        subtitle=one_line("web page" if is_page else f"{search.where} search{inside}", SUBTITLE),
+        narrative=one_line(f"{opening}: {found}", NARRATIVE),
+        facts=(query,),
+        concepts=concepts.together(concepts.of_text(query, 6), concepts.of_files((path,))),
+        chars=len(search.query) + len(search.output),
+    )
+
+
+def delegation(delegation: Delegation) -> Told | None:
+    """Tell what was handed to a sub-agent, what came back, or both."""
+    title = first_line(delegation.task, TITLE) or first_line(delegation.result, TITLE)
+    if not title:
+        return None
+    agent = one_line(delegation.agent, 60) or "a sub-agent"
+    said = [f"Handed to {agent}: {one_line(delegation.task, 500)}."] if delegation.task else []
+    if delegation.result:
+        said.append(f"{agent} came back with: {one_line(delegation.result, 500)}")
+    return Told(
+        type="delegation",
+        title=title,
+        subtitle=one_line(f"to {agent}", SUBTITLE),
+        narrative=one_line(" ".join(said), NARRATIVE),
+        concepts=concepts.of_text(f"{delegation.task}\n{delegation.result}", 6),
+        chars=len(delegation.task) + len(delegation.result),
+    )
+
+
+def tool_use(use: ToolUse) -> Told:
+    """Tell the use of any other tool."""
+    tool = one_line(use.tool, 80) or "(unnamed tool)"
+    given = first_line(_given(use.input), FACT)
+    found = "; ".join(told_lines(plain(use.output), 3))
+    failed = " and failed" if use.failed else ""
+    narrative = f"Used {tool}{failed}" + (f" with {given}" if given else "")
+    return Told(
+        type="tool-use",
+        title=one_line(f"{tool}: {given}" if given else tool, TITLE),
+        subtitle="failed" if use.failed else "",
+        narrative=one_line(f"{narrative}: {found}" if found else f"{narrative}.", NARRATIVE),
+        facts=(one_line(f"input: {use.input}", FACT),) if given else (),
+        concepts=concepts.together(concepts.identifier_words(tool), concepts.of_text(given, 4)),
+        chars=len(use.input) + len(use.output),
+    )
+
+
+def _given(text: str) -> str:
+    """Return a tool's input as ``name: value`` pairs if it is a JSON object of moderate size."""
+    if not text.startswith("{") or len(text) > 8192:
+        return text
+    try:
+        given = _DECODER.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return text
+    return ", ".join(f"{key}: {value}" for key, value in given.items() if value not in ("", None))
+
+
+def outcome(outcome: Outcome) -> Told | None:
+    """Tell a result whose beginning was never seen; nothing if it says nothing."""
+    if not told_lines(plain(outcome.output), 1):
+        return None
+    failed = outcome.failed or bool(outcome.exit_code)
+    return tool_use(ToolUse(tool=outcome.tool, output=outcome.output, failed=failed))
+
+
+def commit(commit: Commit, where: Where) -> Told:
+    """Tell a commit: its subject, its message without trailers, its files and their symbols."""
+    short = one_line(commit.hash, 64)[:10]
+    operation = _OPERATIONS.get(commit.action, commit.action)
+    paths = distinct((relative(file.path, where.root) for file in commit.files), PATHS)
+    symbols = [symbol for file in commit.files[:FACTS] for symbol in file.symbols]
+    author = one_line(commit.author.partition("<")[0], 60)
+    body = block(_body(commit), MESSAGE_CHARS)
+    files = _files_said(commit.files)
+    return Told(
+        type="commit",
+        title=one_line(commit.subject, TITLE) or f"{operation} {short}",
+        subtitle=one_line(f"{operation} {short}" + (f" by {author}" if author else ""), SUBTITLE),
+        narrative="\n".join(part for part in (body, files) if part),
+        facts=(f"commit {one_line(commit.hash, 64)}", *map(_file_fact, commit.files[: FACTS - 1])),
+        concepts=concepts.together(
+            concepts.of_text(commit.subject, 4), concepts.of_files(paths[:4], symbols[:4])
+        ),
+        files_modified=paths,
+        chars=len(commit.message or commit.subject) + sum(len(file.path) for file in commit.files),
+    )
+
+
+def checkout(checkout: Checkout) -> Told | None:
+    """Tell a switch of branch; a move that names nothing is nothing."""
+    to = one_line(checkout.branch or checkout.new[:10], 100)
+    if not to:
+        return None
+    came_from = f" from {one_line(checkout.old, 100)[:40]}" if checkout.old else ""
+    return Told(
+        type="checkout",
+        title=one_line(f"Switched to {to}", TITLE),
+        narrative=f"Switched{came_from} to {to}.",
+        concepts=concepts.of_text(checkout.branch, 4),
+        chars=len(to),
+    )
+
+
+def rewrite(rewrite: Rewrite) -> Told | None:
+    """Tell that commits were replaced by others."""
+    if not rewrite.pairs:
+        return None
+    reason = one_line(rewrite.reason, 40) or "rewrite"
+    pairs = [
+        f"{one_line(old, 64)[:10]} became {one_line(new, 64)[:10]}" for old, new in rewrite.pairs
+    ]
+    return Told(
+        type="rewrite",
+        title=f"{reason}: {counted(len(pairs), 'commit')} rewritten",
+        narrative=one_line(f"By {reason}, {listed(pairs, 6)}.", NARRATIVE),
+        facts=tuple(pairs[:FACTS]),
+        concepts=concepts.of_text(rewrite.reason, 2),
+        chars=sum(len(old) + len(new) for old, new in rewrite.pairs),
+    )
+
+
+def custom(custom: Custom, where: Where) -> Told:
+    """Tell a happening of an editor's or script's own kind, under its own name as the type."""
+    name = "-".join(re.findall(r"[a-z0-9]+", custom.name[:200].lower()))[:40]
+    files = distinct((relative(path, where.root, where.cwd) for path in custom.files), PATHS)
+    return Told(
+        type=name if name and name not in _TAKEN else "custom",
+        title=first_line(custom.text, TITLE) or one_line(custom.name, TITLE) or "custom",
+        subtitle=one_line(custom.name, SUBTITLE),
+        narrative=block(custom.text, PROMPT_CHARS),
+        concepts=concepts.together(concepts.of_text(custom.text, 6), concepts.of_files(files[:2])),
+        files_read=files,
+        chars=len(custom.text),
+    )
+
+
+def _body(commit: Commit) -> str:
+    """Return the message behind the subject, without `Signed-off-by:` and its like."""
+    text = commit.message.strip()
+    if text.startswith(commit.subject):
+        text = text[len(commit.subject) :].strip()
+    paragraphs = text.replace("\r\n", "\n").split("\n\n")
+    if all(_TRAILER.match(line) for line in paragraphs[-1].splitlines()):
+        paragraphs.pop()
+    return "\n\n".join(paragraphs)
+
+
+def _files_said(files: tuple[FileChange, ...]) -> str:
+    if not files:
+        return ""
+    added = sum(file.added or 0 for file in files)
+    removed = sum(file.removed or 0 for file in files)
+    lines = f"{counted(added, 'line')} added, {removed:,} removed"
+    return f"{counted(len(files), 'file')} changed, {lines}."
+
+
+def _file_fact(file: FileChange) -> str:
+    counts = " binary" if file.added is None else f" +{file.added} -{file.removed or 0}"
+    moved = f"{file.old_path} -> " if file.old_path else ""
+    symbols = f": {listed(file.symbols, 8)}" if file.symbols else ""
+    return one_line(f"{_SIGNS.get(file.status, '?')} {moved}{file.path}{counts}{symbols}", FACT)

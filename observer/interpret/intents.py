@@ -1,0 +1,113 @@
+"""Joining what a tool was asked with what came of it, for clients that tell the two apart.
+
+Part of interpretation (step 6). An intent waits in the session's state; the oldest one of the same
+tool takes the next result.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from observer.events import Command, FileRead, FileWrite, Intent, Outcome, Search, ToolUse
+from observer.interpret import files
+from observer.interpret.changes import change_of
+from observer.interpret.classify import origin_of
+from observer.interpret.outcome import exit_code_of
+from observer.interpret.state import Pending, State
+from observer.interpret.wording import block, one_line
+from observer.model import Recorded
+
+Asked = Command | FileWrite | FileRead | Search | ToolUse
+_COMMAND_CHARS = 2000
+_INPUT_CHARS = 500
+
+
+def pending(recorded: Recorded, intent: Intent) -> Pending:
+    """Return what must be kept of an intent until its result comes."""
+    asked = intent.of
+    waiting = Pending(origin=origin_of(recorded), tool=one_line(intent.tool, 100), of=_kept(asked))
+    if isinstance(asked, FileWrite):
+        return replace(waiting, change=change_of(asked), chars=files.chars_of(asked))
+    return waiting
+
+
+def result_of(state: State, outcome: Outcome) -> Pending | None:
+    """Return the intent that a result belongs to: the oldest of the same tool."""
+    tool = one_line(outcome.tool, 100)
+    return next((one for one in state.intents if one.tool == tool), None)
+
+
+def same_as(state: State, body: Asked) -> Pending | None:
+    """Return the intent that a full report makes superfluous: same subject, else same tool."""
+    kin = [one for one in state.intents if type(one.of) is type(body)]
+    if not kin:
+        return None
+    subject = _subject(_kept(body))
+    tool = one_line("" if isinstance(body, Command) else body.tool, 100)
+    same = [one for one in kin if _subject(one.of) == subject]
+    return next(iter(same or [one for one in kin if tool and one.tool == tool]), None)
+
+
+def joined(pending: Pending, outcome: Outcome) -> Asked:
+    """Return what was asked, completed by its result."""
+    asked = pending.of
+    code = exit_code_of(Command(command="", output=outcome.output, exit_code=outcome.exit_code))
+    failed = (
+        outcome.failed if outcome.failed is not None else (code != 0 if code is not None else None)
+    )
+    if isinstance(asked, Command):
+        return replace(asked, output=outcome.output, exit_code=code, failed=outcome.failed)
+    if isinstance(asked, FileWrite):
+        return replace(asked, error=(outcome.output or "failed") if failed else "")
+    if isinstance(asked, Search):
+        return replace(asked, output=outcome.output)
+    if isinstance(asked, ToolUse):
+        return replace(asked, output=outcome.output, failed=failed)
+    return asked
+
+
+def _kept(asked: Asked) -> Asked:
+    """Return what was asked, printable and without its long texts."""
+    match asked:
+        case Command():
+            return Command(
+                command=block(asked.command, _COMMAND_CHARS),
+                description=one_line(asked.description, 200),
+            )
+        case FileWrite():
+            return FileWrite(
+                path=one_line(asked.path, 1000), operation=asked.operation, tool=_tool(asked.tool)
+            )
+        case FileRead():
+            return FileRead(
+                paths=tuple(one_line(path, 1000) for path in asked.paths[:20]),
+                lines=one_line(asked.lines, 40),
+                tool=_tool(asked.tool),
+            )
+        case Search():
+            return Search(
+                query=one_line(asked.query, 300),
+                where=asked.where,
+                path=one_line(asked.path, 1000),
+                tool=_tool(asked.tool),
+            )
+        case ToolUse():
+            return ToolUse(tool=_tool(asked.tool), input=block(asked.input, _INPUT_CHARS))
+
+
+def _tool(name: str) -> str:
+    return one_line(name, 100)
+
+
+def _subject(asked: Asked) -> tuple[str, ...]:
+    match asked:
+        case Command():
+            return (asked.command,)
+        case FileWrite():
+            return (asked.path,)
+        case FileRead():
+            return asked.paths
+        case Search():
+            return (asked.query, asked.path)
+        case ToolUse():
+            return (asked.tool, asked.input)

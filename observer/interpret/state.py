@@ -1,0 +1,257 @@
+"""What a session remembers between events: frozen, bounded, stored as JSON in `Session.state`.
+
+Part of interpretation (step 6). Every function returns a new `State`. Nothing else carries memory
+from one event to the next, which is why batches may be cut anywhere and a restart changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from observer.events import Command, FileRead, FileWrite, Search, ToolUse, Value
+from observer.interpret.changes import Change
+from observer.interpret.wording import distinct, one_line
+
+OPENS = 12
+INTENTS = 16
+FILES = 100
+COMMANDS = 30
+PROMPTS = 20
+SAYINGS = 20
+"""Most commits, searches, delegations, lessons … of one sort that a session keeps."""
+SAYING = 300
+SYMBOLS_OF_FILE = 8
+
+
+class Origin(Value):
+    """The event that an item counts from: the first of a burst."""
+
+    seq: int
+    event: str
+    at_ms: int
+
+
+class Open(Value):
+    """A burst that may grow: what is needed to tell it again with one more happening.
+
+    `told` are the different command lines or line ranges so far; `outcome` the result that a
+    further run must have in common.
+    """
+
+    key: str
+    origin: Origin
+    last_ms: int
+    times: int = 1
+    chars: int = 0
+    operation: str = ""
+    change: Change = Change()
+    told: tuple[str, ...] = ()
+    outcome: str = ""
+
+
+class Pending(Value):
+    """A tool that is about to run; `of` is without its long texts, which `change` sums up."""
+
+    origin: Origin
+    tool: str
+    of: Command | FileWrite | FileRead | Search | ToolUse
+    change: Change = Change()
+    chars: int = 0
+
+
+class Touched(Value):
+    """What a session did to one file; `is_dirty` until a commit takes it in."""
+
+    reads: int = 0
+    writes: int = 0
+    added: int = 0
+    removed: int = 0
+    symbols: tuple[str, ...] = ()
+    fate: str = ""
+    is_dirty: bool = False
+
+
+class Ran(Value):
+    """How a command ended last; `since` are the files changed since it began to fail."""
+
+    ok: bool | None = None
+    said: str = ""
+    first_error: str = ""
+    tool: str = ""
+    is_check: bool = False
+    runs: int = 1
+    since: tuple[str, ...] = ()
+
+
+class State(Value):
+    """All that is known of a session. Oldest first; the oldest go when there is no room."""
+
+    opens: tuple[Open, ...] = ()
+    intents: tuple[Pending, ...] = ()
+    files: dict[str, Touched] = msgspec.field(default_factory=dict)
+    commands: dict[str, Ran] = msgspec.field(default_factory=dict)
+    prompts: tuple[str, ...] = ()
+    last_reply: str = ""
+    lessons: tuple[str, ...] = ()
+    plans: tuple[str, ...] = ()
+    compactions: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    commits: tuple[str, ...] = ()
+    searches: tuple[str, ...] = ()
+    delegations: tuple[str, ...] = ()
+    customs: tuple[str, ...] = ()
+    remembered: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(State)
+_V = TypeVar("_V")
+
+
+def encode(state: State) -> bytes:
+    """Return the state as JSON; `decode` gives back an equal one."""
+    return _ENCODER.encode(state)
+
+
+def decode(data: bytes) -> State:
+    """Return the state of a session; no bytes are a new session's.
+
+    Raises:
+        msgspec.DecodeError: the bytes are not a state of this version; a rebuild makes it anew.
+    """
+    return _DECODER.decode(data) if data else State()
+
+
+def key_of(*parts: str) -> str:
+    """Return a short key for a burst, the same for the same parts."""
+    key = "|".join(parts)
+    if len(key) <= 200 and key.isprintable():
+        return key
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{parts[0]}|{digest[:32]}"
+
+
+def added(sayings: tuple[str, ...], *new: str) -> tuple[str, ...]:
+    """Return the sayings with new ones at the end, each once, the oldest gone if too many."""
+    fresh = [shown for text in new if (shown := one_line(text, SAYING)) and shown not in sayings]
+    return (*sayings, *fresh)[-SAYINGS:] if fresh else sayings
+
+
+def counted_in(state: State, kind: str, agent: str) -> State:
+    """Count an event of a kind, and note the sub-agent it came from."""
+    counts = {**state.counts, kind: state.counts.get(kind, 0) + 1}
+    if not agent:
+        return replace(state, counts=counts)
+    return replace(state, counts=counts, agents=added(state.agents, agent))
+
+
+def opened(state: State, burst: Open) -> State:
+    """Return the state with a burst as its newest, in place of an earlier one of its key."""
+    others = tuple(other for other in state.opens if other.key != burst.key)
+    return replace(state, opens=(*others, burst)[-OPENS:])
+
+
+def burst_of(state: State, key: str) -> Open | None:
+    """Return the open burst of a key."""
+    return next((burst for burst in state.opens if burst.key == key), None)
+
+
+def without(state: State, burst: Open) -> State:
+    """Return the state without one open burst."""
+    return replace(state, opens=tuple(one for one in state.opens if one is not burst))
+
+
+def closed(state: State, kind: str = "") -> State:
+    """Return the state without open bursts of a kind, or of any kind."""
+    kept = tuple(burst for burst in state.opens if kind and not burst.key.startswith(f"{kind}|"))
+    return state if len(kept) == len(state.opens) else replace(state, opens=kept)
+
+
+def intended(state: State, pending: Pending) -> State:
+    """Return the state with one more intent."""
+    return replace(state, intents=(*state.intents, pending)[-INTENTS:])
+
+
+def settled(state: State, pending: Pending) -> State:
+    """Return the state without an intent."""
+    return replace(state, intents=tuple(one for one in state.intents if one is not pending))
+
+
+def read(state: State, paths: Iterable[str]) -> State:
+    """Note files that were read."""
+    files = dict(state.files)
+    for path in paths:
+        touched = files.pop(path, Touched())
+        files[path] = replace(touched, reads=touched.reads + 1)
+    return replace(state, files=_newest(files, FILES))
+
+
+def wrote(state: State, path: str, change: Change, operation: str) -> State:
+    """Note a file that was changed, also for every command that fails at this time."""
+    files = dict(state.files)
+    touched = files.pop(path, Touched())
+    is_born = operation == "create" and not touched.writes
+    files[path] = replace(
+        touched,
+        writes=touched.writes + 1,
+        added=touched.added + change.added,
+        removed=touched.removed + change.removed,
+        symbols=distinct((*touched.symbols, *change.symbols), SYMBOLS_OF_FILE),
+        fate="created" if is_born else "deleted" if operation == "delete" else touched.fate,
+        is_dirty=True,
+    )
+    commands = state.commands
+    if any(ran.ok is False for ran in commands.values()):
+        commands = {head: _changed_since(ran, path) for head, ran in commands.items()}
+    return replace(state, files=_newest(files, FILES), commands=commands)
+
+
+def ran(state: State, head: str, run: Ran, resolves: Iterable[str] = ()) -> State:
+    """Note how a command ended; `resolves` are failing commands that its success answers."""
+    commands = dict(state.commands)
+    before = commands.pop(head, None)
+    fixed = state.fixed
+    for failing in (head, *resolves) if run.ok else ():
+        was = before if failing == head else commands.pop(failing, None)
+        if was and was.ok is False and was.is_check:
+            fixed = added(fixed, _fix_said(failing, was))
+    since = before.since if before and before.ok is False and not run.ok else ()
+    commands[head] = replace(run, runs=before.runs + 1 if before else 1, since=since)
+    return replace(state, commands=_newest(commands, COMMANDS), fixed=fixed)
+
+
+def committed(state: State, said: str, paths: Iterable[str]) -> State:
+    """Note a commit; its files are clean again."""
+    clean = set(paths)
+    files = {
+        path: replace(touched, is_dirty=False) if path in clean else touched
+        for path, touched in state.files.items()
+    }
+    return replace(state, files=files, commits=added(state.commits, said))
+
+
+def _changed_since(ran: Ran, path: str) -> Ran:
+    if ran.ok is not False or path in ran.since:
+        return ran
+    return replace(ran, since=(*ran.since, path)[-5:])
+
+
+def _fix_said(head: str, was: Ran) -> str:
+    error = f" ({one_line(was.first_error, 140)})" if was.first_error else ""
+    after = f" after changes to {', '.join(was.since)}" if was.since else " again"
+    return f"{head} failed{error}, passes{after}"
+
+
+def _newest(entries: dict[str, _V], at_most: int) -> dict[str, _V]:
+    """Drop the oldest of a dict that was copied for this."""
+    while len(entries) > at_most:
+        del entries[next(iter(entries))]
+    return entries

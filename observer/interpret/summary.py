@@ -1,0 +1,221 @@
+"""The summary of a session: six answers made from what the session remembers, with no model.
+
+Part of interpretation (step 6). It is made anew whenever the session has changed, under one id, and
+is final once the session is over.
+"""
+
+from __future__ import annotations
+
+from observer.interpret import concepts, state
+from observer.interpret.classify import content_hash
+from observer.interpret.languages import language_of
+from observer.interpret.state import Ran, State, Touched
+from observer.interpret.told import SUBTITLE, TITLE
+from observer.interpret.wording import (
+    counted,
+    distinct,
+    lasted,
+    listed,
+    one_line,
+    word_set,
+)
+from observer.model import Item, Session, SummaryFields, item_id, item_uuid
+
+FIELD_CHARS = 900
+_ASSENTS = word_set(
+    """
+    yes y ok okay no continue go thanks thank you please proceed sure next do it again retry resume
+    good great ahead keep going stop commit push
+    """
+)
+_WORDS_OF_STATUS = {"active": "open", "ended": "ended", "idle": "ended idle"}
+_NOUNS = {
+    "prompt": "prompt",
+    "file-write": "edit",
+    "file-read": "file read",
+    "command": "command",
+    "search": "search",
+    "commit": "commit",
+    "tool-use": "other tool use",
+}
+_PLURALS = {"search": "searches"}
+
+
+def summarise(session: Session) -> Item | None:
+    """Return the summary of a session so far, or None while nothing of substance happened."""
+    known = state.decode(session.state)
+    if not _has_substance(known):
+        return None
+    fields = SummaryFields(
+        request=_request(session, known),
+        investigated=_investigated(known),
+        learned=_learned(known),
+        completed=_completed(known),
+        next_steps=_next_steps(session, known),
+        notes=_notes(session, known),
+    )
+    narrative = _narrative(fields)
+    written = [path for path, file in known.files.items() if file.writes]
+    return Item(
+        id=item_id(session.id, "summary"),
+        uuid=item_uuid(f"session-{session.id}-{session.external}", session.started_ms, "summary"),
+        kind="summary",
+        type="summary",
+        title=_title(session, fields),
+        subtitle=one_line(
+            f"{session.client} session, {_WORDS_OF_STATUS[session.status]}", SUBTITLE
+        ),
+        narrative=narrative,
+        concepts=concepts.together(
+            concepts.of_text(" ".join(_real(known.prompts)), 5), concepts.of_files(written[-3:])
+        ),
+        files_read=tuple(path for path, file in known.files.items() if file.reads),
+        files_modified=tuple(written),
+        summary=fields,
+        project_id=session.project_id,
+        session_id=session.id,
+        branch=session.branch,
+        content_hash=content_hash(session.external, narrative),
+        discovery_tokens=-(-len(narrative) // 4),
+        folded=max(session.events, 1),
+        created_ms=session.started_ms,
+        updated_ms=session.last_ms,
+    )
+
+
+def _has_substance(known: State) -> bool:
+    return any(
+        (
+            known.prompts,
+            known.files,
+            known.commands,
+            known.commits,
+            known.searches,
+            known.delegations,
+            known.customs,
+            known.remembered,
+        )
+    )
+
+
+def _title(session: Session, fields: SummaryFields) -> str:
+    return one_line(fields.request.removesuffix("."), TITLE) or one_line(
+        f"{session.client} session", TITLE
+    )
+
+
+def _narrative(fields: SummaryFields) -> str:
+    """Put everything but the request, which is the title, into one searchable text."""
+    named = (
+        ("Completed", fields.completed),
+        ("Learned", fields.learned),
+        ("Next", fields.next_steps),
+        ("Investigated", fields.investigated),
+    )
+    return "\n".join(f"{name}: {text}" for name, text in named if text)
+
+
+def _request(session: Session, known: State) -> str:
+    """Return the first real prompts, else what the work was called in commits or the branch."""
+    if asked := _real(known.prompts):
+        later = f" Then: {'; '.join(asked[1:4])}" if len(asked) > 1 else ""
+        return _field([asked[0] + later])
+    if known.commits:
+        return _field([known.commits[0].rpartition(" (")[0]])
+    is_named = session.branch not in ("", "main", "master", "HEAD")
+    return f"Work on {session.branch}" if is_named else ""
+
+
+def _real(prompts: tuple[str, ...]) -> list[str]:
+    """Return the prompts that ask for something: no bare assent, no bare slash command."""
+    return [text for text in prompts if not _is_assent(text)]
+
+
+def _is_assent(prompt: str) -> bool:
+    words = prompt.lower().replace(",", " ").rstrip(".!").split()
+    return all(word in _ASSENTS for word in words) or (len(words) == 1 and words[0][0] == "/")
+
+
+def _investigated(known: State) -> str:
+    only_read = [path for path, file in known.files.items() if not file.writes]
+    said = [f"Read {listed(only_read[::-1], 8)}"] if only_read else []
+    if known.searches:
+        said.append(f"Looked up {listed(known.searches[::-1], 5)}")
+    if known.delegations:
+        said.append(f"Delegated {listed(known.delegations, 4)}")
+    return _field(said)
+
+
+def _learned(known: State) -> str:
+    said = [*known.fixed[-4:], *known.remembered[-6:], *known.lessons[-5:], *known.compactions[-1:]]
+    if not said and not _did_something(known):
+        said = [known.last_reply]
+    return _field(said)
+
+
+def _completed(known: State) -> str:
+    said = [f"Committed {listed(known.commits[-5:], 5)}"] if known.commits else []
+    for verb in ("changed", "created", "deleted"):
+        written = [
+            _file_said(path, file)
+            for path, file in known.files.items()
+            if file.writes and (file.fate or "changed") == verb
+        ]
+        if written:
+            said.append(f"{verb.capitalize()} {listed(written[::-1], 6)}")
+    passing = [f"{head}: {ran.said}" for head, ran in known.commands.items() if _passes(ran)]
+    said += passing[-3:]
+    said += known.customs[-3:]
+    return _field(said)
+
+
+def _next_steps(session: Session, known: State) -> str:
+    failing = [(head, ran) for head, ran in known.commands.items() if ran.ok is False]
+    said = [_failing_said(head, ran) for head, ran in failing[::-1] if ran.is_check][:3]
+    dirty = [path for path, file in known.files.items() if file.is_dirty]
+    if dirty and (session.branch or known.commits):
+        said.append(f"Not committed: {listed(dirty[::-1], 8)}")
+    return _field([*said, *known.plans])
+
+
+def _notes(session: Session, known: State) -> str:
+    counts = [
+        f"{known.counts[kind]:,} {_PLURALS[noun]}"
+        if noun in _PLURALS and known.counts[kind] > 1
+        else counted(known.counts[kind], noun)
+        for kind, noun in _NOUNS.items()
+        if known.counts.get(kind)
+    ]
+    length = lasted(session.last_ms - session.started_ms)
+    said = [f"{', '.join(counts)} in {length}" if counts else length]
+    if known.agents:
+        said.append(f"Sub-agents: {listed(known.agents, 5)}")
+    if known.models:
+        said.append(f"Models: {listed(known.models, 4)}")
+    return _field(said)
+
+
+def _did_something(known: State) -> bool:
+    return bool(known.commits or any(file.writes for file in known.files.values()))
+
+
+def _file_said(path: str, file: Touched) -> str:
+    inside = f" ({listed(file.symbols, 4)})" if file.symbols and language_of(path) else ""
+    lines = f" +{file.added} -{file.removed}" if file.added or file.removed else ""
+    return f"{path}{inside}{lines}"
+
+
+def _passes(ran: Ran) -> bool:
+    return ran.ok is True and ran.is_check and bool(ran.said)
+
+
+def _failing_said(head: str, ran: Ran) -> str:
+    said = f": {ran.said}" if ran.said else ""
+    error = f" - {ran.first_error}" if ran.first_error else ""
+    return f"{head} fails{said}{error}"
+
+
+def _field(parts: list[str]) -> str:
+    """Join sentences, each with its full stop, to a field of bounded length."""
+    said = [part if part[-1] in ".!?…:" else f"{part}." for part in distinct(parts, 20)]
+    return one_line(" ".join(said), FIELD_CHARS)

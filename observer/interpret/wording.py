@@ -1,0 +1,108 @@
+"""How text, counts, lists and paths are shown: short, printable, relative.
+
+Part of interpretation (step 6). Every text that reaches an item or a session's state passes
+through here, so none of them can hold control characters, lone surrogates or a megabyte.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+_KEPT = frozenset("\n\t")
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return the text on one line, printable, of at most `limit` characters, ending in … if cut."""
+    if len(text) <= limit and text.isprintable() and "  " not in text:
+        return text.strip(" ")
+    shown = " ".join(text[: limit * 4].split())
+    if not shown.isprintable():
+        shown = " ".join("".join(filter(str.isprintable, shown)).split())
+    if len(shown) > limit or len(text) > limit * 4:
+        return shown[: limit - 1].rstrip() + "…"
+    return shown
+
+
+def block(text: str, limit: int) -> str:
+    """Return the text with its line breaks, printable, of at most `limit` characters."""
+    shown = text[: limit + 1].strip()
+    if not shown.isprintable():
+        shown = "".join(sign for sign in shown if sign.isprintable() or sign in _KEPT)
+    return shown[: limit - 1].rstrip() + "…" if len(shown) > limit else shown
+
+
+def first_line(text: str, limit: int) -> str:
+    """Return the first line that says anything, shortened; headings lose their marks."""
+    for line in text[: limit * 8].lstrip().split("\n", 8)[:8]:
+        if shown := one_line(line, limit).lstrip("#>*- "):
+            return shown
+    return ""
+
+
+def counted(number: int, noun: str) -> str:
+    """Return ``"1 line"``, ``"12 lines"``, ``"1,024 files"``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def listed(names: Sequence[str], at_most: int = 4) -> str:
+    """Return ``"a"``, ``"a and b"``, ``"a, b and 3 more"``."""
+    if len(names) > at_most:
+        shown = [*names[: at_most - 1], f"{len(names) - at_most + 1:,} more"]
+    else:
+        shown = list(names)
+    if len(shown) < 2:
+        return "".join(shown)
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def distinct(names: Iterable[str], at_most: int) -> tuple[str, ...]:
+    """Return the first `at_most` different names, in order, empty ones left out."""
+    return tuple(name for name in dict.fromkeys(names) if name)[:at_most]
+
+
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text as a set: how word lists are written here."""
+    return frozenset(text.split())
+
+
+def lasted(duration_ms: int) -> str:
+    """Return a duration as a person says it: ``"40 ms"``, ``"3.1 s"``, ``"2 h 5 min"``."""
+    if duration_ms < 1000:
+        return f"{max(duration_ms, 0)} ms"
+    if duration_ms < 60_000:
+        return f"{duration_ms / 1000:.1f} s"
+    hours, minutes = divmod(duration_ms // 60_000, 60)
+    return f"{hours:,} h {minutes} min" if hours else f"{minutes} min"
+
+
+@lru_cache(maxsize=4096)
+def relative(path: str, root: str, cwd: str = "") -> str:
+    """Return a path with forward slashes, relative to `root` where it lies inside.
+
+    A relative path counts from `cwd`; one outside the root stays absolute.
+    """
+    shown, base = _slashed(path), _slashed(root).rstrip("/")
+    if cwd and not _is_absolute(shown):
+        shown = f"{_slashed(cwd)}/{shown}"
+    if "/." in shown or "//" in shown or shown.startswith("./"):
+        shown = posixpath.normpath(shown)
+    folded, inside = (shown, base) if shown[:1] == "/" else (shown.lower(), base.lower())
+    if base and folded.startswith(inside + "/"):
+        shown = shown[len(base) + 1 :]
+    return one_line(shown, 1000)
+
+
+def base_name(path: str) -> str:
+    """Return the last part of a path with forward slashes."""
+    return path.rstrip("/").rpartition("/")[2] or path
+
+
+def _slashed(path: str) -> str:
+    is_windows = path[1:3] in (":\\", ":/") or ("\\" in path and "/" not in path)
+    return path.replace("\\", "/") if is_windows else path
+
+
+def _is_absolute(path: str) -> bool:
+    return path[:1] in ("/", "~") or path[1:3] == ":/" or "://" in path[:12]

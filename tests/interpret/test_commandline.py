@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.interpret import commandline
+
+HEADS = [
+    ("cd api && CI=1 timeout 60 python -m pytest -q tests | tail -5", "pytest -q tests", "pytest"),
+    ("sudo -E docker compose up -d", "docker compose up -d", "docker"),
+    ("uv run ruff check .", "ruff check .", "ruff"),
+    ("npx tsc --noEmit", "tsc --noEmit", "tsc"),
+    ("npx", "npx", "npx"),
+    ("export A=1; source .venv/bin/activate; make test", "make test", "make"),
+    ("timeout -s KILL 5 make", "make", "make"),
+    ("timeout -k 5", "5", "5"),
+    ("stdbuf -oL make x", "make x", "make"),
+    ("env", "env", "env"),
+    ("cat > a.txt <<EOF\nrm -rf /\nEOF", "cat > a.txt", "cat"),
+    ("cat <<< hello", "cat <<< hello", "cat"),
+    ("cd /tmp", "cd /tmp", "cd"),
+    ("(cd a; go test ./...)", "go test ./...)", "go"),
+    (r"C:\tools\make.exe all", r"C:\tools\make.exe all", "make"),
+    ("git commit -m 'a && b; c'", "git commit -m 'a && b; c'", "git"),
+    ("", "(empty)", ""),
+    ("A=1", "A=1", ""),
+]
+
+
+@pytest.mark.parametrize(("command", "head", "tool"), HEADS, ids=[case[0] for case in HEADS])
+def test_a_command_line_is_told_by_what_it_chiefly_runs(command, head, tool):
+    line = commandline.read(command)
+    assert (line.head, line.tool) == (head, tool)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls -la",
+        "git status",
+        "cd api && git diff | head -20",
+        "cat a.txt 2>/dev/null",
+        "sed -n 1,20p a",
+        "find . -name '*.py'",
+        "pwd; date",
+        "grep -rn x . 2>&1 | sort",
+    ],
+)
+def test_looking_around_is_routine(command):
+    assert commandline.read(command).is_routine
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git push",
+        "git",
+        "git branch -D old",
+        "cat a > b",
+        "echo x >> b",
+        "sed -i s/a/b/ c",
+        "find . -delete",
+        "find . -exec rm {} ;",
+        "ls && make",
+        "",
+    ],
+)
+def test_what_changes_something_is_not_routine(command):
+    assert not commandline.read(command).is_routine
+
+
+def test_every_program_of_a_line_is_named():
+    assert commandline.read("ruff check && mypy . | tail").tools == ("ruff", "mypy", "tail")
+
+
+@given(st.text(st.sampled_from("ab'\"\\;&|<> \n$(=-"), max_size=300))
+def test_any_text_is_a_command_line(command):
+    assert commandline.read(command).head

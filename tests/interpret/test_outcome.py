@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.events import Command
+from observer.interpret import commandline, outcome
+
+REAL = [
+    # sample, command, tool, ok, said, first error
+    ("pytest", "pytest -q", "pytest", False, "3 failed, 1 passed, 1 skipped in 1.2 s",
+     "test_x.py::test_total - AssertionError: sum off"),
+    ("unittest", "python -m unittest", "unittest", False, "2 failed, 1 skipped in 1 ms",
+     "test_x.T.test_e - KeyError: 'k'"),
+    ("jest", "npx jest", "jest", False, "1 failed, 1 passed in 574 ms",
+     "t/a.test.js: cart › totals - expected 3, got 2"),
+    ("vitest", "npm test", "vitest", False, "1 failed, 1 passed in 395 ms",
+     "t/a.test.js > cart > totals - Error: expected 3, got 2"),
+    ("mocha", "npm test", "mocha", False, "1 failed, 1 passed in 5 ms",
+     "cart totals - Error: expected 3, got 2"),
+    ("node-test", "npm test", "node", False, "1 failed, 1 passed in 175 ms", "totals - 1 == 2"),
+    ("cargo-test", "cargo test", "cargo test", False, "1 failed, 1 passed in 150 ms",
+     "bad - src/lib.rs:4: assertion `left == right` failed"),
+    ("cargo-build", "cargo build", "cargo", False, "1 error",
+     "src/lib.rs:1: E0308: mismatched types"),
+    ("tsc", "npx tsc", "tsc", False, "2 errors",
+     "b.ts:1: TS2322: Type 'string' is not assignable to type 'number'."),
+    ("tsc-pretty", "npm run types", "tsc", False, "2 errors",
+     "b.ts:1: TS2322: Type 'string' is not assignable to type 'number'."),
+    ("eslint", "npm run lint", "eslint", False, "1 error, 1 warning",
+     "/home/ana/js/c.js:1: 'q' is assigned a value but never used no-unused-vars"),
+    ("ruff", "ruff check", "ruff", False, "2 errors",
+     "bad.py:1: I001 Import block is un-sorted or un-formatted"),
+    ("ruff-concise", "make lint", "ruff", False, "2 errors",
+     "bad.py:1: I001 Import block is un-sorted or un-formatted"),
+    ("mypy", "mypy bad.py", "mypy", False, "1 error",
+     "bad.py:2: Incompatible types in assignment (expression has type \"str\", variable has type"
+     " \"int\") [assignment]"),
+    ("gcc", "gcc a.c", "compiler", False, "1 error",
+     "a.c:1: ‘x’ undeclared (first use in this function)"),
+    ("make", "make", "compiler", False, "1 error",
+     "a.c:1: ‘x’ undeclared (first use in this function)"),
+    ("npm-install", "npm i", "npm", True, "added 396 packages in 31s", ""),
+    ("npm-error", "npm run nope", "npm", False, "npm stopped", 'Missing script: "nope"'),
+    ("pip", "pip install x", "pip", False, "pip stopped",
+     "Could not find a version that satisfies the requirement nothing-such-pkg-xyz==99"
+     " (from versions: none)"),
+    ("python-traceback", "python x.py", "python", False, "an error was raised",
+     "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
+    ("node-error", "node x.js", "thrown", False, "an error was raised",
+     "[eval]:1: TypeError: Cannot read properties of null (reading 'x')"),
+]  # fmt: skip
+
+WRITTEN = [
+    ("pytest", "===== 14 passed, 2 warnings in 61.20s (0:01:01) =====", True,
+     "14 passed in 61.2 s", ""),
+    ("pytest", "no tests ran in 0.01s", True, "no tests ran in 10 ms", ""),
+    ("pytest -x", "____ test_a ____\nE   assert 1 == 2\n1 failed in 0.10s", False,
+     "1 failed in 100 ms", "test_a - assert 1 == 2"),
+    ("pytest", "ERROR tests/a.py\n1 error in 0.10s", False, "1 failed in 100 ms",
+     "tests/a.py"),
+    ("python manage.py test", "x\nRan 12 tests in 3.210s\n\nOK", True, "12 passed in 3.2 s", ""),
+    ("python -m unittest", "FAIL: test_a (m.T)\nRan 1 test in 0.001s\n\nFAILED (failures=1)",
+     False, "1 failed in 1 ms", "m.T.test_a"),
+    ("npx jest", "FAIL a.test.js\nTests:       1 failed, 1 total\nTime: 2 s", False,
+     "1 failed in 2.0 s", "a.test.js"),
+    ("npx jest", "Tests:       3 passed, 3 total", True, "3 passed", ""),
+    ("npx vitest", " Tests  4 passed (4)\n", True, "4 passed", ""),
+    ("npm test", "  3 passing (12ms)\n  1 pending\n", True, "3 passed, 1 skipped in 12 ms", ""),
+    ("npm test", "# tests 2\n# pass 2\n# fail 0\n", True, "2 passed", ""),
+    ("go test ./...", "ok  \tshop/cart\t0.01s\n--- FAIL: TestTotal (0.00s)\n"
+     "    cart_test.go:12: got 2\nFAIL\nFAIL\tshop/api\t0.02s\n", False,
+     "1 failed, 1 of 2 packages ok", "TestTotal - cart_test.go:12: got 2"),
+    ("go test ./...", "ok  \tshop/cart\t0.01s\nok  \tshop/api\t(cached)\n", True,
+     "2 of 2 packages ok", ""),
+    ("go test -v", "--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n", False,
+     "1 failed, 1 passed", ""),
+    ("go test -v", "--- PASS: TestA (0.00s)\n", True, "1 passed", ""),
+    ("go test", "x.go:3:5: undefined: y\nFAIL\tshop [build failed]\n", False,
+     "0 of 1 packages ok", "x.go:3:5: undefined: y"),
+    ("go build", "./x.go:3:5: undefined: y\n", False, "1 error", "./x.go:3: undefined: y"),
+    ("cargo test", "test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured", True,
+     "5 passed, 1 skipped", ""),
+    ("cargo build", "warning: `t` (lib) generated 2 warnings\n    Finished `dev` target(s) in 1s",
+     True, "built with 2 warnings", ""),
+    ("cargo build", "error: could not compile `t` (lib)", False, "1 error",
+     "error: could not compile `t` (lib)"),
+    ("cargo check", "error: expected `;`\n --> src/a.rs:2:1\n", False, "1 error",
+     "src/a.rs:2: expected `;`"),
+    ("eslint .", "✖ 1 problem (0 errors, 1 warning)", True, "1 warning", ""),
+    ("eslint .", "  1:5  error  bad  rule\n✖ 1 problem (1 error, 0 warnings)", False, "1 error",
+     "?:1: bad rule"),
+    ("ruff check", "All checks passed!", True, "all checks passed", ""),
+    ("mypy .", "Success: no issues found in 3 source files", True,
+     "no issues found in 3 source files", ""),
+    ("mypy .", "Found 2 errors in 1 file", False, "2 errors", ""),
+    ("make", "ld: a.o: undefined reference to `f'", False, "1 error",
+     "ld: a.o: undefined reference to `f'"),
+    ("make", "make: *** No rule to make target 'x'.  Stop.", False, "1 error",
+     "No rule to make target 'x'. Stop."),
+    ("npm i", "npm ERR! code ERESOLVE", False, "npm stopped", "ERESOLVE"),
+    ("pip install x", "Successfully installed a-1 b-2", True, "installed 2 packages: a-1 b-2", ""),
+    ("python x.py", 'Traceback (most recent call last):\n  File "x.py", line 3, in <module>\n'
+     "ValueError: no", False, "an error was raised", "x.py:3: ValueError: no"),
+    ("python x.py", "Traceback (most recent call last):", False, "an error was raised",
+     "traceback"),
+    ("./run", "thread 'main' panicked at src/main.rs:3:5:", False, "an error was raised",
+     "panicked at src/main.rs:3:5:"),
+    ("./run", "panic: index out of range", False, "an error was raised",
+     "panic: index out of range"),
+    ("terraform plan", "Plan: 3 to add", None, "Plan: 3 to add", ""),
+    ("ruff check && pytest", "All checks passed!\n14 passed in 0.10s", True,
+     "ruff: all checks passed; pytest: 14 passed in 100 ms", ""),
+]  # fmt: skip
+
+
+def judged(command: str, text: str = "", **fields: object) -> outcome.Verdict:
+    return outcome.read(Command(command=command, output=text, **fields), commandline.read(command))
+
+
+@pytest.mark.parametrize("case", REAL, ids=[case[0] for case in REAL])
+def test_the_output_of_a_real_run_is_understood(case, output):
+    sample, command, tool, ok, said, first_error = case
+    found = judged(command, output(sample))
+    assert (found.tool, found.ok, found.said, found.first_error) == (tool, ok, said, first_error)
+
+
+@pytest.mark.parametrize("case", WRITTEN, ids=[f"{c[0]}: {c[2]}"[:60] for c in WRITTEN])
+def test_an_output_gives_the_result_and_the_first_error(case):
+    command, text, ok, said, first_error = case
+    found = judged(command, text)
+    assert (found.ok, found.said, found.first_error) == (ok, said, first_error)
+
+
+def test_failing_tests_are_named(output):
+    assert judged("pytest", output("pytest")).failing == (
+        "test_x.py::test_total",
+        "test_x.py::T::test_e",
+        "test_x.py::T::test_u",
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "ok"),
+    [
+        pytest.param({"exit_code": 0}, True, id="zero"),
+        pytest.param({"exit_code": 3}, False, id="not-zero"),
+        pytest.param({"failed": True}, False, id="the-client-says-failed"),
+        pytest.param({"failed": False}, True, id="the-client-says-fine"),
+        pytest.param({"output": "Output:\nx\n\nExit Code: 2"}, False, id="told-in-the-output"),
+        pytest.param({}, None, id="nobody-says"),
+        pytest.param({"exit_code": 130, "interrupted": True}, None, id="interrupted"),
+    ],
+)
+def test_without_words_the_exit_code_decides(fields, ok):
+    text = str(fields.pop("output", ""))
+    assert judged("deploy", text, **fields).ok is ok
+
+
+def test_failing_tests_outweigh_the_exit_code_of_a_pipe():
+    assert judged("pytest | tail -3", "2 failed in 0.10s", exit_code=0).ok is False
+
+
+def test_a_bad_exit_code_outweighs_passing_tests():
+    assert judged("pytest && false", "2 passed in 0.10s", exit_code=1).ok is False
+
+
+def test_a_printed_traceback_is_no_failure_of_a_program_that_ended_well():
+    text = "Traceback (most recent call last):\nValueError: handled\n"
+    assert judged("python x.py", text, exit_code=0).ok is True
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        pytest.param("grep x a", "nothing found", id="grep"),
+        pytest.param("diff a b", "differences found", id="diff"),
+    ],
+)
+def test_exit_1_of_a_searching_tool_is_an_answer(command, said):
+    found = judged(command, exit_code=1)
+    assert (found.ok, found.said) == (True, said)
+
+
+def test_a_failure_without_a_known_tool_names_its_first_complaint():
+    found = judged("deploy", "step 1\nfatal: no such host\nbye", exit_code=1)
+    assert found.first_error == "fatal: no such host"
+
+
+def test_a_failure_without_a_complaint_names_its_last_line():
+    assert judged("deploy", "step 1\nbye", exit_code=1).first_error == "bye"
+
+
+def test_what_a_routine_command_printed_is_not_read():
+    assert judged("cat build.log", "error: old news\n3 failed in 1.00s").said == ""
+
+
+def test_a_client_saying_that_there_was_no_output_is_not_repeated():
+    assert judged("touch a", "Tool ran without output or errors").said == ""
+
+
+def test_only_head_and_tail_of_a_long_output_are_looked_at():
+    text = "start\n" + "x" * 100_000 + "\n5 passed in 1.00s"
+    shown = outcome.plain(text)
+    assert len(shown) <= outcome.HEAD_CHARS + outcome.TAIL_CHARS + 1
+    assert judged("pytest", text).passed == 5
+
+
+def test_progress_bars_leave_their_last_state():
+    assert outcome.plain("10%\r50%\rdone\r\nnext") == "done\nnext"
+
+
+@given(st.text(alphabet="\x1b[]0m;?=_-E:\n\r ()FAILedpassin./", max_size=400))
+def test_any_output_gives_a_verdict(text):
+    """No output can break the readers."""
+    assert judged("pytest && npm test && make", text).first_error is not None
