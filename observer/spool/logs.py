@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,10 +54,11 @@ class ShellLogs:
     def waiting(self) -> list[Iterator[Entry]]:
         """Return, for each log, its entries in the order of their offsets, read as they are drawn.
 
-        What was handed out before and not finished comes again.
+        What was handed out before and not finished comes again; what dead shells left and is
+        stored is deleted.
         """
         self._handed = {}
-        return [_entries(log) for log in self._logs()]
+        return [_entries(log) for log in self._logs() if not _retire(log)]
 
     def hand_out(self, entry: Entry) -> None:
         """Note that the caller has this record now."""
@@ -64,7 +66,7 @@ class ShellLogs:
             self._handed.setdefault(entry.path, {})[entry.end] = False
 
     def finish(self, entries: Iterable[Entry]) -> None:
-        """Move the offsets over what is done; delete the logs of dead shells once read."""
+        """Move the offsets over what is done."""
         touched = set()
         for entry in entries:
             ends = self._handed.get(entry.path, {})
@@ -84,7 +86,7 @@ class ShellLogs:
         return [first.at_ms for first in firsts if first]
 
     def clear(self) -> int:
-        """Delete what dead shells left and nobody needs any more; return how many logs."""
+        """Delete what dead shells left and is stored; return how many logs."""
         gone = sum(_retire(log) for log in self._logs())
         for path in self._folder.glob(f"*{_STORED}"):
             if not path.with_name(path.name.removesuffix(_STORED)).exists():
@@ -108,8 +110,6 @@ class ShellLogs:
             del ends[first]
         if stored:
             replace(_stored_beside(path), b"%d" % stored)
-        if log := _log(path):
-            _retire(log)
 
 
 def _log(path: Path) -> Log | None:
@@ -121,11 +121,10 @@ def _log(path: Path) -> Log | None:
 
 def _is_alive(pid: int) -> bool:
     try:
-        os.kill(pid, 0)
+        with suppress(PermissionError):  # a root shell in this user's home
+            os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:  # a root shell in this user's home
-        return True
     return True
 
 
@@ -147,21 +146,27 @@ def _entries(log: Log) -> Iterator[Entry]:
 
 
 def _records(data: bytes, offset: int, *, to_the_last: bool) -> Iterator[Record]:
-    """Cut at empty fields; a log too full to be read at once is cut wherever the reading ended."""
+    """Cut at empty fields; a reading that is all one record and no end is cut where it stops."""
+    is_cut = len(data) == LARGEST_BYTES
+    is_endless = is_cut
     begin = 0
     while (mark := data.find(_MARK, begin)) >= 0:
-        yield from _record(data, begin, mark, offset)
+        if record := _record(data, begin, mark, offset):
+            is_endless = False
+            yield record
         begin = mark + len(_MARK)
-    if to_the_last or (not begin and len(data) == LARGEST_BYTES):
-        yield from _record(data, begin, len(data), offset)
+    takes_rest = is_endless or (to_the_last and not is_cut)
+    if takes_rest and (record := _record(data, begin, len(data), offset)):
+        yield record
 
 
-def _record(data: bytes, begin: int, mark: int, offset: int) -> Iterator[Record]:
+def _record(data: bytes, begin: int, mark: int, offset: int) -> Record | None:
     # What precedes the mark may begin with the last NUL of the mark before.
     record = data[begin:mark].lstrip(b"\0")
-    if record:
-        end = min(mark + len(_MARK), len(data))
-        yield Record(record.rstrip(b"\0"), offset + mark - len(record), offset + end)
+    if not record:
+        return None
+    end = min(mark + len(_MARK), len(data))
+    return Record(record.rstrip(b"\0"), offset + mark - len(record), offset + end)
 
 
 def _ended_ms(record: bytes, written_ms: int) -> int:

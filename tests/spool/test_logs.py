@@ -1,0 +1,240 @@
+"""Shells' logs: whole records only, each once, whenever shell and daemon stop."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.capture.envelope import parse
+from observer.paths import Home
+from observer.spool import Entry, Spool, logs
+from observer.spool.logs import Log, ShellLogs, _retire
+
+END_MS = 1_795_309_890_073
+DEAD = 4_000_000_000
+
+
+@pytest.fixture
+def spool(home: Home) -> Spool:
+    spool = Spool(home.spool)
+    spool.prepare()
+    return spool
+
+
+@pytest.fixture
+def shell() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that is alive and is not the test."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process
+
+
+def record(text: str, end_ms: int = END_MS) -> bytes:
+    return b"\0\0exit=0\0end_ms=%d\0text=%s\0.\0\0" % (end_ms, text.encode())
+
+
+def log(home: Home, data: bytes, *, pid: int, start: int = 1, shell: str = "zsh") -> Path:
+    path = home.spool / "shell" / f"{shell}-{pid}-{start}"
+    with path.open("ab") as file:
+        file.write(data)
+    return path
+
+
+def texts(entries: list[Entry]) -> list[str]:
+    told = (parse(entry.id, entry.data, entry.at_ms).payload for entry in entries)
+    return [payload.split(b"text=")[1].removesuffix(b"\0.").decode() for payload in told]
+
+
+def test_a_record_is_an_envelope(spool: Spool, home: Home) -> None:
+    log(home, record("ls"), pid=os.getpid(), start=17)
+    (entry,) = spool.claim(at_most=5)
+    told = parse(entry.id, entry.data, entry.at_ms)
+    assert (told.client, told.event, told.at_ms) == ("zsh", "command", END_MS)
+    assert (told.ppid, told.host) == (str(os.getpid()), os.uname().nodename)
+    assert told.payload == b"exit=0\0end_ms=%d\0text=ls\0." % END_MS
+    assert told.id == f"zsh-{os.getpid()}-17@2"
+
+
+def test_half_a_record_waits_for_its_other_half(spool: Spool, home: Home) -> None:
+    whole = record("one") + record("two")
+    log(home, whole[:-1], pid=os.getpid())
+    assert texts(spool.claim(at_most=5)) == ["one"]
+    log(home, whole[-1:], pid=os.getpid())
+    assert texts(spool.claim(at_most=5)) == ["one", "two"]
+    assert spool.depth() == 2
+
+
+def test_what_is_stored_does_not_come_again(spool: Spool, home: Home) -> None:
+    log(home, record("one"), pid=os.getpid())
+    spool.ack(spool.claim(at_most=5))
+    log(home, record("two"), pid=os.getpid())
+    for reader in (spool, Spool(home.spool)):
+        assert texts(reader.claim(at_most=5)) == ["two"]
+
+
+def test_ids_do_not_depend_on_what_was_read_before(spool: Spool, home: Home) -> None:
+    log(home, record("one") + record("two"), pid=os.getpid())
+    at_once = spool.claim(at_most=5)
+    spool.ack(at_once[:1])
+    assert [entry.id for entry in spool.claim(at_most=5)] == [at_once[1].id]
+
+
+def test_logs_and_files_come_in_one_order(spool: Spool, home: Home) -> None:
+    for end_s, pid in ((1, 1), (3, 1), (2, 2)):
+        log(home, record(f"at {end_s}", end_s * 1000), pid=pid)
+    name = spool.append({"client": "x", "event": "y"}, b"text=file")
+    os.utime(home.spool / "new" / name, (2.5, 2.5))
+    assert texts(spool.claim(at_most=9)) == ["at 1", "at 2", "file", "at 3"]
+
+
+@pytest.mark.parametrize("finish", ["ack", "quarantine"])
+def test_a_gap_holds_the_offset_back(spool: Spool, home: Home, finish: str) -> None:
+    log(home, record("one") + record("two") + record("three"), pid=os.getpid())
+    one, two, three = spool.claim(at_most=5)
+    if finish == "ack":
+        spool.ack([two])
+    else:
+        spool.quarantine(two, reason="x", kept=b"")
+    assert texts(Spool(home.spool).claim(at_most=5)) == ["one", "two", "three"]
+    spool.ack([one, three])
+    assert Spool(home.spool).claim(at_most=5) == []
+
+
+def test_what_was_not_handed_out_is_not_acknowledged(spool: Spool, home: Home) -> None:
+    log(home, record("one"), pid=os.getpid())
+    entries = Spool(home.spool).claim(at_most=5)
+    spool.ack(entries)
+    assert texts(spool.claim(at_most=5)) == ["one"]
+
+
+TORN = [
+    pytest.param(b"\0\0exit=0\0te", id="in-a-field"),
+    pytest.param(b"\0\0exit=0\0", id="after-a-field"),
+    pytest.param(b"\0\0exit=0\0text=a\0.", id="in-the-end"),
+    pytest.param(b"\0", id="in-the-beginning"),
+]
+
+
+@pytest.mark.parametrize("torn", TORN)
+def test_a_torn_record_does_not_spoil_the_next(spool: Spool, home: Home, torn: bytes) -> None:
+    log(home, torn + record("next"), pid=os.getpid())
+    assert spool.claim(at_most=5)[-1].data.endswith(b"\0text=next\0.")
+
+
+def test_the_torn_end_of_a_dead_shells_log_is_handed_out(spool: Spool, home: Home) -> None:
+    path = log(home, record("one") + b"\0\0exit=0\0te", pid=DEAD)
+    entries = spool.claim(at_most=5)
+    assert entries[1].data.endswith(b"\0\0exit=0\0te")
+    spool.ack(entries)
+    assert spool.claim(at_most=5) == []
+    assert not path.exists()
+
+
+def test_the_log_of_a_living_shell_stays(
+    spool: Spool, home: Home, shell: subprocess.Popen[bytes]
+) -> None:
+    path = log(home, record("one"), pid=shell.pid)
+    spool.ack(spool.claim(at_most=5))
+    assert (path.exists(), spool.sweep(before_ms=0)) == (True, 0)
+    shell.communicate()
+    assert (spool.sweep(before_ms=0), list(path.parent.iterdir())) == (1, [])
+
+
+def test_an_offset_without_its_log_is_swept(spool: Spool, home: Home) -> None:
+    (home.spool / "shell" / "zsh-1-1.stored").write_text("5")
+    spool.sweep(before_ms=0)
+    assert not list((home.spool / "shell").iterdir())
+
+
+@pytest.mark.parametrize("text", ["", "x", "-3", "9" * 5000])
+def test_an_offset_that_makes_no_sense_means_from_the_start(
+    spool: Spool, home: Home, text: str
+) -> None:
+    path = log(home, record("one"), pid=os.getpid())
+    path.with_name(f"{path.name}.stored").write_text(text)
+    assert texts(spool.claim(at_most=5)) == ["one"]
+
+
+def test_strangers_beside_the_logs_are_left_alone(spool: Spool, home: Home) -> None:
+    folder = home.spool / "shell"
+    (folder / "notes.txt").write_text("x")
+    (folder / "bash-1-1").symlink_to("/etc/passwd")
+    os.mkfifo(folder / "fish-1-1")
+    assert (spool.claim(at_most=5), spool.depth(), spool.oldest_ms()) == ([], 0, None)
+
+
+def test_depth_and_age_count_records(spool: Spool, home: Home) -> None:
+    log(home, record("one", 5000) + record("two", 4000), pid=os.getpid())
+    assert (spool.depth(), spool.oldest_ms()) == (2, 5000)
+
+
+@pytest.mark.parametrize(
+    ("fields", "at_ms"),
+    [
+        pytest.param(b"end_ms=123", 123, id="ms"),
+        pytest.param(b"end_s=77", 77_500, id="the-logs-own-time-within-the-second"),
+        pytest.param(b"end_s=76", 76_000, id="an-earlier-second"),
+        pytest.param(b"end_ms=x", 77_500, id="no-number"),
+        pytest.param(b"end_ms=" + b"9" * 5000, 77_500, id="no-time"),
+        pytest.param(b"text=a\nend_ms=1", 77_500, id="not-in-a-text"),
+    ],
+)
+def test_a_record_tells_when_it_ended(spool: Spool, home: Home, fields: bytes, at_ms: int) -> None:
+    path = log(home, b"\0\0" + fields + b"\0.\0\0", pid=os.getpid())
+    os.utime(path, (77.5, 77.5))
+    assert spool.claim(at_most=5)[0].at_ms == at_ms
+
+
+def test_a_record_without_an_end_in_sight_is_cut(
+    spool: Spool, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logs, "LARGEST_BYTES", 100)
+    log(home, b"\0\0text=" + b"x" * 150 + b"\0.\0\0" + record("next"), pid=os.getpid())
+    while entries := spool.claim(at_most=5):
+        last = entries[-1]
+        spool.ack(entries)
+    assert texts([last]) == ["next"]
+
+
+@pytest.mark.parametrize("pid", [os.getpid(), DEAD])
+def test_a_log_that_vanishes_while_it_is_read_is_no_error(
+    spool: Spool, home: Home, pid: int
+) -> None:
+    for start in (1, 2):
+        log(home, record(f"{start}"), pid=pid, start=start)
+    found = ShellLogs(home.spool / "shell").waiting()
+    (home.spool / "shell" / f"zsh-{pid}-2").unlink()
+    assert [texts(list(entries)) for entries in found] == [["1"], []]
+
+
+def test_a_log_that_vanishes_before_it_is_looked_at_is_no_error(spool: Spool, home: Home) -> None:
+    assert not _retire(Log(home.spool / "shell" / "zsh-1-1", "zsh", DEAD, is_dead=True))
+
+
+VALUE = st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]), max_size=9)
+
+
+@given(st.lists(VALUE, max_size=5), st.binary(max_size=30), st.data())
+def test_whatever_was_torn_before_whole_records_survive(
+    tmp_path_factory: pytest.TempPathFactory, values: list[str], torn: bytes, data: st.DataObject
+) -> None:
+    """However often reading is interrupted, each record comes once and in order."""
+    home = Home(tmp_path_factory.mktemp("h"))
+    spool = Spool(home.spool)
+    spool.prepare()
+    whole = torn.replace(b"\0\0", b"") + b"".join(record(value) for value in values)
+    cut = data.draw(st.integers(0, len(whole)))
+    seen: list[Entry] = []
+    for part in (whole[:cut], whole[cut:]):
+        log(home, part, pid=os.getpid())
+        entries = spool.claim(at_most=99)
+        spool.ack(entries)
+        seen += entries
+    ours = [entry for entry in seen if entry.data.endswith(b"\0.") and b"\0text=" in entry.data]
+    assert texts(ours)[-len(values) :] == values[-len(values) :]
