@@ -82,6 +82,7 @@ PASSAGES = [
     ("env-short", "password", "MYSQL_PWD=s3" + "cr3t mysql", "s3" + "cr3t", "mysql"),
     ("env-pass", "password", f"SMTP_PASS={WORD}", WORD, "SMTP_PASS="),
     ("env-comma", "password", "APP_PASSWORD=ab1,cd" + "2!x", "cd" + "2!x", "APP_PASSWORD="),
+    ("env-long", "token", f"API_TOKEN={RANDOM * 8}{LOWER} next", LOWER, " next"),
     ("env-symbols", "password", "ROOT_PASSWORD=p@(ss" + ")w0rd\n", "w0rd", "ROOT_PASSWORD="),
     ("prefix", "password", f"PGPASSWORD={PASS} psql -h db", PASS, "psql -h db"),
     ("properties", "password", f"url=x\npassword={WORD}\nuser=ana", WORD, "user=ana"),
@@ -329,6 +330,7 @@ BODIES = [
         tool=SECRET,
         error=SECRET,
     ),
+    events.FileWrite(path=SECRET, content=None),
     events.FileRead(paths=(SECRET,), lines=SECRET, tool=SECRET),
     events.Command(command=SECRET, output=SECRET, description=SECRET),
     events.Search(query=SECRET, path=SECRET, output=SECRET, tool=SECRET),
@@ -385,6 +387,12 @@ def test_identities_that_hold_secrets_stay_different() -> None:
     )
     assert first.session != second.session
     assert first.dedup == second.dedup
+
+
+def test_what_a_redacted_neighbour_had_hidden_is_found_as_well() -> None:
+    """The access key's last letter kept the other key from beginning a word."""
+    text = "AK" + "IA" + UPPER[:15] + "X" + "sk-" + HEX[:32]
+    assert redact_text(text) == "[redacted:aws-access-key][redacted:api-key]"
 
 
 def test_redacting_an_event_twice_changes_nothing() -> None:
