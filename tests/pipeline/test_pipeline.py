@@ -1,0 +1,327 @@
+"""Steps 2 to 8: nothing lost, nothing doubled, nothing mixed up."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from observer.config import Settings
+from observer.errors import StoreUnavailable
+from observer.events import Command, Commit, Event, Forget, Prompt, Remember, SessionEnd
+from observer.model import UNASSIGNED, Item, Receipt, item_id
+from observer.paths import Home
+from observer.pipeline import BATCH, Drained, Pipeline
+from observer.spool import Spool
+from observer.store.interface import Filters, Store
+
+Post = Callable[..., str]
+Run = Callable[..., dict[str, Any]]
+
+
+def items(store: Store) -> list[Item]:
+    with store.read() as reader:
+        return list(reader.all_items())
+
+
+def an_event(name: str = "e", **fields: Any) -> Event:
+    event = Event(id=name, at_ms=1_790_000_000_000, client="c", body=Command(command=f"do {name}"))
+    return msgspec.structs.replace(event, **fields)
+
+
+def test_a_spooled_event_becomes_an_item_and_leaves_the_spool(
+    pipeline: Pipeline, store: Store, spool: Spool, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("pytest -q", "3 passed in 0.1s"))
+    drained = pipeline.drain()
+    assert (drained.entries, drained.bad, spool.depth()) == (1, 0, 0)
+    (item, _summary) = items(store)
+    assert (item.type, item.project_id) == ("command", 2)
+    assert drained.projects == {2}
+
+
+def test_an_empty_spool_drains_to_nothing(pipeline: Pipeline) -> None:
+    assert pipeline.drain() == Drained()
+
+
+def test_a_replayed_entry_changes_nothing(
+    pipeline: Pipeline, store: Store, spool: Spool, home: Home, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("make"))
+    shutil.copytree(home.spool, home.root / "copy")
+    pipeline.drain()
+    before = items(store)
+    shutil.copytree(home.root / "copy", home.spool, dirs_exist_ok=True)
+    assert pipeline.drain().entries == 1
+    assert (items(store), spool.depth()) == (before, 0)
+
+
+def test_the_same_tool_call_told_twice_is_one_event(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    for _ in range(2):
+        post("PostToolUse", run("make", tool_use_id="toolu_1"))
+    pipeline.drain()
+    with store.read() as reader:
+        assert reader.totals().events == 1
+
+
+def test_what_cannot_be_decoded_is_kept_redacted_with_its_reason(
+    pipeline: Pipeline, store: Store, spool: Spool, home: Home, post: Post, run: Run
+) -> None:
+    secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
+    bad = post("PostToolUse", b"{ not json " + secret.encode())
+    post("PostToolUse", run("make"))
+    drained = pipeline.drain()
+    assert (drained.bad, spool.bad(), spool.depth()) == (1, 1, 0)
+    kept = (home.spool / "bad" / bad).read_bytes()
+    assert secret.encode() not in kept
+    assert b"not json" in kept
+    assert (home.spool / "bad" / f"{bad}.reason").read_text()
+    assert len(items(store)) == 2
+
+
+def test_more_than_a_batch_is_drained_in_rounds(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    for n in range(BATCH + 1):
+        post("PostToolUse", run(f"make step{n}"))
+    assert [pipeline.drain().entries for _ in range(3)] == [BATCH, 1, 0]
+    with store.read() as reader:
+        assert reader.totals().events == BATCH + 1
+
+
+def test_secrets_are_gone_before_they_are_stored(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    secret = "ghp" + "_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    post("PostToolUse", run(f"curl -H 'Authorization: token {secret}' x", f"ok {secret}"))
+    pipeline.drain()
+    with store.read() as reader:
+        assert secret not in str(reader.log())
+    assert secret not in str(items(store))
+
+
+def test_a_huge_event_is_capped(
+    make_pipeline: Callable[..., Pipeline], store: Store, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("make", "x y " * 500_000))
+    make_pipeline(settings=Settings(event_cap_bytes=2048)).drain()
+    with store.read() as reader:
+        (recorded,) = reader.log()
+    assert len(msgspec.json.encode(recorded.event)) < 4096
+    assert "cut" in recorded.event.body.output  # type: ignore[union-attr]  # it is a command
+
+
+def test_nothing_of_an_excluded_folder_is_recorded(
+    make_pipeline: Callable[..., Pipeline], store: Store, folder: Path, post: Post, run: Run
+) -> None:
+    pipeline = make_pipeline(settings=Settings(exclude=(str(folder),)))
+    post("PostToolUse", run("make"))
+    assert pipeline.drain().entries == 1
+    assert pipeline.ingest([an_event(cwd=str(folder / "deep"))]) == [Receipt()]
+    assert items(store) == []
+
+
+def test_an_unknown_folder_is_unassigned(pipeline: Pipeline, store: Store) -> None:
+    pipeline.ingest([an_event(cwd="/nowhere/at/all")])
+    assert items(store)[0].project_id == UNASSIGNED
+
+
+def test_two_projects_stay_apart(pipeline: Pipeline, store: Store, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "Makefile").touch()
+    pipeline.ingest([an_event("a", cwd=str(tmp_path / "one"))])
+    pipeline.ingest([an_event("b", cwd=str(tmp_path / "two")), an_event("c", cwd=str(tmp_path))])
+    assert len({item.project_id for item in items(store)}) == 3
+
+
+def test_ingest_answers_with_the_place_in_the_log_and_the_item(pipeline: Pipeline) -> None:
+    first, silent, again = pipeline.ingest(
+        [an_event("a"), an_event("b", body=Forget(item=99)), an_event("a")]
+    )
+    assert first == Receipt(seq=1, item=item_id(1))
+    assert silent == Receipt(seq=2, item=None)
+    assert again == Receipt()
+
+
+def test_a_note_with_a_key_is_replaced_within_one_batch(pipeline: Pipeline, store: Store) -> None:
+    notes = [an_event(n, body=Remember(content=f"use {n}", key="db")) for n in ("mysql", "sqlite")]
+    receipts = pipeline.ingest(notes)
+    assert receipts[0].item == receipts[1].item == item_id(1)
+    assert [item.narrative for item in items(store)] == ["use sqlite"]
+
+
+def test_the_same_words_are_one_note(pipeline: Pipeline, store: Store) -> None:
+    for name in ("a", "b"):
+        pipeline.ingest([an_event(name, body=Remember(content="we use tabs"))])
+    assert len(items(store)) == 1
+
+
+def test_personal_notes_of_two_owners_stay_apart(pipeline: Pipeline, store: Store) -> None:
+    for owner in ("ana", "ben"):
+        body = Remember(content="we use tabs", scope="personal", owner=owner)
+        pipeline.ingest([an_event(owner, body=body)])
+    assert [(i.owner, i.project_id) for i in items(store)] == [("ana", None), ("ben", None)]
+
+
+def test_a_forgotten_item_is_gone(pipeline: Pipeline, store: Store) -> None:
+    (receipt,) = pipeline.ingest([an_event("a", body=Remember(content="wrong"))])
+    pipeline.ingest([an_event("b", body=Forget(item=receipt.item or 0))])
+    assert items(store) == []
+
+
+def test_a_commit_is_completed_from_the_repository(
+    pipeline: Pipeline, store: Store, tmp_path: Path
+) -> None:
+    repository = tmp_path / "repository"
+    for command in ("init -q", "commit -q --allow-empty -m Begin", "rev-parse HEAD"):
+        argv = ["git", "-C", str(repository), *command.split()]
+        repository.mkdir(exist_ok=True)
+        done = subprocess.run(argv, check=True, capture_output=True, text=True)
+    known, gone = done.stdout.strip(), "0" * 40
+    pipeline.ingest(
+        [
+            an_event(hash_, body=Commit(hash=hash_, action="revert"), cwd=str(repository))
+            for hash_ in (known, gone)
+        ]
+    )
+    with store.read() as reader:
+        complete, bare = (recorded.event.body for recorded in reader.log())
+    assert isinstance(complete, Commit)
+    assert (complete.subject, complete.action) == ("Begin", "revert")
+    assert bare == Commit(hash=gone, action="revert")
+
+
+def test_a_silent_session_is_ended_once(
+    make_pipeline: Callable[..., Pipeline], store: Store, post: Post
+) -> None:
+    post("UserPromptSubmit", {"prompt": "why is it slow?"})
+    late = make_pipeline(now_ms=lambda: 1_790_000_000_000 + 31 * 60_000)
+    late.drain()
+    assert [late.close_idle(), late.close_idle()] == [1, 0]
+    with store.read() as reader:
+        (session,) = reader.sessions()
+    assert session.status == "idle"
+
+
+def test_a_session_goes_on_over_batches_and_ends(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    for event, payload in (
+        ("UserPromptSubmit", {"prompt": "fix the cart"}),
+        ("PostToolUse", run("pytest")),
+        ("SessionEnd", {"reason": "other"}),
+    ):
+        post(event, payload)
+        pipeline.drain()
+    with store.read() as reader:
+        (session,) = reader.sessions()
+    assert (session.status, session.events, session.prompts) == ("ended", 3, 1)
+
+
+def test_process_ids_of_two_runs_are_two_sessions_even_in_one_batch(
+    pipeline: Pipeline, store: Store
+) -> None:
+    def of_process(name: str, body: Any, at_ms: int) -> Event:
+        return an_event(name, session="ppid:7@box", body=body, at_ms=at_ms)
+
+    pipeline.ingest(
+        [
+            of_process("a", Prompt(text="one"), 1000),
+            of_process("b", SessionEnd(), 2000),
+            of_process("c", Prompt(text="two"), 3000),
+        ]
+    )
+    with store.read() as reader:
+        assert sorted(session.first_prompt for session in reader.sessions()) == ["one", "two"]
+
+
+def test_two_hooks_of_cursor_make_one_event(pipeline: Pipeline, store: Store) -> None:
+    native = an_event("a", client="cursor", session="s", route="cursor/afterShellExecution")
+    pipeline.ingest([native])
+    told_again = msgspec.structs.replace(native, id="b", route="claude-code/PostToolUse")
+    assert pipeline.ingest([told_again]) == [Receipt()]
+
+
+def test_an_event_that_breaks_the_interpreter_does_not_hold_up_the_rest(
+    make_pipeline: Callable[..., Pipeline], store: Store, spool: Spool, post: Post, run: Run
+) -> None:
+    poison = post("PostToolUse", run("boom"))
+    for n in range(3):
+        post("PostToolUse", run(f"make {n}"))
+    drained = make_pipeline(store=Tripping(store, poison)).drain()
+    assert (drained.entries, spool.depth(), spool.bad()) == (4, 0, 1)
+    with store.read() as reader:
+        assert reader.totals().events == 3
+
+
+def test_a_store_that_cannot_write_leaves_the_spool_as_it_is(
+    make_pipeline: Callable[..., Pipeline], store: Store, spool: Spool, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("make"))
+    broken, whole = make_pipeline(store=Full(store)), make_pipeline()
+    with pytest.raises(StoreUnavailable):
+        broken.drain()
+    assert spool.depth() == 1
+    assert whole.drain().entries == 1
+
+
+def test_a_spool_that_cannot_set_aside_says_so(
+    pipeline: Pipeline, spool: Spool, home: Home, post: Post
+) -> None:
+    post("PostToolUse", b"{")
+    (home.spool / "bad").rmdir()
+    (home.spool / "bad").touch()
+    with pytest.raises(StoreUnavailable, match="spool"):
+        pipeline.drain()
+    assert spool.depth() == 1
+
+
+def test_everything_stored_can_be_found(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("cargo build --release"))
+    pipeline.drain()
+    with store.read() as reader:
+        assert reader.match("cargo", Filters(), limit=5)
+
+
+class Tripping:
+    """A store whose writer breaks at one event, as a bug in the interpreter would."""
+
+    def __init__(self, store: Store, event_id: str) -> None:
+        self._store = store
+        self._event_id = event_id
+
+    @contextmanager
+    def write(self) -> Any:
+        with self._store.write() as writer:
+            append = writer.append
+
+            def tripping(recorded: Any, *, stored_ms: int) -> bool:
+                if recorded.event.id == self._event_id:
+                    raise ZeroDivisionError
+                return append(recorded, stored_ms=stored_ms)
+
+            writer.append = tripping  # type: ignore[method-assign]  # the fault
+            yield writer
+
+
+class Full(Tripping):
+    """A store on a full disk."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store, "")
+
+    @contextmanager
+    def write(self) -> Any:
+        raise StoreUnavailable("disk full")
+        yield

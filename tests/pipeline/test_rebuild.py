@@ -1,0 +1,79 @@
+"""Everything but the log is a projection: rebuilt equals live, however the log was cut."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from observer.capture.project import Places
+from observer.config import Settings
+from observer.events import (
+    AnyBody,
+    Command,
+    Edit,
+    Event,
+    FileRead,
+    FileWrite,
+    Forget,
+    Prompt,
+    Remember,
+    Reply,
+    SessionEnd,
+    SessionStart,
+)
+from observer.pipeline import Pipeline
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore
+
+PATHS = st.sampled_from(["/r/a.py", "/r/b.py"])
+BODIES: st.SearchStrategy[AnyBody] = st.one_of(
+    st.builds(SessionStart),
+    st.builds(SessionEnd),
+    st.builds(Prompt, text=st.sampled_from(["fix the cart", "why?"])),
+    st.builds(Reply, text=st.sampled_from(["Next: add tests.", ""])),
+    st.builds(
+        FileWrite,
+        path=PATHS,
+        edits=st.just((Edit(old="def a():\n    pass", new="def b():\n    pass"),)),
+    ),
+    st.builds(FileRead, paths=st.tuples(PATHS)),
+    st.builds(
+        Command, command=st.sampled_from(["pytest", "ls"]), failed=st.sampled_from([True, False])
+    ),
+    st.builds(Remember, content=st.sampled_from(["x", "y"]), key=st.sampled_from(["", "k"])),
+    st.builds(Forget, item=st.integers(1, 40)),
+)
+STEPS = st.lists(st.tuples(BODIES, st.sampled_from(["", "s1", "ppid:1@h"])), max_size=25)
+
+
+@given(steps=STEPS, cut=st.integers(1, 6))
+@settings(max_examples=40)
+def test_rebuilt_equals_live(steps: list[tuple[AnyBody, str]], cut: int) -> None:
+    events = [
+        Event(id=f"e{n}", at_ms=1_790_000_000_000 + n * 60_000, client="c", body=body, session=s)
+        for n, (body, s) in enumerate(steps)
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder) / "observer.db")
+        pipeline = Pipeline(
+            store,
+            Spool(Path(folder) / "spool"),
+            settings=Settings(),
+            places=Places(),
+            now_ms=lambda: 1_790_000_000_000,
+        )
+        for start in range(0, len(events), cut):
+            pipeline.ingest(events[start : start + cut])
+        live = everything(store)
+        assert pipeline.rebuild() == len(events)
+        assert everything(store) == live
+        store.close()
+
+
+def everything(store: SqliteStore) -> Any:
+    with store.read() as reader:
+        return list(reader.all_items()), sorted(reader.sessions(limit=99), key=lambda s: s.id)
