@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,8 @@ def call(home: Home, method: str, path: str, body: object = None, *, wait_s: flo
     connection = _Connection(home, wait_s)
     try:
         data = None if body is None else json.dumps(body).encode()
-        connection.request(method, path, data, {"Content-Type": "application/json"})
+        with suppress(BrokenPipeError):  # refused before it was read: the answer says why
+            connection.request(method, path, data, {"Content-Type": "application/json"})
         response = connection.getresponse()
         status, answer = response.status, response.read()
     except TimeoutError as error:
@@ -294,11 +296,11 @@ def _opened(status: int, answer: bytes) -> Any:  # noqa: ANN401 - as `call`
         raise DaemonUnavailable(f"the daemon answered no JSON (HTTP {status})") from error
     if status < 400:
         return value
-    told = value if isinstance(value, dict) else {}
-    raise _error(str(told.get("code", "")), told)
+    told = value.get("error") if isinstance(value, dict) else None
+    raise _error(told if isinstance(told, dict) else {})
 
 
-def _error(code: str, told: dict[str, Any]) -> ObserverError:
+def _error(told: dict[str, Any]) -> ObserverError:
     kinds = {kind.code: kind for kind in ObserverError.__subclasses__()}
-    message = str(told.get("error", "the daemon refused"))
-    return kinds.get(code, ObserverError)(message, hint=str(told.get("hint", "")))
+    kind = kinds.get(str(told.get("code")), ObserverError)
+    return kind(str(told.get("message", "the daemon refused")), hint=str(told.get("hint", "")))

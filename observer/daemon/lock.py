@@ -10,7 +10,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from observer.errors import StoreUnavailable
 from observer.paths import Home, make_private
@@ -37,8 +37,9 @@ def hold(home: Home) -> Iterator[bool]:
     try:
         is_ours = _lock(descriptor)
         if is_ours:
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
+            with suppress(OSError):  # a full disk
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
         yield is_ours
     finally:
         os.close(descriptor)

@@ -1,0 +1,107 @@
+"""The `observer` command: its list of commands, and the one place where errors become exit codes.
+
+A command's module is imported when the command runs, so that `observer status` does not pay for
+what `observer import git` needs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from observer import __version__
+from observer.cli.output import complain
+from observer.errors import BadInput, ObserverError
+
+COMMANDS = {
+    "up": "lifecycle",
+    "down": "lifecycle",
+    "status": "lifecycle",
+    "doctor": "doctor",
+    "search": "read",
+    "timeline": "read",
+    "show": "read",
+    "context": "read",
+    "recall": "read",
+    "remember": "write",
+    "forget": "write",
+    "post": "write",
+    "sessions": "lists",
+    "projects": "lists",
+    "import": "importing",
+    "install": "installing",
+    "uninstall": "installing",
+    "mcp": "serving",
+    "config": "settings",
+    "rebuild": "upkeep",
+    "export": "upkeep",
+    "daemon": "serving",
+}
+"""Every command and the module of this package that holds it, as `<name>_command`."""
+
+PIPE_CLOSED = 128 + 13
+INTERRUPTED = 128 + 2
+
+
+class Commands(click.Group):
+    """A group that knows its commands by name and imports them when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return all names, in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command by name."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"observer.cli.{COMMANDS[cmd_name]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="observer", message="%(prog)s %(version)s")
+def observer() -> None:
+    """Remember what happened in your editors, shells and repositories, and answer about it.
+
+    Exit codes: 0 done, 1 failed, 2 wrong input, 3 not found or ambiguous, 4 no daemon,
+    5 no store, 6 a secret was refused. Errors go to stderr, as JSON with --json.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command line and exit with its code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(_run(given))
+
+
+def _run(arguments: list[str]) -> int:
+    as_json = "--json" in arguments
+    try:
+        result: Any = observer.main(arguments, prog_name="observer", standalone_mode=False)
+        sys.stdout.flush()
+    except ObserverError as error:
+        return complain(error, as_json=as_json)
+    except click.UsageError as error:
+        return complain(_usage(error), as_json=as_json)
+    except click.ClickException as error:
+        return complain(BadInput(error.format_message()), as_json=as_json)
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has gone; nothing may be written when Python closes its streams either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    return result if isinstance(result, int) else 0
+
+
+def _usage(error: click.UsageError) -> BadInput:
+    path = error.ctx.command_path if error.ctx else "observer"
+    return BadInput(error.format_message().rstrip("."), hint=f"see: {path} --help")

@@ -1,0 +1,126 @@
+"""`observer doctor`: looks at everything that can be wrong and says what to do about it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+
+import click
+import msgspec
+
+from observer import __version__, client, config
+from observer.cli.output import emit, json_option, table
+from observer.daemon.status import Status, current
+from observer.errors import ObserverError
+from observer.paths import Home, home
+from observer.store.sqlite import SqliteStore
+
+LOW_DISK_BYTES = 100 << 20
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing looked at: what was found, and what to do where it is not well."""
+
+    name: str
+    is_well: bool
+    found: str
+    hint: str = ""
+
+
+@click.command("doctor", epilog="Example: observer doctor")
+@json_option
+def doctor_command(*, as_json: bool) -> int:
+    """Check the home, the daemon, the store and the spool; exit with 1 if anything is wrong."""
+    checks = list(_checks(home()))
+    is_well = all(check.is_well for check in checks)
+    if as_json:
+        emit({"is_well": is_well, "checks": checks})
+    else:
+        rows = [(_mark(check), check.name, check.found, check.hint) for check in checks]
+        table(("", "check", "found", "what to do"), rows)
+    return 0 if is_well else 1
+
+
+def _mark(check: Check) -> str:
+    return "ok" if check.is_well else "WRONG"
+
+
+def _checks(here: Home) -> Iterator[Check]:
+    status = current(here)
+    yield _home(here)
+    yield _told("settings", lambda: str(here.config if config.load(here) else ""))
+    yield _daemon(status)
+    yield _told("database", lambda: _integrity(here))
+    yield _spool(status)
+    yield _disk(here)
+    yield Check(
+        "degraded",
+        status.degraded is None,
+        status.degraded or "nothing",
+        "" if status.degraded is None else f"see {here.logs / 'daemon.log'}",
+    )
+
+
+def _told(name: str, look: Callable[[], str]) -> Check:
+    try:
+        return Check(name, is_well=True, found=look())
+    except ObserverError as error:
+        return Check(name, is_well=False, found=error.message, hint=error.hint)
+
+
+def _home(here: Home) -> Check:
+    if not here.root.exists():
+        return Check("home", is_well=True, found=f"{here.root} (not made yet)")
+    found = here.root.stat()
+    if found.st_uid != os.getuid() or not os.access(here.root, os.W_OK):
+        hint = "make it yours and writable, or choose another OBSERVER_HOME"
+        return Check("home", is_well=False, found=f"{here.root} cannot be written", hint=hint)
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        hint = f"run: chmod 700 {here.root}"
+        return Check("home", is_well=False, found=f"{here.root} is open to others", hint=hint)
+    return Check("home", is_well=True, found=str(here.root))
+
+
+def _daemon(status: Status) -> Check:
+    if status.pid is None:
+        return Check("daemon", is_well=True, found="down; it starts when it is needed")
+    found = f"pid {status.pid}, version {status.version}"
+    if (status.version, status.protocol) != (__version__, client.PROTOCOL):
+        return Check("daemon", is_well=False, found=found, hint="replace it with: observer up")
+    return Check("daemon", is_well=True, found=found)
+
+
+def _integrity(here: Home) -> str:
+    if not here.database.exists():
+        return "none yet"
+    store = SqliteStore(here.database, read_only=True)
+    try:
+        complaint = store.check()
+    finally:
+        store.close()
+    if complaint != "ok":
+        raise ObserverError(complaint, hint="restore a copy from the backups folder")
+    return f"{here.database}, whole"
+
+
+def _spool(status: Status) -> Check:
+    found = f"{status.spool_depth} waiting, {status.bad_events} not understood"
+    if status.spool_depth and status.pid is None:
+        return Check("spool", is_well=False, found=found, hint="store them with: observer up")
+    if status.bad_events:
+        hint = f"read the reasons in {status.home}/spool/bad, then delete what is there"
+        return Check("spool", is_well=False, found=found, hint=hint)
+    return Check("spool", is_well=True, found=found)
+
+
+def _disk(here: Home) -> Check:
+    folder = next(path for path in (here.root, *here.root.parents) if path.exists())
+    free_bytes = shutil.disk_usage(folder).free
+    return Check(
+        "disk",
+        is_well=free_bytes >= LOW_DISK_BYTES,
+        found=f"{free_bytes >> 20} MiB free",
+        hint="" if free_bytes >= LOW_DISK_BYTES else "free some space; events are refused soon",
+    )

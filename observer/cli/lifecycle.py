@@ -1,0 +1,88 @@
+"""The daemon's life as a person sees it: `up`, `down`, `status`."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from observer import client
+from observer.cli.output import emit, json_option, say
+from observer.daemon.status import Status, current
+from observer.model import iso
+from observer.paths import home
+
+
+@click.command("up", epilog="Example: observer up")
+@click.option("--wait", "wait_s", default=20.0, show_default=True, help="Seconds to wait for it.")
+@json_option
+def up_command(*, wait_s: float, as_json: bool) -> None:
+    """Start the daemon unless it runs, and return when it answers."""
+    client.ensure_daemon(home(), wait_s=wait_s)
+    status = current(home(), wait_s=wait_s)
+    if as_json:
+        emit(status)
+    else:
+        say(f"observer {status.version} is up (pid {status.pid}), home {status.home}")
+
+
+@click.command("down", epilog="Example: observer down")
+@click.option("--wait", "wait_s", default=30.0, show_default=True, help="Seconds to wait for it.")
+@json_option
+def down_command(*, wait_s: float, as_json: bool) -> None:
+    """Stop the daemon after it stored what is spooled, and return when it is gone."""
+    stopped = client.stop(home(), wait_s=wait_s)
+    if as_json:
+        emit({"stopped": stopped})
+    else:
+        say("observer is down" if stopped else "observer was not running")
+
+
+@click.command("status", epilog="Example: observer status --json")
+@json_option
+def status_command(*, as_json: bool) -> None:
+    """Show whether the daemon runs, what it stored, and what waits to be stored."""
+    status = current(home())
+    if as_json:
+        emit(status)
+        return
+    for name, text in _described(status):
+        say(f"{name:<13} {text}")
+
+
+def _described(status: Status) -> list[tuple[str, str]]:
+    now_ms = time.time_ns() // 1_000_000
+    running = f"running (pid {status.pid})" if status.pid else "down (observer up starts it)"
+    last = status.last_stored_ms
+    lines = [
+        ("daemon", running),
+        ("version", f"{status.version}, protocol {status.protocol}"),
+        ("home", status.home),
+        ("stored", f"{status.events} events, {status.items} items, {status.projects} projects"),
+        ("last stored", f"{iso(last)} ({_age(now_ms - last)} ago)" if last else "never"),
+        ("sessions", f"{status.active_sessions} active of {status.sessions}"),
+        ("spool", f"{status.spool_depth} waiting, {status.bad_events} not understood"),
+        ("size", f"{_size(status.db_bytes)} database, {_size(status.spool_bytes)} spool"),
+    ]
+    if status.uptime_ms is not None:
+        lines.insert(1, ("uptime", _age(status.uptime_ms)))
+    if status.http:
+        lines.append(("http", status.http))
+    if status.degraded:
+        lines.append(("degraded", status.degraded))
+    return lines
+
+
+def _age(milliseconds: int) -> str:
+    seconds = max(milliseconds, 0) // 1000
+    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= unit:
+            return f"{seconds // unit} {name}"
+    return f"{seconds} s"
+
+
+def _size(size_bytes: int) -> str:
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size_bytes >= unit:
+            return f"{size_bytes / unit:.1f} {name}"
+    return f"{size_bytes} B"

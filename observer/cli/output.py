@@ -1,0 +1,76 @@
+"""How commands print: JSON for scripts, tables for people, plain columns into pipes.
+
+What is printed came from files, commands and editors; control characters in it must not reach the
+terminal.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from observer.errors import ObserverError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What can move a cursor, recolour or reorder text; line feeds and tabs are left."""
+
+
+def json_option(command: F) -> F:
+    """Give a command the option `--json`, as the argument `as_json`."""
+    option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+    return option(command)
+
+
+def emit(value: object) -> None:
+    """Print one value as a line of JSON."""
+    sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
+
+
+def say(text: str) -> None:
+    """Print text for a person."""
+    click.echo(clean(text))
+
+
+def note(text: str) -> None:
+    """Tell a person something beside the result, on stderr."""
+    click.echo(clean(text), err=True)
+
+
+def clean(text: str) -> str:
+    """Return text without terminal control characters."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows: a table on a terminal, else a line each, separated by tabs, with a header."""
+    cells = [[" ".join(clean(_text(value)).split()) for value in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in [[name.lower() for name in columns], *cells]:
+            click.echo("\t".join(row))
+        return
+    from observer.cli.terminal import draw  # noqa: PLC0415 - rich is for those who can see it
+
+    draw(columns, cells)
+
+
+def complain(error: ObserverError, *, as_json: bool) -> int:
+    """Print an error to stderr and return its exit code."""
+    if as_json:
+        told = {"code": error.code, "message": error.message, "hint": error.hint}
+        click.echo(msgspec.json.encode({"error": told}), err=True)
+        return error.exit_code
+    note(f"error: {error.message}")
+    if error.hint:
+        note(f"hint: {error.hint}")
+    return error.exit_code
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)

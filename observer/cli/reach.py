@@ -1,0 +1,54 @@
+"""How reading commands get at the memory: straight from the database, daemon or not.
+
+The write-ahead log lets any number of processes read what is committed, so a read needs neither a
+running daemon nor its time. What still waits in the spool is not seen, and that is said.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from observer import client, config
+from observer.cli.output import note
+from observer.memory import Memory
+from observer.model import Project
+from observer.paths import Home, home
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore
+
+
+@contextmanager
+def open_memory() -> Iterator[Memory]:
+    """Lend the memory of this process's home, for reading.
+
+    Raises:
+        StoreUnavailable: there is none yet, or it cannot be read.
+        ConfigInvalid: the settings cannot be read.
+    """
+    here = home()
+    settings = config.load(here)
+    store = SqliteStore(here.database, read_only=True)
+    _mention_waiting(here)
+    try:
+        yield Memory(store, owner=config.owner(settings), now_ms=now_ms)
+    finally:
+        store.close()
+
+
+def project_here(memory: Memory) -> Project | None:
+    """Return the known project around the current folder."""
+    return memory.project_at(str(Path.cwd()))
+
+
+def now_ms() -> int:
+    """Return the time in UTC milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def _mention_waiting(here: Home) -> None:
+    waiting = Spool(here.spool).depth()
+    if waiting and not client.is_running(here):
+        note(f"note: {waiting} events wait to be stored; start the daemon with: observer up")

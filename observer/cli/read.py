@@ -1,0 +1,126 @@
+"""The commands that ask the memory. They are the MCP tools, with words for people around them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from msgspec import UNSET
+
+from observer.cli.output import emit, json_option, say
+from observer.cli.reach import open_memory, project_here
+from observer.front import render
+from observer.front.tool import Answer
+from observer.front.toolsets import rows, tools_of
+from observer.memory import Memory
+
+limit_option = click.option(
+    "--limit", "-n", default=10, show_default=True, help="Most results of each kind."
+)
+project_option = click.option("--project", "-p", help="Name, folder or remote of a project.")
+
+
+@click.command("search", epilog='Example: observer search "title:auth* NOT oauth" -n 5')
+@click.argument("query", nargs=-1, required=True)
+@project_option
+@limit_option
+@json_option
+def search_command(
+    *, query: tuple[str, ...], project: str | None, limit: int, as_json: bool
+) -> None:
+    """Find earlier work by words or FTS5 expressions, across all projects unless one is named."""
+    with open_memory() as memory:
+        arguments = {"query": " ".join(query), "project": project, "limit": limit}
+        _print(_ask(memory, "search", arguments), as_json=as_json)
+
+
+@click.command("timeline", epilog="Example: observer timeline 142 --before 3 --after 3")
+@click.argument("anchor")
+@click.option("--before", "-b", default=5, show_default=True, help="How many items before it.")
+@click.option("--after", "-a", default=5, show_default=True, help="How many items after it.")
+@json_option
+def timeline_command(*, anchor: str, before: int, after: int, as_json: bool) -> None:
+    """Show what happened before and after an item in its project, oldest first."""
+    with open_memory() as memory:
+        arguments = {
+            "anchor_id": memory.resolve(anchor),
+            "depth_before": before,
+            "depth_after": after,
+        }
+        _print(_ask(memory, "timeline", arguments), as_json=as_json)
+
+
+@click.command("show", epilog="Example: observer show 142 0197c2f1")
+@click.argument("handles", nargs=-1, required=True, metavar="ID|UUID...")
+@json_option
+def show_command(*, handles: tuple[str, ...], as_json: bool) -> None:
+    """Show items in full, by id, by uuid, or by the first characters of one."""
+    with open_memory() as memory:
+        ids = [memory.resolve(handle) for handle in handles]
+        _print(_ask(memory, "get_observations", {"ids": ids}), as_json=as_json)
+
+
+@click.command("context", epilog='Example: observer context --query "rate limiting" --tokens 1000')
+@project_option
+@click.option("--query", "-q", help="What you are about to do, to rank by relevance.")
+@click.option("--tokens", default=2000, show_default=True, help="Most tokens printed.")
+@json_option
+def context_command(*, project: str | None, query: str | None, tokens: int, as_json: bool) -> None:
+    """Print what matters in a project, the one around the current folder unless one is named."""
+    with open_memory() as memory:
+        arguments = {"project": project, "query": query, "token_budget": tokens}
+        _print(_ask(memory, "get_context", arguments), as_json=as_json)
+
+
+@click.command("recall", epilog='Example: observer recall "database choice" --type decision')
+@click.argument("query", nargs=-1, required=True)
+@click.option("--type", "type_", default="", help="Only notes of this type, such as decision.")
+@click.option("--category", default="", help="Only notes of this category.")
+@project_option
+@limit_option
+@json_option
+def recall_command(*, query: tuple[str, ...], as_json: bool, **narrow: Any) -> None:  # noqa: ANN401 - the options above
+    """Find notes of a project, the one around the current folder unless one is named."""
+    with open_memory() as memory:
+        _recall(memory, " ".join(query), as_json=as_json, **narrow)
+
+
+def _recall(  # noqa: PLR0913 - a command's options
+    memory: Memory,
+    query: str,
+    *,
+    type_: str,
+    category: str,
+    project: str | None,
+    limit: int,
+    as_json: bool,
+) -> None:
+    here = project_here(memory)
+    chosen = project or (here.uuid if here else None)
+    found = memory.recall(query, type=type_, category=category, limit=limit, project=chosen)
+    names: dict[int | None, str] = {known.id: known.name for known in memory.projects()}
+
+    def name(project_id: int | None) -> str:
+        return names.get(project_id, "")
+
+    text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))
+    result = rows.Found(
+        observations=[rows.observation(hit.item, name) for hit in found.hits],
+        summaries=[],
+        notice=found.notice or UNSET,
+        degraded=found.degraded or UNSET,
+    )
+    _print(Answer(text, result), as_json=as_json)
+
+
+def _ask(memory: Memory, tool: str, arguments: dict[str, Any]) -> Answer[Any]:
+    tools = tools_of(("core",), memory, lambda: str(Path.cwd()))
+    return tools[tool].call(arguments)
+
+
+def _print(answer: Answer[Any], *, as_json: bool) -> None:
+    if as_json:
+        emit(answer.result)
+    else:
+        say(answer.text)

@@ -1,0 +1,40 @@
+"""The two commands that programs start rather than people: the pump, and the daemon itself.
+
+Little is imported here: of twenty processes that start a daemon at once nineteen leave at the lock.
+"""
+
+from __future__ import annotations
+
+import click
+
+from observer.cli.output import json_option
+from observer.daemon.lock import hold
+from observer.paths import home
+
+
+@click.command(
+    "mcp",
+    context_settings={"ignore_unknown_options": True},
+    epilog="Example: claude mcp add observer -- observer mcp",
+)
+@click.option("--tools", help="Names of the toolsets to offer, separated by commas.")
+@json_option
+def mcp_command(*, tools: str | None, as_json: bool) -> int:
+    """Serve MCP on standard input and output; editors start this command."""
+    from observer import pump  # noqa: PLC0415 - `observer.__main__` comes here only for the help
+
+    del as_json  # MCP is JSON already
+    return pump.main(["--tools", tools] if tools else [])
+
+
+@click.command("daemon", hidden=True, epilog="Example: observer daemon")
+@json_option
+def daemon_command(*, as_json: bool) -> int:
+    """Be the daemon, in the foreground, until told to stop; leave quietly if there is one."""
+    del as_json  # it prints nothing
+    with hold(home()) as is_ours:
+        if not is_ours:
+            return 0
+        from observer.daemon.daemon import run  # noqa: PLC0415 - losers of a race leave before
+
+        return run(home())

@@ -1,0 +1,69 @@
+"""The whole memory at once: `rebuild` derives it anew, `export` prints it."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+import msgspec
+
+from observer import client, config
+from observer.capture.project import Places
+from observer.cli.output import emit, json_option, say
+from observer.cli.reach import now_ms, open_memory
+from observer.daemon.lock import hold
+from observer.errors import DaemonUnavailable
+from observer.model import Recorded
+from observer.paths import Home, home
+from observer.pipeline import Pipeline
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore
+
+
+@click.command("rebuild", epilog="Example: observer rebuild")
+@json_option
+def rebuild_command(*, as_json: bool) -> None:
+    """Derive all items and sessions anew from the log of events; what is lost there is found."""
+    here = home()
+    was_running = client.stop(here)
+    try:
+        events = _rebuild(here)
+    finally:
+        if was_running:
+            client.ensure_daemon(here, wait_s=20)
+    if as_json:
+        emit({"events": events})
+    else:
+        say(f"rebuilt from {events} events")
+
+
+@click.command("export", epilog="Example: observer export --json > memory.jsonl")
+@json_option
+def export_command(*, as_json: bool) -> None:
+    """Print every stored event, then every item, as one JSON object a line."""
+    del as_json  # there is no other form
+    out = sys.stdout.buffer
+    with open_memory() as memory:
+        for value in memory.export():
+            kind = "event" if isinstance(value, Recorded) else "item"
+            out.write(msgspec.json.encode({"record": kind, **msgspec.to_builtins(value)}) + b"\n")
+
+
+def _rebuild(here: Home) -> int:
+    with hold(here) as is_ours:
+        if not is_ours:
+            raise DaemonUnavailable(
+                "a daemon started meanwhile", hint="close your editors, or try again"
+            )
+        store = SqliteStore(here.database, backups=here.backups)
+        try:
+            pipeline = Pipeline(
+                store,
+                Spool(here.spool),
+                settings=config.load(here),
+                places=Places(),
+                now_ms=now_ms,
+            )
+            return pipeline.rebuild()
+        finally:
+            store.close()

@@ -1,0 +1,158 @@
+"""The commands that put something in: notes through the daemon, events through the spool."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import msgspec
+
+from observer import client
+from observer.capture.clients import generic
+from observer.capture.clients.attribution import attribute
+from observer.cli.output import emit, json_option, note, say
+from observer.cli.reach import open_memory, project_here
+from observer.errors import BadInput, ObserverError, StoreUnavailable
+from observer.events import Scope
+from observer.paths import home
+from observer.spool import Spool
+
+
+@click.command("remember", epilog='Example: observer remember "Tests need Redis" --type constraint')
+@click.argument("content", nargs=-1, required=True, metavar="TEXT...|-")
+@click.option("--title", default="", help="A short name; the first line of the text if left out.")
+@click.option("--type", default="fact", show_default=True, help="decision, constraint, rule ...")
+@click.option("--key", default="", help="Replace the note that is kept under this key.")
+@click.option("--category", default="", help="Groups notes, such as architecture.")
+@click.option("--confidence", default=0.5, show_default=True, help="How sure, from 0 to 1.")
+@click.option(
+    "--scope",
+    default="project",
+    show_default=True,
+    type=click.Choice(get_args(Scope)),
+    help="Who it is for.",
+)
+@click.option("--project", "-p", help="Name, folder or remote; the one around the current folder.")
+@json_option
+def remember_command(
+    *,
+    content: tuple[str, ...],
+    project: str | None,
+    as_json: bool,
+    **fields: Any,  # noqa: ANN401 - the options above
+) -> None:
+    """Keep a note on purpose: a decision, a constraint, a preference; - reads it from stdin."""
+    text = sys.stdin.read() if content == ("-",) else " ".join(content)
+    client.ensure_daemon(home())
+    chosen = project or _project_here()
+    asked = {**fields, "content": text, "project": chosen}
+    kept = client.call(home(), "POST", "/remember", asked)
+    if as_json:
+        emit(kept)
+        return
+    say(f"{'updated' if kept['updated'] else 'remembered'} as #{kept['id']}")
+    if chosen is None and fields["scope"] == "project":
+        note("note: no project is known around this folder; the note belongs to none")
+
+
+@click.command("forget", epilog="Example: observer forget 142")
+@click.argument("item_id", type=int, metavar="ID")
+@json_option
+def forget_command(*, item_id: int, as_json: bool) -> None:
+    """Delete an item by its exact id."""
+    client.ensure_daemon(home())
+    answer = client.call(home(), "POST", "/forget", {"id": item_id})
+    if as_json:
+        emit(answer)
+    else:
+        say(f"forgot #{item_id}")
+
+
+@click.command("post", epilog='Example: observer post command command="make test" exit_code:=2')
+@click.argument("kind", required=False)
+@click.argument("fields", nargs=-1, metavar="[NAME=TEXT|NAME:=JSON]...")
+@click.option("--wait", is_flag=True, help="Start the daemon and return once it is stored.")
+@json_option
+def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool, as_json: bool) -> None:
+    """Report events: one from arguments, or JSON (an object or a list) from stdin."""
+    given = _from_stdin() if kind is None else [{"kind": kind, **dict(map(_field, fields))}]
+    reports = [_surrounded(report) for report in given]
+    ids = _stored(reports) if wait else [_spooled(report) for report in reports]
+    if as_json:
+        emit([{"id": id_, "stored": wait} for id_ in ids])
+    else:
+        say(f"{'stored' if wait else 'spooled'} {len(ids)} events")
+
+
+def _project_here() -> str | None:
+    try:
+        with open_memory() as memory:
+            found = project_here(memory)
+    except StoreUnavailable:  # the daemon is about to say so itself
+        return None
+    return found.uuid if found else None
+
+
+def _from_stdin() -> list[Any]:
+    try:
+        payload = msgspec.json.decode(sys.stdin.buffer.read())
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(
+            f"stdin is no JSON: {error}", hint="give a kind and fields, or JSON on stdin"
+        ) from error
+    return payload if isinstance(payload, list) else [payload]
+
+
+def _field(text: str) -> tuple[str, Any]:
+    name, mark, value = text.partition("=")
+    if not mark or not name.rstrip(":"):
+        raise BadInput(f"{text!r} is no field", hint="write NAME=TEXT, or NAME:=JSON")
+    if not name.endswith(":"):
+        return name, value
+    try:
+        return name[:-1], msgspec.json.decode(value)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(
+            f"{value!r} is no JSON: {error}", hint="for text, write NAME=TEXT"
+        ) from error
+
+
+def _surrounded(report: Any) -> Any:  # noqa: ANN401 - JSON, judged by `generic.report`
+    """Return a report with what only this process knows; what it says itself stands."""
+    if not isinstance(report, dict):
+        return report
+    who = attribute(os.environ)
+    around = {
+        "client": who.client or generic.NAME,
+        "session": who.session,
+        "author": who.author,
+        "cwd": str(Path.cwd()),
+        "host": socket.gethostname(),
+        "at": time.time_ns() // 1_000_000,
+    }
+    return {**around, **report}
+
+
+def _stored(reports: list[Any]) -> list[str]:
+    client.ensure_daemon(home())
+    receipts = client.call(home(), "POST", "/events", reports)
+    return [receipt["id"] for receipt in receipts]
+
+
+def _spooled(report: Any) -> str:  # noqa: ANN401 - as above
+    generic.report(report, entry_id="check", at_ms=time.time_ns() // 1_000_000)
+    spool = Spool(home().spool)
+    try:
+        spool.prepare()
+        return spool.append(
+            {"client": generic.NAME, "event": report["kind"]}, msgspec.json.encode(report)
+        )
+    except OSError as error:
+        raise ObserverError(
+            f"the event could not be spooled: {error.strerror}", hint="free some disk space"
+        ) from error

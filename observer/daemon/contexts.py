@@ -1,0 +1,69 @@
+"""Keeps the context files of projects fresh while things are stored in them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from functools import partial
+
+from observer.config import Settings
+from observer.daemon.health import Health
+from observer.errors import ObserverError
+from observer.front import session_context
+from observer.memory import Memory
+from observer.paths import Home
+
+log = logging.getLogger(__name__)
+
+PAUSE_S = 1.0
+"""A busy project's files are written at most this often."""
+
+
+class Contexts:
+    """The projects whose files are out of date, and the task that writes them."""
+
+    def __init__(self, memory: Memory, home: Home, settings: Settings, *, health: Health) -> None:
+        self._memory = memory
+        self._home = home
+        self._settings = settings
+        self._health = health
+        self._stale: set[int] = set()
+        self._news = asyncio.Event()
+
+    def touch(self, projects: frozenset[int]) -> None:
+        """Note that something was stored in these projects."""
+        self._stale |= projects
+        if self._stale:
+            self._news.set()
+
+    async def keep_fresh(self) -> None:
+        """Write files whenever something was stored, until cancelled."""
+        await self._round(partial(session_context.sweep, self._home))
+        while True:
+            await self._news.wait()
+            await self.freshen()
+            await asyncio.sleep(PAUSE_S)
+
+    async def freshen(self) -> None:
+        """Write the files of every project that was touched."""
+        self._news.clear()
+        stale, self._stale = self._stale, set()
+        if stale:
+            await self._round(partial(self._write, stale))
+
+    async def _round(self, work: Callable[[], object]) -> None:
+        try:
+            await asyncio.to_thread(work)
+        except (OSError, ObserverError) as error:
+            self._health.degrade("context files", str(error))
+        except Exception as error:
+            log.exception("context files were not written")
+            self._health.degrade("context files", f"{type(error).__name__}; see the log")
+        else:
+            self._health.recover("context files")
+
+    def _write(self, stale: set[int]) -> None:
+        for project in self._memory.projects():
+            if project.id in stale:
+                session_context.write(self._memory, project, self._home, self._settings)

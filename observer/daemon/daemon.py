@@ -1,0 +1,217 @@
+"""The daemon itself: what it is made of, how it comes up, and how it goes down.
+
+It comes up sockets first, so that whoever started it can wait on them, and drains the spool at
+once. It goes down spool first: what is there is stored, then the sockets close, then the store.
+A part that fails for good takes the whole daemon with it; the next one to need it starts a new one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import time
+from collections.abc import Coroutine
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from observer import __version__, config
+from observer.capture.clients import generic
+from observer.capture.project import Places
+from observer.config import Settings
+from observer.daemon.contexts import Contexts
+from observer.daemon.draining import Draining
+from observer.daemon.health import Health
+from observer.daemon.late_mcp import LateMcp
+from observer.daemon.late_store import LateStore
+from observer.daemon.listeners import ensure_token, listen, listen_tcp, make_run_folder
+from observer.daemon.log import start_log
+from observer.daemon.posting import receive
+from observer.daemon.serving import HttpServer
+from observer.daemon.status import Status, with_spool, with_store
+from observer.daemon.wake import watch
+from observer.daemon.writer import WriterThread
+from observer.errors import DaemonUnavailable, StoreUnavailable
+from observer.front.http import Doings, Guard, app
+from observer.memory import Memory
+from observer.paths import Home
+from observer.pipeline import Pipeline
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore
+
+log = logging.getLogger(__name__)
+
+LAST_DRAIN_S = 15.0
+"""How long a daemon that was told to leave goes on storing; the rest keeps in the spool."""
+LAST_REQUESTS_S = 5.0
+LOOK_ROUND_S = 30.0
+
+Tasks: TypeAlias = list[asyncio.Task[None]]
+
+
+def run(home: Home) -> int:
+    """Be the daemon until told to stop; the caller holds the home's lock.
+
+    Raises:
+        ConfigInvalid: the settings cannot be used.
+        OSError: the sockets or the log cannot be made.
+    """
+    os.umask(0o077)
+    settings = config.load(home)
+    start_log(home, level=settings.log_level)
+    return asyncio.run(_live(home, settings))
+
+
+async def _live(home: Home, settings: Settings) -> int:
+    make_run_folder(home)
+    with listen(home.socket) as http_door, listen(home.mcp_socket) as mcp_door:
+        daemon = Daemon(home, settings)
+        log.info("observer %s is up, home %s", __version__, home.root)
+        try:
+            return await daemon.live(http_door, mcp_door)
+        finally:
+            home.socket.unlink(missing_ok=True)
+            home.mcp_socket.unlink(missing_ok=True)
+            log.info("observer is down")
+
+
+class Daemon:
+    """The parts of one daemon and the tasks that drive them. Made inside the event loop."""
+
+    def __init__(self, home: Home, settings: Settings) -> None:
+        self._home = home
+        self._settings = settings
+        self._started_ms = _now_ms()
+        self._stopping = asyncio.Event()
+        self._http: str | None = None
+        self._health = Health()
+        self._store = LateStore(partial(SqliteStore, home.database, backups=home.backups))
+        self._spool = Spool(home.spool)
+        pipeline = Pipeline(
+            self._store, self._spool, settings=settings, places=Places(), now_ms=_now_ms
+        )
+        self._writer = WriterThread(pipeline, self._health)
+        self._memory = Memory(
+            self._store,
+            owner=config.owner(settings),
+            now_ms=_now_ms,
+            record=self._writer.record,
+        )
+        self._contexts = Contexts(self._memory, home, settings, health=self._health)
+        self._draining = Draining(
+            pipeline, self._spool, self._writer, health=self._health, told=self._contexts.touch
+        )
+        self._mcp = LateMcp(self._memory)
+
+    async def live(self, http_door: socket.socket, mcp_door: socket.socket) -> int:
+        """Serve until told to stop or until a part fails; returns the exit code."""
+        self._obey_signals()
+        self._spool.prepare()
+        servers = self._servers(http_door)
+        chores = _begin(
+            # The watch before the first drain, so that nothing arrives unseen between them.
+            watch=watch(_watched(self._home), self._draining.wake, self._health),
+            drain=self._draining.keep_draining(),
+            chores=self._draining.keep_chores(),
+            contexts=self._contexts.keep_fresh(),
+            home=self._keep_home(),
+        )
+        mcp = _begin(mcp=self._mcp.serve(mcp_door))
+        http = _begin(**{server.name: server.serve() for server in servers})
+        told = asyncio.create_task(self._stopping.wait(), name="stop")
+        tasks = {told, *chores, *mcp, *http}
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        failed = [task for task in done if task is not told]
+        for task in failed:
+            log.error("%s failed, leaving", task.get_name(), exc_info=task.exception())
+        await _end(chores)
+        await self._draining.finish(wait_s=LAST_DRAIN_S)
+        await self._contexts.freshen()
+        for server in servers:
+            server.leave()
+        await asyncio.wait(http, timeout=LAST_REQUESTS_S)
+        await _end([*http, *mcp])
+        await asyncio.to_thread(self._writer.close)
+        self._store.close()
+        return 1 if failed else 0
+
+    def _servers(self, http_door: socket.socket) -> list[HttpServer]:
+        servers = [HttpServer(app(self._doings(), self._mcp), http_door, name="http")]
+        if port := self._settings.http_port:
+            try:
+                door = listen_tcp(port)
+            except OSError as error:
+                self._health.degrade("http", f"port {port} cannot be used: {error.strerror}")
+            else:
+                guard = Guard(token=ensure_token(self._home), port=port)
+                served = app(self._doings(), self._mcp, guard=guard)
+                servers.append(HttpServer(served, door, name="http on TCP"))
+                self._http = f"http://127.0.0.1:{port}"
+        return servers
+
+    def _doings(self) -> Doings:
+        return Doings(
+            memory=self._memory,
+            status=self._status,
+            post=lambda body: receive(body, self._writer.record),
+            schema=generic.schema,
+            stop=self._stopping.set,
+        )
+
+    def _status(self) -> Status:
+        status = Status(
+            pid=os.getpid(),
+            uptime_ms=_now_ms() - self._started_ms,
+            degraded=self._health.text(),
+            http=self._http,
+            home=str(self._home.root),
+        )
+        try:
+            status = with_store(status, self._store)
+        except StoreUnavailable as error:
+            status = msgspec.structs.replace(status, degraded=status.degraded or f"store: {error}")
+        return with_spool(status, self._home)
+
+    def _obey_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._obey)
+
+    def _obey(self) -> None:
+        if self._stopping.is_set():  # told twice: nothing is lost, the spool keeps it
+            os._exit(1)
+        self._stopping.set()
+
+    async def _keep_home(self) -> None:
+        """Fail once nobody can find this daemon any more, so that its successor is the only one."""
+        lock = self._home.lock.stat()
+        while True:
+            await asyncio.sleep(LOOK_ROUND_S)
+            found = self._home.lock.stat()
+            if (found.st_dev, found.st_ino) != (lock.st_dev, lock.st_ino):
+                raise DaemonUnavailable(f"{self._home.root} was replaced")
+            self._home.socket.lstat()
+            self._home.mcp_socket.lstat()
+
+
+def _watched(home: Home) -> tuple[Path, ...]:
+    return (home.spool / "new", home.spool / "shell")
+
+
+def _begin(**work: Coroutine[Any, Any, None]) -> Tasks:
+    return [asyncio.create_task(part, name=name) for name, part in work.items()]
+
+
+async def _end(tasks: Tasks) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

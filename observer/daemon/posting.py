@@ -1,0 +1,41 @@
+"""The open door's way in: JSON of `POST /events` -> events -> the log -> receipts."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Sequence
+
+import msgspec
+
+from observer.capture.clients import generic
+from observer.errors import BadInput
+from observer.front.http import Receipt
+from observer.memory import Record
+
+
+def receive(body: bytes, record: Record) -> Sequence[Receipt]:
+    """Store one reported event, or a list of them, all or none; returns a receipt each.
+
+    Raises:
+        BadInput: not JSON, or not an event; of a list, says which one.
+        StoreUnavailable: the store cannot be written.
+    """
+    try:
+        payload = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(f"the body is no JSON: {error}", hint=generic.SEE) from error
+    reports = payload if isinstance(payload, list) else [payload]
+    now_ms = time.time_ns() // 1_000_000
+    events = []
+    for number, report in enumerate(reports):
+        try:
+            events.append(generic.report(report, entry_id=uuid.uuid4().hex, at_ms=now_ms))
+        except BadInput as error:
+            where = f"event {number}: " if isinstance(payload, list) else ""
+            raise BadInput(where + error.message, hint=error.hint) from error
+    receipts = record(events, None)
+    return [
+        Receipt(id=event.id, stored=receipt.seq is not None)
+        for event, receipt in zip(events, receipts, strict=True)
+    ]

@@ -1,0 +1,118 @@
+"""How the daemon and its store are: told by the daemon, or read from disk where none answers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from observer import __version__
+from observer.client import PROTOCOL, call, daemon_pid
+from observer.errors import DaemonUnavailable, StoreUnavailable
+from observer.paths import Home
+from observer.spool import Spool
+from observer.store.interface import Store, Totals
+from observer.store.sqlite import SqliteStore
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """What `observer status --json` prints and `GET /status` answers; every field is always there.
+
+    `spool_depth` counts events that wait to be stored, `bad_events` those that no decoder
+    understood. `degraded` says in words what does not work as it should, null when all does.
+    """
+
+    pid: int | None = None
+    version: str = __version__
+    protocol: int = PROTOCOL
+    uptime_ms: int | None = None
+    events: int = 0
+    items: int = 0
+    projects: int = 0
+    sessions: int = 0
+    active_sessions: int = 0
+    spool_depth: int = 0
+    oldest_spooled_ms: int | None = None
+    bad_events: int = 0
+    last_stored_ms: int | None = None
+    degraded: str | None = None
+    db_bytes: int = 0
+    spool_bytes: int = 0
+    http: str | None = None
+    home: str = ""
+
+
+def current(home: Home, *, wait_s: float = 2.0) -> Status:
+    """Return the daemon's own status, or what the disk tells if it does not answer."""
+    pid = daemon_pid(home)
+    if pid is None:
+        return from_disk(home)
+    try:
+        return msgspec.convert(call(home, "GET", "/status", wait_s=wait_s), Status, strict=False)
+    except (DaemonUnavailable, msgspec.ValidationError) as error:
+        found = from_disk(home)
+        return msgspec.structs.replace(found, pid=pid, degraded=f"daemon: {error}")
+
+
+def from_disk(home: Home) -> Status:
+    """Return what can be known of a home without its daemon; changes nothing."""
+    status = Status(home=str(home.root))
+    if not home.database.exists():
+        return with_spool(status, home)
+    try:
+        store = SqliteStore(home.database, read_only=True)
+        try:
+            status = with_store(status, store)
+        finally:
+            store.close()
+    except StoreUnavailable as error:
+        status = msgspec.structs.replace(status, degraded=f"store: {error}")
+    return with_spool(status, home)
+
+
+def with_store(status: Status, store: Store) -> Status:
+    """Return the status with the store's counts.
+
+    Raises:
+        StoreUnavailable: the store cannot be read.
+    """
+    with store.read() as reader:
+        totals: Totals = reader.totals()
+    return msgspec.structs.replace(
+        status,
+        events=totals.events,
+        items=totals.items,
+        projects=totals.projects,
+        sessions=totals.sessions,
+        active_sessions=totals.active_sessions,
+        last_stored_ms=totals.last_stored_ms,
+        db_bytes=totals.size_bytes,
+    )
+
+
+def with_spool(status: Status, home: Home) -> Status:
+    """Return the status with the spool's counts."""
+    spool = Spool(home.spool)
+    return msgspec.structs.replace(
+        status,
+        spool_depth=spool.depth(),
+        oldest_spooled_ms=spool.oldest_ms(),
+        bad_events=spool.bad(),
+        spool_bytes=sum(map(_size_bytes, (home.spool / "tmp", home.spool / "shell"))),
+    )
+
+
+def _size_bytes(folder: Path) -> int:
+    try:
+        with os.scandir(folder) as entries:
+            return sum(_stat_bytes(entry) for entry in entries)
+    except FileNotFoundError:
+        return 0
+
+
+def _stat_bytes(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except FileNotFoundError:  # stored and acknowledged meanwhile
+        return 0

@@ -1,0 +1,47 @@
+"""The one thread that changes the store; drains, writes of fronts and chores queue up for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+from observer.daemon.health import Health
+from observer.errors import StoreUnavailable
+from observer.events import Event
+from observer.model import Receipt
+from observer.pipeline import Pipeline
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class WriterThread:
+    """Runs every call to the pipeline, one after the other; notes where the store fails."""
+
+    def __init__(self, pipeline: Pipeline, health: Health) -> None:
+        self._pipeline = pipeline
+        self._health = health
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
+
+    def record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
+        """Store events of a front and return after the commit; blocks the calling thread."""
+        return self._thread.submit(self._told, self._pipeline.ingest, events, project_id).result()
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a method of the pipeline in the writer's thread."""
+        told = partial(self._told, work, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, told)
+
+    def close(self) -> None:
+        """Finish what is queued and end the thread."""
+        self._thread.shutdown()
+
+    def _told(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return work(*args, **kwargs)
+        except StoreUnavailable as error:
+            self._health.degrade("store", str(error))
+            raise

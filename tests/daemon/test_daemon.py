@@ -1,0 +1,225 @@
+"""The life of real daemon processes: born in races, replaced, stopped, killed, never two."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from observer import __version__, client
+from observer.errors import DaemonUnavailable
+from observer.paths import Home
+from observer.spool import Spool
+
+ROOT = Path(__file__).parents[2]
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
+Until = Callable[..., None]
+
+
+def _status(home: Home) -> dict[str, Any]:
+    found: dict[str, Any] = client.call(home, "GET", "/status")
+    return found
+
+
+def _answers(home: Home) -> bool:
+    try:
+        return bool(_status(home))
+    except DaemonUnavailable:
+        return False
+
+
+def _spool(home: Home, folder: Path, count: int = 1) -> None:
+    spool = Spool(home.spool)
+    spool.prepare()
+    for number in range(count):
+        report = {"kind": "command", "command": f"make part-{number}", "cwd": str(folder)}
+        spool.append({"client": "generic", "event": "command"}, json.dumps(report).encode())
+
+
+def test_up_returns_when_the_daemon_answers(home: Home, observer: Observer) -> None:
+    done = observer("up", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["pid"] == client.daemon_pid(home)
+    assert told["version"] == __version__
+
+
+def test_twenty_that_start_it_at_once_get_one_daemon(home: Home) -> None:
+    command = [sys.executable, "-m", "observer", "up", "--json", "--wait", "60"]
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    racers = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+        for _ in range(20)
+    ]
+    outputs = [racer.communicate(timeout=120) for racer in racers]
+    assert [racer.returncode for racer in racers] == [0] * 20, outputs
+    assert {json.loads(out)["pid"] for out, _ in outputs} == {client.daemon_pid(home)}
+
+
+def test_a_second_daemon_leaves_quietly(home: Home, observer: Observer) -> None:
+    client.ensure_daemon(home)
+    done = observer("daemon")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_down_returns_when_it_is_gone(home: Home, observer: Observer) -> None:
+    client.ensure_daemon(home)
+    assert observer("down").returncode == 0
+    assert not client.is_running(home)
+    assert not home.socket.exists()
+
+
+def test_it_stores_what_was_spooled_while_it_was_down(
+    home: Home, tmp_path: Path, until: Until
+) -> None:
+    _spool(home, tmp_path, 3)
+    client.ensure_daemon(home)
+    until(lambda: _status(home)["events"] == 3)
+    assert _status(home)["spool_depth"] == 0
+
+
+def test_it_wakes_for_what_is_spooled_later(home: Home, tmp_path: Path, until: Until) -> None:
+    client.ensure_daemon(home)
+    until(lambda: _status(home)["uptime_ms"] > 0)
+    _spool(home, tmp_path)
+    begun = time.monotonic()
+    until(lambda: _status(home)["events"] == 1)
+    assert time.monotonic() - begun < 5, "it looked anyway, it was not woken"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_told_to_leave_it_stores_what_is_there(
+    home: Home, tmp_path: Path, until: Until, number: signal.Signals
+) -> None:
+    client.ensure_daemon(home)
+    _spool(home, tmp_path, 30)
+    os.kill(client.daemon_pid(home) or 0, number)
+    until(lambda: not client.is_running(home))
+    assert Spool(home.spool).depth() == 0
+
+
+def test_nothing_is_lost_by_a_kill(home: Home, tmp_path: Path, until: Until) -> None:
+    client.ensure_daemon(home)
+    _spool(home, tmp_path, 30)
+    os.kill(client.daemon_pid(home) or 0, signal.SIGKILL)
+    until(lambda: not client.is_running(home))
+    client.ensure_daemon(home)
+    until(lambda: _status(home)["events"] == 30)
+
+
+def test_an_older_daemon_is_replaced(home: Home, tmp_path: Path, until: Until) -> None:
+    package = tmp_path / "old" / "observer"
+    package.parent.mkdir()
+    subprocess.run(["cp", "-r", ROOT / "observer", package], check=True)
+    (package / "__init__.py").write_text('__version__ = "0.0.1"\n')
+    with subprocess.Popen(
+        [sys.executable, "-m", "observer", "daemon"],
+        env=os.environ | {"PYTHONPATH": str(package.parent)},
+        cwd=tmp_path,
+    ) as older:
+        until(lambda: _answers(home))
+        assert _status(home)["version"] == "0.0.1"
+        client.ensure_daemon(home, wait_s=30)
+        assert _status(home)["version"] == __version__
+        assert older.wait(10) == 0
+
+
+def test_status_of_a_stopped_daemon_says_so_in_time(home: Home, observer: Observer) -> None:
+    client.ensure_daemon(home)
+    pid = client.daemon_pid(home) or 0
+    os.kill(pid, signal.SIGSTOP)
+    told = json.loads(observer("status", "--json").stdout)
+    assert told["pid"] == pid
+    assert "did not answer" in told["degraded"]
+
+
+def test_a_home_with_a_very_long_path_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, observer: Observer
+) -> None:
+    long = Home(tmp_path / ("a" * 120) / ("b" * 120))
+    monkeypatch.setenv("OBSERVER_HOME", str(long.root))
+    try:
+        assert json.loads(observer("up", "--json").stdout)["home"] == str(long.root)
+        assert (long.root / "run" / "daemon.sock").is_socket()
+    finally:
+        client.stop(long)
+        long.run.rmdir()
+
+
+def test_two_homes_never_meet(home: Home, tmp_path: Path, until: Until) -> None:
+    other = Home(tmp_path / "other")
+    _spool(home, tmp_path)
+    client.ensure_daemon(home)
+    client.ensure_daemon(other)
+    try:
+        until(lambda: _status(home)["events"] == 1)
+        assert _status(other)["events"] == 0
+        assert client.daemon_pid(home) != client.daemon_pid(other)
+    finally:
+        client.stop(other)
+
+
+def test_a_database_of_a_newer_version_is_left_alone_and_told(home: Home, tmp_path: Path) -> None:
+
+    client.ensure_daemon(home)
+    client.stop(home)
+    database = apsw.Connection(str(home.database))
+    database.execute("PRAGMA user_version = 9999").fetchall()
+    database.close()
+    before = home.database.read_bytes()
+    _spool(home, tmp_path)
+    client.ensure_daemon(home)
+    status = _status(home)
+    assert "newer" in status["degraded"]
+    assert status["spool_depth"] == 1
+    client.stop(home)
+    assert home.database.read_bytes() == before
+
+
+def test_what_the_daemon_wrote_is_private(home: Home, tmp_path: Path, until: Until) -> None:
+    _spool(home, tmp_path)
+    client.ensure_daemon(home)
+    until(lambda: _status(home)["events"] == 1)
+    open_to_others = [path for path in home.root.rglob("*") if path.lstat().st_mode & 0o077]
+    assert not [path for path in open_to_others if not path.is_symlink()]
+
+
+def test_a_port_asks_for_the_token(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    monkeypatch.setenv("OBSERVER_HTTP_PORT", str(port))
+    client.ensure_daemon(home)
+    url = f"{_status(home)['http']}/status"
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(url)
+    caught.value.close()
+    assert caught.value.code == 401
+    token = home.token.read_text().strip()
+    asked = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(asked) as answer:
+        assert json.load(answer)["pid"] == client.daemon_pid(home)
+
+
+def test_a_taken_port_does_not_keep_the_daemon_down(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("OBSERVER_HTTP_PORT", str(taken.getsockname()[1]))
+        client.ensure_daemon(home)
+        status = _status(home)
+    assert status["http"] is None
+    assert "in use" in status["degraded"]
