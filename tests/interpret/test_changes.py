@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,6 @@ class Cart:
 """
 
 CASES = [
-    # id, language, old, new, (new, changed, gone), (added, removed)
     ("body", "python", CART, CART.replace("round(", "money("), ((), ("total",), ()), (1, 1)),
     ("signature", "python", CART, CART.replace("clear(self)", "clear(self, all)"),
      ((), ("clear",), ()), (1, 1)),
@@ -48,7 +49,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
-def test_a_difference_names_its_symbols_and_counts_its_lines(case):
+def test_a_difference_names_its_symbols_and_counts_its_lines(case: tuple[Any, ...]) -> None:
     _, language, old, new, symbols, lines = case
     change = difference(old, new, language)
     assert (change.new, change.changed, change.gone) == symbols
@@ -57,39 +58,39 @@ def test_a_difference_names_its_symbols_and_counts_its_lines(case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
-def test_undoing_a_difference_swaps_its_sides(case):
+def test_undoing_a_difference_swaps_its_sides(case: tuple[Any, ...]) -> None:
     _, language, old, new, _, _ = case
     there, back = difference(old, new, language), difference(new, old, language)
     assert (there.added, there.removed) == (back.removed, back.added)
     assert (set(there.new), set(there.gone)) == (set(back.gone), set(back.new))
 
 
-def test_a_change_of_one_line_keeps_both_texts():
+def test_a_change_of_one_line_keeps_both_texts() -> None:
     change = difference("a\nround(x,2)\nb", "a\nquantize(x)\nb", "python")
     assert (change.before, change.after) == ("round(x,2)", "quantize(x)")
 
 
-def test_identifiers_that_come_and_go_are_named():
+def test_identifiers_that_come_and_go_are_named() -> None:
     change = difference("total = round(x)", "total = quantize(x)", "python")
     assert (change.names, change.dropped) == (("quantize",), ("round",))
 
 
-def test_a_new_file_adds_all_its_lines():
+def test_a_new_file_adds_all_its_lines() -> None:
     change = change_of(FileWrite(path="a.py", operation="create", content=CART))
     assert (change.added, change.new) == (6, ("Cart", "total", "clear"))
 
 
-def test_a_write_that_shows_nothing_changes_nothing():
+def test_a_write_that_shows_nothing_changes_nothing() -> None:
     assert change_of(FileWrite(path="a.py")) == Change()
 
 
-def test_several_edits_of_one_event_add_up():
+def test_several_edits_of_one_event_add_up() -> None:
     edits = (Edit(old="a", new="b"), Edit(new="c\nd"))
     change = change_of(FileWrite(path="a.py", edits=edits))
     assert (change.added, change.removed) == (3, 1)
 
 
-def test_windows_paths_tell_their_language():
+def test_windows_paths_tell_their_language() -> None:
     write = FileWrite(path=r"C:\p\a.py", content="def f():\n    pass\n")
     assert change_of(write).new == ("f",)
 
@@ -104,7 +105,9 @@ MERGES = [
 
 
 @pytest.mark.parametrize(("name", "first", "then", "symbols"), MERGES, ids=[m[0] for m in MERGES])
-def test_two_changes_tell_their_sum(name, first, then, symbols):
+def test_two_changes_tell_their_sum(
+    name: str, first: Change, then: Change, symbols: tuple[tuple[str, ...], ...]
+) -> None:
     both = merged(first, then)
     assert (both.new, both.changed, both.gone) == symbols
 
@@ -113,7 +116,7 @@ TEXT = st.text(st.sampled_from("def a():\n\t }{)class#x"), max_size=200)
 
 
 @given(TEXT, TEXT, st.sampled_from(["python", "typescript", "c", "markdown", "yaml", ""]))
-def test_any_two_texts_can_be_compared(old, new, language):
+def test_any_two_texts_can_be_compared(old: str, new: str, language: str) -> None:
     change = difference(old, new, language)
     assert change.added <= new.count("\n") + 1
     assert change.removed <= old.count("\n") + 1

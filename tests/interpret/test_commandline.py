@@ -20,7 +20,7 @@ HEADS = [
     ("cat > a.txt <<EOF\nrm -rf /\nEOF", "cat > a.txt", "cat"),
     ("cat <<< hello", "cat <<< hello", "cat"),
     ("cd /tmp", "cd /tmp", "cd"),
-    ("(cd a; go test ./...)", "go test ./...)", "go"),
+    ("(cd a; go test ./...)", "go test ./...", "go"),
     (r"C:\tools\make.exe all", r"C:\tools\make.exe all", "make"),
     ("git commit -m 'a && b; c'", "git commit -m 'a && b; c'", "git"),
     ("", "(empty)", ""),
@@ -29,7 +29,7 @@ HEADS = [
 
 
 @pytest.mark.parametrize(("command", "head", "tool"), HEADS, ids=[case[0] for case in HEADS])
-def test_a_command_line_is_told_by_what_it_chiefly_runs(command, head, tool):
+def test_a_command_line_is_told_by_what_it_chiefly_runs(command: str, head: str, tool: str) -> None:
     line = commandline.read(command)
     assert (line.head, line.tool) == (head, tool)
 
@@ -47,7 +47,7 @@ def test_a_command_line_is_told_by_what_it_chiefly_runs(command, head, tool):
         "grep -rn x . 2>&1 | sort",
     ],
 )
-def test_looking_around_is_routine(command):
+def test_looking_around_is_routine(command: str) -> None:
     assert commandline.read(command).is_routine
 
 
@@ -66,14 +66,14 @@ def test_looking_around_is_routine(command):
         "",
     ],
 )
-def test_what_changes_something_is_not_routine(command):
+def test_what_changes_something_is_not_routine(command: str) -> None:
     assert not commandline.read(command).is_routine
 
 
-def test_every_program_of_a_line_is_named():
+def test_every_program_of_a_line_is_named() -> None:
     assert commandline.read("ruff check && mypy . | tail").tools == ("ruff", "mypy", "tail")
 
 
 @given(st.text(st.sampled_from("ab'\"\\;&|<> \n$(=-"), max_size=300))
-def test_any_text_is_a_command_line(command):
+def test_any_text_is_a_command_line(command: str) -> None:
     assert commandline.read(command).head

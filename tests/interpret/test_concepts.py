@@ -5,12 +5,12 @@ import pytest
 from observer.interpret import concepts
 
 
-def test_a_path_gives_its_language_its_name_and_nearest_folders():
+def test_a_path_gives_its_language_its_name_and_nearest_folders() -> None:
     found = concepts.of_path("services/billing/src/CartTotal.py")
     assert found == ("python", "cart", "total", "billing")
 
 
-def test_symbols_give_their_words():
+def test_symbols_give_their_words() -> None:
     assert concepts.of_files(("a.ts",), ("verifyToken",)) == ("typescript", "verify", "token")
 
 
@@ -23,11 +23,11 @@ def test_symbols_give_their_words():
         ("__init__", ()),
     ],
 )
-def test_identifiers_are_split_into_telling_words(name, words):
+def test_identifiers_are_split_into_telling_words(name: str, words: tuple[str, ...]) -> None:
     assert concepts.identifier_words(name) == words
 
 
-def test_tools_stand_for_what_the_table_says():
+def test_tools_stand_for_what_the_table_says() -> None:
     assert concepts.of_tools(("pytest", "tail", "docker")) == (
         "pytest",
         "testing",
@@ -36,11 +36,11 @@ def test_tools_stand_for_what_the_table_says():
     )
 
 
-def test_a_text_gives_its_commonest_words_first():
+def test_a_text_gives_its_commonest_words_first() -> None:
     text = "Please round the cart total; the cart must round half even in the cart"
     assert concepts.of_text(text, 3) == ("cart", "round", "total")
 
 
-def test_there_are_never_more_than_eight():
+def test_there_are_never_more_than_eight() -> None:
     words = [f"word{letter}" for letter in "abcdefghijkl"]
     assert len(concepts.together(words)) == concepts.AT_MOST

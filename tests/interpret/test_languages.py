@@ -63,7 +63,7 @@ LINES = [
 @pytest.mark.parametrize(
     ("language", "line", "name"), LINES, ids=[f"{a}: {b}" for a, b, _ in LINES]
 )
-def test_a_defining_line_names_what_it_defines(language, line, name):
+def test_a_defining_line_names_what_it_defines(language: str, line: str, name: str) -> None:
     text = line.lstrip()
     assert languages.definition(text, len(line) - len(text), language) == name
 
@@ -79,18 +79,18 @@ def test_a_defining_line_names_what_it_defines(language, line, name):
         ("a.unknown", ""),
     ],
 )
-def test_the_language_follows_from_the_name(path, language):
+def test_the_language_follows_from_the_name(path: str, language: str) -> None:
     assert languages.language_of(path) == language
 
 
 @given(st.text(max_size=400), st.sampled_from([*sorted(set(languages.EXTENSIONS.values())), ""]))
-def test_any_line_of_any_language_is_read(line, language):
+def test_any_line_of_any_language_is_read(line: str, language: str) -> None:
     assert isinstance(languages.definition(line, 0, language), str)
 
 
 @pytest.mark.parametrize("language", sorted(set(languages.EXTENSIONS.values())))
 @pytest.mark.parametrize("sign", ["(", "a ", "<a", "public ", "[", "=", "\t", "type "])
-def test_a_hostile_line_takes_no_time(language, sign):
+def test_a_hostile_line_takes_no_time(language: str, sign: str) -> None:
     line = sign * 100_000
     for _ in range(20):
         languages.definition(line, 0, language)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,13 +11,12 @@ from observer.events import Command
 from observer.interpret import commandline, outcome
 
 REAL = [
-    # sample, command, tool, ok, said, first error
     ("pytest", "pytest -q", "pytest", False, "3 failed, 1 passed, 1 skipped in 1.2 s",
      "test_x.py::test_total - AssertionError: sum off"),
     ("unittest", "python -m unittest", "unittest", False, "2 failed, 1 skipped in 1 ms",
      "test_x.T.test_e - KeyError: 'k'"),
     ("jest", "npx jest", "jest", False, "1 failed, 1 passed in 574 ms",
-     "t/a.test.js: cart › totals - expected 3, got 2"),
+     "t/a.test.js: cart \u203a totals - expected 3, got 2"),
     ("vitest", "npm test", "vitest", False, "1 failed, 1 passed in 395 ms",
      "t/a.test.js > cart > totals - Error: expected 3, got 2"),
     ("mocha", "npm test", "mocha", False, "1 failed, 1 passed in 5 ms",
@@ -35,17 +37,17 @@ REAL = [
     ("ruff-concise", "make lint", "ruff", False, "2 errors",
      "bad.py:1: I001 Import block is un-sorted or un-formatted"),
     ("mypy", "mypy bad.py", "mypy", False, "1 error",
-     "bad.py:2: Incompatible types in assignment (expression has type \"str\", variable has type"
-     " \"int\") [assignment]"),
+     ('bad.py:2: Incompatible types in assignment (expression has type "str", variable has type'
+     ' "int") [assignment]')),
     ("gcc", "gcc a.c", "compiler", False, "1 error",
-     "a.c:1: ‘x’ undeclared (first use in this function)"),
+     "a.c:1: \u2018x\u2019 undeclared (first use in this function)"),
     ("make", "make", "compiler", False, "1 error",
-     "a.c:1: ‘x’ undeclared (first use in this function)"),
+     "a.c:1: \u2018x\u2019 undeclared (first use in this function)"),
     ("npm-install", "npm i", "npm", True, "added 396 packages in 31s", ""),
     ("npm-error", "npm run nope", "npm", False, "npm stopped", 'Missing script: "nope"'),
     ("pip", "pip install x", "pip", False, "pip stopped",
-     "Could not find a version that satisfies the requirement nothing-such-pkg-xyz==99"
-     " (from versions: none)"),
+     ("Could not find a version that satisfies the requirement nothing-such-pkg-xyz==99"
+     " (from versions: none)")),
     ("python-traceback", "python x.py", "python", False, "an error was raised",
      "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
     ("node-error", "node x.js", "thrown", False, "an error was raised",
@@ -69,8 +71,8 @@ WRITTEN = [
     ("npx vitest", " Tests  4 passed (4)\n", True, "4 passed", ""),
     ("npm test", "  3 passing (12ms)\n  1 pending\n", True, "3 passed, 1 skipped in 12 ms", ""),
     ("npm test", "# tests 2\n# pass 2\n# fail 0\n", True, "2 passed", ""),
-    ("go test ./...", "ok  \tshop/cart\t0.01s\n--- FAIL: TestTotal (0.00s)\n"
-     "    cart_test.go:12: got 2\nFAIL\nFAIL\tshop/api\t0.02s\n", False,
+    ("go test ./...", ("ok  \tshop/cart\t0.01s\n--- FAIL: TestTotal (0.00s)\n"
+     "    cart_test.go:12: got 2\nFAIL\nFAIL\tshop/api\t0.02s\n"), False,
      "1 failed, 1 of 2 packages ok", "TestTotal - cart_test.go:12: got 2"),
     ("go test ./...", "ok  \tshop/cart\t0.01s\nok  \tshop/api\t(cached)\n", True,
      "2 of 2 packages ok", ""),
@@ -101,8 +103,8 @@ WRITTEN = [
      "No rule to make target 'x'. Stop."),
     ("npm i", "npm ERR! code ERESOLVE", False, "npm stopped", "ERESOLVE"),
     ("pip install x", "Successfully installed a-1 b-2", True, "installed 2 packages: a-1 b-2", ""),
-    ("python x.py", 'Traceback (most recent call last):\n  File "x.py", line 3, in <module>\n'
-     "ValueError: no", False, "an error was raised", "x.py:3: ValueError: no"),
+    ("python x.py", ('Traceback (most recent call last):\n  File "x.py", line 3, in <module>\n'
+     "ValueError: no"), False, "an error was raised", "x.py:3: ValueError: no"),
     ("python x.py", "Traceback (most recent call last):", False, "an error was raised",
      "traceback"),
     ("./run", "thread 'main' panicked at src/main.rs:3:5:", False, "an error was raised",
@@ -120,20 +122,22 @@ def judged(command: str, text: str = "", **fields: object) -> outcome.Verdict:
 
 
 @pytest.mark.parametrize("case", REAL, ids=[case[0] for case in REAL])
-def test_the_output_of_a_real_run_is_understood(case, output):
+def test_the_output_of_a_real_run_is_understood(
+    case: tuple[Any, ...], output: Callable[[str], str]
+) -> None:
     sample, command, tool, ok, said, first_error = case
     found = judged(command, output(sample))
     assert (found.tool, found.ok, found.said, found.first_error) == (tool, ok, said, first_error)
 
 
 @pytest.mark.parametrize("case", WRITTEN, ids=[f"{c[0]}: {c[2]}"[:60] for c in WRITTEN])
-def test_an_output_gives_the_result_and_the_first_error(case):
+def test_an_output_gives_the_result_and_the_first_error(case: tuple[Any, ...]) -> None:
     command, text, ok, said, first_error = case
     found = judged(command, text)
     assert (found.ok, found.said, found.first_error) == (ok, said, first_error)
 
 
-def test_failing_tests_are_named(output):
+def test_failing_tests_are_named(output: Callable[[str], str]) -> None:
     assert judged("pytest", output("pytest")).failing == (
         "test_x.py::test_total",
         "test_x.py::T::test_e",
@@ -153,20 +157,20 @@ def test_failing_tests_are_named(output):
         pytest.param({"exit_code": 130, "interrupted": True}, None, id="interrupted"),
     ],
 )
-def test_without_words_the_exit_code_decides(fields, ok):
+def test_without_words_the_exit_code_decides(fields: dict[str, Any], ok: bool | None) -> None:
     text = str(fields.pop("output", ""))
     assert judged("deploy", text, **fields).ok is ok
 
 
-def test_failing_tests_outweigh_the_exit_code_of_a_pipe():
+def test_failing_tests_outweigh_the_exit_code_of_a_pipe() -> None:
     assert judged("pytest | tail -3", "2 failed in 0.10s", exit_code=0).ok is False
 
 
-def test_a_bad_exit_code_outweighs_passing_tests():
+def test_a_bad_exit_code_outweighs_passing_tests() -> None:
     assert judged("pytest && false", "2 passed in 0.10s", exit_code=1).ok is False
 
 
-def test_a_printed_traceback_is_no_failure_of_a_program_that_ended_well():
+def test_a_printed_traceback_is_no_failure_of_a_program_that_ended_well() -> None:
     text = "Traceback (most recent call last):\nValueError: handled\n"
     assert judged("python x.py", text, exit_code=0).ok is True
 
@@ -178,40 +182,40 @@ def test_a_printed_traceback_is_no_failure_of_a_program_that_ended_well():
         pytest.param("diff a b", "differences found", id="diff"),
     ],
 )
-def test_exit_1_of_a_searching_tool_is_an_answer(command, said):
+def test_exit_1_of_a_searching_tool_is_an_answer(command: str, said: str) -> None:
     found = judged(command, exit_code=1)
     assert (found.ok, found.said) == (True, said)
 
 
-def test_a_failure_without_a_known_tool_names_its_first_complaint():
+def test_a_failure_without_a_known_tool_names_its_first_complaint() -> None:
     found = judged("deploy", "step 1\nfatal: no such host\nbye", exit_code=1)
     assert found.first_error == "fatal: no such host"
 
 
-def test_a_failure_without_a_complaint_names_its_last_line():
+def test_a_failure_without_a_complaint_names_its_last_line() -> None:
     assert judged("deploy", "step 1\nbye", exit_code=1).first_error == "bye"
 
 
-def test_what_a_routine_command_printed_is_not_read():
+def test_what_a_routine_command_printed_is_not_read() -> None:
     assert judged("cat build.log", "error: old news\n3 failed in 1.00s").said == ""
 
 
-def test_a_client_saying_that_there_was_no_output_is_not_repeated():
+def test_a_client_saying_that_there_was_no_output_is_not_repeated() -> None:
     assert judged("touch a", "Tool ran without output or errors").said == ""
 
 
-def test_only_head_and_tail_of_a_long_output_are_looked_at():
+def test_only_head_and_tail_of_a_long_output_are_looked_at() -> None:
     text = "start\n" + "x" * 100_000 + "\n5 passed in 1.00s"
     shown = outcome.plain(text)
     assert len(shown) <= outcome.HEAD_CHARS + outcome.TAIL_CHARS + 1
     assert judged("pytest", text).passed == 5
 
 
-def test_progress_bars_leave_their_last_state():
+def test_progress_bars_leave_their_last_state() -> None:
     assert outcome.plain("10%\r50%\rdone\r\nnext") == "done\nnext"
 
 
 @given(st.text(alphabet="\x1b[]0m;?=_-E:\n\r ()FAILedpassin./", max_size=400))
-def test_any_output_gives_a_verdict(text):
+def test_any_output_gives_a_verdict(text: str) -> None:
     """No output can break the readers."""
     assert judged("pytest && npm test && make", text).first_error is not None

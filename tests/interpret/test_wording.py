@@ -10,7 +10,7 @@ ANY_TEXT = st.text(st.characters(), max_size=300)
 
 
 @given(ANY_TEXT, st.integers(2, 50))
-def test_one_line_is_short_printable_and_on_one_line(text, limit):
+def test_one_line_is_short_printable_and_on_one_line(text: str, limit: int) -> None:
     shown = wording.one_line(text, limit)
     assert len(shown) <= limit
     assert shown.isprintable()
@@ -18,7 +18,7 @@ def test_one_line_is_short_printable_and_on_one_line(text, limit):
 
 
 @given(ANY_TEXT, st.integers(2, 50))
-def test_a_block_is_short_and_can_be_stored(text, limit):
+def test_a_block_is_short_and_can_be_stored(text: str, limit: int) -> None:
     shown = wording.block(text, limit)
     assert len(shown) <= limit
     assert "\0" not in shown
@@ -26,17 +26,17 @@ def test_a_block_is_short_and_can_be_stored(text, limit):
 
 
 @given(ANY_TEXT)
-def test_one_line_of_one_line_is_the_same(text):
+def test_one_line_of_one_line_is_the_same(text: str) -> None:
     once = wording.one_line(text, 80)
     assert wording.one_line(once, 80) == once
 
 
-def test_a_cut_shows():
+def test_a_cut_shows() -> None:
     assert wording.one_line("abcdef", 4) == "abc…"
     assert wording.block("abcdef", 4) == "abc…"
 
 
-def test_a_block_keeps_its_lines():
+def test_a_block_keeps_its_lines() -> None:
     assert wording.block(" a\n\tb\x07 ", 10) == "a\n\tb"
 
 
@@ -48,14 +48,14 @@ def test_a_block_keeps_its_lines():
         pytest.param("  \n ", "", id="blank"),
     ],
 )
-def test_the_first_line_is_the_first_that_says_something(text, line):
+def test_the_first_line_is_the_first_that_says_something(text: str, line: str) -> None:
     assert wording.first_line(text, 20) == line
 
 
 @pytest.mark.parametrize(
     ("number", "shown"), [(1, "1 line"), (0, "0 lines"), (1024, "1,024 lines")]
 )
-def test_counts_agree_with_their_noun(number, shown):
+def test_counts_agree_with_their_noun(number: int, shown: str) -> None:
     assert wording.counted(number, "line") == shown
 
 
@@ -68,7 +68,7 @@ def test_counts_agree_with_their_noun(number, shown):
         (["a", "b", "c", "d", "e"], "a, b, c and 2 more"),
     ],
 )
-def test_lists_read_as_a_person_says_them(names, shown):
+def test_lists_read_as_a_person_says_them(names: list[str], shown: str) -> None:
     assert wording.listed(names) == shown
 
 
@@ -82,7 +82,7 @@ def test_lists_read_as_a_person_says_them(names, shown):
         (7_500_000, "2 h 5 min"),
     ],
 )
-def test_durations_read_as_a_person_says_them(duration_ms, shown):
+def test_durations_read_as_a_person_says_them(duration_ms: int, shown: str) -> None:
     assert wording.lasted(duration_ms) == shown
 
 
@@ -103,12 +103,14 @@ def test_durations_read_as_a_person_says_them(duration_ms, shown):
         pytest.param("/P/a", "/p", "", "/P/a", id="case-counts-on-posix"),
     ],
 )
-def test_paths_are_relative_to_the_root_where_inside(path, root, cwd, shown):
+def test_paths_are_relative_to_the_root_where_inside(
+    path: str, root: str, cwd: str, shown: str
+) -> None:
     assert wording.relative(path, root, cwd) == shown
 
 
 @pytest.mark.parametrize(
     ("path", "name"), [("a/b.py", "b.py"), ("b.py", "b.py"), ("a/b/", "b"), ("/", "/")]
 )
-def test_the_base_name_is_the_last_part(path, name):
+def test_the_base_name_is_the_last_part(path: str, name: str) -> None:
     assert wording.base_name(path) == name

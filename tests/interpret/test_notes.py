@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from observer.events import Prompt, Remember
+from observer.interpret import notes
+from observer.model import Recorded, item_id
+
+Place = Callable[..., Recorded]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "layer"),
+    [
+        ("general", "fact", "state"),
+        ("", "fact", "state"),
+        ("decision", "decision", "past"),
+        ("rejected", "rejected", "past"),
+        ("constraint", "constraint", "state"),
+        ("heuristic", "heuristic", "state"),
+        ("preference", "preference", "state"),
+        ("rule", "rule", "rule"),
+        ("House Rule!", "house-rule", "state"),
+    ],
+)
+def test_a_type_decides_the_layer(place: Place, name: str, kind: str, layer: str) -> None:
+    made = notes.note(place(Remember(content="x", type=name)), None, owner="ana")
+    assert (made.type, made.layer) == (kind, layer)
+
+
+def test_the_first_line_is_the_title(place: Place) -> None:
+    made = notes.note(place(Remember(content="# Use Decimal\nAlways.")), None, owner="ana")
+    assert (made.title, made.narrative) == ("Use Decimal", "# Use Decimal\nAlways.")
+
+
+def test_an_empty_note_has_a_title(place: Place) -> None:
+    assert notes.note(place(Remember(content="")), None, owner="").title == "Empty fact"
+
+
+def test_what_was_said_is_kept(place: Place) -> None:
+    body = Remember(
+        content="Use Decimal for money", title="Money", key="money", category="api", confidence=0.9
+    )
+    made = notes.note(place(body), None, owner="ana")
+    assert (made.title, made.key, made.category, made.confidence) == ("Money", "money", "api", 0.9)
+    assert made.concepts == ("money", "decimal")
+    assert made.kind == "note"
+
+
+@pytest.mark.parametrize(
+    ("scope", "project_id", "owner"),
+    [("project", 7, ""), ("personal", None, "ana"), ("team", None, "")],
+)
+def test_the_scope_decides_project_and_owner(
+    place: Place, scope: str, project_id: int | None, owner: str
+) -> None:
+    made = notes.note(place(Remember(content="x", scope=scope)), None, owner="ana")  # type: ignore[arg-type] # a table's string
+    assert (made.project_id, made.owner) == (project_id, owner)
+
+
+def test_a_note_under_the_same_key_takes_its_place(place: Place) -> None:
+    first = notes.note(place(Remember(content="old", key="k"), 1), None, owner="ana")
+    second = notes.note(place(Remember(content="new", key="k"), 2), first, owner="ana")
+    assert (second.id, second.uuid, second.created_ms) == (item_id(1), first.uuid, first.created_ms)
+    assert (second.narrative, second.updated_ms > first.updated_ms) == ("new", True)
+
+
+def test_a_deleted_note_remembered_again_lives(place: Place) -> None:
+    first = notes.note(place(Remember(content="x", key="k"), 1), None, owner="ana")
+    again = notes.note(
+        place(Remember(content="x", key="k"), 2), notes.forgotten(first, 9), owner="ana"
+    )
+    assert again.deleted_ms is None
+
+
+def test_spacing_does_not_change_the_hash(place: Place) -> None:
+    one, other = (
+        notes.note(place(Remember(content=text)), None, owner="") for text in ("a  b", "a\nb")
+    )
+    assert one.content_hash == other.content_hash
+
+
+def test_forgetting_twice_keeps_the_first_time(place: Place) -> None:
+    made = notes.note(place(Remember(content="x")), None, owner="")
+    assert notes.forgotten(notes.forgotten(made, 5), 9).deleted_ms == 5
+
+
+def test_another_kind_of_event_is_refused(place: Place) -> None:
+    with pytest.raises(TypeError, match="not a remember event: e1"):
+        notes.note(place(Prompt(text="x")), None, owner="")

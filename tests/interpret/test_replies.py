@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.interpret import replies
+
+REPLY = """\
+Let me summarise what I did.
+
+The timeout came from the retry loop, which never slept. **Totals** are rounded half even now.
+Was it because of the cache? I chose quantize instead of round.
+
+## Next steps:
+- Add a test for the retry loop
+1. Wire the setting
+
+That is all.
+The cache is not yet implemented, TODO later.
+"""
+
+
+def test_causes_and_decisions_are_lessons() -> None:
+    assert replies.read(REPLY).lessons == (
+        "The timeout came from the retry loop, which never slept.",
+        "I chose quantize instead of round.",
+    )
+
+
+def test_what_is_left_to_do_are_plans() -> None:
+    assert replies.read(REPLY).plans == (
+        "Add a test for the retry loop",
+        "Wire the setting",
+        "The cache is not yet implemented, TODO later.",
+    )
+
+
+def test_announcements_do_not_lead() -> None:
+    assert replies.read(REPLY).lead == "The timeout came from the retry loop, which never slept."
+
+
+def test_an_offer_is_no_plan() -> None:
+    assert replies.read("Next: shall we merge?\nNext:\n").plans == ()
+
+
+def test_an_empty_reply_says_nothing() -> None:
+    assert replies.read("") == replies.Said()
+
+
+@given(st.text(st.sampled_from("Next:.\n-*# TODObecause1)?"), max_size=300))
+def test_any_reply_is_read(text: str) -> None:
+    said = replies.read(text)
+    assert len(said.lessons) <= 4
+    assert len(said.plans) <= 4

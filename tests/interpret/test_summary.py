@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from observer.events import (
+    AnyBody,
+    Command,
+    Commit,
+    Compaction,
+    Custom,
+    Delegation,
+    Edit,
+    FileChange,
+    FileRead,
+    FileWrite,
+    Prompt,
+    Remember,
+    Reply,
+    Search,
+    SessionEnd,
+    SessionStart,
+)
+from observer.interpret.summary import summarise
+from observer.model import Item, SummaryFields, item_id
+
+Tell = Callable[..., Any]
+
+RED = Command(
+    command="pytest -q t.py", output="FAILED t.py::a - AssertionError: 2\n1 failed in 0.10s"
+)
+GREEN = Command(command="pytest -q", output="3 passed in 0.10s", exit_code=0)
+WRITE = FileWrite(
+    path="api/cart.py", edits=(Edit(old="def a():\n    1\n", new="def a():\n    2\n"),)
+)
+COMMIT = Commit(
+    hash="abcdef0123456", subject="Round totals", files=(FileChange(path="api/cart.py"),)
+)
+
+
+def summary(tell: Tell, *bodies: AnyBody) -> SummaryFields:
+    item = summarise(tell(*bodies).session)
+    assert item is not None
+    assert item.summary is not None
+    return item.summary
+
+
+def test_the_request_is_the_first_real_prompts(tell: Tell) -> None:
+    fields = summary(
+        tell,
+        Prompt(text="/clear"),
+        Prompt(text="Round it"),
+        Prompt(text="ok, go"),
+        Prompt(text="b c"),
+    )
+    assert fields.request == "Round it Then: b c."
+
+
+def test_without_prompts_the_request_is_the_commit(tell: Tell) -> None:
+    assert summary(tell, COMMIT).request == "Round totals."
+
+
+def test_without_prompts_and_commits_the_request_is_the_branch(tell: Tell) -> None:
+    session = tell(GREEN).session
+    item = summarise(replace(session, branch="fix/timeout"))
+    assert item is not None
+    assert item.title == "Work on fix/timeout"
+
+
+def test_without_anything_better_the_title_names_the_client(tell: Tell) -> None:
+    item = summarise(tell(GREEN).session)
+    assert item is not None
+    assert item.title == "claude-code session"
+
+
+def test_reads_searches_and_delegations_were_investigated(tell: Tell) -> None:
+    fields = summary(
+        tell,
+        FileRead(paths=("a.py",)),
+        Search(query="half even"),
+        Delegation(task="Find callers", agent="Explore"),
+    )
+    assert fields.investigated == ("Read a.py. Looked up half even. Delegated Find callers.")
+
+
+def test_fixes_notes_and_reasons_were_learned(tell: Tell) -> None:
+    fields = summary(
+        tell,
+        RED,
+        WRITE,
+        Reply(text="It failed because the rounding was wrong. Nice."),
+        Command(command="pytest -q t.py", output="1 passed in 0.10s"),
+        Remember(content="Use Decimal", type="decision"),
+        Compaction(summary="The cart was the culprit in the end."),
+    )
+    assert fields.learned == (
+        "pytest -q t.py failed (t.py::a - AssertionError: 2), passes after changes to api/cart.py."
+        " decision: Use Decimal. It failed because the rounding was wrong."
+        " The cart was the culprit in the end."
+    )
+
+
+def test_a_session_of_talk_learned_the_answer(tell: Tell) -> None:
+    fields = summary(tell, Prompt(text="What is quantize?"), Reply(text="It rounds a decimal."))
+    assert fields.learned == "It rounds a decimal."
+
+
+def test_commits_files_tests_and_customs_were_completed(tell: Tell) -> None:
+    fields = summary(
+        tell,
+        WRITE,
+        FileWrite(path="new.md", operation="create", content="# New\n"),
+        FileWrite(path="old", operation="delete"),
+        GREEN,
+        COMMIT,
+        Custom(name="deploy", text="staging"),
+    )
+    assert fields.completed == (
+        "Committed Round totals (abcdef0123). Changed api/cart.py (a) +1 -1."
+        " Created new.md (New) +1 -0. Deleted old. pytest -q: 3 passed in 100 ms. deploy: staging."
+    )
+
+
+def test_failing_checks_dirty_files_and_plans_are_next(tell: Tell) -> None:
+    fields = summary(
+        tell,
+        RED,
+        Command(command="frobnicate", exit_code=1),
+        WRITE,
+        Reply(text="Next steps:\n- Add a test"),
+    )
+    assert fields.next_steps == (
+        "pytest -q t.py fails: 1 failed in 100 ms - t.py::a - AssertionError: 2."
+        " Not committed: api/cart.py. Add a test."
+    )
+
+
+def test_a_broader_passing_run_answers_a_failing_one(tell: Tell) -> None:
+    assert summary(tell, RED, GREEN).next_steps == ""
+
+
+def test_a_narrower_passing_run_does_not(tell: Tell) -> None:
+    narrow = Command(command="pytest -q u.py", output="1 passed in 0.10s")
+    assert summary(tell, RED, narrow).next_steps.startswith("pytest -q t.py fails")
+
+
+def test_a_new_prompt_forgets_old_plans(tell: Tell) -> None:
+    fields = summary(tell, Reply(text="Next steps:\n- Add a test"), Prompt(text="Do other things"))
+    assert fields.next_steps == ""
+
+
+def test_counts_length_agents_and_models_are_notes(tell: Tell, place: Callable[..., Any]) -> None:
+    fields = summary(
+        tell,
+        SessionStart(model="m-1"),
+        Search(query="a"),
+        Search(query="b"),
+        place(FileRead(paths=("a",)), 4, agent="Explore"),
+    )
+    assert fields.notes == "1 file read, 2 searches in 30.0 s. Sub-agents: Explore. Models: m-1."
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((SessionStart(), SessionEnd()), id="only-start-and-end"),
+        pytest.param((Command(command="ls"),), id="only-looking"),
+        pytest.param((Reply(text="Hello there, how are you today"),), id="only-a-reply"),
+    ],
+)
+def test_a_session_without_substance_has_no_summary(
+    tell: Tell, bodies: tuple[AnyBody, ...]
+) -> None:
+    assert summarise(tell(*bodies).session) is None
+
+
+@pytest.mark.parametrize(
+    ("end", "subtitle"),
+    [
+        ((), "claude-code session, open"),
+        ((SessionEnd(),), "claude-code session, ended"),
+        ((SessionEnd(reason="idle"),), "claude-code session, ended idle"),
+    ],
+)
+def test_the_subtitle_says_whether_it_is_final(
+    tell: Tell, end: tuple[AnyBody, ...], subtitle: str
+) -> None:
+    item = summarise(tell(WRITE, *end).session)
+    assert item is not None
+    assert item.subtitle == subtitle
+
+
+def test_a_summary_keeps_its_id_and_grows(tell: Tell) -> None:
+    early, late = summarise(tell(WRITE).session), summarise(tell(WRITE, GREEN).session)
+    assert isinstance(early, Item)
+    assert isinstance(late, Item)
+    assert early.id == late.id == item_id(1, "summary")
+    assert early.uuid == late.uuid
+    assert early.created_ms == late.created_ms < late.updated_ms
