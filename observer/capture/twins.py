@@ -31,7 +31,15 @@ from observer.events import (
 WINDOW_MS = 5_000
 """How far apart two hooks report one happening at most: each starts processes of its own."""
 
+TWO_MOUTHED = frozenset({"cursor"})
+"""Clients that run another client's hooks beside their own; all others tell each thing once."""
+
 _SEPARATORS = re.compile(r"__|[:/]")
+
+
+def may_have_twin(event: Event) -> bool:
+    """Say whether it is worth looking for a twin at all: most events need no look at their past."""
+    return event.client in TWO_MOUTHED and type(event.body) in _SIGNATURES
 
 
 def twin(event: Event, near: Sequence[Event]) -> Event | None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from observer.capture.project import enrich, found, recognise, vanished
-from observer.capture.twins import twin
+from observer.capture.twins import WINDOW_MS, may_have_twin, twin
 from observer.events import Event, Value
 from observer.interpret.sessions import continues
 from observer.model import UNASSIGNED, Place, Receipt, Recorded, Session
 from observer.pipeline.projection import Projection
 from observer.store.interface import Writer
-
-TWIN_MS = 5_000
-"""Two hooks that tell of the same happening do so within seconds."""
 
 
 class Located(Value):
@@ -60,7 +57,8 @@ class Intake:
         if session_id is not None:
             self._latest[event.client, event.session, project_id] = session_id
         self.touched.add(project_id)
-        return Receipt(seq=recorded.seq, item=self._projection.add(recorded))
+        item = self._projection.add(recorded)
+        return Receipt(seq=recorded.seq, item=item, project_id=recorded.project_id)
 
     def finish(self) -> None:
         """Put the items and sessions derived from what was taken."""
@@ -101,9 +99,9 @@ class Intake:
 
     def _is_twin(self, recorded: Recorded) -> bool:
         event = recorded.event
-        if recorded.session_id is None or recorded.session_id == recorded.seq:
+        if recorded.session_id is None or not may_have_twin(event):
             return False
         near = self._writer.recorded_near(
-            recorded.session_id, from_ms=event.at_ms - TWIN_MS, to_ms=event.at_ms + TWIN_MS
+            recorded.session_id, from_ms=event.at_ms - WINDOW_MS, to_ms=event.at_ms + WINDOW_MS
         )
         return twin(event, [other.event for other in near]) is not None
