@@ -54,6 +54,7 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         self._folders = [folder / name for name in ("tmp", "new", "bad", "shell")]
         self._tmp, self._new, self._bad, shell = self._folders
+        self._bodies = f"{self._tmp}{os.sep}"
         self._logs = ShellLogs(shell)
         self._queue: dict[str, _Waiting] = {}
 
@@ -109,8 +110,8 @@ class Spool:
             if entry.end is None:
                 # The name goes first: bytes without a name are no event, a name without bytes
                 # would look like a loss.
-                entry.path.unlink(missing_ok=True)
-                (self._tmp / entry.path.name).unlink(missing_ok=True)
+                _remove(entry.path)
+                _remove(self._bodies + entry.path.name)
                 self._queue.pop(entry.path.name, None)
         self._logs.finish(entries)
 
@@ -184,7 +185,7 @@ class Spool:
     def _opened(self, name: str, waiting: _Waiting) -> Entry | None:
         path = self._new / name
         try:
-            data, fault = read(path if waiting.has_own_bytes else self._tmp / name)
+            data, fault = read(path if waiting.has_own_bytes else self._bodies + name)
         except FileNotFoundError:
             if path.exists():
                 self._set_aside(name, "its bytes are not in tmp")
@@ -221,6 +222,11 @@ def _id(name: str) -> str:
     if _NAME.fullmatch(name):
         return name
     return f"foreign-{hashlib.sha256(os.fsencode(name)).hexdigest()}"
+
+
+def _remove(path: str | Path) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108 - a Path for each of 20,000 names costs more than the call
 
 
 def _ms(status: os.stat_result) -> int:

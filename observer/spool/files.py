@@ -6,8 +6,6 @@ import errno
 import io
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 LARGEST_BYTES = 64 << 20
@@ -21,9 +19,8 @@ class Foreign(Exception):
     """Something in the spool that no hook made; the message says what it is."""
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[tuple[io.FileIO, os.stat_result]]:
-    """Open a plain file for reading; follow no link and wait for no writer.
+def open_plain(path: str | Path) -> tuple[int, os.stat_result]:
+    """Open a plain file for reading, for the caller to close; follow no link, wait for no writer.
 
     Raises:
         FileNotFoundError: it is gone.
@@ -36,27 +33,28 @@ def opened(path: Path) -> Iterator[tuple[io.FileIO, os.stat_result]]:
         if error.errno in _NOT_OURS:
             raise Foreign(f"it cannot be opened: {error.strerror}") from error
         raise
-    try:
-        status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode):
-            raise Foreign("it is not a plain file")
-        with io.FileIO(handle, closefd=False) as file:
-            yield file, status
-    finally:
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
         os.close(handle)
+        raise Foreign("it is not a plain file")
+    return handle, status
 
 
-def read(path: Path) -> tuple[bytes, str]:
+def read(path: str | Path) -> tuple[bytes, str]:
     """Return a file's bytes and no fault, or its head and why there is no more.
 
     Raises:
         FileNotFoundError: it is gone.
         Foreign: it is not a plain file, or not ours to read.
     """
-    with opened(path) as (file, status):
+    handle, status = open_plain(path)
+    try:
         if status.st_size > LARGEST_BYTES:
-            return file.read(HEAD_BYTES), f"{status.st_size:,} bytes, more than any event has"
-        return file.readall(), ""
+            fault = f"{status.st_size:,} bytes, more than any event has"
+            return os.read(handle, HEAD_BYTES), fault
+        return os.read(handle, status.st_size), ""
+    finally:
+        os.close(handle)
 
 
 def create(path: Path, data: bytes) -> None:

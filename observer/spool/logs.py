@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from observer.spool.entry import Entry, envelope
-from observer.spool.files import LARGEST_BYTES, Foreign, opened, replace
+from observer.spool.files import LARGEST_BYTES, Foreign, open_plain, replace
 
 _NAME = re.compile(r"(bash|zsh|fish)-([0-9]{1,10})-([0-9]{1,20})")
 _MARK = b"\0\0"
@@ -131,11 +131,13 @@ def _is_alive(pid: int) -> bool:
 def _entries(log: Log) -> Iterator[Entry]:
     stored = _stored_offset(log.path)
     try:
-        with opened(log.path) as (file, status):
-            file.seek(stored)
-            data = file.read(LARGEST_BYTES)
+        handle, status = open_plain(log.path)
     except (FileNotFoundError, Foreign):
         return
+    try:
+        data = os.pread(handle, min(max(status.st_size - stored, 0), LARGEST_BYTES), stored)
+    finally:
+        os.close(handle)
     written_ms = status.st_mtime_ns // 1_000_000
     fields = {"client": log.shell, "event": "command", "ppid": str(log.pid)}
     fields["host"] = os.uname().nodename
