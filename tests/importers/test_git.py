@@ -1,0 +1,80 @@
+"""A history becomes events that can be imported again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.errors import NotFound
+from observer.events import Commit, Event
+from observer.importers.git import commits, count
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def shop(tmp_path: Path, git: Git) -> Path:
+    folder = tmp_path / "home/shop"
+    git(folder, "init", "-q")
+    for number in range(3):
+        (folder / "a.py").write_text(f"x = {number}\n")
+        git(folder, "add", "-A")
+        when = f"{1_000_000_000 + number} +0000"
+        git(folder, "commit", "-q", "-m", f"c{number}", GIT_COMMITTER_DATE=when)
+    return folder
+
+
+def ids(folder: Path) -> list[str]:
+    return [event.id for event in commits(str(folder))]
+
+
+def test_a_commit_becomes_an_event(shop: Path, git: Git) -> None:
+    event = next(commits(str(shop / "gone")))
+    head = git(shop, "rev-parse", "HEAD~2")
+    assert isinstance(event.body, Commit)
+    assert event == Event(
+        id=event.id,
+        at_ms=1_000_000_000_000,
+        client="git",
+        body=event.body,
+        cwd=str(shop),
+        route="git/import",
+        dedup=f"commit:{head}",
+        author="person",
+    )
+    assert (event.body.hash, event.body.subject, event.body.action) == (head, "c0", "import")
+
+
+def test_a_second_import_tells_the_same(shop: Path) -> None:
+    assert list(commits(str(shop))) == list(commits(str(shop)))
+    assert len(set(ids(shop))) == 3 == count(str(shop))
+
+
+def test_clones_of_one_remote_tell_the_same_ids(shop: Path, git: Git) -> None:
+    for name in ("one", "two"):
+        git(shop.parent, "clone", "-q", str(shop), name)
+    assert ids(shop.parent / "one") == ids(shop.parent / "two")
+
+
+def test_forks_tell_ids_of_their_own(shop: Path, git: Git) -> None:
+    git(shop.parent, "clone", "-q", str(shop), "fork")
+    git(shop.parent / "fork", "remote", "set-url", "origin", "https://host/bo/shop")
+    assert not set(ids(shop)) & set(ids(shop.parent / "fork"))
+
+
+def test_an_import_resumes_behind_a_commit(shop: Path, git: Git) -> None:
+    since = git(shop, "rev-parse", "HEAD~1")
+    assert [e.body.subject for e in commits(str(shop), since=since)] == ["c2"]
+
+
+def test_known_commits_are_left_out(shop: Path, git: Git) -> None:
+    known = {git(shop, "rev-parse", "HEAD~1")}
+    events = commits(str(shop), known=known.__contains__)
+    assert [e.body.subject for e in events] == ["c0", "c2"]
+
+
+def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        commits(str(tmp_path / "home"))
