@@ -1,8 +1,8 @@
 """Owns the recognition of one happening told by two hooks.
 
 Cursor runs the hooks installed for Claude Code beside its own, and reports an edit or a command
-both as such and as a tool call. Where both reports carry an id, `Event.dedup` decides; the rest
-are told from real repetition here. Pure.
+both as such and as a tool call; Kiro may run the hooks of two of its formats. Where both reports
+carry an id, `Event.dedup` decides; the rest are told from real repetition here. Pure.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from observer.events import (
     Event,
     FileRead,
     FileWrite,
+    Intent,
+    Outcome,
     Prompt,
     Reply,
     Search,
@@ -31,8 +33,8 @@ from observer.events import (
 WINDOW_MS = 5_000
 """How far apart two hooks report one happening at most: each starts processes of its own."""
 
-TWO_MOUTHED = frozenset({"cursor"})
-"""Clients that run another client's hooks beside their own; all others tell each thing once."""
+TWO_MOUTHED = frozenset({"cursor", "kiro", "kiro-cli"})
+"""Clients that run another client's or version's hooks beside their own; others tell once."""
 
 _SEPARATORS = re.compile(r"__|[:/]")
 
@@ -94,6 +96,8 @@ _SIGNATURES: Mapping[type, Callable[[Event, Any], object]] = {
     Search: lambda _, body: (body.where, body.query.strip()),
     ToolUse: lambda _, body: _SEPARATORS.split(body.tool)[-1],
     Delegation: lambda _, body: (body.agent, body.task, bool(body.result)),
+    Intent: lambda _, body: (body.tool, body.of),
+    Outcome: lambda _, body: (body.tool, body.output.strip()),
     Compaction: lambda _, body: (body.trigger, body.summary),
     Custom: lambda _, body: (body.name, body.text),
 }

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from observer.capture.twins import WINDOW_MS, twin
+from observer.capture.twins import WINDOW_MS, may_have_twin, twin
 from observer.events import (
     AnyBody,
     Command,
@@ -21,7 +21,9 @@ from observer.events import (
     FileRead,
     FileWrite,
     Intent,
+    Outcome,
     Prompt,
+    Remember,
     Reply,
     Search,
     SessionEnd,
@@ -65,6 +67,8 @@ LS = Command(command="ls")
         ),
         pytest.param(Compaction(trigger="auto"), Compaction(trigger="auto"), id="compaction"),
         pytest.param(Custom(name="n", text="t"), Custom(name="n", text="t"), id="custom"),
+        pytest.param(Intent(tool="t", of=LS), Intent(tool="t", of=LS), id="intent"),
+        pytest.param(Outcome(tool="t", output="a"), Outcome(tool="t", output="a\n"), id="outcome"),
     ],
 )
 def test_one_happening_by_two_routes_is_a_twin(one: AnyBody, other: AnyBody) -> None:
@@ -95,7 +99,10 @@ def test_anything_else_is_no_twin(second: Event) -> None:
             Compaction(trigger="auto"), Compaction(trigger="auto", summary="s"), id="compaction"
         ),
         pytest.param(FileWrite(path="a"), FileWrite(path="b"), id="files"),
-        pytest.param(Intent(tool="t", of=LS), Intent(tool="t", of=LS), id="intents"),
+        pytest.param(
+            Intent(tool="t", of=LS), Outcome(tool="t", output="a"), id="intent-and-outcome"
+        ),
+        pytest.param(Remember(content="a"), Remember(content="a"), id="notes"),
     ],
 )
 def test_before_and_after_are_no_twins(one: AnyBody, other: AnyBody) -> None:
@@ -139,3 +146,17 @@ def test_a_path_is_resolved_against_the_open_folder_too() -> None:
     first = told(FileWrite(path="/r/a"), "a/x")
     second = structs.replace(told(FileWrite(path="a"), "b/x", 1001), cwd="", roots=("/r",))
     assert twin(second, [first]) is first
+
+
+@pytest.mark.parametrize(
+    ("client", "body", "worth"),
+    [
+        pytest.param("cursor", LS, True, id="runs-two-sets-of-hooks"),
+        pytest.param("claude-code", LS, False, id="runs-one"),
+        pytest.param("cursor", Remember(content="a"), False, id="told-once"),
+    ],
+)
+def test_a_twin_is_looked_for_where_there_can_be_one(
+    client: str, body: AnyBody, worth: object
+) -> None:
+    assert may_have_twin(told(body, "a/x", client=client)) is worth

@@ -66,7 +66,7 @@ def _after_tool(payload: Object) -> Bodies:
         )
 
 
-_READERS: Readers = {
+_V1: Readers = {
     "SessionStart": session_start,
     "AgentSpawn": session_start,
     "SessionEnd": _session_end,
@@ -75,3 +75,6 @@ _READERS: Readers = {
     "PostToolUse": _after_tool,
     "Stop": stop,
 }
+
+# Hooks taken over from the earlier harness may be called under its names.
+_READERS: Readers = {**_V1, **{name[0].lower() + name[1:]: _V1[name] for name in _V1}}

@@ -89,11 +89,11 @@ def _operations(call: tools.Call, operations: tuple[Object, ...]) -> Iterator[to
 
 
 def _search(call: tools.Call, given: Object) -> Search:
-    path = text(given, "path")
+    pattern, path = text(given, "pattern"), text(given, "path")
     return Search(
-        query=text(given, "pattern") or path,
+        query=pattern or path,
         where="code" if text(given, "mode") == "Search" else "files",
-        path=path,
+        path=path if pattern else "",
         output=prose(call.response),
         tool=call.tool,
     )

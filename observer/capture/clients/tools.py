@@ -166,22 +166,25 @@ def _lines(first: int | None, count: int | None) -> str:
 
 def grep(call: Call) -> Search | ToolUse:
     """Return a search through file contents."""
-    return _searched(call, "code", query=("pattern", "query", "regex"), path=_PATHS)
+    query = text(call.given, "pattern", "query", "regex")
+    return _searched(call, "code", query=query, path=text(call.given, *_PATHS))
 
 
 def find(call: Call) -> Search | ToolUse:
     """Return a search for files by name, or a folder listed."""
-    return _searched(call, "files", query=("pattern", "glob_pattern", "query"), path=_PATHS)
+    query = text(call.given, "pattern", "glob_pattern", "query")
+    return _searched(call, "files", query=query, path=text(call.given, *_PATHS))
 
 
 def fetch(call: Call) -> Search | ToolUse:
-    """Return a web page read with a question in mind."""
-    return _searched(call, "web", query=("prompt", "url"), path=("url",))
+    """Return a web page read: its address, then what it was asked."""
+    words = (text(call.given, "url"), text(call.given, "prompt"))
+    return _searched(call, "web", query=" ".join(filter(None, words)))
 
 
 def ask_web(call: Call) -> Search | ToolUse:
     """Return a web search."""
-    return _searched(call, "web", query=("query", "search_term"), path=())
+    return _searched(call, "web", query=text(call.given, "query", "search_term"))
 
 
 def own(call: Call) -> Search:
@@ -192,16 +195,13 @@ def own(call: Call) -> Search:
     return Search(query=query, where="memory", tool=call.tool)
 
 
-def _searched(
-    call: Call, where: _Where, *, query: tuple[str, ...], path: tuple[str, ...]
-) -> Search | ToolUse:
+def _searched(call: Call, where: _Where, *, query: str, path: str = "") -> Search | ToolUse:
     if call.failed:
         return other(call)
-    target = text(call.given, *path)
     return Search(
-        query=text(call.given, *query) or target,
+        query=query or path,
         where=where,
-        path=target,
+        path=path if query else "",
         output=said(call),
         tool=call.tool,
     )
