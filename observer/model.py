@@ -72,13 +72,14 @@ class Recorded(Value):
 
 
 class Receipt(Value):
-    """What became of an event: its place in the log and the item it made or changed.
+    """What became of an event: its place in the log, its project, the item it made or changed.
 
-    `seq` is None when the event was known already, or belongs to an excluded folder.
+    All are None when the event was known already, or belongs to an excluded folder.
     """
 
     seq: int | None = None
     item: int | None = None
+    project_id: int | None = None
 
 
 # --- what is recalled ----------------------------------------------------------------------------

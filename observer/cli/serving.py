@@ -5,11 +5,14 @@ Little is imported here: of twenty processes that start a daemon at once ninetee
 
 from __future__ import annotations
 
+import time
+
 import click
 
-from observer.cli.output import json_option
+from observer.cli.output import json_option, note
 from observer.daemon.lock import hold
-from observer.paths import home
+from observer.errors import ObserverError
+from observer.paths import Home, home
 
 
 @click.command(
@@ -35,6 +38,19 @@ def daemon_command(*, as_json: bool) -> int:
     with hold(home()) as is_ours:
         if not is_ours:
             return 0
+        _refresh_hooks(home())
         from observer.daemon.daemon import run  # noqa: PLC0415 - losers of a race leave before
 
         return run(home())
+
+
+def _refresh_hooks(here: Home) -> None:
+    """Bring installed hooks up to this version; their paths are in clients' files for good."""
+    if not here.hooks.is_dir():
+        return
+    from observer.install import Plan, hook_files, perform  # noqa: PLC0415 - as above
+
+    try:
+        perform(Plan(edits=tuple(hook_files(here))), here, at_ms=time.time_ns() // 1_000_000)
+    except ObserverError as error:
+        note(f"hooks were not refreshed: {error}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from observer.config import Settings
@@ -31,9 +31,9 @@ class Contexts:
         self._stale: set[int] = set()
         self._news = asyncio.Event()
 
-    def touch(self, projects: frozenset[int]) -> None:
+    def touch(self, projects: Iterable[int | None]) -> None:
         """Note that something was stored in these projects."""
-        self._stale |= projects
+        self._stale.update(project for project in projects if project is not None)
         if self._stale:
             self._news.set()
 

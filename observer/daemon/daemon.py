@@ -13,7 +13,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -37,8 +37,10 @@ from observer.daemon.status import Status, with_spool, with_store
 from observer.daemon.wake import watch
 from observer.daemon.writer import WriterThread
 from observer.errors import DaemonUnavailable, StoreUnavailable
+from observer.events import Event
 from observer.front.http import Doings, Guard, app
 from observer.memory import Memory
+from observer.model import Receipt
 from observer.paths import Home
 from observer.pipeline import Pipeline
 from observer.spool import Spool
@@ -87,6 +89,7 @@ class Daemon:
         self._home = home
         self._settings = settings
         self._started_ms = _now_ms()
+        self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
         self._http: str | None = None
         self._health = Health()
@@ -100,7 +103,7 @@ class Daemon:
             self._store,
             owner=config.owner(settings),
             now_ms=_now_ms,
-            record=self._writer.record,
+            record=self._record,
         )
         self._contexts = Contexts(self._memory, home, settings, health=self._health)
         self._draining = Draining(
@@ -158,10 +161,17 @@ class Daemon:
         return Doings(
             memory=self._memory,
             status=self._status,
-            post=lambda body: receive(body, self._writer.record),
+            post=lambda body: receive(body, self._record),
             schema=generic.schema,
             stop=self._stopping.set,
         )
+
+    def _record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
+        """Store events of a front; called in its threads, returns after the commit."""
+        receipts = self._writer.record(events, project_id)
+        touched = {receipt.project_id for receipt in receipts}
+        self._loop.call_soon_threadsafe(self._contexts.touch, touched)
+        return receipts
 
     def _status(self) -> Status:
         status = Status(
@@ -178,9 +188,8 @@ class Daemon:
         return with_spool(status, self._home)
 
     def _obey_signals(self) -> None:
-        loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self._obey)
+            self._loop.add_signal_handler(number, self._obey)
 
     def _obey(self) -> None:
         if self._stopping.is_set():  # told twice: nothing is lost, the spool keeps it

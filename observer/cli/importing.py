@@ -1,0 +1,91 @@
+"""`observer import`: what happened before observer was here."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from observer import client
+from observer.cli.output import emit, json_option, say
+from observer.cli.reach import now_ms
+from observer.errors import DaemonUnavailable
+from observer.events import Event, kind_of
+from observer.importers import git
+from observer.paths import home
+
+BATCH = 200
+"""Commits in one request, stored in one transaction."""
+EARLIEST_MS = 10**11
+"""The open door takes anything before 1973 for seconds; clocks of old commits may say 1970."""
+
+
+@click.group("import", epilog="Example: observer import git ~/src/app")
+def import_command() -> None:
+    """Bring in what happened earlier; importing again stores nothing twice."""
+
+
+@import_command.command("git", epilog="Example: observer import git ~/src/app")
+@click.argument("path", default=".", type=click.Path(exists=True, file_okay=False))
+@json_option
+def git_command(*, path: str, as_json: bool) -> None:
+    """Import the history of a repository, one observation a commit; break off and resume freely."""
+    folder = str(Path(path).resolve())
+    events = git.commits(folder)
+    client.ensure_daemon(home(), wait_s=20)
+    seen = stored = 0
+    with _progress(folder, git.count(folder)) as advance:
+        for batch in _batches(events):
+            receipts = _post([_report(event) for event in batch])
+            seen += len(batch)
+            stored += sum(receipt["stored"] for receipt in receipts)
+            advance(len(batch))
+    if as_json:
+        emit({"folder": folder, "commits": seen, "stored": stored})
+    else:
+        say(f"{stored} commits stored, {seen - stored} were known")
+
+
+def _report(event: Event) -> dict[str, Any]:
+    """Return an event as the open door takes it, its time bent to what the door believes."""
+    return {
+        **msgspec.to_builtins(event.body),
+        "kind": kind_of(event.body),
+        "client": event.client,
+        "cwd": event.cwd,
+        "author": event.author,
+        "at": min(max(event.at_ms, EARLIEST_MS), now_ms()),
+    }
+
+
+def _post(reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    try:
+        receipts = client.call(home(), "POST", "/events", reports, wait_s=120)
+    except DaemonUnavailable:
+        client.ensure_daemon(home(), wait_s=20)  # it was replaced meanwhile; nothing is doubled
+        receipts = client.call(home(), "POST", "/events", reports, wait_s=120)
+    return list(receipts)
+
+
+def _batches(events: Iterable[Event]) -> Iterator[list[Event]]:
+    waiting = iter(events)
+    while batch := list(itertools.islice(waiting, BATCH)):
+        yield batch
+
+
+@contextmanager
+def _progress(folder: str, total: int) -> Iterator[Any]:  # a function that takes a count
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    hidden = not sys.stderr.isatty()
+    with Progress(*columns, TimeRemainingColumn(), console=console, disable=hidden) as shown:
+        task = shown.add_task(Path(folder).name, total=total)
+        yield lambda count: shown.advance(task, count)

@@ -1,0 +1,116 @@
+"""`observer install` and `uninstall`: our hooks and MCP server, into clients and out again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from observer.cli.output import emit, json_option, say
+from observer.cli.reach import now_ms
+from observer.errors import ConfigInvalid
+from observer.install import TARGETS, Context, Plan, diff, install, perform, uninstall
+from observer.paths import home
+
+Planner = Callable[[str, Context], Plan]
+
+targets_argument = click.argument(
+    "targets", nargs=-1, required=True, type=click.Choice(list(TARGETS)), metavar="CLIENT..."
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show the changes, make none.")
+project_option = click.option(
+    "--project",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
+    help="Only for this repository, in its own files.",
+)
+
+
+@click.command("install", epilog="Example: observer install claude-code git bash --dry-run")
+@targets_argument
+@project_option
+@dry_run_option
+@json_option
+def install_command(**options: Any) -> None:  # noqa: ANN401 - the options above
+    """Make clients report to observer: git, bash, zsh, fish, claude-code, cursor, kiro."""
+    _carry_out(install, **options)
+
+
+@click.command("uninstall", epilog="Example: observer uninstall cursor")
+@targets_argument
+@project_option
+@dry_run_option
+@json_option
+def uninstall_command(**options: Any) -> None:  # noqa: ANN401 - the options above
+    """Take out of clients exactly what install put in."""
+    _carry_out(uninstall, **options)
+
+
+def _carry_out(
+    planner: Planner,
+    *,
+    targets: tuple[str, ...],
+    project: Path | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    context = _context(project)
+    # All are planned before the first is carried out: a file that does not parse stops them all.
+    for target in targets:
+        planner(target, context)
+    told = [_one(target, planner, context, dry_run=dry_run) for target in targets]
+    if as_json:
+        emit(told)
+        return
+    for outcome in told:
+        say(_described(outcome, dry_run=dry_run))
+
+
+def _one(target: str, planner: Planner, context: Context, *, dry_run: bool) -> dict[str, Any]:
+    plan = planner(target, context)
+    changes = [str(edit.path) for edit in plan.edits if edit.is_change]
+    shown = diff(plan.edits)
+    backups = [] if dry_run else perform(plan, context.home, at_ms=now_ms())
+    return {
+        "client": target,
+        "changed": changes,
+        "backups": [str(path) for path in backups],
+        "notes": list(plan.notes),
+        "diff": shown,
+    }
+
+
+def _described(outcome: dict[str, Any], *, dry_run: bool) -> str:
+    if dry_run:
+        return str(outcome["diff"]).rstrip("\n") or f"{outcome['client']}: nothing to change"
+    lines = [f"{outcome['client']}: " + ("done" if outcome["changed"] else "nothing to change")]
+    lines += [f"  wrote {path}" for path in outcome["changed"]]
+    lines += [f"  kept the former text in {path}" for path in outcome["backups"]]
+    lines += [f"  {note}" for note in outcome["notes"]]
+    return "\n".join(lines)
+
+
+def _context(project: Path | None) -> Context:
+    return Context(
+        home=home(),
+        user_home=Path.home(),
+        observer=_own_command(),
+        environ=os.environ,
+        folder=Path.cwd(),
+        project=project,
+    )
+
+
+def _own_command() -> str:
+    """Return the path of the `observer` that belongs to this interpreter, else the one in PATH."""
+    beside = Path(sys.executable).with_name("observer")
+    found = str(beside) if beside.exists() else shutil.which("observer")
+    if not found:
+        raise ConfigInvalid(
+            "no observer command is installed", hint="install the package, then repeat"
+        )
+    return str(Path(found).absolute())
