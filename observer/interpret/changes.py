@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterable
 
 from observer.events import Edit, FileWrite, Value
@@ -23,6 +22,7 @@ NAMES = 12
 
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{3,60}")
 _LINES = 4000
+_NAMED_CHARS = 8192
 _CONTINUING = frozenset(")]{")
 _CLOSING = frozenset(")]}")
 
@@ -69,24 +69,24 @@ def difference(old: str, new: str, language: str) -> Change:
     old_part = old_lines[start : len(old_lines) - end]
     new_part = new_lines[start : len(new_lines) - end]
     gone, fresh = _only_in(old_part, new_part), _only_in(new_part, old_part)
-    before, after = _single(gone, fresh)
+    is_single = len(gone) == len(fresh) == 1
     around = _enclosing(new_lines[:start], language)
-    was, was_touched = _walk(old_part, gone, around, language)
-    now, now_touched = _walk(new_part, fresh, around, language)
+    was, was_touched = _walk(old_part, set(gone), around, language)
+    now, now_touched = _walk(new_part, set(fresh), around, language)
     below = _defined(new_lines[len(new_lines) - end :], language) if was or now else set()
     touched = was_touched | now_touched
     touched |= {name for name in now if was.get(name, now[name]) != now[name]}
     stayed = (*(name for _, name in around), *(name for name in now if name in was))
     return Change(
-        added=fresh.total(),
-        removed=gone.total(),
+        added=len(fresh),
+        removed=len(gone),
         new=distinct((name for name in now if name not in was and name not in below), SYMBOLS),
         changed=distinct((name for name in stayed if name in touched), SYMBOLS),
         gone=distinct((name for name in was if name not in now and name not in below), SYMBOLS),
         names=_identifiers(fresh, old),
         dropped=_identifiers(gone, new),
-        before=before,
-        after=after,
+        before=one_line(gone[0], 100) if is_single else "",
+        after=one_line(fresh[0], 100) if is_single else "",
     )
 
 
@@ -125,25 +125,28 @@ def _common(first: Iterable[str], second: Iterable[str]) -> int:
     return count
 
 
-def _only_in(part: list[str], other: list[str]) -> Counter[str]:
-    if not other:
-        return Counter(part)
-    return Counter(part) - Counter(other)
+def _only_in(part: list[str], other: list[str]) -> list[str]:
+    """Return the lines of a part that the other does not have, each as often as it lacks it."""
+    spare: dict[str, int] = {}
+    for line in other:
+        spare[line] = spare.get(line, 0) + 1
+    found = []
+    for line in part:
+        if spare.get(line):
+            spare[line] -= 1
+        else:
+            found.append(line)
+    return found
 
 
-def _single(gone: Counter[str], fresh: Counter[str]) -> tuple[str, str]:
-    if gone.total() != 1 or fresh.total() != 1:
-        return "", ""
-    return one_line(next(iter(gone)), 100), one_line(next(iter(fresh)), 100)
-
-
-def _identifiers(lines: Counter[str], other: str) -> tuple[str, ...]:
-    if not lines:
-        return ()
-    names = dict.fromkeys(_IDENTIFIER.findall("\n".join(lines)[:8192]))
-    return distinct(
-        (name for name in names if name.lower() not in KEYWORDS and name not in other), NAMES
-    )
+def _identifiers(lines: list[str], other: str) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for name in _IDENTIFIER.findall("\n".join(lines)[:_NAMED_CHARS]):
+        if name not in found and name not in KEYWORDS and name not in other:
+            found[name] = None
+            if len(found) == NAMES:
+                break
+    return tuple(found)
 
 
 def _enclosing(lines: list[str], language: str) -> list[tuple[int, str]]:
@@ -165,7 +168,7 @@ def _enclosing(lines: list[str], language: str) -> list[tuple[int, str]]:
 
 
 def _walk(
-    part: list[str], changed: Counter[str], around: list[tuple[int, str]], language: str
+    part: list[str], changed: set[str], around: list[tuple[int, str]], language: str
 ) -> tuple[dict[str, str], set[str]]:
     """Return the definitions in a part (name -> line), and the names around changed lines."""
     defined: dict[str, str] = {}

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import re
 
-from observer.interpret.verdict import Verdict, problems_said
+from observer.interpret.verdict import Verdict, line_pattern, problems_said
 from observer.interpret.wording import counted, one_line
 
-
-def _rx(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.MULTILINE)
-
-
-_TSC = _rx(r"^([^\s(:][^\n(:]*)(?:\((\d+),\d+\)|:(\d+):\d+)(?: -|:) error (TS\d+): ([^\n]*)$")
+_TSC = line_pattern(
+    r"([^\s(:][^\n(:]*)(?:\((\d+),\d+\)|:(\d+):\d+)(?: -|:) error (TS\d+): ([^\n]*)$"
+)
 
 
 def tsc(text: str) -> Verdict | None:
@@ -28,9 +25,9 @@ def tsc(text: str) -> Verdict | None:
     return _problems("tsc", len(found), first=f"{path}:{line or pretty_line}: {code}: {message}")
 
 
-_ESLINT_END = _rx(r"^✖ \d+ problems? \((\d+) errors?, (\d+) warnings?\)")
-_ESLINT_FILE = _rx(r"^(/\S[^\n]*|[A-Za-z]:\\[^\n]*|\S+\.\w+)\n +(\d+):\d+ ")
-_ESLINT_ERROR = _rx(r"^ +(\d+):\d+ +error +(\S[^\n]*)$")
+_ESLINT_END = line_pattern(r"✖ \d+ problems? \((\d+) errors?, (\d+) warnings?\)")
+_ESLINT_FILE = line_pattern(r"(/\S[^\n]*|[A-Za-z]:\\[^\n]*|\S+\.\w+)\n +(\d+):\d+ ")
+_ESLINT_ERROR = line_pattern(r" +(\d+):\d+ +error +(\S[^\n]*)$")
 
 
 def eslint(text: str) -> Verdict | None:
@@ -46,9 +43,11 @@ def eslint(text: str) -> Verdict | None:
     return _problems("eslint", int(end.group(1)), warnings=int(end.group(2)), first=first)
 
 
-_RUFF_END = _rx(r"^Found (\d+) errors?\b|^(All checks passed!)$")
-_RUFF_CONCISE = _rx(r"^(\S[^\n:]*:\d+):\d+: ([A-Z]+\d+|SyntaxError|invalid-syntax):? ([^\n]+)$")
-_RUFF_FULL = _rx(r"^([A-Z]+\d+|invalid-syntax):? ([^\n]+)\n *--> ([^\n:]+:\d+)")
+_RUFF_END = line_pattern(r"Found (\d+) errors?\b|(All checks passed!)$")
+_RUFF_CONCISE = line_pattern(
+    r"(\S[^\n:]*:\d+):\d+: ([A-Z]+\d+|SyntaxError|invalid-syntax):? ([^\n]+)$"
+)
+_RUFF_FULL = line_pattern(r"([A-Z]+\d+|invalid-syntax):? ([^\n]+)\n *--> ([^\n:]+:\d+)")
 
 
 def ruff(text: str) -> Verdict | None:
@@ -68,10 +67,10 @@ def ruff(text: str) -> Verdict | None:
     return _problems("ruff", int(end.group(1)), first=first.replace("[*] ", ""))
 
 
-_MYPY_END = _rx(
-    r"^(?:Found (\d+) errors? in \d+ files?|Success: (no issues found in \d+ source files?))"
+_MYPY_END = line_pattern(
+    r"(?:Found (\d+) errors? in \d+ files?|Success: (no issues found in \d+ source files?))"
 )
-_MYPY_ERROR = _rx(r"^(\S[^\n:]*:\d+)(?::\d+)?: error: ([^\n]+)$")
+_MYPY_ERROR = line_pattern(r"(\S[^\n:]*:\d+)(?::\d+)?: error: ([^\n]+)$")
 
 
 def mypy(text: str) -> Verdict | None:
@@ -86,10 +85,10 @@ def mypy(text: str) -> Verdict | None:
     return _problems("mypy", int(end.group(1)), first=first)
 
 
-_RUSTC = _rx(r"^error(?:\[(E\d+)\])?: ([^\n]+)\n *--> ([^\n:]+:\d+)")
-_RUSTC_END = _rx(r"^error: could not compile|^(?: +)Finished [^\n]*target\(s\)")
-_RUSTC_COUNT = _rx(r"due to (?:(\d+) previous errors|1 previous error)")
-_RUSTC_WARNING = _rx(r"^warning: [^\n]+ generated (\d+) warnings?")
+_RUSTC = line_pattern(r"error(?:\[(E\d+)\])?: ([^\n]+)\n *--> ([^\n:]+:\d+)")
+_RUSTC_END = line_pattern(r"error: could not compile[^\n]*| +Finished [^\n]*target\(s\)")
+_RUSTC_COUNT = re.compile(r"due to (?:(\d+) previous errors|1 previous error)")
+_RUSTC_WARNING = line_pattern(r"warning: [^\n]+ generated (\d+) warnings?")
 
 
 def rustc(text: str) -> Verdict | None:
@@ -99,8 +98,8 @@ def rustc(text: str) -> Verdict | None:
         return None
     warnings = sum(int(number) for number in _RUSTC_WARNING.findall(text))
     if error is None:
-        if end is not None and end.group().startswith("error"):
-            return _problems("cargo", 1, first=_line_at(text, end.start()))
+        if end is not None and "error" in end.group():
+            return _problems("cargo", 1, first=end.group().strip())
         return Verdict(tool="cargo", ok=True, said=f"built with {problems_said(0, warnings)}")
     code, message, place = error.groups()
     count = _RUSTC_COUNT.search(text)
@@ -109,12 +108,12 @@ def rustc(text: str) -> Verdict | None:
     return _problems("cargo", errors, warnings=warnings, first=first)
 
 
-_CC_ERROR = _rx(r"^([^\s:][^\n:]*:\d+):(?:\d+:)? (?:fatal )?error: ([^\n]+)$")
-_CC_WARNING = _rx(r"^[^\s:][^\n:]*:\d+:(?:\d+:)? warning: ")
-_LD_ERROR = _rx(
-    r"^([^\n]*(?:undefined reference to|ld: cannot find|multiple definition of)[^\n]*)$"
+_CC_ERROR = line_pattern(r"([^\s:][^\n:]*:\d+):(?:\d+:)? (?:fatal )?error: ([^\n]+)$")
+_CC_WARNING = line_pattern(r"[^\s:][^\n:]*:\d+:(?:\d+:)? warning: ")
+_LD_ERROR = line_pattern(
+    r"([^\n]*(?:undefined reference to|ld: cannot find|multiple definition of)[^\n]*)$"
 )
-_MAKE_ERROR = _rx(r"^g?make(?:\[\d+\])?: \*\*\* ([^\n]+)$")
+_MAKE_ERROR = line_pattern(r"g?make(?:\[\d+\])?: \*\*\* ([^\n]+)$")
 
 
 def cc(text: str) -> Verdict | None:
@@ -132,7 +131,7 @@ def cc(text: str) -> Verdict | None:
     return None
 
 
-_GO_ERROR = _rx(r"^(\S+\.go:\d+):(?:\d+:)? ([^\n]+)$")
+_GO_ERROR = line_pattern(r"(\S+\.go:\d+):(?:\d+:)? ([^\n]+)$")
 
 
 def go_build(text: str) -> Verdict | None:
@@ -143,9 +142,9 @@ def go_build(text: str) -> Verdict | None:
     return _problems("go", len(errors), first=": ".join(errors[0]))
 
 
-_NPM_ERROR = _rx(r"^npm (?:ERR!|error) (?!code\b|A complete log\b)(\S[^\n]*)$")
-_NPM_CODE = _rx(r"^npm (?:ERR!|error) code (\S+)$")
-_NPM_DONE = _rx(r"^((?:added|removed|changed) \d+ packages?[^\n]*|up to date[^\n]*)$")
+_NPM_ERROR = line_pattern(r"npm (?:ERR!|error) (?!code\b|A complete log\b)(\S[^\n]*)$")
+_NPM_CODE = line_pattern(r"npm (?:ERR!|error) code (\S+)$")
+_NPM_DONE = line_pattern(r"((?:added|removed|changed) \d+ packages?[^\n]*|up to date[^\n]*)$")
 
 
 def npm(text: str) -> Verdict | None:
@@ -159,8 +158,8 @@ def npm(text: str) -> Verdict | None:
     return None
 
 
-_PIP_ERROR = _rx(r"^ERROR: ([^\n]+)$")
-_PIP_DONE = _rx(r"^Successfully (installed|uninstalled|built) ([^\n]+)$")
+_PIP_ERROR = line_pattern(r"ERROR: ([^\n]+)$")
+_PIP_DONE = line_pattern(r"Successfully (installed|uninstalled|built) ([^\n]+)$")
 
 
 def pip(text: str) -> Verdict | None:
@@ -176,12 +175,12 @@ def pip(text: str) -> Verdict | None:
     return None
 
 
-_PYTHON_FRAME = _rx(r"^ +File \"([^\"\n]+)\", line (\d+)")
-_PYTHON_END = _rx(r"^([A-Za-z_][\w.]*(?::[^\n]*)?)$")
-_NODE_ERROR = _rx(
-    r"^(?:Uncaught )?(\w*(?:Error|Exception)\b[^\n]*)\n +at [^\n(]*\(?([^\s()]+:\d+):\d+\)?$"
+_PYTHON_FRAME = line_pattern(r" +File \"([^\"\n]+)\", line (\d+)")
+_PYTHON_END = line_pattern(r"([A-Za-z_][\w.]*(?::[^\n]*)?)$")
+_NODE_ERROR = line_pattern(
+    r"(?:Uncaught )?(\w*(?:Error|Exception)\b[^\n]*)\n +at [^\n(]*\(?([^\s()]+:\d+):\d+\)?$"
 )
-_PANIC = _rx(r"^(panic: [^\n]+)$|panicked at ([^\n]+)$")
+_PANIC = re.compile(r"\b(panic: [^\n]+|panicked at [^\n]+)")
 
 
 def traceback(text: str) -> Verdict | None:
@@ -195,7 +194,7 @@ def traceback(text: str) -> Verdict | None:
     if thrown := _NODE_ERROR.search(text):
         return _raised("thrown", f"{thrown.group(2)}: {thrown.group(1)}")
     if panic := _PANIC.search(text):
-        return _raised("panic", panic.group(1) or f"panicked at {panic.group(2)}")
+        return _raised("panic", panic.group(1))
     return None
 
 
@@ -207,10 +206,6 @@ def _raised(tool: str, first: str) -> Verdict:
     return Verdict(
         tool=tool, ok=False, said="an error was raised", first_error=one_line(first, 300)
     )
-
-
-def _line_at(text: str, start: int) -> str:
-    return text[start : start + 300].partition("\n")[0]
 
 
 def _problems(tool: str, errors: int, *, warnings: int = 0, first: str) -> Verdict:

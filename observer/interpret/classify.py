@@ -80,7 +80,7 @@ def item(
         uuid=item_uuid(first.event, first.at_ms),
         kind="observation",
         type=told.type,
-        title=told.title,
+        title=told.title or told.type,
         subtitle=", ".join(part for part in (told.subtitle, by) if part),
         narrative=told.narrative,
         facts=told.facts,
@@ -102,5 +102,5 @@ def item(
 
 def content_hash(*parts: str) -> str:
     """Return 32 hexadecimal digits that are equal for equal words, whatever the spacing."""
-    text = "\0".join(" ".join(part.split()) for part in parts)
+    text = " ".join("\0".join(parts).split())
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]

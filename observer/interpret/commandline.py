@@ -65,7 +65,7 @@ def read(command: str) -> Line:
     if not chief:
         return Line(head=one_line(command, 120) or "(empty)")
     return Line(
-        head=one_line(" ".join(chief[0]), 120),
+        head=one_line(" ".join(chief[0]), 120) or "(empty)",
         tool=_name(chief[0][0]),
         tools=distinct((_name(words[0]) for words in chief), 8),
         is_routine=_REDIRECTION.search(command) is None and all(map(_looks, simple)),

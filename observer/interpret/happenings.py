@@ -24,7 +24,7 @@ from observer.events import (
     ToolUse,
 )
 from observer.interpret import concepts
-from observer.interpret.outcome import plain, told_lines
+from observer.interpret.outcome import told_lines
 from observer.interpret.told import (
     FACT,
     FACTS,
@@ -86,7 +86,7 @@ def search(search: Search, where: Where) -> Told | None:
     is_page = search.where == "web" and "://" in query.partition(" ")[0]
     path = relative(search.path, where.root, where.cwd) if search.path else ""
     inside = f" in {path}" if path else ""
-    found = "; ".join(told_lines(plain(search.output), 4)) or "no result was reported"
+    found = "; ".join(told_lines(search.output, 4)) or "no result was reported"
     opening = (
         f"Fetched {query}" if is_page else f"Searched {_PLACES[search.where]}{inside} for {query}"
     )
@@ -124,7 +124,7 @@ def tool_use(use: ToolUse) -> Told:
     """Tell the use of any other tool."""
     tool = one_line(use.tool, 80) or "(unnamed tool)"
     given = first_line(_given(use.input), FACT)
-    found = "; ".join(told_lines(plain(use.output), 3))
+    found = "; ".join(told_lines(use.output, 3))
     failed = " and failed" if use.failed else ""
     narrative = f"Used {tool}{failed}" + (f" with {given}" if given else "")
     return Told(
@@ -151,7 +151,7 @@ def _given(text: str) -> str:
 
 def outcome(outcome: Outcome) -> Told | None:
     """Tell a result whose beginning was never seen; nothing if it says nothing."""
-    if not told_lines(plain(outcome.output), 1):
+    if not told_lines(outcome.output, 1):
         return None
     failed = outcome.failed or bool(outcome.exit_code)
     return tool_use(ToolUse(tool=outcome.tool, output=outcome.output, failed=failed))

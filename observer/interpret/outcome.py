@@ -15,14 +15,15 @@ from typing import NamedTuple
 from observer.events import Command
 from observer.interpret import checkers, testers
 from observer.interpret.commandline import Line
-from observer.interpret.verdict import Verdict
-from observer.interpret.wording import distinct, one_line
+from observer.interpret.verdict import LINE_START, Verdict
+from observer.interpret.wording import one_line
 
 HEAD_CHARS = 12_000
 TAIL_CHARS = 20_000
 """How much of an output is looked at: its beginning, and its end where summaries stand."""
 _LINE_CHARS = 500
 _LAST_CHARS = 2000
+_TOLD_CHARS = 4000
 
 
 Read = Callable[[str], Verdict | None]
@@ -86,12 +87,12 @@ def read(command: Command, line: Line) -> Verdict:
         return Verdict(
             ok=True, said="differences found" if "diff" in line.tool else "nothing found"
         )
-    text = plain(command.output)
     if line.is_routine and told is not False:
         return Verdict(ok=told)
+    text = LINE_START + plain(command.output)
     if command.interrupted:
         return _plain_words(text, ok=None)
-    found = _verdicts(text, line) if text else []
+    found = _verdicts(text, line) if command.output else []
     if told:
         # A program that ended well may print or log the traceback of an error it has handled.
         found = [verdict for verdict in found if verdict.tool not in _RAISED]
@@ -125,9 +126,14 @@ def plain(output: str) -> str:
 
 
 def told_lines(text: str, at_most: int) -> tuple[str, ...]:
-    """Return the first lines of a text that say something."""
-    shown = (one_line(line, 200) for line in text[:4000].split("\n"))
-    return distinct((line for line in shown if line.lower() not in _SAID_NOTHING), at_most)
+    """Return the first lines of an output that say something."""
+    found: dict[str, None] = {}
+    for line in plain(text[:_TOLD_CHARS]).split("\n"):
+        if (shown := one_line(line, 200)).lower() not in _SAID_NOTHING:
+            found[shown] = None
+            if len(found) == at_most:
+                break
+    return tuple(found)
 
 
 def _verdicts(text: str, line: Line) -> list[Verdict]:

@@ -9,18 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from observer.interpret.verdict import FAILING, Verdict, result_said
+from observer.interpret.verdict import FAILING, Verdict, line_pattern, result_said
 from observer.interpret.wording import distinct, one_line
 
-
-def _rx(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.MULTILINE)
-
-
-_PYTEST_END = _rx(r"^=* ?((?:\d+ [a-z]+(?:, )?){1,9}|no tests ran) in (\d+(?:\.\d+)?)s\b")
-_PYTEST_BAD = _rx(r"^(?:FAILED|ERROR) (\S+)(?: - ([^\n]*))?$")
-_PYTEST_WHY = _rx(r"^E +(\S[^\n]*)$")
-_PYTEST_HEADING = _rx(r"^_{3,} (\S[^\n]*?) _{3,}$")
+_PYTEST_END = line_pattern(r"=* ?((?:\d+ [a-z]+(?:, )?){1,9}|no tests ran) in (\d+(?:\.\d+)?)s\b")
+_PYTEST_BAD = line_pattern(r"(?:FAILED|ERROR) (\S+)(?: - ([^\n]*))?$")
+_PYTEST_WHY = line_pattern(r"E +(\S[^\n]*)$")
+_PYTEST_HEADING = line_pattern(r"_{3,} (\S[^\n]*?) _{3,}$")
 _SUMMARY_CHARS = 4000
 _COUNT = re.compile(r"(\d+) ([a-z]+)")
 
@@ -32,8 +27,8 @@ def pytest(text: str) -> Verdict | None:
         return None
     counts = {word.rstrip("s"): int(number) for number, word in _COUNT.findall(end.group(1))}
     failed = counts.get("failed", 0) + counts.get("error", 0)
-    bad = _PYTEST_BAD.findall(text)
-    names = [name for name, _ in bad] or _PYTEST_HEADING.findall(text)
+    bad = _PYTEST_BAD.findall(text) if failed else []
+    names = [name for name, _ in bad] or (_PYTEST_HEADING.findall(text) if failed else [])
     first = " - ".join(part for part in bad[0] if part) if bad else ""
     if failed and " - " not in first and (why := _PYTEST_WHY.search(text)):
         first = f"{first or ''.join(names[:1])} - {why.group(1)}".removeprefix(" - ")
@@ -46,10 +41,12 @@ def pytest(text: str) -> Verdict | None:
     return _verdict("pytest", counts.get("passed", 0), failed, said=said, names=names, first=first)
 
 
-_UNITTEST_RAN = _rx(r"^Ran (\d+) tests? in (\d+\.\d+)s$")
-_UNITTEST_END = _rx(r"^(?:OK|FAILED)(?: \(([^)\n]*)\))?$")
-_UNITTEST_BAD = _rx(r"^(?:FAIL|ERROR): (\S+)(?: \(([\w.]+)\))?")
-_UNITTEST_WHY = _rx(r"^([\w.]*(?:Error|Exception|Exit|Interrupt|Warning|Failure)\b(?::[^\n]*)?)$")
+_UNITTEST_RAN = line_pattern(r"Ran (\d+) tests? in (\d+\.\d+)s$")
+_UNITTEST_END = line_pattern(r"(?:OK|FAILED)(?: \(([^)\n]*)\))?$")
+_UNITTEST_BAD = line_pattern(r"(?:FAIL|ERROR): (\S+)(?: \(([\w.]+)\))?")
+_UNITTEST_WHY = line_pattern(
+    r"([\w.]*(?:Error|Exception|Exit|Interrupt|Warning|Failure)\b(?::[^\n]*)?)$"
+)
 _ASSIGNED = re.compile(r"([a-z ]+)=(\d+)")
 
 
@@ -72,10 +69,10 @@ def unittest(text: str) -> Verdict | None:
     return _verdict("unittest", passed, failed, said=said, names=names, first=first)
 
 
-_JEST_END = _rx(r"^Tests: +(\d[^\n]*\d total)$")
-_JEST_TIME = _rx(r"^Time: +(\d+(?:\.\d+)?) ?(m?s)")
-_JEST_BAD = _rx(r"^ +● (?!Console)(\S[^\n]*)\n\s*(\S[^\n]*)?")
-_JEST_SUITE = _rx(r"^FAIL +(\S+)")
+_JEST_END = line_pattern(r"Tests: +(\d[^\n]*\d total)$")
+_JEST_TIME = line_pattern(r"Time: +(\d+(?:\.\d+)?) ?(m?s)")
+_JEST_BAD = line_pattern(r" +● (?!Console)(\S[^\n]*)\n\s*(\S[^\n]*)?")
+_JEST_SUITE = line_pattern(r"FAIL +(\S+)")
 
 
 def jest(text: str) -> Verdict | None:
@@ -93,9 +90,9 @@ def jest(text: str) -> Verdict | None:
     return _counted("jest", counts, names=[name for name, _ in bad], first=first, time=time)
 
 
-_VITEST_END = _rx(r"^ *Tests +(\d[^\n]*\(\d+\))")
-_VITEST_TIME = _rx(r"^ *Duration +(\d+(?:\.\d+)?)(m?s)")
-_VITEST_BAD = _rx(r"^ *FAIL +(\S[^\n]*)\n(\S[^\n]*)?")
+_VITEST_END = line_pattern(r" *Tests +(\d[^\n]*\(\d+\))")
+_VITEST_TIME = line_pattern(r" *Duration +(\d+(?:\.\d+)?)(m?s)")
+_VITEST_BAD = line_pattern(r" *FAIL +(\S[^\n]*)\n(\S[^\n]*)?")
 
 
 def vitest(text: str) -> Verdict | None:
@@ -110,9 +107,9 @@ def vitest(text: str) -> Verdict | None:
     return _counted("vitest", _counts(end.group(1)), names=names, first=first, time=time)
 
 
-_MOCHA_END = _rx(r"^ +(\d+) (passing|failing|pending)(?: \((\d+(?:\.\d+)?)(m?s)\))?$")
-_MOCHA_BAD = _rx(r"^ +1\) (\S[^\n]*)\n +(\S[^\n]*):\n\s+(\S[^\n]*)")
-_MOCHA_NAME = _rx(r"^ {4,}\d+\) (\S[^\n]*)$")
+_MOCHA_END = line_pattern(r" +(\d+) (passing|failing|pending)(?: \((\d+(?:\.\d+)?)(m?s)\))?$")
+_MOCHA_BAD = line_pattern(r" +1\) (\S[^\n]*)\n +(\S[^\n]*):\n\s+(\S[^\n]*)")
+_MOCHA_NAME = line_pattern(r" {4,}\d+\) (\S[^\n]*)$")
 
 
 def mocha(text: str) -> Verdict | None:
@@ -129,10 +126,10 @@ def mocha(text: str) -> Verdict | None:
     return _counted("mocha", counts, names=names, first=first, time=time)
 
 
-_NODE_END = _rx(r"^(?:#|\u2139) (tests|pass|fail|skipped) (\d+)$")
-_NODE_TIME = _rx(r"^(?:#|\u2139) duration_ms (\d+)")
-_NODE_BAD = _rx(r"^ *(?:not ok \d+ - |✖ )([^\n(]*)")
-_NODE_WHY = _rx(r"^ +(?:error: '([^\n]*)'|(\w*Error\b[^\n]*))$")
+_NODE_END = line_pattern(r"(?:#|\u2139) (tests|pass|fail|skipped) (\d+)$")
+_NODE_TIME = line_pattern(r"(?:#|\u2139) duration_ms (\d+)")
+_NODE_BAD = line_pattern(r" *(?:not ok \d+ - |✖ )([^\n(]*)")
+_NODE_WHY = line_pattern(r" +(?:error: '([^\n]*)'|(\w*Error\b[^\n]*))$")
 
 
 def node(text: str) -> Verdict | None:
@@ -151,9 +148,9 @@ def node(text: str) -> Verdict | None:
 
 _NODE_WORDS = {"pass": "passed", "fail": "failed", "skipped": "skipped"}
 
-_GO_TEST = _rx(r"^ *--- (FAIL|PASS|SKIP): (\S+)")
-_GO_PACKAGE = _rx(r"^(ok|FAIL|---|\?) *\t(\S+)(?:[\t ][^\n]*)?$")
-_GO_WHY = _rx(r"^ +(\w\S*\.go:\d+): *([^\n]+)$|^(panic: [^\n]+)$|^(\S+\.go:\d+:\d+: [^\n]+)$")
+_GO_TEST = line_pattern(r" *--- (FAIL|PASS|SKIP): (\S+)")
+_GO_PACKAGE = line_pattern(r"(ok|FAIL|---|\?) *\t(\S+)(?:[\t ][^\n]*)?$")
+_GO_WHY = line_pattern(r" +(\w\S*\.go:\d+): *([^\n]+)$|(panic: [^\n]+)$|(\S+\.go:\d+:\d+: [^\n]+)$")
 
 
 def go_test(text: str) -> Verdict | None:
@@ -178,12 +175,12 @@ def go_test(text: str) -> Verdict | None:
     return _verdict("go test", passed, failed, said=shown, names=names, first=first)
 
 
-_CARGO_END = _rx(
-    r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;"
+_CARGO_END = line_pattern(
+    r"test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;"
     r"(?:[^\n]*finished in (\d+\.\d+)s)?"
 )
-_CARGO_BAD = _rx(r"^test (\S+)(?: - should panic)? \.\.\. FAILED$")
-_CARGO_WHY = _rx(r"panicked at ([^\s:,]+:\d+)(?::\d+)?:?\n(\S[^\n]*)")
+_CARGO_BAD = line_pattern(r"test (\S+)(?: - should panic)? \.\.\. FAILED$")
+_CARGO_WHY = re.compile(r"panicked at ([^\s:,]+:\d+)(?::\d+)?:?\n(\S[^\n]*)")
 
 
 def cargo_test(text: str) -> Verdict | None:

@@ -10,8 +10,6 @@ import posixpath
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-_KEPT = frozenset("\n\t")
-
 
 def one_line(text: str, limit: int) -> str:
     """Return the text on one line, printable, of at most `limit` characters, ending in … if cut."""
@@ -29,7 +27,7 @@ def block(text: str, limit: int) -> str:
     """Return the text with its line breaks, printable, of at most `limit` characters."""
     shown = text[: limit + 1].strip()
     if not shown.isprintable():
-        shown = "".join(sign for sign in shown if sign.isprintable() or sign in _KEPT)
+        shown = "\n".join(map(_printable, shown.split("\n")))
     return shown[: limit - 1].rstrip() + "…" if len(shown) > limit else shown
 
 
@@ -59,7 +57,9 @@ def listed(names: Sequence[str], at_most: int = 4) -> str:
 
 def distinct(names: Iterable[str], at_most: int) -> tuple[str, ...]:
     """Return the first `at_most` different names, in order, empty ones left out."""
-    return tuple(name for name in dict.fromkeys(names) if name)[:at_most]
+    found = dict.fromkeys(names)
+    found.pop("", None)
+    return tuple(found)[:at_most]
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -97,6 +97,12 @@ def relative(path: str, root: str, cwd: str = "") -> str:
 def base_name(path: str) -> str:
     """Return the last part of a path with forward slashes."""
     return path.rstrip("/").rpartition("/")[2] or path
+
+
+def _printable(line: str) -> str:
+    if line.replace("\t", "").isprintable():
+        return line
+    return "".join(sign for sign in line if sign.isprintable() or sign == "\t")
 
 
 def _slashed(path: str) -> str:

@@ -117,7 +117,7 @@ WRITTEN = [
 ]  # fmt: skip
 
 
-def judged(command: str, text: str = "", **fields: object) -> outcome.Verdict:
+def judged(command: str, text: str = "", **fields: Any) -> outcome.Verdict:
     return outcome.read(Command(command=command, output=text, **fields), commandline.read(command))
 
 
