@@ -85,23 +85,31 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _run(arguments: list[str]) -> int:
     as_json = "--json" in arguments
     try:
-        result: Any = observer.main(arguments, prog_name="observer", standalone_mode=False)
-        sys.stdout.flush()
+        return _invoke(arguments)
     except ObserverError as error:
         return complain(error, as_json=as_json)
-    except click.UsageError as error:
-        return complain(_usage(error), as_json=as_json)
     except click.ClickException as error:
-        return complain(BadInput(error.format_message()), as_json=as_json)
+        return complain(_usage(error), as_json=as_json)
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone; nothing may be written when Python closes its streams either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
+
+
+def _invoke(arguments: list[str]) -> int:
+    """Run a command; not by click's own main(), which makes an error of a closed pipe."""
+    try:
+        with observer.make_context("observer", arguments) as context:
+            result: Any = observer.invoke(context)  # most commands return nothing
+    except click.exceptions.Exit as leave:
+        result = leave.exit_code
+    sys.stdout.flush()
     return result if isinstance(result, int) else 0
 
 
-def _usage(error: click.UsageError) -> BadInput:
-    path = error.ctx.command_path if error.ctx else "observer"
+def _usage(error: click.ClickException) -> BadInput:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    path = context.command_path if context else "observer"
     return BadInput(error.format_message().rstrip("."), hint=f"see: {path} --help")

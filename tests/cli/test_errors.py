@@ -1,0 +1,68 @@
+"""What scripts can rely on when something is wrong: exit codes, stderr, JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.paths import Home
+
+Run = Callable[..., Any]
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        pytest.param(("serch", "x"), 2, id="no such command"),
+        pytest.param(("search",), 2, id="an argument is missing"),
+        pytest.param(("search", "x", "--limit", "0"), 2, id="out of range"),
+        pytest.param(("config", "get", "colour"), 2, id="no such setting"),
+        pytest.param(("config", "set", "http_port", "70000"), 2, id="no such port"),
+        pytest.param(("post", "explosion"), 2, id="no such kind of event"),
+        pytest.param(("show", "999999"), 3, id="no such item"),
+        pytest.param(("context", "--project", "nowhere"), 3, id="no such project"),
+    ],
+)
+def test_a_failure_has_the_documented_code_and_prints_nothing(
+    run: Run, filled: Home, words: tuple[str, ...], code: int
+) -> None:
+    ran = run(*words)
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.startswith("error: ")
+    assert "hint: " in ran.err
+
+
+def test_under_json_an_error_is_json(run: Run, filled: Home) -> None:
+    ran = run("show", "999999", "--json")
+    told = json.loads(ran.err)["error"]
+    assert told["code"] == "not-found"
+    assert told["hint"]
+
+
+def test_a_home_without_memory_is_an_error_of_its_own(run: Run, home: Home) -> None:
+    ran = run("search", "x")
+    assert ran.code == 5
+    assert "observer up" in ran.err
+
+
+def test_a_daemon_that_cannot_be_started_is_an_error_of_its_own(run: Run, home: Home) -> None:
+    home.root.write_text("a file where the home should be")
+    assert run("up").code == 4
+
+
+def test_a_closed_pipe_is_no_error_message(filled: Home) -> None:
+    command = f'"{sys.executable}" -m observer export | true; test ${{PIPESTATUS[0]}} != 1'
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, check=False, env=env
+    )
+    assert (done.returncode, done.stderr) == (0, "")

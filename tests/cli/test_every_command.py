@@ -1,0 +1,68 @@
+"""What holds for every command: help of one sentence with an example, and `--json`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import click
+import pytest
+
+from observer import __version__
+from observer.cli.app import COMMANDS, observer
+
+Run = Callable[..., Any]
+
+
+def _all(group: click.Group, path: str = "") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from _all(command, f"{path}{name} ")
+        else:
+            yield path + name, command
+
+
+EVERY = dict(_all(observer))
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_command_speaks_json(name: str) -> None:
+    assert "--json" in {word for option in EVERY[name].params for word in option.opts}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_command_says_what_it_does_in_one_paragraph(name: str) -> None:
+    told = EVERY[name].help or ""
+    assert told.endswith(".")
+    assert "\n\n" not in told
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_command_has_an_example_of_itself(name: str) -> None:
+    assert f"observer {name}" in (EVERY[name].epilog or "")
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_option_says_what_it_does(name: str) -> None:
+    options = [option for option in EVERY[name].params if isinstance(option, click.Option)]
+    assert all(option.help for option in options)
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, "config set", "import git"])
+def test_help_is_printed(run: Run, name: str) -> None:
+    ran = run(*name.split(), "--help")
+    assert ran.code == 0
+    assert "Usage: observer" in ran.out
+
+
+def test_the_list_of_commands_leaves_the_daemon_out(run: Run) -> None:
+    listed = run("--help").out
+    assert "  status " in listed
+    assert "  daemon " not in listed
+
+
+def test_the_version_is_printed(run: Run) -> None:
+    assert run("--version").out == f"observer {__version__}\n"

@@ -1,0 +1,83 @@
+"""Reads answer with the daemon down, for people and for scripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.paths import Home
+
+Run = Callable[..., Any]
+Fill = Callable[..., None]
+
+
+def test_search_finds_what_was_stored(run: Run, filled: Home) -> None:
+    found = run("search", "bench", "--json").json
+    assert [hit["type"] for hit in found["observations"]] == ["command"]
+
+
+def test_search_for_people_begins_with_the_id(run: Run, filled: Home) -> None:
+    hit = run("search", "bench", "--json").json["observations"][0]
+    assert run("search", "bench").out.startswith(f"#{hit['id']} command")
+
+
+def test_show_takes_any_handle(run: Run, filled: Home) -> None:
+    hit = run("search", "bench", "--json").json["observations"][0]
+    record = next(
+        line
+        for line in map(json.loads, run("export").out.splitlines())
+        if line["record"] == "item" and line["id"] == hit["id"]
+    )
+    for handle in (str(hit["id"]), record["uuid"], record["uuid"][:18]):
+        assert run("show", handle, "--json").json["observations"][0]["id"] == hit["id"]
+
+
+def test_timeline_is_relative_to_its_anchor(run: Run, filled: Home) -> None:
+    hit = run("search", "bench", "--json").json["observations"][0]
+    moments = run("timeline", str(hit["id"]), "--before", "1", "--json").json["timeline"]
+    assert min(moment["position"] for moment in moments) == -1
+    assert [m["id"] for m in moments if m["position"] == 0] == [hit["id"]]
+
+
+def test_context_is_of_the_project_around_the_current_folder(run: Run, filled: Home) -> None:
+    assert run("context", "--json").json["project"] == "app"
+
+
+def test_recall_finds_notes_only(run: Run, filled: Home) -> None:
+    assert run("recall", "bench", "--json").json["observations"] == []
+
+
+def test_sessions_and_projects_are_listed(run: Run, filled: Home) -> None:
+    assert [row["session"] for row in run("sessions", "--json").json] == ["s1"]
+    assert "app" in [row["name"] for row in run("projects", "--json").json]
+
+
+@pytest.mark.parametrize("listing", ["sessions", "projects"])
+def test_a_listing_into_a_pipe_is_columns_between_tabs(
+    run: Run, filled: Home, listing: str
+) -> None:
+    header, *rows = run(listing).out.splitlines()
+    assert rows
+    assert {row.count("\t") for row in rows} == {header.count("\t")}
+
+
+def test_export_prints_events_then_items(run: Run, filled: Home) -> None:
+    records = [json.loads(line)["record"] for line in run("export", "--json").out.splitlines()]
+    assert records.count("event") == 3
+    assert records == sorted(records)
+    assert "item" in records
+
+
+def test_reads_say_that_events_wait(run: Run, filled: Home) -> None:
+    run("post", "custom", "name=deploy")
+    assert "1 events wait" in run("search", "bench").err
+
+
+def test_what_was_recorded_cannot_steer_the_terminal(run: Run, fill: Fill, app: Path) -> None:
+    fill([{"kind": "command", "command": "echo \x1b[2Jgone \u202ereversed", "cwd": str(app)}])
+    assert "\x1b" not in run("search", "echo").out
+    assert "\u202e" not in run("search", "echo").out

@@ -1,0 +1,69 @@
+"""Events go in with the daemon down; settings change without losing comments."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.paths import Home
+from observer.spool import Spool
+
+Run = Callable[..., Any]
+
+
+def test_post_spools_one_event_from_arguments(run: Run, home: Home) -> None:
+    ran = run("post", "command", "command=make test", "exit_code:=2", "--json")
+    assert ran.json == [{"id": ran.json[0]["id"], "stored": False}]
+    (entry,) = Spool(home.spool).claim(at_most=9)
+    assert entry.id == ran.json[0]["id"]
+    assert b'"exit_code":2' in entry.data
+
+
+@pytest.mark.parametrize(
+    ("payload", "count"),
+    [({"kind": "custom", "name": "a"}, 1), ([{"kind": "prompt", "text": "b"}] * 3, 3)],
+)
+def test_post_spools_json_from_stdin(run: Run, home: Home, payload: object, count: int) -> None:
+    assert run("post", stdin=json.dumps(payload)).code == 0
+    assert Spool(home.spool).depth() == count
+
+
+def test_post_adds_where_it_was_called(
+    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "abc")
+    run("post", "custom", "name=deploy")
+    (entry,) = Spool(home.spool).claim(at_most=9)
+    told = json.loads(entry.data.rpartition(b"\0")[2])
+    assert (told["cwd"], told["client"], told["session"]) == (str(app), "claude-code", "abc")
+
+
+@pytest.mark.parametrize("words", [("custom", "name"), ("custom", "name:=oops"), ("custom", "=x")])
+def test_a_field_that_is_none_is_refused(run: Run, home: Home, words: tuple[str, ...]) -> None:
+    assert run("post", *words).code == 2
+    assert Spool(home.spool).depth() == 0
+
+
+def test_a_setting_is_changed_and_comments_stay(run: Run, home: Home) -> None:
+    home.root.mkdir()
+    home.config.write_text("# mine\nlog_level = 'info' # quiet\n")
+    assert run("config", "set", "log_level", "debug").code == 0
+    assert run("config", "get", "log_level").out == "debug\n"
+    assert home.config.read_text() == '# mine\nlog_level = "debug" # quiet\n'
+
+
+def test_a_list_is_set_from_its_words(run: Run, home: Home) -> None:
+    assert run("config", "set", "exclude", "/a", "/b", "--json").json == {"exclude": ["/a", "/b"]}
+    assert run("config", "--help").code == 0
+    assert run("config", "list", "--json").json["exclude"] == ["/a", "/b"]
+
+
+def test_settings_that_are_no_toml_are_left_alone(run: Run, home: Home) -> None:
+    home.root.mkdir()
+    home.config.write_text("log_level = \n")
+    assert run("config", "set", "log_level", "debug").code == 2
+    assert home.config.read_text() == "log_level = \n"
