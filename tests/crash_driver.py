@@ -1,0 +1,78 @@
+"""Drain a spool once, and die by SIGKILL at the step named on the command line.
+
+python crash_driver.py STEP HOME
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from observer.capture.project import Places
+from observer.config import Settings
+from observer.paths import Home
+from observer.pipeline import Pipeline
+from observer.spool import Entry, Spool
+from observer.store.sqlite import SqliteStore
+
+STEPS = ("claimed", "written", "committed", "half-acknowledged", "acknowledged")
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class DyingSpool(Spool):
+    """Dies after a claim, or while or after it acknowledges."""
+
+    step = ""
+
+    def claim(self, **limits: int) -> list[Entry]:
+        claimed = super().claim(**limits)
+        if self.step == "claimed":
+            die()
+        return claimed
+
+    def ack(self, entries: Iterable[Entry]) -> None:
+        entries = list(entries)
+        if self.step == "half-acknowledged":
+            super().ack(entries[: len(entries) // 2])
+            die()
+        super().ack(entries)
+        if self.step == "acknowledged":
+            die()
+
+
+class DyingStore(SqliteStore):
+    """Dies before or after its commit."""
+
+    step = ""
+
+    @contextmanager
+    def write(self) -> Iterator[Any]:
+        with super().write() as writer:
+            yield writer
+            if self.step == "written":
+                die()
+        if self.step == "committed":
+            die()
+
+
+def main(step: str, folder: str, now_ms: Callable[[], int] = lambda: 1_790_000_000_000) -> None:
+    home = Home(Path(folder))
+    DyingSpool.step = DyingStore.step = step
+    store = DyingStore(home.database)
+    pipeline = Pipeline(
+        store, DyingSpool(home.spool), settings=Settings(), places=Places(), now_ms=now_ms
+    )
+    while pipeline.drain().entries:
+        pass
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])
