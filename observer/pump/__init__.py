@@ -14,7 +14,7 @@ import sys
 import time
 
 from observer.pump.dial import Stopped, connect, hello
-from observer.pump.journal import HEAD_BYTES, LINE_BYTES, Journal, Lines, answer_key, refusal
+from observer.pump.journal import HEAD_BYTES, LINE_BYTES, Journal, Lines, answer_key, parse, refusal
 
 TYPE_CHECKING = False  # importing typing costs 6 ms
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class Pump:
 
     def _tell(self, line: bytes) -> None:
         if not self._is_accepted and line.startswith(b'{"error"'):
-            raise Stopped(line.decode(errors="replace").strip())
+            raise Stopped(str(parse(line).get("error")))
         self._is_accepted = True
         if self._swallow and answer_key(line[:HEAD_BYTES]) == self._swallow:
             self._swallow = ""
@@ -220,7 +220,7 @@ def main(arguments: list[str]) -> int:
         return pump.run()
     except Stopped as reason:
         pump.apologise()
-        sys.stderr.write(f"observer: {reason}\n")
+        sys.stderr.write(f"{reason}\n")
         return 4
     except BrokenPipeError:  # the editor died
         return 0

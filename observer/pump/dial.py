@@ -17,6 +17,9 @@ PROTOCOL = 1
 SOCKET_NAME_BYTES = 100
 """As in `observer.paths`, which would cost 10 ms to import."""
 
+_PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120 - pathlib costs 8 ms here
+_UP = "import sys; sys.path.append(sys.argv.pop(1)); from observer.__main__ import main; main()"
+
 
 class Stopped(Exception):
     """No daemon talks to this pump; says why and what to do."""
@@ -31,7 +34,7 @@ def connect(root: str) -> socket:
     try:
         return _dial(root)
     except OSError:
-        _start(root)
+        _start()
     try:
         return _dial(root)
     except OSError as error:
@@ -60,17 +63,27 @@ def _peer_uid(connection: socket) -> int:
     return int.from_bytes(credentials[4:8], sys.byteorder)
 
 
-def _start(root: str) -> None:
-    from pathlib import Path  # noqa: PLC0415 - only the slow way needs these
-
-    from observer import client  # noqa: PLC0415 - as above
-    from observer.errors import ObserverError  # noqa: PLC0415 - as above
-    from observer.paths import Home  # noqa: PLC0415 - as above
-
-    try:
-        client.ensure_daemon(Home(Path(root)))
-    except ObserverError as error:
-        raise Stopped(str(error)) from error
+def _start() -> None:
+    """Run `observer up` beside us: importing its modules would double what every editor costs."""
+    reading, writing = os.pipe()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    child = os.posix_spawn(
+        sys.executable,
+        # Not `-m`, which would prefer a folder named observer where the editor happens to be.
+        [sys.executable, "-P", "-c", _UP, _PACKAGE_PARENT, "up"],
+        os.environ,
+        file_actions=[
+            (os.POSIX_SPAWN_DUP2, nothing, 0),
+            (os.POSIX_SPAWN_DUP2, nothing, 1),
+            (os.POSIX_SPAWN_DUP2, writing, 2),
+        ],
+    )
+    os.close(nothing)
+    os.close(writing)
+    with open(reading, errors="replace") as complaints:  # noqa: PTH123 - a descriptor
+        told = complaints.read()
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+        raise Stopped(told.strip() or "the daemon could not be started")
 
 
 def socket_path(root: str) -> str:

@@ -200,7 +200,7 @@ def test_without_a_daemon_the_request_is_answered_and_the_reason_told(
     monkeypatch.setenv("OBSERVER_HOME", "/proc/nowhere")
     pump = editor()
     assert pump.process.wait(20) == 4
-    assert "observer: " in pump.complaint()
+    assert "/proc/nowhere" in pump.complaint()
 
 
 # --- its end -------------------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""The faces of the memory: MCP tools, HTTP, context files, and text for people and models."""

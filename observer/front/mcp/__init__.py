@@ -1,0 +1,165 @@
+"""The MCP server: tools, resources and a prompt, over Unix-socket lines and streamable HTTP.
+
+The only importer of `mcp`. One server object serves every connection that chose the same toolsets,
+in both protocol eras; what differs, the client's folder, travels in a context variable. Promises
+that the event loop never waits for a read of the memory, and that no input ends more than its own
+connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import unquote
+
+import anyio
+import msgspec
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from observer import __version__
+from observer.errors import BadInput, NotFound, ObserverError
+from observer.front import render
+from observer.front.documents import Documents
+from observer.front.mcp.conversation import Inlet, converse
+from observer.front.mcp.face import Face
+from observer.front.toolsets import TOOLSETS, chosen, tools_of
+from observer.memory import Memory
+
+logger = logging.getLogger(__name__)
+
+PROTOCOL = 1
+"""Number in a connection's hello line; a pump with another one is sent away."""
+HELLO_S = 10.0
+CONCURRENT_CALLS = 8
+"""Calls that run at once; more would only wait for each other in the interpreter."""
+FOLDER_HEADER = b"observer-cwd"
+"""HTTP header that says, percent-encoded, which folder the client works in."""
+
+Message = MutableMapping[str, Any]  # ASGI's own shape
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """The first line of a connection; unknown fields are a newer pump's."""
+
+    observer: int
+    cwd: str = ""
+    tools: str = "core"
+
+
+class McpFront:
+    """Every MCP connection of one daemon."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._folder: ContextVar[str] = ContextVar("folder", default="")
+        self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
+        self._servers: dict[tuple[str, ...], Server[Any]] = {}
+
+    def server(self, tools: str = "core") -> Server[Any]:
+        """Return the server for some toolsets, e.g. ``"core"``; made once.
+
+        Raises:
+            BadInput: an unknown toolset, or two that share a tool's name.
+        """
+        names = chosen(tools)
+        if names not in self._servers:
+            self._servers[names] = self._build(names)
+        return self._servers[names]
+
+    def at(self, folder: str) -> None:
+        """Say in which folder the client of the current task works; empty if it did not tell."""
+        self._folder.set(folder)
+
+    def _build(self, names: tuple[str, ...]) -> Server[Any]:
+        tools = tools_of(names, self._memory, self._folder.get)
+        face = Face(tools, Documents(self._memory, self._folder.get), self._limiter)
+        return Server(
+            "observer",
+            version=__version__,
+            title="observer: memory of earlier work",
+            instructions="\n\n".join(TOOLSETS[name].guide for name in names),
+            on_list_tools=face.list_tools,
+            on_call_tool=face.call_tool,
+            on_list_resources=face.list_resources,
+            on_list_resource_templates=face.list_templates,
+            on_read_resource=face.read_resource,
+            on_list_prompts=face.list_prompts,
+            on_get_prompt=face.get_prompt,
+        )
+
+    async def serve_stream(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Serve one connection from its hello line to its end; never raises for its input."""
+        inlet = Inlet(reader)
+        try:
+            server = self._greet(await asyncio.wait_for(anext(inlet), HELLO_S))
+            await converse(server, inlet, writer)
+        except ObserverError as error:
+            writer.write(msgspec.json.encode({"error": render.error(error)}) + b"\n")
+        except (OSError, TimeoutError, StopAsyncIteration) as error:
+            logger.debug("an MCP client left: %r", error)
+        except Exception:  # the door of a front: one connection fails, the daemon stays
+            logger.exception("an MCP connection failed")
+        finally:
+            writer.close()
+
+    def _greet(self, line: bytes | None) -> Server[Any]:
+        try:
+            hello = msgspec.json.decode(line or b"", type=Hello)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise BadInput(
+                "the first line is no hello", hint="connect with: observer mcp"
+            ) from error
+        if hello.observer != PROTOCOL:
+            raise BadInput(
+                f"this daemon ({__version__}) speaks protocol {PROTOCOL}, not {hello.observer}",
+                hint="restart the MCP server in your editor",
+            )
+        self.at(hello.cwd)
+        return self.server(hello.tools)
+
+
+class McpHttp:
+    """The ASGI application behind `/mcp` and `/mcp/<toolset>`; one per listener.
+
+    Stateless, so that a restart of the daemon ends no session. It leaves Host, Origin and token to
+    whoever mounts it.
+    """
+
+    def __init__(self, front: McpFront) -> None:
+        self._front = front
+        self._managers = {
+            name: StreamableHTTPSessionManager(
+                app=front.server(name), json_response=True, stateless=True
+            )
+            for name in TOOLSETS
+        }
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve inside the block; once only."""
+        async with AsyncExitStack() as stack:
+            for manager in self._managers.values():
+                await stack.enter_async_context(manager.run())
+            yield
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request; `path_params` may name the toolset.
+
+        Raises:
+            NotFound: no such toolset.
+        """
+        toolset = scope.get("path_params", {}).get("toolset", "core")
+        if toolset not in self._managers:
+            raise NotFound(f"no toolset {toolset!r}", hint="choose among: " + ", ".join(TOOLSETS))
+        headers = dict(scope["headers"])
+        self._front.at(unquote(headers.get(FOLDER_HEADER, b"").decode("latin-1")))
+        await self._managers[toolset].handle_request(scope, receive, send)

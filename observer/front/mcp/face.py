@@ -1,0 +1,155 @@
+"""What an MCP client can ask of us: the protocol's requests, answered from tools and documents."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio
+import msgspec
+from mcp import types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from observer.errors import ObserverError
+from observer.front import render
+from observer.front.documents import Documents
+from observer.front.tool import Answer, Tool
+
+logger = logging.getLogger(__name__)
+
+Context = ServerRequestContext[Any]  # holds the SDK's lifespan value, which we have none of
+T = TypeVar("T")
+
+MARKDOWN = "text/markdown"
+
+
+class Face:
+    """The handlers of one server; the work is done in threads, `limiter` many at once."""
+
+    def __init__(
+        self, tools: Mapping[str, Tool], documents: Documents, limiter: anyio.CapacityLimiter
+    ) -> None:
+        self._tools = tools
+        self._listed = [_listed(tool) for tool in tools.values()]
+        self._documents = documents
+        self._limiter = limiter
+
+    async def list_tools(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """List all tools, in the order of their toolsets."""
+        return types.ListToolsResult(tools=self._listed)
+
+    async def call_tool(
+        self, _context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """Run a tool; what it refuses becomes text that says what to do."""
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"no tool {params.name!r}")
+        try:
+            answer: Answer[Any] = await self._in_thread(partial(tool.call, params.arguments or {}))
+        except ObserverError as error:
+            return _failed(render.error(error))
+        except Exception:  # the door of a front: one request fails, the connection stays
+            logger.exception("tool %s failed", tool.name)
+            return _failed(f"{tool.name} failed inside observer\nhint: see the daemon's log")
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=answer.text)],
+            structured_content=msgspec.to_builtins(answer.result),
+        )
+
+    async def list_resources(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """List the context of the client's project and the summaries of its last sessions."""
+        documents = await self._in_thread(self._documents.at_hand)
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(uri=uri, name=name, title=title, mime_type=MARKDOWN)
+                for uri, name, title in documents
+            ]
+        )
+
+    async def list_templates(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """List the two kinds of documents."""
+        templates = [
+            types.ResourceTemplate(
+                uri_template=template, name=name, description=about, mime_type=MARKDOWN
+            )
+            for template, name, about in self._documents.KINDS
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
+
+    async def read_resource(
+        self, _context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """Return a document."""
+        uri = str(params.uri)
+        text = await self._told(partial(self._documents.read, uri))
+        contents = types.TextResourceContents(uri=uri, text=text, mime_type=MARKDOWN)
+        return types.ReadResourceResult(contents=[contents])
+
+    async def list_prompts(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        """List the one prompt."""
+        project = types.PromptArgument(
+            name="project", description="Name or folder; left out: where you are.", required=False
+        )
+        prompt = types.Prompt(
+            name="resume_work",
+            title="Resume work",
+            description="Go on where the last sessions in this project stopped.",
+            arguments=[project],
+        )
+        return types.ListPromptsResult(prompts=[prompt])
+
+    async def get_prompt(
+        self, _context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        """Return the prompt with what is known about the project."""
+        if params.name != "resume_work":
+            raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name!r}")
+        project = (params.arguments or {}).get("project") or ""
+        text = await self._told(partial(self._documents.resume, project))
+        content = types.TextContent(type="text", text=text)
+        return types.GetPromptResult(
+            description="Resume work", messages=[types.PromptMessage(role="user", content=content)]
+        )
+
+    async def _told(self, work: Callable[[], str]) -> str:
+        try:
+            return await self._in_thread(work)
+        except ObserverError as error:
+            raise MCPError(types.INVALID_PARAMS, render.error(error)) from error
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+
+
+def _listed(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.is_read_only,
+            destructive_hint=tool.is_destructive,
+            idempotent_hint=tool.is_read_only,
+            open_world_hint=False,
+        ),
+        _meta={"anthropic/alwaysLoad": True} if tool.is_always_loaded else None,
+    )
+
+
+def _failed(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)

@@ -1,0 +1,152 @@
+"""Values to text, for models, terminals and context files; and the one way an error is told.
+
+Pure. Every item starts with its id, since the id is what the next question needs. Times are UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from observer.errors import ObserverError
+from observer.model import Item, iso
+from observer.recall.context import Entry, Pack
+from observer.recall.rank import Hit
+from observer.recall.timeline import Timeline
+
+ProjectName = Callable[[int | None], str]
+
+SNIPPET_CHARACTERS = 200
+"""How much of an item's text stands in a list; the whole is one `get_observations` away."""
+
+LONGEST_CONTENT = 1_600
+"""As much of one text as a pack ever shows."""
+
+ANSWERS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+
+
+def error(problem: ObserverError) -> str:
+    """Say what happened, and on a second line what to do."""
+    return f"{problem.message}\nhint: {problem.hint}" if problem.hint else problem.message
+
+
+def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
+    """Return text as one line of at most `limit` printable characters, the cut marked by an …."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * limit]).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def heading(item: Item, name: ProjectName) -> str:
+    """Return id, type, title, project and minute of an item, in one line."""
+    parts = [
+        f"#{item.id} {item.type}",
+        one_line(item.title),
+        name(item.project_id),
+        minute(item.created_ms),
+        "stale" if item.stale_ms is not None else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def minute(at_ms: int) -> str:
+    """Return a time to the minute, e.g. ``2026-11-21 09:12``."""
+    return iso(at_ms)[:16].replace("T", " ")
+
+
+def gist(item: Item) -> str:
+    """Return the one thing worth knowing about an item beside its title."""
+    if item.summary is not None:
+        told = (f"{field}: {text}" for field, text in answers(item) if field != "request")
+        return one_line(" | ".join(told))
+    return one_line(item.narrative or item.subtitle or " | ".join(item.facts))
+
+
+def answers(item: Item) -> list[tuple[str, str]]:
+    """Return what a summary answers, in the order of its fields; empty answers are left out."""
+    pairs = ((field, getattr(item.summary, field, "")) for field in ANSWERS)
+    return [(field, text) for field, text in pairs if text]
+
+
+def entry(item: Item, name: ProjectName, *, mark: str = "") -> str:
+    """Return an item as two lines: heading and gist."""
+    told = gist(item)
+    line = f"{mark}{heading(item, name)}"
+    return f"{line}\n    {told}" if told else line
+
+
+def hits(found: Iterable[Hit], name: ProjectName, *, remarks: Sequence[str] = ()) -> str:
+    """Return found items, best first, behind what must be said about the answer."""
+    lines = [f"({remark})" for remark in remarks if remark]
+    entries = [entry(hit.item, name) for hit in found]
+    return "\n".join([*lines, *(entries or ["nothing found"])])
+
+
+def timeline(told: Timeline, name: ProjectName) -> str:
+    """Return what happened, oldest first, with positions relative to the anchor."""
+    return "\n".join(
+        entry(point.item, name, mark=f"{point.position:+d} " if point.position else "±0 ")
+        for point in told.entries
+    )
+
+
+def details(items: Iterable[Item], name: ProjectName, *, missing: Sequence[int] = ()) -> str:
+    """Return items in full, and name the ids that do not exist."""
+    blocks = [detail(item, name) for item in items]
+    if missing:
+        blocks.append("no such id: " + ", ".join(map(str, missing)))
+    return "\n\n".join(blocks)
+
+
+def detail(item: Item, name: ProjectName) -> str:
+    """Return everything that is known about one item."""
+    fields = [
+        ("", item.subtitle),
+        ("", item.narrative if item.summary is None else ""),
+        *answers(item),
+        *(("fact", fact) for fact in item.facts),
+        ("concepts", ", ".join(item.concepts)),
+        ("read", ", ".join(item.files_read)),
+        ("modified", ", ".join(item.files_modified)),
+        ("commit", item.commit),
+        ("branch", item.branch),
+        ("key", item.key),
+        ("category", item.category),
+    ]
+    told = [f"{label}: {text}" if label else text for label, text in fields if text]
+    return "\n".join([heading(item, name), *told])
+
+
+def pack(packed: Pack) -> str:
+    """Return a project's pack: entries, best first, then summaries, newest first."""
+    lines = [f"({remark})" for remark in (packed.notice, packed.degraded) if remark]
+    lines += [pack_entry(entry) for entry in packed.entries]
+    lines += [pack_summary(item) for item in packed.summaries]
+    if packed.left_out:
+        lines.append(f"({packed.left_out} more did not fit)")
+    return "\n".join(lines) or "nothing recorded yet"
+
+
+def pack_entry(entry: Entry) -> str:
+    """Return an item of a pack with the part of its text that was chosen for it."""
+    told = one_line(entry.content, LONGEST_CONTENT)
+    line = heading(entry.hit.item, _unnamed)
+    return f"{line}\n    {told}" if told else line
+
+
+def pack_summary(item: Item) -> str:
+    """Return what a session's summary answers, a line each."""
+    told = [f"    {field}: {one_line(text, LONGEST_CONTENT)}" for field, text in answers(item)]
+    return "\n".join([heading(item, _unnamed), *told])
+
+
+def fenced(text: str) -> str:
+    """Put text between fences that it cannot contain, so that it stays data."""
+    return "```text\n" + text.replace("```", "'''") + "\n```"
+
+
+def tokens(text: str) -> int:
+    """Return what a text costs a model: 4 characters a token, rounded up."""
+    return -(-len(text) // 4)
+
+
+def _unnamed(_project_id: int | None) -> str:
+    return ""

@@ -1,0 +1,155 @@
+"""What a tool is: a typed function over the memory, with what a client must know about it.
+
+Knows JSON and its schemas but no protocol; `front.mcp` puts tools on the wire. Promises that a
+tool's function only ever sees values of the types and ranges that its signature states.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import msgspec
+
+from observer.errors import BadInput
+
+Result = TypeVar("Result", bound=msgspec.Struct)
+
+Schema = dict[str, Any]  # JSON Schema is a document, not a value of ours
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[Result]):
+    """What a tool found: text for a model to read, and the same as a typed result."""
+
+    text: str
+    result: Result
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of results: empty fields stay in the JSON as null, optional ones are left out."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool.
+
+    Args:
+        run: keyword arguments in, `Answer` out; its docstring is the description, its annotations
+            are the schemas.
+        title: for people.
+        is_read_only: the tool changes nothing.
+        is_destructive: the tool may delete something.
+        is_always_loaded: clients that defer tools until they are searched for should not.
+        aliases: other names under which clients know a parameter.
+    """
+
+    run: Callable[..., Answer[Any]]  # each tool has its own result
+    title: str
+    is_read_only: bool = True
+    is_destructive: bool = False
+    is_always_loaded: bool = False
+    aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def name(self) -> str:
+        """Return the name under which clients call it."""
+        return self.run.__name__
+
+    @cached_property
+    def description(self) -> str:
+        """Return the docstring, which says when to use the tool."""
+        return inspect.getdoc(self.run) or ""
+
+    @cached_property
+    def parameters(self) -> type[msgspec.Struct]:
+        """Return the struct that arguments are converted to."""
+        hints = get_type_hints(self.run, include_extras=True)
+        signature = inspect.signature(self.run)
+        fields = [
+            (name, hints[name])
+            if parameter.default is parameter.empty
+            else (name, hints[name], parameter.default)
+            for name, parameter in signature.parameters.items()
+        ]
+        return msgspec.defstruct(
+            self.name, fields, frozen=True, kw_only=True, forbid_unknown_fields=True
+        )
+
+    @cached_property
+    def _types(self) -> dict[str, object]:
+        return {field.name: _bare(field.type) for field in msgspec.structs.fields(self.parameters)}
+
+    @cached_property
+    def input_schema(self) -> Schema:
+        """Return the JSON Schema of the arguments."""
+        return _schema(self.parameters)
+
+    @cached_property
+    def output_schema(self) -> Schema:
+        """Return the JSON Schema of the result."""
+        (result,) = get_args(get_type_hints(self.run)["return"])
+        return _schema(result)
+
+    def call(self, arguments: Mapping[str, Any]) -> Answer[Any]:
+        """Check the arguments and run the tool.
+
+        Models write null for what they leave out, a list as JSON text, and an id as a number where
+        text is asked for; all of these are taken.
+
+        Raises:
+            BadInput: an argument is missing, unknown, of the wrong type or out of range.
+            ObserverError: as the tool's function raises.
+        """
+        named = {self.aliases.get(name, name): value for name, value in arguments.items()}
+        given = {
+            name: _eased(value, self._types.get(name))
+            for name, value in named.items()
+            if value is not None
+        }
+        try:
+            checked = msgspec.convert(given, self.parameters, strict=False)
+        except msgspec.ValidationError as error:
+            names = ", ".join(self.parameters.__struct_fields__)
+            raise BadInput(
+                f"{self.name} refused its arguments: {error}", hint=f"it takes {names}"
+            ) from error
+        return self.run(**msgspec.structs.asdict(checked))
+
+
+def _bare(annotation: object) -> object:
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    return get_origin(annotation) or annotation
+
+
+def _eased(value: object, wanted: object) -> object:
+    if wanted is str and type(value) is int:
+        return str(value)
+    if wanted is list and isinstance(value, str):
+        try:
+            return msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError):
+            return value
+    return value
+
+
+def _schema(type_: type) -> Schema:
+    (root,), parts = msgspec.json.schema_components([type_], ref_template="#/$defs/{name}")
+    name = root["$ref"].rpartition("/")[2]
+    schema: Schema = parts.pop(name)
+    return {**schema, "$defs": parts} if parts else schema

@@ -1,0 +1,207 @@
+"""The `memory` tool: one entry for remembering, recalling and forgetting notes.
+
+Replies and errors are worded as its documentation words them: agents were taught these texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, cast, get_args
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from observer.errors import BadInput
+from observer.events import Scope
+from observer.front.tool import Answer, Row
+from observer.memory import Memory, Note
+from observer.model import Item, iso
+from observer.recall.rank import Hit
+
+ACTIONS = ("remember", "recall", "forget")
+SCOPES: tuple[str, ...] = get_args(Scope)
+FACT_TYPES = {
+    "general": "fact",
+    "preference": "preference",
+    "decision": "decision",
+    "context": "context",
+    "constraint": "constraint",
+    "heuristic": "heuristic",
+    "rejected": "rejected",
+}
+"""What agents say, and the item's type that it means."""
+
+_SPOKEN = {type_: spoken for spoken, type_ in FACT_TYPES.items()}
+
+
+class Recalled(Row):
+    """A note; `score` between 0 and 1, comparable within one answer."""
+
+    id: int
+    content: str
+    key: str | None
+    fact_type: str
+    category: str | None
+    confidence: float | None
+    scope: str
+    created_at: str
+    score: float
+
+
+class Outcome(Row):
+    """Result of `memory`; which fields beyond `message` are there depends on the action."""
+
+    action: str
+    message: str
+    id: int | UnsetType = UNSET
+    updated: bool | UnsetType = UNSET
+    deleted: bool | UnsetType = UNSET
+    memories: list[Recalled] | UnsetType = UNSET
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+class Notes:
+    """The tool of one memory; `project_here` returns a handle of the asking client's project."""
+
+    def __init__(self, memory: Memory, project_here: Callable[[], str | None]) -> None:
+        self._memory = memory
+        self._project_here = project_here
+
+    def memory(  # noqa: PLR0913 - the documented parameters of one tool
+        self,
+        action: Annotated[
+            str,
+            Meta(
+                description="remember stores, recall searches, forget deletes.",
+                extra_json_schema={"enum": list(ACTIONS)},
+            ),
+        ],
+        *,
+        content: Annotated[
+            str, Meta(description="remember: the fact, with its reason. No secrets.")
+        ] = "",
+        key: Annotated[
+            str, Meta(description="remember: unique key; the same key replaces the note.")
+        ] = "",
+        fact_type: Annotated[
+            str,
+            Meta(
+                description="remember: its type (default general). recall: only this type. "
+                + ", ".join(FACT_TYPES)
+                + "."
+            ),
+        ] = "",
+        category: Annotated[
+            str, Meta(description="remember: its category. recall: only this category.")
+        ] = "",
+        confidence: Annotated[
+            float,
+            Meta(
+                description="remember: how sure, 0.0 to 1.0.",
+                extra_json_schema={"minimum": 0, "maximum": 1},
+            ),
+        ] = 0.5,
+        scope: Annotated[
+            str,
+            Meta(description="remember: who it is for.", extra_json_schema={"enum": list(SCOPES)}),
+        ] = "project",
+        query: Annotated[str, Meta(description="recall: what to look for.")] = "",
+        limit: Annotated[int, Meta(ge=1, le=100, description="recall: most results.")] = 10,
+        id: Annotated[str, Meta(description="forget: the exact id.")] = "",  # noqa: A002 - the documented name
+    ) -> Answer[Outcome]:
+        """Remember, recall or forget facts on purpose.
+
+        Use remember when something is decided, ruled out, required or preferred, with the reason,
+        so that the next session knows: fact_type decision, constraint, heuristic, rejected (tried
+        and dropped) or preference. Use recall for such notes alone; search covers everything.
+        forget needs the exact id.
+        """
+        match action:
+            case "remember":
+                note = _note(content, confidence=confidence, scope=scope)
+                more = {"key": key, "category": category, "type": _type(fact_type or "general")}
+                return self._remember(msgspec.structs.replace(note, **more))
+            case "recall":
+                return self._recall(query, fact_type=fact_type, category=category, limit=limit)
+            case "forget":
+                return self._forget(id)
+        raise BadInput(f"Invalid action: {action!r}", hint=f"must be {_one_of(ACTIONS)}")
+
+    def _remember(self, note: Note) -> Answer[Outcome]:
+        kept = self._memory.remember(note, project=self._project_here())
+        message = (
+            f"Memory updated successfully (ID: {kept.item.id})"
+            if kept.updated
+            else f"Memory stored successfully with ID: {kept.item.id}"
+        )
+        outcome = Outcome(action="remember", message=message, id=kept.item.id, updated=kept.updated)
+        return Answer(message, outcome)
+
+    def _recall(self, query: str, *, fact_type: str, category: str, limit: int) -> Answer[Outcome]:
+        if not query.strip():
+            raise BadInput("Missing query: recall requires query", hint="say what to look for")
+        found = self._memory.recall(
+            query,
+            type=_type(fact_type) if fact_type else "",
+            category=category,
+            limit=limit,
+            project=self._project_here(),
+        )
+        memories = [_recalled(hit) for hit in found.hits]
+        outcome = Outcome(
+            action="recall",
+            message=f"{len(memories)} found",
+            memories=memories,
+            notice=found.notice or UNSET,
+            degraded=found.degraded or UNSET,
+        )
+        return Answer(msgspec.json.encode(memories).decode(), outcome)
+
+    def _forget(self, handle: str) -> Answer[Outcome]:
+        if handle == "":
+            raise BadInput("Missing id: forget requires id", hint="recall shows the ids")
+        text = handle.strip()
+        if not (text.isascii() and text.isdecimal() and int(text[:19]) > 0 and len(text) < 19):
+            raise BadInput(f"Invalid id: {text[:40]!r}", hint="must be a positive whole number")
+        deleted = self._memory.forget(int(text))
+        message = f"Memory {int(text)} " + ("deleted." if deleted else "not found.")
+        return Answer(message, Outcome(action="forget", message=message, deleted=deleted))
+
+
+def _note(content: str, *, confidence: float, scope: str) -> Note:
+    if not content.strip():
+        raise BadInput("Missing content: remember requires content", hint="say what to remember")
+    if not 0.0 <= confidence <= 1.0:
+        raise BadInput("Invalid confidence: must be 0.0 to 1.0", hint="leave it out for 0.5")
+    if scope not in SCOPES:
+        raise BadInput(f"Invalid scope: {scope!r}", hint=f"must be {_one_of(SCOPES)}")
+    return Note(content=content, confidence=confidence, scope=cast("Scope", scope))
+
+
+def _type(spoken: str) -> str:
+    try:
+        return FACT_TYPES[spoken]
+    except KeyError:
+        raise BadInput(
+            f"Invalid fact_type: {spoken!r}", hint=f"must be {_one_of(tuple(FACT_TYPES))}"
+        ) from None
+
+
+def _one_of(words: tuple[str, ...]) -> str:
+    return ", ".join(words[:-1]) + f" or {words[-1]}"
+
+
+def _recalled(hit: Hit) -> Recalled:
+    item: Item = hit.item
+    return Recalled(
+        id=item.id,
+        content=item.narrative or item.title,
+        key=item.key or None,
+        fact_type=_SPOKEN.get(item.type, item.type),
+        category=item.category or None,
+        confidence=item.confidence,
+        scope=item.scope,
+        created_at=iso(item.created_ms),
+        score=round(hit.score, 4),
+    )

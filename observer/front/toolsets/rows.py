@@ -1,0 +1,205 @@
+"""The seed's result fields: what `search`, `timeline`, `get_observations` and `get_context` return.
+
+Names and shapes are a contract with clients: facts are one text with a line each, concepts and
+files are one text joined by ``", "``, what is empty is null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from msgspec import UNSET, UnsetType
+
+from observer.front.tool import Row
+from observer.model import Item, SummaryFields, iso
+from observer.recall.context import Entry
+
+ProjectName = Callable[[int | None], str]
+
+
+class Observation(Row):
+    """An observation, note or inference in full."""
+
+    id: int
+    type: str
+    title: str
+    subtitle: str | None
+    text: str | None
+    narrative: str | None
+    facts: str | None
+    concepts: str | None
+    files_read: str | None
+    files_modified: str | None
+    project: str
+    created_at: str
+    created_at_epoch: int
+    is_stale: int
+    discovery_tokens: int
+
+
+class Summary(Row):
+    """What a session was about."""
+
+    id: int
+    session_id: str
+    project: str
+    request: str | None
+    investigated: str | None
+    learned: str | None
+    completed: str | None
+    next_steps: str | None
+    notes: str | None
+    created_at: str
+    created_at_epoch: int
+
+
+class Found(Row):
+    """Result of `search`; `notice` says where the query was understood otherwise than written."""
+
+    observations: list[Observation]
+    summaries: list[Summary]
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+class Moment(Row):
+    """One entry of a timeline; `position` is negative before the anchor, 0 for it."""
+
+    id: int
+    type: str
+    title: str
+    subtitle: str | None
+    narrative: str | None
+    project: str
+    created_at: str
+    created_at_epoch: int
+    position: int
+
+
+class Moments(Row):
+    """Result of `timeline`, oldest first."""
+
+    timeline: list[Moment]
+
+
+class Fetched(Row):
+    """Result of `get_observations`, in the order of the ids; `missing_ids` do not exist."""
+
+    observations: list[Observation]
+    missing_ids: list[int] | UnsetType = UNSET
+
+
+class SignalValues(Row):
+    """Why an item is in the pack; each between 0 and 1."""
+
+    semantic: float
+    fts5: float
+    recency: float
+    projectMatch: float  # noqa: N815 - the seed's name
+
+
+class ContextItem(Row):
+    """An item of a context pack; `content` is what the budget was charged for."""
+
+    id: int
+    title: str
+    content: str
+    type: str
+    project: str
+    created_at: str
+    created_at_epoch: int
+    score: float
+    signals: SignalValues
+
+
+class Context(Row):
+    """Result of `get_context`; `left_out` items did not fit into the budget."""
+
+    project: str
+    items: list[ContextItem]
+    summaries: list[Summary]
+    tokenBudget: int  # noqa: N815 - the seed's name
+    tokensUsed: int  # noqa: N815 - the seed's name
+    left_out: int | UnsetType = UNSET
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+def observation(item: Item, name: ProjectName) -> Observation:
+    """Show an item as the seed shows observations; the text of a note is in `text`."""
+    is_note = item.kind == "note"
+    return Observation(
+        id=item.id,
+        type=item.type,
+        title=item.title,
+        subtitle=item.subtitle or None,
+        text=item.narrative if is_note else None,
+        narrative=None if is_note else item.narrative or None,
+        facts=_joined(item.facts, "\n"),
+        concepts=_joined(item.concepts),
+        files_read=_joined(item.files_read),
+        files_modified=_joined(item.files_modified),
+        project=name(item.project_id),
+        created_at=iso(item.created_ms),
+        created_at_epoch=item.created_ms,
+        is_stale=int(item.stale_ms is not None),
+        discovery_tokens=item.discovery_tokens,
+    )
+
+
+def summary(item: Item, name: ProjectName, session: str) -> Summary:
+    """Show a session's summary; `session` is the client's own id of it."""
+    answers = item.summary or SummaryFields()
+    return Summary(
+        id=item.id,
+        session_id=session,
+        project=name(item.project_id),
+        request=answers.request or None,
+        investigated=answers.investigated or None,
+        learned=answers.learned or None,
+        completed=answers.completed or None,
+        next_steps=answers.next_steps or None,
+        notes=answers.notes or None,
+        created_at=iso(item.created_ms),
+        created_at_epoch=item.created_ms,
+    )
+
+
+def moment(item: Item, position: int, name: ProjectName) -> Moment:
+    """Show an item in its place in a timeline."""
+    return Moment(
+        id=item.id,
+        type=item.type,
+        title=item.title,
+        subtitle=item.subtitle or None,
+        narrative=item.narrative or None,
+        project=name(item.project_id),
+        created_at=iso(item.created_ms),
+        created_at_epoch=item.created_ms,
+        position=position,
+    )
+
+
+def context_item(entry: Entry, name: ProjectName) -> ContextItem:
+    """Show an entry of a pack; figures to four digits."""
+    item, signals = entry.hit.item, entry.hit.signals
+    return ContextItem(
+        id=item.id,
+        title=item.title,
+        content=entry.content,
+        type=item.type,
+        project=name(item.project_id),
+        created_at=iso(item.created_ms),
+        created_at_epoch=item.created_ms,
+        score=round(entry.hit.score, 4),
+        signals=SignalValues(
+            semantic=round(signals.semantic, 4),
+            fts5=round(signals.fts5, 4),
+            recency=round(signals.recency, 4),
+            projectMatch=round(signals.project_match, 4),
+        ),
+    )
+
+
+def _joined(parts: Iterable[str], by: str = ", ") -> str | None:
+    return by.join(parts) or None

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.errors import NotFound
+from observer.front import render
+from observer.model import Item, SummaryFields
+from observer.recall.rank import Hit, Signals
+from observer.recall.timeline import Entry, Timeline
+
+ITEM = Item(
+    id=142,
+    uuid="u",
+    kind="observation",
+    type="file-write",
+    title="Modified auth.ts",
+    narrative="45 lines in\nverify()",
+    facts=("verify(): +45 -3",),
+    files_modified=("src/auth.ts",),
+    created_ms=1_742_049_000_000,
+)
+
+
+def name(project_id: int | None) -> str:
+    return "" if project_id is None else "my-api"
+
+
+def test_an_error_is_told_with_its_remedy() -> None:
+    told = render.error(NotFound("no item 7", hint="search for it first"))
+    assert told == "no item 7\nhint: search for it first"
+
+
+def test_an_error_without_remedy_is_one_line() -> None:
+    assert render.error(NotFound("no item 7")) == "no item 7"
+
+
+def test_a_hit_starts_with_its_id() -> None:
+    told = render.hits([Hit(item=ITEM, score=1.0, signals=Signals())], name)
+    assert told == "#142 file-write · Modified auth.ts · 2025-03-15 14:30\n    45 lines in verify()"
+
+
+def test_nothing_found_is_said_behind_the_remarks() -> None:
+    assert render.hits([], name, remarks=("read as words", "")) == "(read as words)\nnothing found"
+
+
+def test_a_timeline_shows_positions() -> None:
+    entries = tuple(Entry(position=position, item=ITEM) for position in (-1, 0, 2))
+    lines = render.timeline(Timeline(anchor=ITEM, entries=entries), name).splitlines()
+    assert [line[:7] for line in lines[::2]] == ["-1 #142", "±0 #142", "+2 #142"]
+
+
+def test_details_hold_everything_and_name_what_is_missing() -> None:
+    told = render.details([ITEM], name, missing=(7, 8))
+    for text in ("45 lines in\nverify()", "fact: verify(): +45 -3", "modified: src/auth.ts"):
+        assert text in told
+    assert told.endswith("no such id: 7, 8")
+
+
+def test_a_summary_is_told_by_its_answers() -> None:
+    fields = SummaryFields(request="add login", completed="done", notes="slow")
+    item = Item(
+        id=1, uuid="u", kind="summary", type="summary", title="Login", summary=fields, stale_ms=1
+    )
+    assert render.gist(item) == "completed: done | notes: slow"
+    assert "request: add login" in render.detail(item, name)
+    assert "stale" in render.heading(item, name)
+
+
+@given(st.text(max_size=400), st.integers(min_value=1, max_value=100))
+def test_one_line_is_one_printable_line_within_its_limit(text: str, limit: int) -> None:
+    line = render.one_line(text, limit)
+    assert len(line) <= limit
+    assert not line or line.isprintable()
+
+
+@given(st.text(alphabet="`~'a\n", max_size=60))
+def test_no_text_gets_out_of_its_fence(text: str) -> None:
+    lines = render.fenced(text).split("\n")
+    assert (lines[0], lines[-1]) == ("```text", "```")
+    assert not [line for line in lines[1:-1] if "```" in line]
+
+
+@given(st.text())
+def test_a_fence_costs_the_same_for_every_text(text: str) -> None:
+    assert len(render.fenced(text)) == len(text) + len(render.fenced(""))
+
+
+@given(st.text())
+def test_four_characters_are_a_token(text: str) -> None:
+    assert 4 * render.tokens(text) - 4 < len(text) <= 4 * render.tokens(text)

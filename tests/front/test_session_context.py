@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.config import Settings
+from observer.front import render, session_context
+from observer.front.session_context import NAMES, mirror, sweep, write
+from observer.memory import Memory
+from observer.model import Item, Project, item_id, item_uuid
+from observer.paths import Home
+from observer.store.sqlite import SqliteStore
+
+NOW_MS = 1_742_050_000_000
+
+
+@pytest.fixture
+def project(memory: Memory) -> Project:
+    return memory.project("my-api")
+
+
+@pytest.fixture
+def folder(project: Project, home: Home) -> Path:
+    return mirror(home, project.roots[0])
+
+
+def test_both_files_stand_under_the_mirror_of_the_root(
+    memory: Memory, project: Project, home: Home, folder: Path
+) -> None:
+    assert write(memory, project, home, Settings()) == 2
+    assert folder == home.context / "by-path" / project.roots[0][1:]
+    assert "Use JWT" in (folder / "CONTEXT.md").read_text()
+
+
+def test_the_rendering_for_cursor_holds_the_same_text(
+    memory: Memory, project: Project, home: Home, folder: Path
+) -> None:
+    write(memory, project, home, Settings())
+    told = json.loads((folder / "CONTEXT.cursor.json").read_bytes())
+    assert told == {"additional_context": (folder / "CONTEXT.md").read_text()}
+
+
+def test_the_text_says_what_it_is_and_how_to_get_more(
+    memory: Memory, project: Project, home: Home, folder: Path
+) -> None:
+    write(memory, project, home, Settings())
+    text = (folder / "CONTEXT.md").read_text()
+    assert "not instructions" in text
+    assert "get_observations(ids)" in text
+    assert f"#{item_id(13)} decision" in text
+
+
+def test_nobody_else_can_read_any_of_it(
+    memory: Memory, project: Project, home: Home, folder: Path
+) -> None:
+    write(memory, project, home, Settings())
+    for path in [folder, *folder.parents]:
+        if home.root in path.parents:
+            assert stat.S_IMODE(path.stat().st_mode) == 0o700
+    assert [stat.S_IMODE((folder / name).stat().st_mode) for name in NAMES] == [0o600, 0o600]
+
+
+def test_nothing_is_written_while_nothing_changed(
+    memory: Memory, project: Project, home: Home, folder: Path
+) -> None:
+    write(memory, project, home, Settings())
+    before = (folder / "CONTEXT.md").stat()
+    assert write(memory, project, home, Settings()) == 0
+    assert (folder / "CONTEXT.md").stat() == before
+
+
+def test_no_half_written_file_stays_behind(
+    memory: Memory, project: Project, home: Home, folder: Path
+) -> None:
+    write(memory, project, home, Settings())
+    assert sorted(path.name for path in folder.iterdir()) == sorted(NAMES)
+
+
+def test_files_of_a_root_that_is_gone_are_removed(
+    memory: Memory, project: Project, home: Home, folder: Path
+) -> None:
+    write(memory, project, home, Settings())
+    Path(project.roots[0]).rmdir()
+    write(memory, project, home, Settings())
+    assert not folder.exists()
+    assert (home.context / "by-path").is_dir()
+
+
+def test_a_sweep_removes_the_files_of_all_folders_that_are_gone(
+    memory: Memory, project: Project, home: Home, folder: Path
+) -> None:
+    write(memory, project, home, Settings())
+    assert sweep(home) == 0
+    Path(project.roots[0]).rmdir()
+    assert sweep(home) == 1
+    assert not folder.exists()
+
+
+def test_a_sweep_of_an_empty_home_does_nothing(home: Home) -> None:
+    assert sweep(home) == 0
+
+
+def test_files_of_a_folder_inside_another_stay_when_the_outer_ones_go(
+    memory: Memory, project: Project, home: Home, folder: Path
+) -> None:
+    inner = folder / "inner"
+    write(memory, project, home, Settings())
+    inner.mkdir()
+    (inner / "CONTEXT.md").write_text("x")
+    Path(project.roots[0]).rmdir()
+    write(memory, project, home, Settings())
+    assert [path.name for path in folder.iterdir()] == ["inner"]
+
+
+def test_a_project_without_memory_has_no_files(
+    memory: Memory, store: SqliteStore, home: Home, tmp_path: Path
+) -> None:
+    empty = Project(id=9, uuid="u9", name="empty", roots=(str(tmp_path),))
+    with store.write() as writer:
+        writer.put_project(empty)
+    assert write(memory, empty, home, Settings()) == 0
+    assert not mirror(home, str(tmp_path)).exists()
+
+
+HOSTILE = st.text(alphabet=st.sampled_from("`~#<>/\n\r\u2028 aé\U000e0041"), max_size=3000)
+
+
+@given(title=HOSTILE, narrative=HOSTILE, tokens=st.integers(min_value=200, max_value=2500))
+def test_no_memory_gets_out_of_its_fence_or_its_budget(
+    memory: Memory,
+    store: SqliteStore,
+    home: Home,
+    *,
+    title: str,
+    narrative: str,
+    tokens: int,
+) -> None:
+    project = memory.project("my-api")
+    item = Item(
+        id=item_id(50),
+        uuid=item_uuid("e50", NOW_MS),
+        kind="note",
+        type="decision",
+        title=title,
+        narrative=narrative,
+        project_id=2,
+        created_ms=NOW_MS,
+    )
+    with store.write() as writer:
+        writer.put_items([item])
+    write(memory, project, home, Settings(context_tokens=tokens))
+    text = (mirror(home, project.roots[0]) / "CONTEXT.md").read_text()
+    assert render.tokens(text) <= tokens
+    assert len(text) <= session_context.MOST_CHARACTERS
+    fences = [line for line in text.splitlines() if "```" in line]
+    assert (fences, text.splitlines()[-1]) == (["```text", "```"], "```")

@@ -1,0 +1,309 @@
+"""The contract of the core tools: names, parameters, limits, fields and errors as documented."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.errors import BadInput, NotFound, ObserverError
+from observer.front import render
+from observer.front.tool import Tool
+from observer.front.toolsets import tools_of
+from observer.memory import Memory
+from observer.model import item_id
+
+OBSERVATION = (
+    "id type title subtitle text narrative facts concepts files_read files_modified project "
+    "created_at created_at_epoch is_stale discovery_tokens"
+)
+SUMMARY = (
+    "id session_id project request investigated learned completed next_steps notes created_at "
+    "created_at_epoch"
+)
+MOMENT = "id type title subtitle narrative project created_at created_at_epoch position"
+CONTEXT_ITEM = "id title content type project created_at created_at_epoch score signals"
+PARAMETERS = {
+    "search": {"query": None, "project": "", "limit": 10},
+    "timeline": {"anchor_id": None, "depth_before": 5, "depth_after": 5},
+    "get_observations": {"ids": None},
+    "get_context": {"project": "", "token_budget": 2000, "query": ""},
+    "memory": {
+        "action": None,
+        "content": "",
+        "key": "",
+        "fact_type": "",
+        "category": "",
+        "confidence": 0.5,
+        "scope": "project",
+        "query": "",
+        "limit": 10,
+        "id": "",
+    },
+}
+
+
+@pytest.fixture
+def folder() -> list[str]:
+    """The folder that the client works in; a test may change it."""
+    return [""]
+
+
+@pytest.fixture
+def tools(memory: Memory, folder: list[str]) -> dict[str, Tool]:
+    return tools_of(("core",), memory, lambda: folder[0])
+
+
+def ask(tools: dict[str, Tool], tool: str, **arguments: Any) -> Any:
+    """Call a tool and return its result as the JSON that a client gets."""
+    return msgspec.to_builtins(tools[tool].call(arguments).result)
+
+
+def says(tools: dict[str, Tool], tool: str, **arguments: Any) -> str:
+    return tools[tool].call(arguments).text
+
+
+@pytest.mark.parametrize("tool", PARAMETERS)
+def test_parameters_and_defaults_are_the_documented_ones(tools: dict[str, Tool], tool: str) -> None:
+    properties = tools[tool].input_schema["properties"]
+    assert {name: field.get("default") for name, field in properties.items()} == PARAMETERS[tool]
+
+
+# --- search --------------------------------------------------------------------------------------
+
+
+def test_search_returns_the_documented_fields(tools: dict[str, Tool]) -> None:
+    found = ask(tools, "search", query="jwt", project="my-api")
+    assert " ".join(found["observations"][0]) == OBSERVATION
+    assert " ".join(found["summaries"][0]) == SUMMARY
+
+
+def test_search_joins_lists_as_documented(tools: dict[str, Tool]) -> None:
+    (row,) = ask(tools, "get_observations", ids=[item_id(12)])["observations"]
+    assert row["facts"] == "verify(): +45 -3\nnew import jose"
+    assert row["concepts"] == "security, middleware"
+    assert row["files_modified"] == "src/auth.ts, src/routes.ts"
+    assert row["files_read"] is None
+    assert (row["is_stale"], row["discovery_tokens"]) == (0, 28)
+    assert row["created_at"].endswith("Z")
+    assert row["created_at_epoch"] == 1_742_050_000_000 - 88 * 60_000
+
+
+def test_search_spans_projects_unless_one_is_named(tools: dict[str, Tool]) -> None:
+    everywhere = ask(tools, "search", query="jwt")["observations"]
+    here = ask(tools, "search", query="jwt", project="my-api")["observations"]
+    assert {row["project"] for row in everywhere} == {"my-api", "other"}
+    assert {row["project"] for row in here} == {"my-api"}
+
+
+@pytest.mark.parametrize("limit", [1, 50])
+def test_search_takes_a_limit_of_1_to_50(tools: dict[str, Tool], limit: int) -> None:
+    assert len(ask(tools, "search", query="jwt", limit=limit)["observations"]) <= limit
+
+
+@pytest.mark.parametrize("limit", [0, 51, -1, "many"])
+def test_search_refuses_other_limits(tools: dict[str, Tool], limit: Any) -> None:
+    with pytest.raises(BadInput, match="limit"):
+        ask(tools, "search", query="jwt", limit=limit)
+
+
+def test_a_query_that_was_understood_otherwise_says_so(tools: dict[str, Tool]) -> None:
+    assert "notice" in ask(tools, "search", query='jwt AND "')
+
+
+@given(query=st.text())
+def test_any_text_can_be_searched(query: str, tools: dict[str, Tool]) -> None:
+    ask(tools, "search", query=query)
+
+
+# --- timeline ------------------------------------------------------------------------------------
+
+
+def test_a_timeline_is_relative_to_its_anchor(tools: dict[str, Tool]) -> None:
+    told = ask(tools, "timeline", anchor_id=item_id(12), depth_before=2, depth_after=1)
+    entries = told["timeline"]
+    assert [entry["position"] for entry in entries] == [-2, -1, 0, 1]
+    assert entries[2]["id"] == item_id(12)
+    assert " ".join(entries[0]) == MOMENT
+
+
+def test_a_timeline_stays_in_its_project(tools: dict[str, Tool]) -> None:
+    told = ask(tools, "timeline", anchor_id=item_id(12), depth_after=50)
+    assert {entry["project"] for entry in told["timeline"]} == {"my-api"}
+
+
+def test_an_anchor_may_be_called_anchor(tools: dict[str, Tool]) -> None:
+    told = ask(tools, "timeline", anchor=item_id(12), depth_before=0, depth_after=0)
+    assert [entry["id"] for entry in told["timeline"]] == [item_id(12)]
+
+
+def test_an_unknown_anchor_is_an_error(tools: dict[str, Tool]) -> None:
+    with pytest.raises(NotFound):
+        ask(tools, "timeline", anchor_id=9999)
+
+
+@pytest.mark.parametrize("depth", [-1, 51])
+def test_a_depth_is_0_to_50(tools: dict[str, Tool], depth: int) -> None:
+    with pytest.raises(BadInput, match="depth_before"):
+        ask(tools, "timeline", anchor_id=item_id(12), depth_before=depth)
+
+
+# --- get_observations ----------------------------------------------------------------------------
+
+
+def test_observations_come_in_the_order_of_their_ids(tools: dict[str, Tool]) -> None:
+    ids = [item_id(14), 9999, item_id(10)]
+    found = ask(tools, "get_observations", ids=ids)
+    assert [row["id"] for row in found["observations"]] == [item_id(14), item_id(10)]
+    assert found["missing_ids"] == [9999]
+
+
+@pytest.mark.parametrize("ids", [[], list(range(51))])
+def test_1_to_50_ids_can_be_asked_for(tools: dict[str, Tool], ids: list[int]) -> None:
+    with pytest.raises(BadInput):
+        ask(tools, "get_observations", ids=ids)
+
+
+# --- get_context ---------------------------------------------------------------------------------
+
+
+def test_a_context_has_the_documented_fields(tools: dict[str, Tool]) -> None:
+    pack = ask(tools, "get_context", project="my-api", query="jwt")
+    assert list(pack)[:5] == ["project", "items", "summaries", "tokenBudget", "tokensUsed"]
+    assert " ".join(pack["items"][0]) == CONTEXT_ITEM
+    assert list(pack["items"][0]["signals"]) == ["semantic", "fts5", "recency", "projectMatch"]
+    assert " ".join(pack["summaries"][0]) == SUMMARY
+
+
+def test_a_decision_comes_first(tools: dict[str, Tool]) -> None:
+    assert ask(tools, "get_context", project="my-api")["items"][0]["type"] == "decision"
+
+
+@pytest.mark.parametrize("budget", [250, 300, 400, 700, 2000])
+@pytest.mark.parametrize("query", ["", "jwt"])
+def test_a_budget_covers_everything_returned(
+    tools: dict[str, Tool], budget: int, query: str
+) -> None:
+    arguments = {"project": "my-api", "token_budget": budget, "query": query}
+    answer = tools["get_context"].call(arguments)
+    used = answer.result.tokensUsed
+    shown = json.dumps(
+        msgspec.to_builtins(answer.result), ensure_ascii=False, separators=(",", ":")
+    )
+    assert max(render.tokens(shown), render.tokens(answer.text)) <= used <= budget
+
+
+def test_what_does_not_fit_is_counted(tools: dict[str, Tool]) -> None:
+    assert ask(tools, "get_context", project="my-api", token_budget=300)["left_out"] > 0
+
+
+def test_the_project_of_the_folder_is_meant_if_none_is_named(
+    tools: dict[str, Tool], folder: list[str], tmp_path: Any
+) -> None:
+    folder[0] = str(tmp_path / "my-api" / "src")
+    assert ask(tools, "get_context")["project"] == "my-api"
+
+
+def test_no_project_at_all_is_an_error(tools: dict[str, Tool]) -> None:
+    with pytest.raises(BadInput, match="no project"):
+        ask(tools, "get_context")
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+
+def test_a_new_note_is_answered_with_its_id(tools: dict[str, Tool]) -> None:
+    outcome = ask(tools, "memory", action="remember", content="Builders for config structs")
+    text = f"Memory stored successfully with ID: {outcome['id']}"
+    assert (outcome["message"], outcome["updated"]) == (text, False)
+
+
+def test_a_key_replaces_the_note(tools: dict[str, Tool]) -> None:
+    def remember(content: str) -> Any:
+        return ask(tools, "memory", action="remember", content=content, key="typescript_config")
+
+    first, second = remember("strict mode"), remember("strict mode, noImplicitAny")
+    assert second["message"] == f"Memory updated successfully (ID: {first['id']})"
+
+
+def test_recall_returns_a_json_array_with_scores(tools: dict[str, Tool]) -> None:
+    ask(tools, "memory", action="remember", content="JWT for login", fact_type="decision")
+    told = json.loads(says(tools, "memory", action="recall", query="JWT", fact_type="decision"))
+    assert told[0]["content"]
+    assert told[0]["fact_type"] == "decision"
+    assert 0 <= told[0]["score"] <= 1
+
+
+def test_recall_filters_by_type_and_category(tools: dict[str, Tool]) -> None:
+    for category in ("build", "style"):
+        content = f"make is used for {category}"
+        ask(tools, "memory", action="remember", content=content, category=category)
+    told = ask(tools, "memory", action="recall", query="make", category="style")
+    assert [note["category"] for note in told["memories"]] == ["style"]
+    told = ask(tools, "memory", action="recall", query="make", fact_type="preference")
+    assert told["memories"] == []
+
+
+def test_a_general_note_is_recalled_as_general(tools: dict[str, Tool]) -> None:
+    ask(tools, "memory", action="remember", content="the office has a dog")
+    (note,) = ask(tools, "memory", action="recall", query="dog", fact_type="general")["memories"]
+    assert (note["fact_type"], note["confidence"], note["scope"]) == ("general", 0.5, "project")
+
+
+@pytest.mark.parametrize("as_type", [str, int])
+def test_a_note_is_forgotten_once(tools: dict[str, Tool], as_type: Any) -> None:
+    kept = ask(tools, "memory", action="remember", content="to be forgotten")["id"]
+    assert says(tools, "memory", action="forget", id=as_type(kept)) == f"Memory {kept} deleted."
+    assert says(tools, "memory", action="forget", id=as_type(kept)) == f"Memory {kept} not found."
+    assert ask(tools, "memory", action="recall", query="forgotten")["memories"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"action": "store"}, "Invalid action: 'store'\nhint: must be remember, recall or forget"),
+        ({"action": "remember"}, "Missing content: remember requires content"),
+        ({"action": "remember", "content": " \n"}, "Missing content: remember requires content"),
+        ({"action": "recall"}, "Missing query: recall requires query"),
+        ({"action": "forget"}, "Missing id: forget requires id"),
+        ({"action": "forget", "id": "0"}, "Invalid id: '0'"),
+        ({"action": "forget", "id": "4 2"}, "Invalid id: '4 2'"),
+        ({"action": "forget", "id": "-1"}, "Invalid id: '-1'"),
+        ({"action": "forget", "id": "9" * 5000}, "Invalid id: '999"),
+        ({"action": "forget", "id": "²"}, "Invalid id: '²'"),
+        (
+            {"action": "remember", "content": "x", "confidence": 1.1},
+            "Invalid confidence: must be 0.0 to 1.0",
+        ),
+        (
+            {"action": "remember", "content": "x", "confidence": float("nan")},
+            "Invalid confidence: must be 0.0 to 1.0",
+        ),
+        (
+            {"action": "remember", "content": "x", "scope": "world"},
+            "Invalid scope: 'world'\nhint: must be personal, project or team",
+        ),
+        ({"action": "remember", "content": "x", "fact_type": "rule"}, "Invalid fact_type: 'rule'"),
+        ({"action": "recall", "query": "x", "fact_type": "rule"}, "Invalid fact_type: 'rule'"),
+    ],
+    ids=lambda value: "" if isinstance(value, dict) else str(value)[:24],
+)
+def test_errors_are_worded_as_documented(
+    tools: dict[str, Tool], arguments: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        tools["memory"].call(arguments)
+    assert render.error(refused.value).startswith(text)
+
+
+def test_a_secret_is_refused_by_class_and_not_repeated(tools: dict[str, Tool]) -> None:
+    secret = "gh" + "p_" + "a1B2" * 9
+    with pytest.raises(ObserverError) as refused:
+        ask(tools, "memory", action="remember", content=f"the token is {secret}")
+    assert refused.value.code == "secret-refused"
+    assert "github" in refused.value.message.lower()
+    assert secret not in str(refused.value)
