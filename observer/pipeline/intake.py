@@ -74,9 +74,10 @@ class Intake:
 
     def _recognise(self, place: Place, at_ms: int) -> int:
         known = list(self._projects.values())
-        project = recognise(place, known, gone=vanished(place, known))
+        gone = vanished(place, known)
+        project = recognise(place, known, gone=gone)
         current = (
-            enrich(project, place)
+            enrich(project, place, gone=gone)
             if project
             else found(place, id=max(self._projects) + 1, at_ms=at_ms)
         )

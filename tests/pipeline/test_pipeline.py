@@ -143,12 +143,25 @@ def test_two_projects_stay_apart(pipeline: Pipeline, store: Store, tmp_path: Pat
     assert len({item.project_id for item in items(store)}) == 3
 
 
+def test_a_moved_project_keeps_its_identity_under_its_new_name(
+    pipeline: Pipeline, store: Store, folder: Path, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("make"))
+    pipeline.drain()
+    moved = folder.rename(folder.with_name("store"))
+    pipeline.ingest([an_event("later", cwd=str(moved))])
+    with store.read() as reader:
+        (_, project) = reader.projects()
+    assert (project.name, project.earlier_names) == ("store", ("shop",))
+    assert len({item.project_id for item in items(store)}) == 1
+
+
 def test_ingest_answers_with_the_place_in_the_log_and_the_item(pipeline: Pipeline) -> None:
     first, silent, again = pipeline.ingest(
         [an_event("a"), an_event("b", body=Forget(item=99)), an_event("a")]
     )
-    assert first == Receipt(seq=1, item=item_id(1))
-    assert silent == Receipt(seq=2, item=None)
+    assert first == Receipt(seq=1, item=item_id(1), project_id=UNASSIGNED)
+    assert silent == Receipt(seq=2, project_id=UNASSIGNED)
     assert again == Receipt()
 
 
