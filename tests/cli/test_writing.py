@@ -33,7 +33,7 @@ def test_post_spools_json_from_stdin(run: Run, home: Home, payload: object, coun
 
 
 def test_post_adds_where_it_was_called(
-    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
+    run: Run, home: Home, app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "abc")
     run("post", "custom", "name=deploy")

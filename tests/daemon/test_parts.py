@@ -1,0 +1,156 @@
+"""The parts of the daemon that need no process to be wrong in."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from observer.daemon.health import Health
+from observer.daemon.late_store import LateStore
+from observer.daemon.log import DaemonLog
+from observer.daemon.posting import receive
+from observer.daemon.status import current, from_disk
+from observer.daemon.wake import watch
+from observer.errors import BadInput, StoreUnavailable
+from observer.model import Receipt
+from observer.paths import Home
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore
+
+
+def test_health_names_every_part_that_is_ill() -> None:
+    health = Health()
+    health.degrade("store", "full")
+    health.degrade("http", "taken")
+    assert health.text() == "http: taken; store: full"
+
+
+def test_health_forgets_what_is_well_again() -> None:
+    health = Health()
+    health.degrade("store", "full")
+    health.recover("store")
+    assert health.text() is None
+
+
+def test_the_same_reason_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    health = Health()
+    for _ in range(3):
+        health.degrade("store", "full")
+    assert [record.message for record in caplog.records] == ["store: full"]
+
+
+def test_a_late_store_is_tried_again_until_it_opens(tmp_path: Path) -> None:
+    (tmp_path / "store").touch()
+    store = LateStore(lambda: SqliteStore(tmp_path / "store" / "observer.db"))
+    with pytest.raises(StoreUnavailable), store.read():
+        pass
+    (tmp_path / "store").unlink()
+    with store.read() as reader:
+        assert reader.totals().events == 0
+    store.close()
+
+
+def test_a_watch_wakes_for_a_new_file_and_not_for_one_that_goes(tmp_path: Path) -> None:
+    async def story() -> list[str]:
+        seen: list[str] = []
+        health = Health()
+        task = asyncio.create_task(watch((tmp_path,), lambda: seen.append("woken"), health))
+        await asyncio.sleep(0)
+        (tmp_path / "a").touch()
+        await _until(lambda: seen)
+        seen.clear()
+        (tmp_path / "a").unlink()
+        (tmp_path / "b").touch()
+        await _until(lambda: seen)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert health.text() is None
+        return seen
+
+    assert asyncio.run(story()) == ["woken"]
+
+
+def test_where_the_kernel_cannot_tell_the_daemon_looks_itself(tmp_path: Path) -> None:
+    async def story() -> str | None:
+        seen: list[str] = []
+        health = Health()
+        gone = (tmp_path / "gone",)
+        task = asyncio.create_task(watch(gone, lambda: seen.append("woken"), health))
+        await _until(lambda: len(seen) > 1)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return health.text()
+
+    assert "looking every 0.2 s instead" in (asyncio.run(story()) or "")
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        pytest.param(b"{", "no JSON", id="not JSON"),
+        pytest.param(b"[" * 100_000, "no JSON", id="too deep"),
+        pytest.param(b"{}", "field 'kind'", id="no kind"),
+        pytest.param(b'[{"kind":"prompt","text":"a"},{"kind":"x"}]', "event 1: ", id="the second"),
+    ],
+)
+def test_what_is_no_event_is_refused_whole(body: bytes, complaint: str) -> None:
+    stored: list[object] = []
+    with pytest.raises(BadInput, match=complaint):
+        receive(body, lambda events, _project: [stored.append(event) for event in events] or [])
+    assert not stored
+
+
+def test_every_event_has_its_receipt() -> None:
+    body = b'[{"kind":"prompt","text":"a"},{"kind":"prompt","text":"b"}]'
+    receipts = receive(body, lambda _events, _project: [Receipt(seq=1), Receipt()])
+    assert [receipt.stored for receipt in receipts] == [True, False]
+
+
+def test_the_status_of_a_new_home_is_empty_and_well(home: Home) -> None:
+    status = current(home)
+    assert (status.pid, status.events, status.degraded) == (None, 0, None)
+    assert not home.root.exists()
+
+
+def test_the_status_of_a_broken_database_says_so(home: Home) -> None:
+    home.root.mkdir()
+    home.database.write_bytes(b"this is not a database, and never was" * 99)
+    assert "store: " in (from_disk(home).degraded or "")
+
+
+def test_the_status_counts_what_waits(home: Home) -> None:
+    spool = Spool(home.spool)
+    spool.prepare()
+    spool.append({"client": "generic", "event": "custom"}, b"x" * 1000)
+    status = from_disk(home)
+    assert status.spool_depth == 1
+    assert status.spool_bytes > 1000
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[DaemonLog]:
+    handler = DaemonLog(tmp_path / "daemon.log", maxBytes=200, backupCount=2)
+    yield handler
+    handler.close()
+
+
+def test_the_log_is_rotated(log: DaemonLog, tmp_path: Path, capfd: object) -> None:
+    for number in range(30):
+        log.emit(
+            logging.LogRecord("x", 20, "", 0, f"a line of the log, number {number}", None, None)
+        )
+    assert {path.name for path in tmp_path.glob("daemon.log*")} == {
+        "daemon.log",
+        "daemon.log.1",
+        "daemon.log.2",
+    }
+
+
+async def _until(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - what changes it runs in a thread
+            await asyncio.sleep(0.01)

@@ -1,0 +1,163 @@
+"""What commands do with a real daemon behind them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer import client
+from observer.paths import Home
+from observer.spool import Spool
+
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
+Until = Callable[..., None]
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def app(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with two commits, which is the current folder."""
+    folder = tmp_path / "app"
+    git(folder, "init")
+    for number in (1, 2):
+        (folder / "a.py").write_text(f"x = {number}\n")
+        git(folder, "add", "a.py")
+        git(folder, "commit", "-m", f"Step {number}")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    """A home on a disk of 4 MiB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]
+    if os.getuid() != 0 or subprocess.run(command, check=False, capture_output=True).returncode:
+        pytest.skip("a small disk needs the right to mount")
+    home = Home(disk / "observer")
+    monkeypatch.setenv("OBSERVER_HOME", str(home.root))
+    yield home
+    if pid := client.daemon_pid(home):
+        os.kill(pid, 9)
+    subprocess.run(["umount", "-l", disk], check=True)
+
+
+def _status(home: Home) -> dict[str, Any]:
+    found: dict[str, Any] = client.call(home, "GET", "/status")
+    return found
+
+
+def _json(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_post_with_wait_returns_after_the_commit(home: Home, observer: Observer) -> None:
+    (told,) = _json(observer("post", "custom", "name=deploy", "--wait", "--json"))
+    assert told["stored"]
+    assert _status(home)["events"] == 1
+
+
+def test_a_note_is_remembered_recalled_and_forgotten(app: Path, observer: Observer) -> None:
+    _json(observer("post", "custom", "name=deploy", "--wait", "--json"))
+    kept = _json(observer("remember", "Tests need Redis", "--type", "constraint", "--json"))
+    (note,) = _json(observer("recall", "redis", "--json"))["observations"]
+    assert (note["id"], note["type"], note["project"]) == (kept["id"], "constraint", "app")
+    assert _json(observer("forget", str(kept["id"]), "--json"))["deleted"]
+    assert _json(observer("recall", "redis", "--json"))["observations"] == []
+    assert observer("forget", str(kept["id"])).returncode == 3
+
+
+def test_a_note_with_a_secret_is_refused(observer: Observer) -> None:
+    done = observer("remember", "the key is AKIA" + "IOSFODNN7EXAMPLE")
+    assert done.returncode == 6
+    assert "EXAMPLE" not in done.stderr
+
+
+def test_a_note_reaches_the_context_file(
+    home: Home, app: Path, observer: Observer, until: Until
+) -> None:
+    _json(observer("post", "custom", "name=deploy", "--wait", "--json"))
+    _json(observer("remember", "Tests need Redis", "--type", "constraint", "--json"))
+    file = home.context / "by-path" / str(app).lstrip("/") / "CONTEXT.md"
+    until(lambda: file.exists() and "Redis" in file.read_text())
+
+
+def test_importing_twice_stores_nothing_twice(app: Path, observer: Observer) -> None:
+    assert _json(observer("import", "git", "--json"))["stored"] == 2
+    assert _json(observer("import", "git", "--json"))["stored"] == 0
+    found = _json(observer("search", "step", "--json"))["observations"]
+    assert sorted(hit["title"] for hit in found) == ["Step 1", "Step 2"]
+
+
+def test_a_folder_without_history_is_an_error(tmp_path: Path, observer: Observer) -> None:
+    assert observer("import", "git", str(tmp_path)).returncode == 3
+
+
+@pytest.mark.parametrize("is_up", [True, False])
+def test_a_rebuild_derives_the_same_items(
+    home: Home, app: Path, observer: Observer, *, is_up: bool
+) -> None:
+    _json(observer("import", "git", "--json"))
+    if not is_up:
+        client.stop(home)
+    before = observer("export").stdout
+    assert _json(observer("rebuild", "--json")) == {"events": 2}
+    assert observer("export").stdout == before
+    assert client.is_running(home) is is_up
+
+
+def test_doctor_is_content_with_a_healthy_daemon(home: Home, observer: Observer) -> None:
+    client.ensure_daemon(home)
+    told = _json(observer("doctor", "--json"))
+    assert told["is_well"], told
+
+
+def test_a_full_disk_loses_nothing_and_is_told(
+    small_disk: Home, tmp_path: Path, observer: Observer, until: Until
+) -> None:
+    client.ensure_daemon(small_disk)
+    until(lambda: _status(small_disk)["items"] == 0)
+    filler = _fill(small_disk.root / "filler", leave_bytes=400_000)
+    accepted = 0
+
+    def is_told() -> bool:
+        nonlocal accepted
+        accepted += _spooled(small_disk, tmp_path, accepted)
+        return "store: " in (_status(small_disk)["degraded"] or "")
+
+    until(is_told)
+    status = _status(small_disk)
+    assert status["spool_depth"] + status["events"] == accepted > 0
+    assert observer("doctor").returncode == 1
+    filler.unlink()
+    until(lambda: _status(small_disk)["events"] == accepted, wait_s=40)
+    assert _status(small_disk)["degraded"] is None
+
+
+def _fill(path: Path, *, leave_bytes: int) -> Path:
+    with suppress(OSError), path.open("wb", buffering=0) as file:
+        while file.write(bytes(4096)) == 4096:
+            pass
+    os.truncate(path, path.stat().st_size - leave_bytes)
+    return path
+
+
+def _spooled(home: Home, folder: Path, number: int) -> bool:
+    told = {"kind": "command", "command": f"make {number}", "output": "x" * 30_000}
+    try:
+        Spool(home.spool).append(
+            {"client": "generic", "event": "command"},
+            json.dumps({**told, "cwd": str(folder)}).encode(),
+        )
+    except OSError:
+        return False
+    return True
