@@ -9,7 +9,7 @@ __observer_setup() {
     [[ -n ${OBSERVER_HOME-} || -d $home/spool ]] || home=${HOME-}/.observer
     [[ $home == /* ]] || home=$PWD/$home
     __observer_folder=$home/spool/shell
-    __observer_began=0 __observer_number=0 __observer_before=0 __observer_cwd=$PWD __observer_void=
+    __observer_began=0 __observer_before=0 __observer_cwd=$PWD __observer_void=
     __observer_open
 }
 
@@ -28,9 +28,9 @@ __observer_open() {
 __observer_hook() {
     # PS0 is expanded when a command line is about to run. An assignment inside an arithmetic
     # expansion happens in this shell, and the substring it makes is empty. [^0-9], because in
-    # POSIX mode a prompt's ! is the history number.
-    local now='${EPOCHREALTIME//[^0-9]/}'
-    local note="__observer_began=__observer_began?__observer_began:$now,__observer_number=\\!,0"
+    # POSIX mode a prompt's ! is the history number. Of several commands on one line the first
+    # counts.
+    local note='__observer_began=__observer_began?__observer_began:${EPOCHREALTIME//[^0-9]/},0'
     [[ ${PS0-} == *__observer_began* ]] || PS0="${PS0-}\${__observer_void:\$(($note)):0}"
 
     [[ " ${PROMPT_COMMAND[*]-}" != *__observer_record* ]] || return 0
@@ -38,7 +38,7 @@ __observer_hook() {
         # Each member sees the user's status; ours is first to be near the command's end.
         PROMPT_COMMAND=(__observer_record ${PROMPT_COMMAND[@]+"${PROMPT_COMMAND[@]}"} __observer_ready)
     else
-        PROMPT_COMMAND="__observer_record${PROMPT_COMMAND:+; $PROMPT_COMMAND}; __observer_ready"
+        PROMPT_COMMAND=$'__observer_record\n'"${PROMPT_COMMAND-}"$'\n__observer_ready'
     fi
 }
 
@@ -69,6 +69,8 @@ __observer_write() {
 
 # Whether the last line of the history is the command that just ended.
 __observer_is_told() {
+    local __observer_number
+    __observer_count
     ((__observer_number > __observer_before)) && return
     # The history did not grow. That can only be a repeat where nothing is kept private by rule.
     [[ -o history && -z ${HISTIGNORE-} && :${HISTCONTROL-}: != *:ignore@(space|both):* ]]
@@ -76,9 +78,17 @@ __observer_is_told() {
 
 # Last in line: other prompt commands may have read other shells' history into this one's.
 __observer_ready() {
-    __observer_before='\!'
-    __observer_before=${__observer_before@P}
-    __observer_cwd=$PWD
+    local - __observer_number
+    set +eux
+    __observer_count
+    __observer_before=$__observer_number __observer_cwd=$PWD
+}
+
+# A number that grows with the history. Either part alone stands still in some version of bash:
+# \! at the first line of an empty history, HISTCMD in a prompt command.
+__observer_count() {
+    local number='\!'
+    __observer_number=$((${HISTCMD-0} + ${number@P}))
 }
 
 if [[ $- == *i* && ${BASH_VERSINFO[0]} -ge 5 && -z ${CLAUDECODE-}${CLAUDE_CODE_SESSION_ID-}${CURSOR_AGENT-}${CURSOR_CONVERSATION_ID-}${KIRO_SESSION_ID-}${CODEX_THREAD_ID-}${CODEX_SANDBOX-}${GEMINI_CLI-}${ANTIGRAVITY_AGENT-}${COPILOT_CLI-}${OPENCODE-}${OPENCODE_CLIENT-}${CLINE_ACTIVE-}${AI_AGENT-}${AGENT-} ]] &&

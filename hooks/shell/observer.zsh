@@ -33,9 +33,11 @@ __observer_precmd() {
     (( __observer_began )) || return 0
     local now=$(( epochtime[1] * 1000 + epochtime[2] / 1000000 ))
     [[ -e $__observer_log ]] || __observer_open
-    builtin printf '\0\0exit=%s\0duration_ms=%s\0end_ms=%s\0cwd=%s\0cwd_after=%s\0text=%s\0.\0\0' \
-        $code $(( now > __observer_began ? now - __observer_began : 0 )) $now \
-        "$__observer_cwd" "$PWD" "$__observer_text" 2>/dev/null >>|$__observer_log
+    {
+        builtin printf '\0\0exit=%s\0duration_ms=%s\0end_ms=%s\0cwd=%s\0cwd_after=%s\0text=%s\0.\0\0' \
+            $code $(( now > __observer_began ? now - __observer_began : 0 )) $now \
+            "$__observer_cwd" "$PWD" "$__observer_text" >>|$__observer_log
+    } 2>/dev/null
     __observer_began=0 __observer_text=
     return 0
 }

@@ -1,0 +1,118 @@
+"""`hooks/context`: the nearest ready-made file in the client's dialect, or its nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.paths import Home
+
+Context = Callable[..., str]
+
+
+@pytest.fixture
+def context(sh: list[str], hooks: Path) -> Context:
+    """Run `hooks/context`; it succeeds, complains of nothing and reads nothing."""
+
+    def run(client: str, cwd: Path | str = "/", *, script: Path | None = None, **told: str) -> str:
+        done = subprocess.run(
+            [*sh, script or hooks / "context", client],
+            cwd=cwd,
+            env={**os.environ, "PWD": str(cwd), **told},
+            stdin=subprocess.PIPE,
+            capture_output=True,
+            check=True,
+            text=True,
+            timeout=20,
+        )
+        assert done.stderr == ""
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def project(home: Home, tmp_path: Path) -> Path:
+    """A folder with a context of its own, and one below it without."""
+    folder = tmp_path / "my app"
+    (folder / "src" / "deep").mkdir(parents=True)
+    describe(home, folder, "about my app")
+    return folder
+
+
+def describe(home: Home, folder: Path, text: str) -> None:
+    mirror = home.context / "by-path" / folder.relative_to("/")
+    mirror.mkdir(parents=True)
+    (mirror / "CONTEXT.md").write_text(text)
+    (mirror / "CONTEXT.cursor.json").write_text('{"additional_context": "' + text + '"}')
+
+
+@pytest.mark.parametrize("client", ["claude-code", "kiro", "kiro-cli", "codex", ""])
+def test_text_is_for_all_but_cursor(context: Context, project: Path, client: str) -> None:
+    assert context(client, project) == "about my app"
+
+
+@pytest.mark.parametrize(
+    ("client", "told"), [("cursor", {}), ("claude-code", {"CURSOR_VERSION": "3.2"})]
+)
+def test_cursor_gets_json(
+    context: Context, project: Path, client: str, told: dict[str, str]
+) -> None:
+    assert context(client, project, **told) == '{"additional_context": "about my app"}'
+
+
+@pytest.mark.parametrize(
+    ("client", "nothing"), [("cursor", "{}"), ("claude-code", ""), ("kiro", "")]
+)
+def test_where_nothing_is_known_nothing_is_said(
+    context: Context, tmp_path: Path, client: str, nothing: str
+) -> None:
+    assert context(client, tmp_path) == nothing
+
+
+def test_the_nearest_file_wins(context: Context, project: Path, home: Home) -> None:
+    assert context("kiro", project / "src" / "deep") == "about my app"
+    describe(home, project / "src", "about src")
+    assert context("kiro", project / "src" / "deep") == "about src"
+
+
+def test_the_root_is_a_place_like_any_other(context: Context, home: Home, tmp_path: Path) -> None:
+    describe(home, Path("/"), "about all")
+    assert context("kiro", tmp_path) == "about all"
+
+
+def test_the_client_knows_the_project_better_than_the_folder(
+    context: Context, project: Path
+) -> None:
+    assert context("cursor", "/", CURSOR_PROJECT_DIR=str(project)).startswith("{")
+    assert context("kiro", "/", CLAUDE_PROJECT_DIR=f"{project}/", CURSOR_PROJECT_DIR="/") != ""
+
+
+def test_a_link_leads_to_the_project_it_points_to(
+    context: Context, project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(project / "src")
+    assert context("kiro", tmp_path / "link") == "about my app"
+
+
+@pytest.mark.parametrize("told", ["../../..", "-", ".", "/a/../../../../../..", "no/such"])
+def test_a_path_cannot_lead_out_of_the_mirror(
+    context: Context, home: Home, tmp_path: Path, told: str
+) -> None:
+    (home.root / "CONTEXT.md").parent.mkdir(parents=True)
+    (home.root / "CONTEXT.md").write_text("outside")
+    assert context("kiro", tmp_path, CLAUDE_PROJECT_DIR=told) == ""
+
+
+def test_an_installed_hook_knows_its_home(
+    context: Context, hooks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OBSERVER_HOME")
+    describe(Home(tmp_path / "h"), tmp_path, "installed")
+    installed = shutil.copytree(hooks, tmp_path / "h" / "hooks") / "context"
+    assert context("kiro", tmp_path, script=installed) == "installed"

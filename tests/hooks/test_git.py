@@ -1,0 +1,220 @@
+"""The git hooks, installed both ways into real repositories and driven by real git."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.capture.envelope import Envelope
+from observer.spool import Spool
+
+Posted = Callable[[], list[Envelope]]
+Git = Callable[..., str]
+
+EVENTS = ["post-commit", "post-merge", "post-checkout", "post-rewrite"]
+
+
+@pytest.fixture
+def repository(tmp_path: Path, hooks: Path) -> Path:
+    """A repository with one commit, and the hook files as the installer writes them."""
+    root = tmp_path / "my repo"
+    subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "0"], check=True, cwd=root)
+    for event in EVENTS:
+        install(root, event, hooks=hooks, post=hooks / "post")
+    return root
+
+
+def install(root: Path, event: str, *, hooks: Path, post: Path) -> None:
+    text = (hooks / "git" / "hook").read_text()
+    text = text.replace("@EVENT@", event).replace("@POST@", shlex.quote(str(post)))
+    write_script(root / ".git" / "hooks" / event, text)
+
+
+def write_script(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def git(repository: Path) -> Git:
+    def run(*arguments: str) -> str:
+        done = subprocess.run(
+            ["git", *arguments], cwd=repository, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    return run
+
+
+@pytest.fixture
+def commit(git: Git, repository: Path) -> Callable[[str], str]:
+    def make(name: str) -> str:
+        (repository / name).write_text("x\n")
+        git("add", "-A")
+        git("commit", "-q", "-m", name)
+        return git("rev-parse", "HEAD")
+
+    return make
+
+
+@pytest.fixture
+def after(git: Git, spool: Spool, posted: Posted) -> Callable[..., list[Envelope]]:
+    """Run git and return only what this told."""
+
+    def run(*arguments: str) -> list[Envelope]:
+        while entries := spool.claim(at_most=999):
+            spool.ack(entries)
+        git(*arguments)
+        return sorted(posted(), key=lambda event: event.event)
+
+    return run
+
+
+def told(events: list[Envelope]) -> list[tuple[str, str]]:
+    return [(event.event, event.env.get("git.action", "")) for event in events]
+
+
+def test_a_commit_is_told_with_its_place(
+    commit: Callable[[str], str], repository: Path, posted: Posted
+) -> None:
+    head = commit("a")
+    (event,) = posted()
+    assert (event.event, event.cwd, event.payload) == ("post-commit", str(repository), b"")
+    assert event.env == {
+        "git.dir": str(repository / ".git"),
+        "git.head": head,
+        "git.branch": "main",
+        "git.action": "commit",
+    }
+
+
+def test_an_amended_commit_is_told_with_what_it_replaces(
+    commit: Callable[[str], str], after: Callable[..., list[Envelope]], git: Git
+) -> None:
+    old = commit("a")
+    made, rewritten = after("commit", "-q", "--amend", "-m", "b")
+    assert (made.event, rewritten.args) == ("post-commit", ("amend",))
+    assert rewritten.payload.decode().split() == [old, git("rev-parse", "HEAD")]
+
+
+def test_the_commits_of_a_rebase_are_told_by_the_rewrite_alone(
+    commit: Callable[[str], str], after: Callable[..., list[Envelope]], git: Git
+) -> None:
+    git("checkout", "-q", "-b", "topic")
+    old = [commit("a"), commit("b")]
+    git("checkout", "-q", "main")
+    commit("c")
+    events = after("rebase", "-q", "main", "topic")
+    assert set(told(events)) == {("post-checkout", "rebase"), ("post-rewrite", "rebase")}
+    new = git("rev-list", "--reverse", "main..topic").split()
+    pairs = events[-1].payload.decode().splitlines()
+    assert pairs == [f"{was} {now}" for was, now in zip(old, new, strict=True)]
+
+
+def test_a_merge_and_a_pick_are_told_as_such(
+    commit: Callable[[str], str], after: Callable[..., list[Envelope]], git: Git
+) -> None:
+    git("checkout", "-q", "-b", "topic")
+    commit("a")
+    git("checkout", "-q", "-b", "other", "main")
+    commit("b")
+    assert told(after("cherry-pick", "topic")) == [("post-commit", "cherry-pick")]
+    git("checkout", "-q", "main")
+    (merge,) = after("merge", "-q", "topic")
+    assert told([merge]) == [("post-merge", "merge")]
+    assert (merge.args, merge.env["git.reflog"]) == (("0",), "merge topic")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "branch"),
+    [
+        pytest.param(("-b", "feature/x"), "feature/x", id="branch"),
+        pytest.param(("--detach",), None, id="detached"),
+        pytest.param(("--orphan", "new"), None, id="unborn"),
+    ],
+)
+def test_a_checkout_tells_the_branch(
+    after: Callable[..., list[Envelope]], arguments: tuple[str, ...], branch: str | None
+) -> None:
+    (event,) = after("checkout", "-q", *arguments)
+    assert (event.event, event.env.get("git.branch")) == ("post-checkout", branch)
+    assert event.args[2] == "1"
+
+
+def test_a_checkout_of_files_is_not_told(
+    commit: Callable[[str], str], after: Callable[..., list[Envelope]], repository: Path
+) -> None:
+    commit("a")
+    (repository / "a").write_text("changed")
+    assert after("checkout", "--", "a") == []
+
+
+def test_a_worktree_tells_its_own_folder(
+    after: Callable[..., list[Envelope]], repository: Path, tmp_path: Path
+) -> None:
+    (event,) = after("worktree", "add", "-q", "-b", "wt", str(tmp_path / "wt"))
+    assert event.cwd == str(tmp_path / "wt")
+    assert event.env["git.dir"] == str(repository / ".git" / "worktrees" / "wt")
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_missing_hook_changes_nothing(
+    repository: Path, hooks: Path, git: Git, spool: Spool, event: str
+) -> None:
+    install(repository, event, hooks=hooks, post=Path("/nowhere/post"))
+    git("checkout", "-q", "-b", "other")
+    git("commit", "-q", "--allow-empty", "-m", "a")
+    git("commit", "-q", "--amend", "--allow-empty", "-m", "b")
+    git("checkout", "-q", "main")
+    git("merge", "-q", "other")
+    events = {entry.data.split(b"\0")[2].decode() for entry in spool.claim(at_most=99)}
+    assert events == {f"event={other}" for other in EVENTS if other != event}
+
+
+def test_the_hook_before_keeps_arguments_input_and_status(
+    repository: Path, git: Git, tmp_path: Path, posted: Posted
+) -> None:
+    before = repository / ".git" / "hooks" / "post-rewrite.observer-orig"
+    write_script(before, f'#!/bin/sh\necho "$@" >{tmp_path}/told\ncat >>{tmp_path}/told\nexit 3\n')
+    git("commit", "-q", "--allow-empty", "--amend", "-m", "1")
+    (rewritten,) = [event for event in posted() if event.event == "post-rewrite"]
+    assert (tmp_path / "told").read_bytes() == b"amend\n" + rewritten.payload
+
+
+def test_the_status_of_the_hook_before_is_the_checkouts(repository: Path) -> None:
+    before = repository / ".git" / "hooks" / "post-checkout.observer-orig"
+    write_script(before, "#!/bin/sh\nexit 3\n")
+    done = subprocess.run(["git", "checkout", "-q", "-b", "x"], cwd=repository, check=False)
+    assert done.returncode != 0
+
+
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("is_there", [True, False], ids=["installed", "missing"])
+def test_a_configured_hook_posts_and_never_fails(
+    repository: Path, hooks: Path, posted: Posted, event: str, is_there: bool
+) -> None:
+    """Runs what git 2.54 would run, the way it would."""
+    key = f"hook.observer-{event}"
+    config = ["git", "config", "-f", hooks / "git" / "config", "--get"]
+    command, on = (
+        subprocess.run(
+            [*config, f"{key}.{name}"], check=True, capture_output=True, text=True
+        ).stdout.rstrip("\n")
+        for name in ("command", "event")
+    )
+    post = hooks / "post" if is_there else Path("/nowhere/post")
+    command = command.replace("@POST@", shlex.quote(str(post)))
+    done = subprocess.run(
+        ["sh", "-c", f'{command} "$@"', command, "a b", "c"],
+        cwd=repository,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
+    )
+    assert (on, done.stdout, done.stderr) == (event, b"", b"")
+    assert [(told.event, told.args) for told in posted()] == [(event, ("a b", "c"))] * is_there

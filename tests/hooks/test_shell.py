@@ -1,0 +1,280 @@
+"""The recorders, driven through a terminal as a person would."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.paths import Home
+from observer.spool import Spool
+
+Records = list[dict[str, str]]
+Person = Callable[..., Records]
+Terminal = Callable[..., str]
+
+SHELLS = ["bash", "zsh", "fish"]
+ARGUMENTS = {"bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"], "fish": ["-i"]}
+every_shell = pytest.mark.parametrize("shell", SHELLS)
+
+
+def text(record: dict[str, str]) -> str:
+    """What was typed, out of bash's history line or as it is."""
+    if "history" in record:
+        return re.sub(r"\A *\d+[* ] ", "", record["history"]).removesuffix("\n")
+    return record.get("text", record.get("unseen", ""))
+
+
+def texts(records: Records) -> list[str]:
+    """All that was typed but the line that loaded the recorder."""
+    return [text(record) for record in records if "source" not in text(record)]
+
+
+@every_shell
+def test_a_command_is_told_with_all_that_came_of_it(
+    person: Person, tmp_path: Path, shell: str
+) -> None:
+    (tmp_path / "a b").mkdir()
+    records = person(shell, f"cd '{tmp_path}/a b'", "sleep 0.1; sh -c 'exit 3'")
+    moved, failed = records[-2:]
+    assert (moved["cwd"], moved["cwd_after"]) == (str(Path.cwd()), f"{tmp_path}/a b")
+    assert failed["cwd"] == failed["cwd_after"] == f"{tmp_path}/a b"
+    assert (text(failed), failed["exit"]) == ("sleep 0.1; sh -c 'exit 3'", "3")
+    assert 100 <= int(failed["duration_ms"]) < 10_000
+
+
+@every_shell
+def test_many_lines_are_one_command(person: Person, shell: str) -> None:
+    assert texts(person(shell, "echo 'a", "b' c")) == ["echo 'a\nb' c"]
+
+
+@every_shell
+def test_what_is_private_stays_private(
+    person: Person, shell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HISTCONTROL", "ignoreboth")
+    records = person(shell, "echo before", " echo hidden", "echo after")
+    told = texts(records)
+    assert told in (
+        ["echo before", "echo after"],
+        ["echo before", "repeat-or-private", "echo after"],
+    )
+    assert "hidden" not in repr(records)
+
+
+@every_shell
+def test_an_empty_line_is_no_command(person: Person, shell: str) -> None:
+    assert texts(person(shell, "", "echo one", "", "")) == ["echo one"]
+
+
+@every_shell
+def test_an_unknown_command_is_one_that_failed(person: Person, shell: str) -> None:
+    assert person(shell, "no-such-program")[-1]["exit"] == "127"
+
+
+@every_shell
+@pytest.mark.parametrize("variable", ["CLAUDECODE", "CURSOR_AGENT", "GEMINI_CLI", "AI_AGENT"])
+def test_an_agents_shell_records_nothing(
+    person: Person, spool: Spool, home: Home, shell: str, variable: str
+) -> None:
+    assert person(shell, "echo one", **{variable: "1"}) == []
+    assert not home.spool.exists()
+
+
+@every_shell
+def test_sourcing_twice_records_once(person: Person, hooks: Path, shell: str) -> None:
+    again = f" source {hooks}/shell/observer.{shell}"
+    assert texts(person(shell, again, "echo one", again, "echo two")) == ["echo one", "echo two"]
+
+
+@every_shell
+def test_a_script_records_nothing(
+    terminal: Terminal, hooks: Path, home: Home, tmp_path: Path, shell: str
+) -> None:
+    script = tmp_path / "script"
+    script.write_text(f"source {hooks}/shell/observer.{shell}\necho done\n")
+    assert "done" in terminal([shutil.which(shell) or pytest.skip("not installed"), str(script)])
+    assert not home.spool.exists()
+
+
+@every_shell
+def test_the_session_is_the_logs_name(
+    person: Person, home: Home, tmp_path: Path, shell: str
+) -> None:
+    person(shell, f"printenv OBSERVER_SESSION >{tmp_path}/session")
+    (log,) = (home.spool / "shell").iterdir()
+    assert (tmp_path / "session").read_text().strip() == log.name
+
+
+@every_shell
+def test_the_log_is_for_its_owner_alone(person: Person, home: Home, shell: str) -> None:
+    person(shell, "echo one")
+    modes = {stat.filemode(path.stat().st_mode) for path in home.root.rglob("*")}
+    assert modes == {"drwx------", "-rw-------"}
+
+
+@every_shell
+def test_a_deleted_folder_is_no_obstacle(person: Person, tmp_path: Path, shell: str) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    told = person(shell, f"cd {gone}", f"rmdir {gone}", "echo still here")[-1]
+    assert (text(told), told["cwd"]) == ("echo still here", str(gone))
+
+
+@every_shell
+def test_a_log_that_was_taken_away_is_followed_by_another(
+    person: Person, home: Home, shell: str
+) -> None:
+    records = person(shell, "echo one", "command rm $__observer_log", "echo two")
+    assert texts(records)[-1] == "echo two"
+    modes = {path.stat().st_mode & 0o777 for path in (home.spool / "shell").iterdir()}
+    assert modes == {0o600}
+
+
+@every_shell
+def test_a_home_that_cannot_be_written_is_borne_in_silence(
+    person: Person, terminal: Terminal, hooks: Path, shell: str
+) -> None:
+    argv = [shutil.which(shell) or pytest.skip("not installed"), *ARGUMENTS[shell]]
+    shown = terminal(
+        argv,
+        f" source {hooks}/shell/observer.{shell}",
+        "echo o''ne",
+        " exit",
+        OBSERVER_HOME="/proc/nowhere",
+    )
+    assert "one" in shown
+    assert not re.search(r"(?i)no such|denied|error|cannot", shown)
+
+
+@every_shell
+def test_an_installed_recorder_knows_its_home(
+    person: Person,
+    terminal: Terminal,
+    hooks: Path,
+    tmp_path: Path,
+    shell: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OBSERVER_HOME")
+    argv = [shutil.which(shell) or pytest.skip("not installed"), *ARGUMENTS[shell]]
+    Spool(tmp_path / "h" / "spool").prepare()
+    shutil.copytree(hooks, tmp_path / "h" / "hooks")
+    terminal(argv, f" source {tmp_path}/h/hooks/shell/observer.{shell}", "echo one", " exit")
+    assert len(list((tmp_path / "h" / "spool" / "shell").iterdir())) == 1
+
+
+HARDENED = {
+    "bash": ["set -u -o noclobber -o noglob", "IFS=0123456789abc", "LC_ALL=C", "set -o posix"],
+    "zsh": [
+        "setopt no_unset no_clobber no_glob ksh_arrays sh_word_split warn_create_global",
+        "IFS=0123456789abc",
+        "setopt err_return",
+    ],
+    "fish": ["set -g IFS 0123456789", "set -g LC_ALL C"],
+}
+
+
+@every_shell
+def test_options_of_the_person_change_nothing(person: Person, shell: str) -> None:
+    told = person(shell, *HARDENED[shell], "echo one", "sh -c 'exit 9'")
+    assert [(text(record), record["exit"]) for record in told[-2:]] == [
+        ("echo one", "0"),
+        ("sh -c 'exit 9'", "9"),
+    ]
+
+
+@every_shell
+def test_the_prompt_sees_the_persons_status(terminal: Terminal, hooks: Path, shell: str) -> None:
+    prompt = {
+        "bash": " PROMPT_COMMAND+=('echo \"<$?,${PIPESTATUS[*]}>\"')",
+        "zsh": ' tell() { echo "<$?,$pipestatus>" }; precmd_functions+=(tell)',
+        "fish": ' function fish_prompt; echo "<$status,$pipestatus>"; end',
+    }
+    argv = [shutil.which(shell) or pytest.skip("not installed"), *ARGUMENTS[shell]]
+    source = f" source {hooks}/shell/observer.{shell}"
+    shown = terminal(argv, source, prompt[shell], "sh -c 'exit 4' | sh -c 'exit 5'", " exit")
+    assert "<5,4 5>" in shown
+
+
+def bash(person: Person, *lines: str, **environment: str) -> list[str]:
+    return texts(person("bash", *lines, **environment))
+
+
+@pytest.mark.parametrize(
+    ("rules", "told"),
+    [
+        pytest.param({"HISTCONTROL": ""}, "echo x", id="no-rule"),
+        pytest.param({"HISTCONTROL": "ignoredups"}, "echo x", id="surely-a-repeat"),
+        pytest.param({"HISTCONTROL": "erasedups"}, "echo x", id="erased-and-added"),
+        pytest.param({"HISTCONTROL": "ignoreboth"}, "repeat-or-private", id="who-knows"),
+        pytest.param({"HISTCONTROL": "ignoredups:ignorespace"}, "repeat-or-private", id="or-this"),
+        pytest.param({"HISTIGNORE": "echo x"}, "repeat-or-private", id="a-pattern"),
+    ],
+)
+def test_bash_tells_a_repeat_from_a_secret_where_it_can(
+    person: Person, rules: dict[str, str], told: str
+) -> None:
+    assert bash(person, "echo x", "echo x", **rules)[-1] == told
+
+
+def test_bash_without_history_tells_no_text(person: Person) -> None:
+    told = bash(person, "echo told", "set +o history", "echo untold")
+    assert told[-1] == "repeat-or-private"
+
+
+def test_bash_is_not_fooled_by_history_from_elsewhere(person: Person, tmp_path: Path) -> None:
+    """Reading another shell's history at the prompt must not look like a command typed here."""
+    (tmp_path / "other").write_text("echo from elsewhere\n")
+    told = bash(
+        person,
+        "HISTCONTROL=ignorespace",
+        f"PROMPT_COMMAND=(__observer_record 'history -r {tmp_path}/other' __observer_ready)",
+        " echo secret",
+        "echo mine",
+    )
+    assert told[-2:] == ["repeat-or-private", "echo mine"]
+
+
+@pytest.mark.parametrize(
+    "obstacle", ["readonly PROMPT_COMMAND=x", "readonly PS0=", "shopt -u promptvars"]
+)
+def test_bash_keeps_out_where_it_cannot_hook_in(
+    terminal: Terminal, hooks: Path, home: Home, obstacle: str
+) -> None:
+    argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
+    shown = terminal(argv, obstacle, f"source {hooks}/shell/observer.bash", "echo one", "exit")
+    assert not home.spool.exists()
+    assert "__observer" not in shown
+
+
+def test_before_bash_5_1_the_prompt_command_is_one_text(
+    terminal: Terminal, hooks: Path, spool: Spool, tmp_path: Path
+) -> None:
+    recorder = tmp_path / "observer.bash"
+    text = (hooks / "shell" / "observer.bash").read_text()
+    recorder.write_text(text.replace("BASH_VERSINFO[1] >= 1", "BASH_VERSINFO[1] >= 99"))
+    argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
+    shown = terminal(
+        argv, " PROMPT_COMMAND='echo \"<$?>\";'", f" source {recorder}", "sh -c 'exit 7'", " exit"
+    )
+    assert "<7>" in shown
+    assert [entry.data.count(b"exit=7") for entry in spool.claim(at_most=9)] == [1]
+
+
+def test_zsh_respects_a_history_pattern(person: Person) -> None:
+    assert (
+        texts(person("zsh", "HISTORY_IGNORE='(ls|echo x*)'", "echo xyz", "echo y"))[-1] == "echo y"
+    )
+    assert "xyz" not in repr(person("zsh", "HISTORY_IGNORE='echo x*'", "echo xyz"))
+
+
+def test_fish_in_private_records_nothing(terminal: Terminal, hooks: Path, spool: Spool) -> None:
+    fish = shutil.which("fish") or pytest.skip("not installed")
+    source = f" source {hooks}/shell/observer.fish"
+    terminal([fish, "--private", "-i"], source, "echo secret", " exit")
+    assert spool.claim(at_most=9) == []
