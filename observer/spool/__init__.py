@@ -47,7 +47,7 @@ class Spool:
     """The queue in one folder. One process drains it; any number may append or look.
 
     `claim` peeks: it hands the same entries out again until they are acknowledged or quarantined.
-    Its listing of `new/` is kept until that is used up, so a backlog is listed once, not once a
+    Its listing of `new/` is kept while it fills a batch, so a backlog is listed once, not once a
     batch; what arrives meanwhile is younger than all of it.
     """
 
@@ -94,7 +94,7 @@ class Spool:
         """
         batch: list[Entry] = []
         size_bytes = 0
-        sources = [self._own_files(), *self._logs.waiting()]
+        sources = [self._own_files(at_most), *self._logs.waiting()]
         for entry in islice(heapq.merge(*sources, key=lambda entry: entry.at_ms), at_most):
             size_bytes += len(entry.data)
             if batch and size_bytes > at_most_bytes:
@@ -161,8 +161,8 @@ class Spool:
                     swept += 1
         return swept + self._logs.clear()
 
-    def _own_files(self) -> Iterator[Entry]:
-        if not self._queue:
+    def _own_files(self, at_most: int) -> Iterator[Entry]:
+        if len(self._queue) < at_most:
             self._queue = self._listed()
         for name, waiting in list(self._queue.items()):
             if entry := self._opened(name, waiting):
