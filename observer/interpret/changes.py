@@ -73,7 +73,8 @@ def difference(old: str, new: str, language: str) -> Change:
     around = _enclosing(new_lines[:start], language)
     was, was_touched = _walk(old_part, set(gone), around, language)
     now, now_touched = _walk(new_part, set(fresh), around, language)
-    below = _defined(new_lines[len(new_lines) - end :], language) if was or now else set()
+    is_moved = was.keys() != now.keys()
+    below = _defined(new_lines[len(new_lines) - end :], language) if is_moved else set()
     touched = was_touched | now_touched
     touched |= {name for name in now if was.get(name, now[name]) != now[name]}
     stayed = (*(name for _, name in around), *(name for name in now if name in was))

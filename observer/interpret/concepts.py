@@ -61,8 +61,9 @@ _STOP = KEYWORDS | word_set(
     where which while who why will with without work would yes yet you your without
     """
 )
+_SILENT = _STOP | _EMPTY_FOLDERS
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
-_WORD = re.compile(r"[^\W\d_][\w-]{2,30}")
+_WORD = re.compile(r"\w[\w-]{2,30}")
 
 
 def of_files(paths: Iterable[str], symbols: Iterable[str] = ()) -> tuple[str, ...]:
@@ -89,7 +90,7 @@ def of_path(path: str) -> tuple[str, ...]:
 def identifier_words(name: str) -> tuple[str, ...]:
     """Return the words of an identifier: ``verifyToken2`` -> ``("verify", "token")``."""
     words = (word.lower() for word in _PARTS.findall(name[:100]))
-    return tuple(word for word in words if len(word) > 2 and _tells(word))
+    return tuple(word for word in words if len(word) > 2 and word not in _SILENT)
 
 
 def of_tools(tools: Iterable[str]) -> tuple[str, ...]:
@@ -100,17 +101,13 @@ def of_tools(tools: Iterable[str]) -> tuple[str, ...]:
 def of_text(text: str, at_most: int = AT_MOST) -> tuple[str, ...]:
     """Return the words that a person's text is about: the commonest, then the earliest."""
     counts: dict[str, int] = {}
-    for word in _WORD.findall(text[:2000]):
-        lower = word.lower().rstrip("-_")
-        if _tells(lower):
-            counts[lower] = counts.get(lower, 0) + 1
+    for word in _WORD.findall(text[:2000].lower()):
+        if word not in _SILENT and word[0].isalpha():
+            name = word.rstrip("-_")
+            counts[name] = counts.get(name, 0) + 1
     return tuple(sorted(counts, key=lambda word: -counts[word])[:at_most])
 
 
 def together(*sources: Iterable[str]) -> tuple[str, ...]:
     """Join concepts from several sources, the first source's first."""
     return distinct((word for source in sources for word in source), AT_MOST)
-
-
-def _tells(word: str) -> bool:
-    return word not in _STOP and word not in _EMPTY_FOLDERS and len(word) > 1

@@ -140,7 +140,8 @@ _C_STATEMENTS = word_set("if else for while switch return do goto case")
 
 KEYWORDS = word_set(
     """
-    False None String True abstract and any args async await bool boolean break case catch char class const continue
+    False None String True abstract and any args async await bool boolean break case catch char
+    class const continue
     default def del delete do double echo elif else elseif end enum esac except export extends
     false final finally float for foreach from func function global goto if impl implements import
     in include instanceof int interface is isinstance kwargs lambda len let list local long match

@@ -23,11 +23,30 @@ _BOILERPLATE = re.compile(
     r"|want me|shall i|should i|do you|feel free)\b",
     re.IGNORECASE,
 )
-_LESSON = re.compile(
-    r"\b(?:because|root cause|turns? out|turned out|caused by|due to|decided|chose|instead of"
-    r"|the (?:real |actual |underlying )?(?:problem|issue|bug|cause|culprit|reason|fix)"
-    r" (?:was|is|were|came)|came from|workaround|works around|must not|trade-off)\b",
-    re.IGNORECASE,
+_LESSONS = (
+    "because",
+    "root cause",
+    "turned out",
+    "turns out",
+    "caused by",
+    "due to",
+    "decided",
+    "chose ",
+    "instead of",
+    "came from",
+    "workaround",
+    "works around",
+    "must not",
+    "trade-off",
+    "problem was",
+    "problem is",
+    "issue was",
+    "bug was",
+    "cause was",
+    "cause is",
+    "culprit",
+    "reason is",
+    "reason was",
 )
 _PLAN = re.compile(
     r"(?:next(?: steps?)?\b|todo\b|remaining\b|left to do\b|still (?:to do|open|missing|needs?)\b"
@@ -52,12 +71,17 @@ class Said(Value):
 def read(text: str) -> Said:
     """Read a reply or another text of an agent's."""
     sentences = _sentences(text[:_READ_CHARS])
-    lessons = (one for one in sentences if len(one) > 20 and _LESSON.search(one))
+    lessons = (one for one in sentences if len(one) > 20 and _is_lesson(one))
     return Said(
         lead=next((one for one in sentences if len(one) > 15), ""),
         lessons=distinct((one for one in lessons if not one.endswith("?")), _SENTENCES),
         plans=_plans(text[-_READ_CHARS:]),
     )
+
+
+def _is_lesson(sentence: str) -> bool:
+    lower = sentence.lower()
+    return any(mark in lower for mark in _LESSONS)
 
 
 def _plans(text: str) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from observer.interpret.verdict import FAILING, Verdict, line_pattern, result_said
 from observer.interpret.wording import distinct, one_line
 
-_PYTEST_END = line_pattern(r"=* ?((?:\d+ [a-z]+(?:, )?){1,9}|no tests ran) in (\d+(?:\.\d+)?)s\b")
+_PYTEST_END = line_pattern(r"=*+ ?((?:\d+ [a-z]+(?:, )?){1,9}|no tests ran) in (\d+(?:\.\d+)?)s\b")
 _PYTEST_BAD = line_pattern(r"(?:FAILED|ERROR) (\S+)(?: - ([^\n]*))?$")
 _PYTEST_WHY = line_pattern(r"E +(\S[^\n]*)$")
-_PYTEST_HEADING = line_pattern(r"_{3,} (\S[^\n]*?) _{3,}$")
+_PYTEST_HEADING = line_pattern(r"_{3,}+ (\S[^\n]*) _{3,}+$")
 _SUMMARY_CHARS = 4000
 _COUNT = re.compile(r"(\d+) ([a-z]+)")
 
