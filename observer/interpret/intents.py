@@ -91,7 +91,7 @@ def _kept(asked: Asked) -> Asked:
                 path=one_line(asked.path, 1000),
                 tool=_tool(asked.tool),
             )
-        case ToolUse():
+        case _:
             return ToolUse(tool=_tool(asked.tool), input=block(asked.input, _INPUT_CHARS))
 
 
@@ -109,5 +109,5 @@ def _subject(asked: Asked) -> tuple[str, ...]:
             return asked.paths
         case Search():
             return (asked.query, asked.path)
-        case ToolUse():
+        case _:
             return (asked.tool, asked.input)

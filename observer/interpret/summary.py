@@ -22,6 +22,8 @@ from observer.interpret.wording import (
 from observer.model import Item, Session, SummaryFields, item_id, item_uuid
 
 FIELD_CHARS = 900
+_FILES_SAID = 6
+_ASSENT_CHARS = 40
 _ASSENTS = word_set(
     """
     yes y ok okay no continue go thanks thank you please proceed sure next do it again retry resume
@@ -67,7 +69,7 @@ def summarise(session: Session) -> Item | None:
         ),
         narrative=narrative,
         concepts=concepts.together(
-            concepts.of_text(" ".join(_real(known.prompts)), 5), concepts.of_files(written[-3:])
+            concepts.of_text(fields.request, 5), concepts.of_files(written[-3:])
         ),
         files_read=tuple(path for path, file in known.files.items() if file.reads),
         files_modified=tuple(written),
@@ -132,6 +134,8 @@ def _real(prompts: tuple[str, ...]) -> list[str]:
 
 
 def _is_assent(prompt: str) -> bool:
+    if len(prompt) > _ASSENT_CHARS:
+        return False
     words = prompt.lower().replace(",", " ").rstrip(".!").split()
     return all(word in _ASSENTS for word in words) or (len(words) == 1 and words[0][0] == "/")
 
@@ -157,12 +161,15 @@ def _completed(known: State) -> str:
     said = [f"Committed {listed(known.commits[-5:], 5)}"] if known.commits else []
     for verb in ("changed", "created", "deleted"):
         written = [
-            _file_said(path, file)
+            path
             for path, file in known.files.items()
             if file.writes and (file.fate or "changed") == verb
-        ]
+        ][::-1]
+        shown = [_file_said(path, known.files[path]) for path in written[:_FILES_SAID]]
         if written:
-            said.append(f"{verb.capitalize()} {listed(written[::-1], 6)}")
+            said.append(
+                f"{verb.capitalize()} {listed([*shown, *written[_FILES_SAID:]], _FILES_SAID)}"
+            )
     passing = [f"{head}: {ran.said}" for head, ran in known.commands.items() if _passes(ran)]
     said += passing[-3:]
     said += known.customs[-3:]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.events import Edit, FileWrite
-from observer.interpret.changes import Change, change_of, difference, merged
+from observer.interpret.changes import NAMES, Change, change_of, difference, merged
 
 CART = """\
 class Cart:
@@ -73,6 +73,11 @@ def test_a_change_of_one_line_keeps_both_texts() -> None:
 def test_identifiers_that_come_and_go_are_named() -> None:
     change = difference("total = round(x)", "total = quantize(x)", "python")
     assert (change.names, change.dropped) == (("quantize",), ("round",))
+
+
+def test_no_more_identifiers_are_named_than_fit() -> None:
+    text = " ".join(f"name_{number}" for number in range(50))
+    assert len(difference("", text, "python").names) == NAMES
 
 
 def test_a_new_file_adds_all_its_lines() -> None:

@@ -24,6 +24,7 @@ from observer.events import (
     ToolUse,
 )
 from observer.interpret.fold import Fold
+from observer.interpret.sessions import begin
 from observer.model import Recorded, item_id
 
 Tell = Callable[..., Any]
@@ -153,6 +154,17 @@ def test_events_of_no_session_do_not_fold(place: Place) -> None:
     items = [item for seq in (1, 2) for item in fold.add(place(save(), seq))]
     assert [item.folded for item in items] == [1, 1]
     assert fold.session() is None
+
+
+def test_a_session_stands_where_its_last_event_left_it(place: Place) -> None:
+    fold = Fold(begin(place(save(), 1)))
+    fold.add(place(save(), 1))
+    fold.add(place(SessionEnd(), 2))
+    standing, stored = fold.standing(), fold.session()
+    assert standing is not None
+    assert stored is not None
+    assert (standing.status, standing.events, standing.state) == ("ended", 2, b"")
+    assert stored.state
 
 
 ASKED: list[tuple[str, Intent, Outcome, str]] = [

@@ -60,7 +60,7 @@ COMMANDS = of(
     failed=st.none() | st.booleans(),
     duration_ms=st.none() | st.integers(-5, 2**70),
 )
-WHATEVER = st.from_type(AnyBody)  # type: ignore[arg-type] # a union is a type to Hypothesis
+WHATEVER: st.SearchStrategy[Any] = st.from_type(AnyBody)  # type: ignore[arg-type] # a union is a type to Hypothesis
 BODIES = st.one_of(
     WRITES,
     COMMANDS,

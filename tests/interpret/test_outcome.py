@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from observer.events import Command
 from observer.interpret import commandline, outcome
+from observer.interpret.verdict import Verdict
 
 REAL = [
     ("pytest", "pytest -q", "pytest", False, "3 failed, 1 passed, 1 skipped in 1.2 s",
@@ -117,7 +118,7 @@ WRITTEN = [
 ]  # fmt: skip
 
 
-def judged(command: str, text: str = "", **fields: Any) -> outcome.Verdict:
+def judged(command: str, text: str = "", **fields: Any) -> Verdict:
     return outcome.read(Command(command=command, output=text, **fields), commandline.read(command))
 
 
@@ -135,6 +136,14 @@ def test_an_output_gives_the_result_and_the_first_error(case: tuple[Any, ...]) -
     command, text, ok, said, first_error = case
     found = judged(command, text)
     assert (found.ok, found.said, found.first_error) == (ok, said, first_error)
+
+
+@pytest.mark.parametrize("reader", outcome.READERS, ids=lambda reader: reader.read.__name__)
+@pytest.mark.parametrize("text", ["\nhello\n", "\nFound 2 errors.\n", ""])
+def test_a_reader_is_silent_on_words_that_are_not_its_tools(
+    reader: outcome.Reader, text: str
+) -> None:
+    assert reader.read(text) is None
 
 
 def test_failing_tests_are_named(output: Callable[[str], str]) -> None:

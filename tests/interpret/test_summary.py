@@ -59,6 +59,14 @@ def test_the_request_is_the_first_real_prompts(tell: Tell) -> None:
     assert fields.request == "Round it Then: b c."
 
 
+def test_a_long_prompt_is_a_request_whatever_its_words(tell: Tell) -> None:
+    assert summary(tell, Prompt(text="yes " * 20)).request.startswith("yes yes")
+
+
+def test_a_session_of_assent_has_no_request(tell: Tell) -> None:
+    assert summary(tell, Prompt(text="yes, go")).request == ""
+
+
 def test_without_prompts_the_request_is_the_commit(tell: Tell) -> None:
     assert summary(tell, COMMIT).request == "Round totals."
 
