@@ -157,6 +157,8 @@ class Pipeline:
         """Decode one entry; None if it went to `spool/bad`."""
         cap = self._settings.event_cap_bytes
         try:
+            if entry.fault:
+                raise Undecodable(entry.fault)
             events = decode(entry.id, entry.data, entry.at_ms, cap_bytes=cap)
             located = (self._locate(self._clean(event), None) for event in events)
             return [one for one in located if one]

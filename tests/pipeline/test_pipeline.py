@@ -87,6 +87,15 @@ def test_what_cannot_be_decoded_is_kept_redacted_with_its_reason(
     assert len(items(store)) == 2
 
 
+def test_a_file_too_large_to_be_an_event_is_set_aside_unread(
+    pipeline: Pipeline, spool: Spool, home: Home
+) -> None:
+    with (home.spool / "new" / "huge").open("wb") as file:
+        file.truncate(65 << 20)
+    assert pipeline.drain().bad == 1
+    assert "more than any event" in (home.spool / "bad" / "huge.reason").read_text()
+
+
 def test_more_than_a_batch_is_drained_in_rounds(
     pipeline: Pipeline, store: Store, post: Post, run: Run
 ) -> None:
