@@ -2,6 +2,7 @@
 
 Step 6 of an event's way; the same events give the same items, in whatever batches they come.
 Inside, imports run one way: `wording`, `verdict` · `languages`, `commandline`, `testers`,
-`checkers` · `changes`, `outcome`, `concepts`, `replies` · `told` and the tellers (`files`,
-`commands`, `happenings`) · `classify` · `state`, `sessions` · `fold`, `summary`, `notes`.
+`checkers` · `changes`, `outcome`, `concepts`, `replies` · `told`, the tellers (`files`,
+`commands`, `happenings`), `state` · `classify` · `bursts`, `intents`, `sessions` · `fold`,
+`summary`, `notes`.
 """
