@@ -1,0 +1,30 @@
+"""How an observation is framed as an item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from observer.events import (
+    FileRead,
+    Prompt,
+)
+
+Tell = Callable[..., Any]
+
+
+def test_a_sub_agent_is_named(tell: Tell, place: Callable[..., Any]) -> None:
+    told = tell(place(FileRead(paths=("a.py",)), agent="Explore"))
+    assert told.last.subtitle == "read a.py, by sub-agent Explore"
+
+
+def test_an_item_carries_where_and_when_it_happened(tell: Tell) -> None:
+    item = tell(Prompt(text="abcde")).last
+    assert (item.project_id, item.session_id, item.branch, item.commit) == (7, 1, "main", "c0ffee")
+    assert item.created_ms == item.updated_ms > 0
+    assert item.discovery_tokens == 2
+
+
+def test_equal_words_have_equal_hashes(tell: Tell) -> None:
+    first, second = tell(Prompt(text="a b")).last, tell(Prompt(text="a  b")).last
+    assert first.content_hash == second.content_hash

@@ -1,0 +1,77 @@
+"""How commands are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from observer.events import (
+    AnyBody,
+    Command,
+)
+
+Tell = Callable[..., Any]
+
+TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
+    (
+        "command",
+        Command(
+            command="cd api && pytest -q",
+            output="FAILED t.py::a - AssertionError: 2\n1 failed, 3 passed in 0.20s",
+            exit_code=1,
+            description="Run the tests.",
+        ),
+        (
+            "command",
+            "pytest -q",
+            "Run the tests.",
+            (
+                "Ran pytest -q: 1 failed, 3 passed in 200 ms (exit 1). Purpose: Run the tests."
+                " First failure: t.py::a - AssertionError: 2"
+            ),
+        ),
+    ),,
+    (
+        "command-failed-without-code",
+        Command(command="deploy", failed=True, duration_ms=2500, interrupted=True),
+        ("command", "deploy", "", "Ran deploy (interrupted, took 2.5 s)."),
+    ),,
+    (
+        "command-failed",
+        Command(command="deploy", output="fatal: no host", failed=True),
+        ("command", "deploy", "", "Ran deploy (failed). Error: fatal: no host"),
+    ),,
+    (
+        "routine",
+        Command(command="git status", output="nothing to commit"),
+        ("command", "git status", "", "Ran git status."),
+    ),,
+]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"), [case[1:] for case in TOLD], ids=[case[0] for case in TOLD]
+)
+def test_a_command_is_told(tell: Tell, body: AnyBody, told: tuple[str, ...]) -> None:
+    item = tell(body).last
+    assert (item.type, item.title, item.subtitle, item.narrative) == told
+
+
+def test_a_command_keeps_its_words_and_results_as_facts(tell: Tell) -> None:
+    body = Command(
+        command="CI=1 pytest", output="FAILED t.py::a - no\n1 failed in 0.10s", exit_code=1
+    )
+    assert tell(body).last.facts == (
+        "$ CI=1 pytest",
+        "exit code 1",
+        "pytest: 1 failed in 100 ms",
+        "failing: t.py::a",
+        "error: t.py::a - no",
+    )
+
+
+def test_a_command_in_another_folder_says_where(tell: Tell, place: Callable[..., Any]) -> None:
+    told = tell(place(Command(command="make"), cwd="/home/ana/shop/api"))
+    assert told.last.subtitle == "in api"

@@ -1,0 +1,144 @@
+"""How writes and reads are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from observer.events import (
+    AnyBody,
+    Edit,
+    FileRead,
+    FileWrite,
+)
+
+Tell = Callable[..., Any]
+
+TS = """\
+export async function login(user) {
+  return check(user)
+}
+"""
+
+
+TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
+    (
+        "edit",
+        FileWrite(path="src/auth.ts", edits=(Edit(old=TS, new=TS.replace("check", "verify")),)),
+        (
+            "file-write",
+            "Modified auth.ts",
+            "edit src/auth.ts",
+            (
+                "Modified src/auth.ts in login: 1 line added, 1 removed."
+                " Brings in verify. Drops check."
+            ),
+        ),
+    ),,
+    (
+        "small-edit",
+        FileWrite(path="a.txt", edits=(Edit(old="x = 1", new="x = 2"),)),
+        (
+            "file-write",
+            "Modified a.txt",
+            "edit a.txt",
+            "Modified a.txt: 1 line added, 1 removed. `x = 1` became `x = 2`.",
+        ),
+    ),,
+    (
+        "rename-symbols",
+        FileWrite(path="a.py", edits=(Edit(old="def a():\n    1\n", new="def b():\n    1\n"),)),
+        (
+            "file-write",
+            "Modified a.py",
+            "edit a.py",
+            (
+                "Modified a.py: 1 line added, 1 removed. `def a():` became `def b():`."
+                " It adds b and removes a."
+            ),
+        ),
+    ),,
+    (
+        "create",
+        FileWrite(path="src/auth.ts", operation="create", content=TS),
+        (
+            "file-write",
+            "Created auth.ts",
+            "create src/auth.ts",
+            "Created src/auth.ts: 3 lines. It adds login. Brings in user, check.",
+        ),
+    ),,
+    (
+        "create-empty",
+        FileWrite(path="empty", operation="create"),
+        ("file-write", "Created empty", "create empty", "Created empty."),
+    ),,
+    (
+        "remove-lines",
+        FileWrite(path="a.txt", edits=(Edit(old="one\ntwo\n"),)),
+        (
+            "file-write",
+            "Modified a.txt",
+            "edit a.txt",
+            "Modified a.txt: 2 lines removed.",
+        ),
+    ),,
+    (
+        "delete",
+        FileWrite(path="old.py", operation="delete"),
+        ("file-write", "Deleted old.py", "delete old.py", "Deleted old.py."),
+    ),,
+    (
+        "failed-write",
+        FileWrite(path="a.py", error="String not found"),
+        (
+            "file-write",
+            "Failed to edit a.py",
+            "edit a.py, failed",
+            "Could not edit a.py: String not found",
+        ),
+    ),,
+    (
+        "read",
+        FileRead(paths=("/home/ana/shop/src/auth.ts",), lines="10-80"),
+        ("file-read", "auth.ts", "read src/auth.ts", "Read src/auth.ts, lines 10-80."),
+    ),,
+    (
+        "read-many",
+        FileRead(paths=("a.py", "b.py", "c.py", "d.py")),
+        (
+            "file-read",
+            "a.py, b.py and 2 more",
+            "read a.py, b.py and 2 more",
+            "Read a.py, b.py, c.py and d.py.",
+        ),
+    ),,
+    (
+        "read-nothing",
+        FileRead(paths=()),
+        ("file-read", "(no file)", "read", "Read ."),
+    ),,
+]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"), [case[1:] for case in TOLD], ids=[case[0] for case in TOLD]
+)
+def test_a_file_is_told(tell: Tell, body: AnyBody, told: tuple[str, ...]) -> None:
+    item = tell(body).last
+    assert (item.type, item.title, item.subtitle, item.narrative) == told
+
+
+def test_a_write_names_its_symbols_and_counts_as_facts(tell: Tell) -> None:
+    edit = Edit(
+        old="def a():\n    1\n\ndef c():\n    1\n", new="def b():\n    1\n\ndef c():\n    2\n"
+    )
+    assert tell(FileWrite(path="a.py", edits=(edit,))).last.facts == (
+        "a.py",
+        "added b",
+        "changed c",
+        "removed a",
+        "+2 -2 lines",
+    )
