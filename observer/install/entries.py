@@ -1,0 +1,122 @@
+"""Our entries among others' in a JSON configuration: put in, brought up to date, taken out.
+
+An entry is ours if its command runs a script in `<home>/hooks`. Everybody else's entries, their
+order, comments and layout stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from observer.errors import ConfigInvalid
+from observer.install import jsonc
+from observer.install.edits import FileEdit, read
+from observer.install.target import Context
+from observer.paths import ENV_HOME
+
+_COMMENT = re.compile(r"//|/\*")
+
+IsOurs = Callable[[Any], bool]  # Any: an entry of a foreign file
+Change = Callable[[str], str]
+
+_HINT = "correct it, then repeat; nothing was changed"
+
+SERVER = "observer"
+"""Our name among a client's MCP servers."""
+
+
+def edit_json(path: Path, change: Change, *, leftovers: Sequence[object] = ({},)) -> FileEdit:
+    """Plan a change of a JSON file's text; a file that is left with a leftover goes.
+
+    Raises:
+        ConfigInvalid: the file is not a JSON object, or not of the shape that the change needs;
+            names the file.
+    """
+    before = read(path)
+    text = _text(path, before)
+    try:
+        after = change(text)
+    except ConfigInvalid as error:
+        raise ConfigInvalid(f"{path}: {error.message}", hint=error.hint) from error
+    except ValueError as error:
+        raise ConfigInvalid(f"{path}: {error}", hint=_HINT) from error
+    if after == text:
+        return FileEdit(path=path, before=before, after=before)
+    is_left_over = jsonc.load(after) in leftovers and not _COMMENT.search(after)
+    is_gone = before is not None and is_left_over
+    return FileEdit(path=path, before=before, after=None if is_gone else after.encode())
+
+
+def merge(text: str, path: jsonc.Path, wanted: Sequence[object], is_ours: IsOurs) -> str:
+    """Return the text whose list at a path holds exactly the wanted ones of ours, at its end.
+
+    Raises:
+        ValueError: there is something else than a list.
+    """
+    present = _list(text, path)
+    if [entry for entry in present if is_ours(entry)] == list(wanted):
+        return text
+    for place in reversed(range(len(present))):
+        if is_ours(present[place]):
+            text = jsonc.remove(text, (*path, place))
+    for entry in wanted:
+        text = jsonc.put(text, (*path, len(_list(text, path))), entry)
+    return text
+
+
+def put_server(text: str, context: Context, *, extra: dict[str, object] | None = None) -> str:
+    """Return the text with our MCP server registered.
+
+    Raises:
+        ConfigInvalid: another server has our name.
+    """
+    present = jsonc.at(text, ("mcpServers", SERVER))
+    if present is not None and not _is_our_server(present):
+        raise ConfigInvalid(
+            f"another MCP server has the name {SERVER!r}",
+            hint="rename or remove that entry, then repeat",
+        )
+    wanted = {**(extra or {}), **(present or {}), "command": context.observer, "args": ["mcp"]}
+    environ = {name: at for name, at in wanted.pop("env", {}).items() if name != ENV_HOME}
+    if context.home.root != context.user_home / ".observer":
+        environ[ENV_HOME] = str(context.home.root)
+    if environ:
+        wanted["env"] = environ
+    return text if wanted == present else jsonc.put(text, ("mcpServers", SERVER), wanted)
+
+
+def drop_server(text: str) -> str:
+    """Return the text without our MCP server; one of another's with our name stays."""
+    if _is_our_server(jsonc.at(text, ("mcpServers", SERVER))):
+        return jsonc.remove(text, ("mcpServers", SERVER))
+    return text
+
+
+def _is_our_server(entry: object) -> bool:
+    match entry:
+        case {"command": str(command), "args": ["mcp"], **rest}:
+            return Path(command).name == "observer" and isinstance(rest.get("env", {}), dict)
+    return False
+
+
+def _text(path: Path, content: bytes | None) -> str:
+    try:
+        text = (content or b"").decode()
+        value = jsonc.load(text)
+    except ValueError as error:
+        raise ConfigInvalid(f"{path} is not valid JSON: {error}", hint=_HINT) from error
+    if not isinstance(value, dict):
+        raise ConfigInvalid(f"{path} holds no JSON object", hint=_HINT)
+    return text
+
+
+def _list(text: str, path: jsonc.Path) -> list[Any]:
+    value = jsonc.at(text, path)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ValueError(f"{'.'.join(map(str, path))} is no list")  # noqa: TRY004 - the file is wrong, not its reader
+    return value
