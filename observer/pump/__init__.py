@@ -70,7 +70,7 @@ class Pump:
                     if events & ~select.POLLOUT:
                         return 0
                     self._write_editor()
-                elif self._daemon is not None and descriptor == self._daemon.fileno():
+                elif self._daemon is not None:  # pragma: no branch - only its own events close it
                     self._talk(self._daemon, events)
         return 0
 
@@ -119,6 +119,8 @@ class Pump:
             written = os.write(1, self._to_editor[:PIPE_BYTES])
         except BlockingIOError:
             return
+        except OSError:  # the editor died
+            self._until, written = 0.0, len(self._to_editor)
         del self._to_editor[:written]
 
     # --- the daemon ------------------------------------------------------------------------------
@@ -222,7 +224,5 @@ def main(arguments: list[str]) -> int:
         pump.apologise()
         sys.stderr.write(f"{reason}\n")
         return 4
-    except BrokenPipeError:  # the editor died
-        return 0
     except KeyboardInterrupt:
         return 130

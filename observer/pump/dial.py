@@ -56,10 +56,9 @@ def _dial(root: str) -> socket:
 
 def _peer_uid(connection: socket) -> int:
     # In /tmp, where long homes have their socket, anybody can be quicker than our daemon.
-    if hasattr(_socket, "SO_PEERCRED"):
-        credentials = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
-    else:  # macOS and the BSDs: level SOL_LOCAL (0), option LOCAL_PEERCRED (1), struct xucred
-        credentials = connection.getsockopt(0, 1, 76)
+    # macOS and the BSDs: level SOL_LOCAL (0), option LOCAL_PEERCRED (1), struct xucred.
+    linux = (_socket.SOL_SOCKET, getattr(_socket, "SO_PEERCRED", 1))
+    credentials = connection.getsockopt(*(linux if sys.platform == "linux" else (0, 1)), 76)
     return int.from_bytes(credentials[4:8], sys.byteorder)
 
 

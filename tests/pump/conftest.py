@@ -33,11 +33,13 @@ class FarEnd:
     """A daemon's MCP socket whose every word the test decides.
 
     `reply` returns the answer to a line, None to hang up; `greeting` is what a connection hears
-    before it said anything.
+    before it said anything; one that is clinging keeps connections that the other end closed.
     """
 
-    def __init__(self, home: Home, reply: Reply) -> None:
+    def __init__(self, home: Home, reply: Reply, *, is_clinging: bool = False) -> None:
         self.reply = reply
+        self._leaving = threading.Event()
+        self._is_clinging = is_clinging
         self.greeting = b""
         self.heard: list[bytes] = []
         self._connections: list[socket.socket] = []
@@ -56,6 +58,7 @@ class FarEnd:
 
     def hang_up(self) -> None:
         """End every connection, as a daemon that was killed."""
+        self._leaving.set()
         for connection in self._connections:
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
@@ -87,6 +90,8 @@ class FarEnd:
                     connection.shutdown(socket.SHUT_RDWR)
                     return
                 connection.sendall(answer)
+            if self._is_clinging:
+                self._leaving.wait()
 
 
 class Editor:
@@ -135,8 +140,13 @@ class Editor:
         return self.process.stderr.read().decode()
 
     def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
+        with suppress(BrokenPipeError):
+            self.stdin.close()
+        try:
+            self.process.wait(DEADLINE_S)
+        finally:
+            self.process.kill()
+            self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             if stream is not None:
                 stream.close()
@@ -146,8 +156,8 @@ class Editor:
 def far_end(home: Home) -> Iterator[Callable[..., FarEnd]]:
     opened = []
 
-    def open_one(reply: Reply = echo, home: Home = home) -> FarEnd:
-        opened.append(FarEnd(home, reply))
+    def open_one(reply: Reply = echo, home: Home = home, *, is_clinging: bool = False) -> FarEnd:
+        opened.append(FarEnd(home, reply, is_clinging=is_clinging))
         return opened[-1]
 
     yield open_one

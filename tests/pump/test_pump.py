@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +16,16 @@ import pytest
 
 from observer import __version__
 from observer.paths import Home
+from observer.pump import Pump
 
 INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
 TALL = "x" * (1 << 20)
+
+
+def echo(line: bytes) -> bytes:
+    message = json.loads(line)
+    answer = {"jsonrpc": "2.0", "id": message["id"], "result": {}} if "id" in message else None
+    return json.dumps(answer).encode() + b"\n" if answer else b""
 
 
 def until(condition: Callable[[], object]) -> None:
@@ -166,6 +175,19 @@ def test_half_an_answer_never_reaches_the_editor(far_end: Any, editor: Any) -> N
     assert pump.hear()["result"] == {"method": "tools/list"}
 
 
+def test_a_daemon_that_hangs_up_in_mid_session_is_asked_again(far_end: Any, editor: Any) -> None:
+    deaths = [b"kill"]
+
+    def reply(line: bytes) -> bytes | None:
+        return None if deaths and deaths[0] in line and deaths.pop() else echo(line)
+
+    far_end(reply)
+    pump = editor()
+    shake_hands(pump)
+    pump.ask(1, "kill")
+    assert pump.hear()["id"] == 1
+
+
 def test_a_request_that_kills_every_daemon_is_answered_with_an_error(
     far_end: Any, editor: Any
 ) -> None:
@@ -220,6 +242,90 @@ def test_it_ends_when_nobody_reads_it_any_more(far_end: Any, editor: Any) -> Non
     shake_hands(pump)
     pump.stdout.close()  # the input stays open, held by a sibling of the dead editor
     assert pump.process.wait(10) == 0
+
+
+def test_an_interrupt_ends_it(far_end: Any, editor: Any) -> None:
+    far_end()
+    pump = editor()
+    shake_hands(pump)
+    pump.process.send_signal(signal.SIGINT)
+    assert pump.process.wait(10) == 130
+
+
+def test_a_daemon_that_never_leaves_does_not_keep_it(far_end: Any, editor: Any) -> None:
+    far_end(lambda _: b"", is_clinging=True)
+    pump = editor()
+    pump.ask(1)
+    assert pump.leave() == 0
+
+
+@pytest.fixture
+def quiet() -> Iterator[tuple[Pump, socket.socket]]:
+    """A pump in this process, whose daemon is one end of a socket pair with nothing to say."""
+    ours, theirs = socket.socketpair()
+    ours.settimeout(0)
+    pump = Pump(lambda: ours, b"")
+    pump._open()
+    yield pump, theirs
+    ours.close()
+    theirs.close()
+
+
+@pytest.fixture
+def idle(quiet: tuple[Pump, socket.socket]) -> Pump:
+    return quiet[0]
+
+
+def raising(error: OSError) -> Callable[..., Any]:
+    def call(*_: Any) -> Any:
+        raise error
+
+    return call
+
+
+def test_a_side_that_is_not_ready_after_all_is_tried_again(
+    idle: Pump, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "read", raising(BlockingIOError()))
+    monkeypatch.setattr(os, "write", raising(BlockingIOError()))
+    idle._to_editor += b"x"
+    idle._read_editor()
+    idle._write_editor()
+    idle._talk(idle._daemon, select.POLLIN)
+    assert (idle._to_editor, idle._until) == (b"x", None)
+    assert idle._daemon is not None
+
+
+def test_an_input_that_breaks_counts_as_closed(idle: Pump, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "read", raising(OSError(5, "the terminal hung up")))
+    idle._read_editor()
+    assert idle._until is not None
+
+
+def test_an_output_that_breaks_ends_it(idle: Pump, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "write", raising(BrokenPipeError()))
+    idle._to_editor += b"x"
+    idle._write_editor()
+    assert idle._is_over()
+
+
+def test_a_lost_daemon_is_not_missed_while_nothing_is_asked(
+    idle: Pump, quiet: tuple[Pump, socket.socket]
+) -> None:
+    quiet[1].close()
+    idle._talk(idle._daemon, select.POLLIN)
+    idle._ask(INITIALIZED)
+    assert idle._daemon is None
+
+
+def test_what_is_open_is_answered_before_the_end(
+    idle: Pump, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = bytearray()
+    monkeypatch.setattr(os, "write", lambda _, data: told.extend(data) or len(data))
+    idle._journal.sent(b'{"jsonrpc":"2.0","id":1,"method":"x"}\n')
+    idle.apologise()
+    assert json.loads(told)["error"]["code"] == -32603
 
 
 @pytest.mark.parametrize("arguments", [["--tool"], ["--tools"], ["--tools="], ["x"]])

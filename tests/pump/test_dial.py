@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer import client
+from observer.paths import Home
+from observer.pump.dial import PROTOCOL, SOCKET_NAME_BYTES, Stopped, connect, hello
+from observer.pump.dial import socket_path as found
+
+
+def test_the_protocol_is_the_one_of_all_clients() -> None:
+    assert PROTOCOL == client.PROTOCOL
+
+
+def test_the_socket_is_where_the_paths_say(home: Home) -> None:
+    assert found(str(home.root)) == str(home.mcp_socket)
+
+
+def test_a_name_too_long_for_the_kernel_is_reached_through_the_link(tmp_path: Path) -> None:
+    home = Home(tmp_path / ("x" * SOCKET_NAME_BYTES))
+    home.root.mkdir()
+    (home.root / "run").symlink_to(home.run)
+    assert found(str(home.root)) == str(home.mcp_socket)
+
+
+def test_a_folder_that_was_deleted_is_not_told(tmp_path: Path) -> None:
+    here = Path.cwd()
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    os.chdir(gone)
+    try:
+        gone.rmdir()
+        assert json.loads(hello("core"))["cwd"] == ""
+    finally:
+        os.chdir(here)
+
+
+@pytest.mark.parametrize(
+    ("starter", "reason"),
+    [("/bin/true", "does not answer"), ("/bin/false", "could not be started")],
+)
+def test_a_start_in_vain_says_so(
+    home: Home, monkeypatch: pytest.MonkeyPatch, starter: str, reason: str
+) -> None:
+    monkeypatch.setattr(sys, "executable", starter)
+    with pytest.raises(Stopped, match=reason):
+        connect(str(home.root))
+
+
+def test_a_socket_of_another_user_is_not_spoken_to(
+    home: Home, far_end: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon = far_end()
+    us = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: us + 1)
+    monkeypatch.setattr(sys, "executable", "/bin/true")
+    with pytest.raises(Stopped, match="another user"):
+        connect(str(home.root))
+    assert daemon.heard == []
+
+
+def test_a_daemon_that_nobody_started_is_started(home: Home, editor: Any) -> None:
+    pump = editor("--tools=core")
+    try:
+        pump.ask(0, "ping")
+        assert pump.hear()["id"] == 0
+        assert pump.leave() == 0
+    finally:
+        client.stop(home)
