@@ -32,22 +32,22 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
                 " First failure: t.py::a - AssertionError: 2"
             ),
         ),
-    ),,
+    ),
     (
         "command-failed-without-code",
         Command(command="deploy", failed=True, duration_ms=2500, interrupted=True),
         ("command", "deploy", "", "Ran deploy (interrupted, took 2.5 s)."),
-    ),,
+    ),
     (
         "command-failed",
         Command(command="deploy", output="fatal: no host", failed=True),
         ("command", "deploy", "", "Ran deploy (failed). Error: fatal: no host"),
-    ),,
+    ),
     (
         "routine",
         Command(command="git status", output="nothing to commit"),
         ("command", "git status", "", "Ran git status."),
-    ),,
+    ),
 ]
 
 

@@ -36,7 +36,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
                 " Brings in verify. Drops check."
             ),
         ),
-    ),,
+    ),
     (
         "small-edit",
         FileWrite(path="a.txt", edits=(Edit(old="x = 1", new="x = 2"),)),
@@ -46,7 +46,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "edit a.txt",
             "Modified a.txt: 1 line added, 1 removed. `x = 1` became `x = 2`.",
         ),
-    ),,
+    ),
     (
         "rename-symbols",
         FileWrite(path="a.py", edits=(Edit(old="def a():\n    1\n", new="def b():\n    1\n"),)),
@@ -59,7 +59,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
                 " It adds b and removes a."
             ),
         ),
-    ),,
+    ),
     (
         "create",
         FileWrite(path="src/auth.ts", operation="create", content=TS),
@@ -69,12 +69,12 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "create src/auth.ts",
             "Created src/auth.ts: 3 lines. It adds login. Brings in user, check.",
         ),
-    ),,
+    ),
     (
         "create-empty",
         FileWrite(path="empty", operation="create"),
         ("file-write", "Created empty", "create empty", "Created empty."),
-    ),,
+    ),
     (
         "remove-lines",
         FileWrite(path="a.txt", edits=(Edit(old="one\ntwo\n"),)),
@@ -84,12 +84,12 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "edit a.txt",
             "Modified a.txt: 2 lines removed.",
         ),
-    ),,
+    ),
     (
         "delete",
         FileWrite(path="old.py", operation="delete"),
         ("file-write", "Deleted old.py", "delete old.py", "Deleted old.py."),
-    ),,
+    ),
     (
         "failed-write",
         FileWrite(path="a.py", error="String not found"),
@@ -99,12 +99,12 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "edit a.py, failed",
             "Could not edit a.py: String not found",
         ),
-    ),,
+    ),
     (
         "read",
         FileRead(paths=("/home/ana/shop/src/auth.ts",), lines="10-80"),
         ("file-read", "auth.ts", "read src/auth.ts", "Read src/auth.ts, lines 10-80."),
-    ),,
+    ),
     (
         "read-many",
         FileRead(paths=("a.py", "b.py", "c.py", "d.py")),
@@ -114,12 +114,12 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "read a.py, b.py and 2 more",
             "Read a.py, b.py, c.py and d.py.",
         ),
-    ),,
+    ),
     (
         "read-nothing",
         FileRead(paths=()),
         ("file-read", "(no file)", "read", "Read ."),
-    ),,
+    ),
 ]
 
 

@@ -52,7 +52,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "web search",
             "Searched the web for half even: Decimal.quantize; more",
         ),
-    ),,
+    ),
     (
         "page",
         Search(query="https://example.com/a b", where="web"),
@@ -62,7 +62,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "web page",
             "Fetched https://example.com/a b: no result was reported",
         ),
-    ),,
+    ),
     (
         "code-search",
         Search(query="def total", path="/home/ana/shop/api", output="api/cart.py:3"),
@@ -72,7 +72,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "code search in api",
             "Searched the code in api for def total: api/cart.py:3",
         ),
-    ),,
+    ),
     (
         "delegation",
         Delegation(task="Find callers", agent="Explore", result="Three"),
@@ -82,7 +82,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "to Explore",
             "Handed to Explore: Find callers. Explore came back with: Three",
         ),
-    ),,
+    ),
     (
         "tool",
         ToolUse(tool="create_issue", input='{"title": "Slow", "body": "", "n": 1}', output="#12"),
@@ -92,7 +92,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "",
             "Used create_issue with title: Slow, n: 1: #12",
         ),
-    ),,
+    ),
     (
         "tool-failed",
         ToolUse(tool="", input="{broken", failed=True),
@@ -102,22 +102,22 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "failed",
             "Used (unnamed tool) and failed with {broken.",
         ),
-    ),,
+    ),
     (
         "tool-without-input",
         ToolUse(tool="list"),
         ("tool-use", "list", "", "Used list."),
-    ),,
+    ),
     (
         "result-alone",
         Outcome(tool="shell", output="3 files", exit_code=1),
         ("tool-use", "shell", "failed", "Used shell and failed: 3 files"),
-    ),,
+    ),
     (
         "prompt",
         Prompt(text="Round it\nhalf even", files=("a.py",)),
         ("prompt", "Round it", "", "Round it\nhalf even"),
-    ),,
+    ),
     (
         "commit",
         COMMIT,
@@ -127,27 +127,27 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "commit 9f3c1d2e4b by Ana",
             "The ledger does it too.\n3 files changed, 13 lines added, 4 removed.",
         ),
-    ),,
+    ),
     (
         "bare-commit",
         Commit(hash="9f3c1d2e4b5a6f70", action="merge"),
         ("commit", "merge 9f3c1d2e4b", "merge 9f3c1d2e4b", ""),
-    ),,
+    ),
     (
         "imported-commit",
         Commit(hash="9f3c1d2e4b5a6f70", subject="A", message="B\nC", action="import"),
         ("commit", "A", "commit 9f3c1d2e4b", "B\nC"),
-    ),,
+    ),
     (
         "checkout",
         Checkout(old="main", branch="fix/timeout"),
         ("checkout", "Switched to fix/timeout", "", "Switched from main to fix/timeout."),
-    ),,
+    ),
     (
         "detached",
         Checkout(new="0123456789abcdef"),
         ("checkout", "Switched to 0123456789", "", "Switched to 0123456789."),
-    ),,
+    ),
     (
         "rewrite",
         Rewrite(reason="rebase", pairs=(("a" * 40, "b" * 40),)),
@@ -157,22 +157,22 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "",
             "By rebase, aaaaaaaaaa became bbbbbbbbbb.",
         ),
-    ),,
+    ),
     (
         "custom",
         Custom(name="Deploy Done!", text="v1.2 is on staging", files=("a.py",)),
         ("deploy-done", "v1.2 is on staging", "Deploy Done!", "v1.2 is on staging"),
-    ),,
+    ),
     (
         "custom-that-poses-as-knowledge",
         Custom(name="decision"),
         ("custom", "decision", "decision", ""),
-    ),,
+    ),
     (
         "custom-without-a-name",
         Custom(name=""),
         ("custom", "custom", "", ""),
-    ),,
+    ),
 ]
 
 
