@@ -44,11 +44,10 @@ class Handler(BaseHTTPRequestHandler):
     def address_string(self): return "client"
     def log_message(self, *told): pass
 
-with hold(home()) as is_ours:
-    make_run_folder(home())
+with hold(home()), listen(make_run_folder(home()) / "daemon.sock") as door:
     server = HTTPServer(("", 0), Handler, bind_and_activate=False)
     server.socket.close()
-    server.socket = listen(home().socket)
+    server.socket = door
     print("ready", flush=True)
     server.serve_forever()
 """

@@ -14,6 +14,7 @@ from observer import __version__, client, config
 from observer.cli.output import emit, json_option, table
 from observer.daemon.status import Status, current
 from observer.errors import ObserverError
+from observer.install import hook_files
 from observer.paths import Home, home
 from observer.store.sqlite import SqliteStore
 
@@ -52,6 +53,7 @@ def _checks(here: Home) -> Iterator[Check]:
     yield _home(here)
     yield _told("settings", lambda: str(here.config if config.load(here) else ""))
     yield _daemon(status)
+    yield _hooks(here)
     yield _told("database", lambda: _integrity(here))
     yield _spool(status)
     yield _disk(here)
@@ -90,6 +92,16 @@ def _daemon(status: Status) -> Check:
     if (status.version, status.protocol) != (__version__, client.PROTOCOL):
         return Check("daemon", is_well=False, found=found, hint="replace it with: observer up")
     return Check("daemon", is_well=True, found=found)
+
+
+def _hooks(here: Home) -> Check:
+    if not here.hooks.is_dir():
+        return Check("hooks", is_well=True, found="none installed; see: observer install --help")
+    stale = [edit.path.name for edit in hook_files(here) if edit.is_change]
+    if stale:
+        hint = "refresh them with: observer down, observer up"
+        return Check("hooks", is_well=False, found=f"out of date: {' '.join(stale)}", hint=hint)
+    return Check("hooks", is_well=True, found=str(here.hooks))
 
 
 def _integrity(here: Home) -> str:

@@ -9,7 +9,7 @@ import time
 
 import click
 
-from observer.cli.output import json_option, note
+from observer.cli.output import note
 from observer.daemon.lock import hold
 from observer.errors import ObserverError
 from observer.paths import Home, home
@@ -21,20 +21,16 @@ from observer.paths import Home, home
     epilog="Example: claude mcp add observer -- observer mcp",
 )
 @click.option("--tools", help="Names of the toolsets to offer, separated by commas.")
-@json_option
-def mcp_command(*, tools: str | None, as_json: bool) -> int:
+def mcp_command(*, tools: str | None) -> int:
     """Serve MCP on standard input and output; editors start this command."""
     from observer import pump  # noqa: PLC0415 - `observer.__main__` comes here only for the help
 
-    del as_json  # MCP is JSON already
     return pump.main(["--tools", tools] if tools else [])
 
 
 @click.command("daemon", hidden=True, epilog="Example: observer daemon")
-@json_option
-def daemon_command(*, as_json: bool) -> int:
+def daemon_command() -> int:
     """Be the daemon, in the foreground, until told to stop; leave quietly if there is one."""
-    del as_json  # it prints nothing
     with hold(home()) as is_ours:
         if not is_ours:
             return 0

@@ -34,9 +34,10 @@ from observer.daemon.log import start_log
 from observer.daemon.posting import receive
 from observer.daemon.serving import HttpServer
 from observer.daemon.status import Status, with_spool, with_store
+from observer.daemon.tenure import Tenure
 from observer.daemon.wake import watch
 from observer.daemon.writer import WriterThread
-from observer.errors import DaemonUnavailable, StoreUnavailable
+from observer.errors import StoreUnavailable
 from observer.events import Event
 from observer.front.http import Doings, Guard, app
 from observer.memory import Memory
@@ -51,7 +52,7 @@ log = logging.getLogger(__name__)
 LAST_DRAIN_S = 15.0
 """How long a daemon that was told to leave goes on storing; the rest keeps in the spool."""
 LAST_REQUESTS_S = 5.0
-LOOK_ROUND_S = 30.0
+LOOK_ROUND_S = 5.0
 
 Tasks: TypeAlias = list[asyncio.Task[None]]
 
@@ -74,12 +75,9 @@ async def _live(home: Home, settings: Settings) -> int:
     with listen(home.socket) as http_door, listen(home.mcp_socket) as mcp_door:
         daemon = Daemon(home, settings)
         log.info("observer %s is up, home %s", __version__, home.root)
-        try:
-            return await daemon.live(http_door, mcp_door)
-        finally:
-            home.socket.unlink(missing_ok=True)
-            home.mcp_socket.unlink(missing_ok=True)
-            log.info("observer is down")
+        code = await daemon.live(http_door, mcp_door)
+    log.info("observer is down")
+    return code
 
 
 class Daemon:
@@ -98,7 +96,8 @@ class Daemon:
         pipeline = Pipeline(
             self._store, self._spool, settings=settings, places=Places(), now_ms=_now_ms
         )
-        self._writer = WriterThread(pipeline, self._health)
+        self._tenure = Tenure(home)
+        self._writer = WriterThread(pipeline, self._tenure, self._health)
         self._memory = Memory(
             self._store,
             owner=config.owner(settings),
@@ -124,8 +123,8 @@ class Daemon:
             contexts=self._contexts.keep_fresh(),
             home=self._keep_home(),
         )
-        mcp = _begin(mcp=self._mcp.serve(mcp_door))
         http = _begin(**{server.name: server.serve() for server in servers})
+        mcp = _begin(mcp=self._mcp.serve(mcp_door, after=servers[0].answers))
         told = asyncio.create_task(self._stopping.wait(), name="stop")
         tasks = {told, *chores, *mcp, *http}
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -133,8 +132,9 @@ class Daemon:
         for task in failed:
             log.error("%s failed, leaving", task.get_name(), exc_info=task.exception())
         await _end(chores)
-        await self._draining.finish(wait_s=LAST_DRAIN_S)
-        await self._contexts.freshen()
+        if not failed:
+            await self._draining.finish(wait_s=LAST_DRAIN_S)
+            await self._contexts.freshen()
         for server in servers:
             server.leave()
         await asyncio.wait(http, timeout=LAST_REQUESTS_S)
@@ -198,14 +198,9 @@ class Daemon:
 
     async def _keep_home(self) -> None:
         """Fail once nobody can find this daemon any more, so that its successor is the only one."""
-        lock = self._home.lock.stat()
         while True:
             await asyncio.sleep(LOOK_ROUND_S)
-            found = self._home.lock.stat()
-            if (found.st_dev, found.st_ino) != (lock.st_dev, lock.st_ino):
-                raise DaemonUnavailable(f"{self._home.root} was replaced")
-            self._home.socket.lstat()
-            self._home.mcp_socket.lstat()
+            self._tenure.check()
 
 
 def _watched(home: Home) -> tuple[Path, ...]:

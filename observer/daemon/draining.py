@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from observer.daemon.health import Health
+from observer.daemon.tenure import HomeLost
 from observer.daemon.writer import WriterThread
 from observer.errors import StoreUnavailable
 from observer.pipeline import Pipeline
@@ -107,12 +108,18 @@ class Draining:
             log.info("removed %d unfinished files of killed hooks", swept)
 
     async def _round(self, work: Callable[[], Awaitable[None]]) -> bool:
-        """Do one piece of work; False says that it failed, and that `Health` knows why."""
+        """Do one piece of work; False says that it failed, and that `Health` knows why.
+
+        Raises:
+            HomeLost: the one failure that no other round can mend.
+        """
         part = work.__name__.strip("_")
         try:
             await work()
         except StoreUnavailable:
             return False  # the writer told
+        except HomeLost:
+            raise
         except Exception as error:
             log.exception("%s failed", part)
             self._health.degrade(part, f"{type(error).__name__}: {error}; see the log")

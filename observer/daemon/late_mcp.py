@@ -22,8 +22,14 @@ class LateMcp:
         self._memory = memory
         self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
 
-    async def serve(self, door: socket.socket) -> None:
-        """Import and serve the MCP socket and the HTTP endpoint, until cancelled."""
+    async def serve(self, door: socket.socket, *, after: asyncio.Event) -> None:
+        """Import, and serve the MCP socket and the HTTP endpoint, until cancelled.
+
+        Args:
+            door: the listening MCP socket.
+            after: what must have happened before the import may take the processor's time.
+        """
+        await after.wait()
         front, http = await asyncio.to_thread(_import, self._memory)
         async with http.running():
             self._http.set_result(http)

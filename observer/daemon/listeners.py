@@ -10,7 +10,8 @@ import os
 import secrets
 import socket
 import stat
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -56,21 +57,25 @@ def make_run_folder(home: Home) -> Path:
     return folder
 
 
-def listen(path: Path) -> PrivateSocket:
+@contextmanager
+def listen(path: Path) -> Iterator[PrivateSocket]:
     """Open a Unix socket, mode 0600, in place of whatever an earlier daemon left there.
 
-    Call it only while holding the home's lock.
+    Enter the block only while holding the home's lock. At its end the file is removed, unless it is
+    another daemon's by then.
     """
     path.unlink(missing_ok=True)
-    listener = PrivateSocket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
+    with PrivateSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
         listener.bind(str(path))
+        ours = path.lstat().st_ino
         path.chmod(0o600)
         listener.listen(BACKLOG)
-    except OSError:
-        listener.close()
-        raise
-    return listener
+        try:
+            yield listener
+        finally:
+            with suppress(OSError):
+                if path.lstat().st_ino == ours:
+                    path.unlink()
 
 
 def listen_tcp(port: int) -> socket.socket:

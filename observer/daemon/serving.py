@@ -40,13 +40,16 @@ class HttpServer(uvicorn.Server):
         self.name = name
         self._door = door
         self._leaving = asyncio.Event()
+        self.answers = asyncio.Event()
+        """Set once requests are answered."""
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve on the door until `leave`."""
         await super().serve([*(sockets or []), self._door])
 
     async def main_loop(self) -> None:
-        """Wait for `leave`."""
+        """Say that requests are answered, and wait for `leave`."""
+        self.answers.set()
         await self._leaving.wait()
 
     @contextlib.contextmanager

@@ -9,6 +9,7 @@ from functools import partial
 from typing import ParamSpec, TypeVar
 
 from observer.daemon.health import Health
+from observer.daemon.tenure import Tenure
 from observer.errors import StoreUnavailable
 from observer.events import Event
 from observer.model import Receipt
@@ -19,10 +20,14 @@ T = TypeVar("T")
 
 
 class WriterThread:
-    """Runs every call to the pipeline, one after the other; notes where the store fails."""
+    """Runs every call to the pipeline, one after the other; notes where the store fails.
 
-    def __init__(self, pipeline: Pipeline, health: Health) -> None:
+    Every call raises `HomeLost` once the home is another's.
+    """
+
+    def __init__(self, pipeline: Pipeline, tenure: Tenure, health: Health) -> None:
         self._pipeline = pipeline
+        self._tenure = tenure
         self._health = health
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
 
@@ -40,6 +45,7 @@ class WriterThread:
         self._thread.shutdown()
 
     def _told(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        self._tenure.check()
         try:
             return work(*args, **kwargs)
         except StoreUnavailable as error:

@@ -223,3 +223,36 @@ def test_a_taken_port_does_not_keep_the_daemon_down(
         status = _status(home)
     assert status["http"] is None
     assert "in use" in status["degraded"]
+
+
+@pytest.mark.parametrize("name", ["lock", "socket", "database"])
+def test_a_daemon_whose_home_was_taken_leaves(home: Home, until: Until, name: str) -> None:
+    """Two daemons must not serve one home, and nothing may be stored where nobody finds it."""
+    client.ensure_daemon(home)
+    until(lambda: _status(home)["projects"])
+    pid = client.daemon_pid(home) or 0
+    getattr(home, name).unlink()
+    until(lambda: not Path(f"/proc/{pid}").exists())
+    assert f"{getattr(home, name)} was removed" in (home.logs / "daemon.log").read_text()
+
+
+def test_events_outlive_a_database_that_was_deleted_under_the_daemon(
+    home: Home, tmp_path: Path, until: Until
+) -> None:
+    client.ensure_daemon(home)
+    until(lambda: _status(home)["projects"])
+    home.database.unlink()
+    _spool(home, tmp_path, 3)
+    until(lambda: not client.is_running(home))
+    client.ensure_daemon(home)
+    until(lambda: _status(home)["events"] == 3)
+
+
+def test_hooks_are_brought_up_to_date_when_the_daemon_starts(
+    home: Home, observer: Observer
+) -> None:
+    (home.hooks).mkdir(parents=True)
+    (home.hooks / "post").write_text("#!/bin/sh\n# of an older version\n")
+    assert observer("up").returncode == 0
+    assert "older version" not in (home.hooks / "post").read_text()
+    assert (home.hooks / "post").stat().st_mode & 0o100

@@ -66,7 +66,6 @@ def test_a_long_home_keeps_its_sockets_elsewhere_and_links_them(long_home: Home)
         with listen(long_home.socket):
             assert long_home.socket.is_socket()
     finally:
-        long_home.socket.unlink()
         folder.rmdir()
 
 
@@ -112,9 +111,19 @@ def test_a_home_that_was_moved_gets_its_run_folder_anew(
 
 def test_a_socket_is_private_and_replaces_a_dead_one(root: Home) -> None:
     make_run_folder(root)
-    listen(root.socket).close()
+    root.socket.touch()
     with listen(root.socket):
+        assert root.socket.is_socket()
         assert stat.S_IMODE(root.socket.stat().st_mode) == 0o600
+    assert not root.socket.exists()
+
+
+def test_a_socket_of_a_successor_is_left_alone(root: Home) -> None:
+    make_run_folder(root)
+    with listen(root.socket):
+        root.socket.unlink()
+        root.socket.touch()
+    assert root.socket.exists()
 
 
 @as_root
@@ -138,7 +147,6 @@ def test_another_user_is_hung_up_on_and_we_are_heard(root: Home, tmp_path: Path)
                 door.accept()
             assert stranger.communicate()[0] == "hung up\n"
     finally:
-        (folder / "s").unlink()
         folder.rmdir()
 
 
