@@ -10,7 +10,7 @@ import time
 import click
 
 from observer.cli.output import note
-from observer.daemon.lock import hold
+from observer.daemon.lock import take
 from observer.errors import ObserverError
 from observer.paths import Home, home
 
@@ -31,13 +31,12 @@ def mcp_command(*, tools: str | None) -> int:
 @click.command("daemon", hidden=True, epilog="Example: observer daemon")
 def daemon_command() -> int:
     """Be the daemon, in the foreground, until told to stop; leave quietly if there is one."""
-    with hold(home()) as is_ours:
-        if not is_ours:
-            return 0
-        _refresh_hooks(home())
-        from observer.daemon.daemon import run  # noqa: PLC0415 - losers of a race leave before
+    if take(home()) is None:
+        return 0
+    _refresh_hooks(home())
+    from observer.daemon.daemon import run  # noqa: PLC0415 - losers of a race leave before
 
-        return run(home())
+    return run(home())
 
 
 def _refresh_hooks(here: Home) -> None:

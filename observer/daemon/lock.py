@@ -19,9 +19,11 @@ PATIENCE_S = 0.3
 """Those who ask whether a daemon runs hold the lock for microseconds; outlast them."""
 
 
-@contextmanager
-def hold(home: Home) -> Iterator[bool]:
-    """Hold the home's lock inside the block; False says that another process has it.
+def take(home: Home) -> int | None:
+    """Take the home's lock and return its descriptor; None says that another process has it.
+
+    A daemon never closes it, so that the kernel gives the lock back when the process is gone, and
+    not a moment earlier.
 
     Raises:
         StoreUnavailable: the home cannot be created or written.
@@ -34,15 +36,28 @@ def hold(home: Home) -> Iterator[bool]:
             f"{home.root} cannot be written: {error.strerror or error}",
             hint="make it writable, or choose another OBSERVER_HOME",
         ) from error
-    try:
-        is_ours = _lock(descriptor)
-        if is_ours:
-            with suppress(OSError):  # a full disk
-                os.ftruncate(descriptor, 0)
-                os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
-        yield is_ours
-    finally:
+    if not _lock(descriptor):
         os.close(descriptor)
+        return None
+    with suppress(OSError):  # a full disk
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, b"%d\n" % os.getpid(), 0)
+    return descriptor
+
+
+@contextmanager
+def hold(home: Home) -> Iterator[bool]:
+    """Hold the home's lock inside the block; False says that another process has it.
+
+    Raises:
+        StoreUnavailable: the home cannot be created or written.
+    """
+    descriptor = take(home)
+    try:
+        yield descriptor is not None
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def _lock(descriptor: int) -> bool:
