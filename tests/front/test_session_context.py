@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import stat
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from observer.config import Settings
 from observer.front import render, session_context
 from observer.front.session_context import NAMES, mirror, sweep, write
-from observer.memory import Memory
+from observer.memory import Memory, Note
 from observer.model import Item, Project, item_id, item_uuid
 from observer.paths import Home
 from observer.store.sqlite import SqliteStore
@@ -125,6 +126,23 @@ def test_a_project_without_memory_has_no_files(
         writer.put_project(empty)
     assert write(memory, empty, home, Settings()) == 0
     assert not mirror(home, str(tmp_path)).exists()
+
+
+def test_a_full_disk_leaves_the_old_file_alone(
+    memory: Memory, project: Project, home: Home, folder: Path
+) -> None:
+    write(memory, project, home, Settings())
+    old = (folder / "CONTEXT.md").read_text()
+    memory.remember(Note(content="rate limits are per user"), project=project.uuid)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            write(memory, project, home, Settings())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (folder / "CONTEXT.md").read_text() == old
+    assert len(list(folder.iterdir())) == len(NAMES)
 
 
 HOSTILE = st.text(alphabet=st.sampled_from("`~#<>/\n\r\u2028 aé\U000e0041"), max_size=3000)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import anyio
+import pytest
+from mcp import types
+from mcp.shared.exceptions import MCPError
+
+from observer.front.documents import Documents
+from observer.front.mcp.face import Face
+from observer.front.tool import Answer, Row, Tool
+from observer.memory import Memory
+
+ANY: Any = None  # no handler of ours looks at the SDK's context
+
+
+class Nothing(Row):
+    pass
+
+
+def crash() -> Answer[Nothing]:
+    """Crash."""
+    raise RuntimeError("inside")
+
+
+@pytest.fixture
+def face(memory: Memory) -> Face:
+    tools = {"crash": Tool(run=crash, title="Crash")}
+    return Face(tools, Documents(memory, str), anyio.CapacityLimiter(1))
+
+
+def test_a_crash_is_logged_and_tells_nothing_of_the_inside(
+    face: Face, caplog: pytest.LogCaptureFixture
+) -> None:
+    params = types.CallToolRequestParams(name="crash")
+    result = asyncio.run(face.call_tool(ANY, params))
+    (content,) = result.content
+    assert result.is_error
+    assert isinstance(content, types.TextContent)
+    assert content.text == "crash failed inside observer\nhint: see the daemon's log"
+    assert "RuntimeError: inside" in caplog.text
+
+
+def test_an_unknown_tool_is_a_protocol_error(face: Face) -> None:
+    with pytest.raises(MCPError, match="no tool 'x'"):
+        asyncio.run(face.call_tool(ANY, types.CallToolRequestParams(name="x")))
+
+
+def test_the_one_prompt_takes_a_project(face: Face) -> None:
+    (prompt,) = asyncio.run(face.list_prompts(ANY, None)).prompts
+    assert prompt.arguments is not None
+    assert (prompt.name, prompt.arguments[0].name) == ("resume_work", "project")
+
+
+def test_an_unknown_prompt_is_a_protocol_error(face: Face) -> None:
+    with pytest.raises(MCPError, match="no prompt 'x'"):
+        asyncio.run(face.get_prompt(ANY, types.GetPromptRequestParams(name="x")))
+
+
+def test_a_prompt_without_a_project_names_the_fix(face: Face) -> None:
+    with pytest.raises(MCPError, match="name one: observer projects"):
+        asyncio.run(face.get_prompt(ANY, types.GetPromptRequestParams(name="resume_work")))
+
+
+def test_nothing_is_at_hand_where_no_project_is_known(face: Face) -> None:
+    assert asyncio.run(face.list_resources(ANY, None)).resources == []
