@@ -51,7 +51,7 @@ _WORDS = (
     _Word("token", "token", re.compile("token")),
     _Word("key", "api-key", re.compile(f"key(?<=[a-z_-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")),
     _Word("credential", "credential", re.compile("credential")),
-    _Word("_auth", "token", re.compile("_auth")),
+    _Word("_auth", "token", re.compile("_auth(?![a-z])")),
 )
 
 _HEAD = re.compile(
@@ -174,11 +174,13 @@ _KNOWN_TAIL = re.compile(
 )
 _NAMES_ITSELF = re.compile(r"[A-Za-z_$][\w$]{0,64}(?:[-./:][A-Za-z_$][\w$-]{0,64}){0,8}", re.ASCII)
 _SECRET_WORD = re.compile(r"passw|secret|token|key|credential|auth|pwd", re.IGNORECASE)
-_EXPRESSION = re.compile(
-    r"[A-Za-z_$][\w$]{0,64}(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]{0,64}){0,8}[(\[{]"  # f(x), a.b[c]
-    r"|[A-Za-z_$][\w$]{0,64}(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]{0,64}){1,8}\Z"  # a.b
-    r"|[(\[{&*!]"
-)
+_NAME = r"[A-Za-z_$][\w$]{0,64}"
+_STEP = rf"(?:\.|::|->|\?\.){_NAME}"
+_CALL = re.compile(rf"{_NAME}(?:{_STEP}){{0,8}}[(\[{{]|[(\[{{&*!:]")
+_ATTRIBUTE = re.compile(rf"{_NAME}(?:{_STEP}){{1,8}}")
+_TYPE = re.compile(r"(?:\w{1,32}\.)?[A-Z]\w{0,24}?(?:Key|Token|Secret|Password|Credential)\w{0,12}")
+_STRING_ENDED = re.compile(r"\s|[,)\]+;:.]+(?:\s|\Z)")
+"""How text begins behind a quote that was not the first of a pair, as in `"token=" + x`."""
 _PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w./\\ -]{0,256}")
 _PLAIN = re.compile(r"[A-Za-z_]+[.!?]?|[\d.,_]+")
 
@@ -194,12 +196,16 @@ def _is_secret(key: _Key, value: str) -> bool:
 
 
 def _may_be(key: _Key, value: str) -> bool:
-    """Rule out what no more than a look at the key and the value's beginning can rule out."""
+    """Rule out code: by the rest of the key, by how the value begins, by its being a name."""
     if key.tail and not _KNOWN_TAIL.fullmatch(key.tail):
         return is_random(value)
-    if key.is_quoted or key.is_environment or not _EXPRESSION.match(value):
+    if key.is_quoted:
+        return not _STRING_ENDED.match(value)
+    if key.is_environment:
         return True
-    return is_random(value, at_least=16)
+    if _CALL.match(value) or _TYPE.fullmatch(value):
+        return False
+    return not _ATTRIBUTE.fullmatch(value) or is_random(value, at_least=16)
 
 
 def _is_literal(key: _Key, value: str) -> bool:

@@ -39,7 +39,7 @@ _WORDS = frozenset(
 _STAND_INS = (
     *("changeme", "change_me", "change-me", "placeholder", "example", "redacted", "dummy"),
     *("insert_", "insert-", "replace_", "replace-", "your_", "your-", "your ", "xxxx", "****"),
-    *("${", "{{", "..."),
+    *("${", "{{", "...", "%s", "(?:", "[^", "\\w"),
 )
 _BEGINNINGS = ("<", "your", "my_pass", "my-pass", "mypass", "my_sec", "my-sec", "my_tok", "my-tok")
 _VARIABLE = re.compile(
@@ -157,5 +157,7 @@ def _long_runs(data: bytes) -> bytes:
     end = 0
     while (start := shape.find(_LONG, end)) >= 0:
         end = shape.index(b" ", start)
-        found.append(data[start:end])
+        run = data[start:end].strip(b"-_.")  # rulers of text files are the commonest runs
+        if run:
+            found.append(run)
     return b" " + b" ".join(found) if found else b""

@@ -195,6 +195,7 @@ PASSAGES = [
 PASSAGE_CASES = [pytest.param(*rest, id=name) for name, *rest in PASSAGES]
 
 HARMLESS = {
+    "ruler": "-" * 80 + "\n" + "." * 40 + "_" * 40,
     "prose": "check the password field, then the token and the API key: both are required",
     "prose-colon": "password: required. token: optional. secret: see below",
     "prose-quoted": 'error("password": "must be at least 8 characters long")',
@@ -247,6 +248,11 @@ HARMLESS = {
     "marker": "password=[redacted:password] and Authorization: Bearer [redacted:jwt]",
     "tag-closed": "a stray </private> changes nothing",
     "markdown": "| `password` | string | the user's password | `secret` | token: see §2 |",
+    "joined": 'print("token=" + repr(raw), "password=", x); input(\'Password: \', stream=None)',
+    "regex": "token = r'[^\\W\\d]\\w*' and token = r'(?:[%s]+|%s)'",
+    "encoded": "token = base64.b64encode(userpass1).decode()\npassword = b16.b16encode(x1[8])",
+    "types": "def f(private_key: ed25519.Ed25519PrivateKey, api_key: PKCS7PrivateKeyTypes2):",
+    "author": '__author__ = "Lars G1 (lars2@example1.de)"; :type passphrase: :py:data:`x`',
     "assert": "assert token.kind == 'name1' and secret is not None",
     "diff": "- token: Token\n+ token: Token2 | None",
 }
