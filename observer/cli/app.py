@@ -36,6 +36,7 @@ COMMANDS = {
     "import": "importing",
     "install": "installing",
     "uninstall": "installing",
+    "snippets": "installing",
     "mcp": "serving",
     "config": "settings",
     "rebuild": "upkeep",

@@ -15,6 +15,7 @@ from observer.cli.output import emit, json_option, say
 from observer.cli.reach import now_ms
 from observer.errors import ConfigInvalid
 from observer.install import TARGETS, Context, Plan, diff, install, perform, uninstall
+from observer.install.snippets import snippets
 from observer.paths import home
 
 Planner = Callable[[str, Context], Plan]
@@ -48,6 +49,18 @@ def install_command(**options: Any) -> None:  # noqa: ANN401 - the options above
 def uninstall_command(**options: Any) -> None:  # noqa: ANN401 - the options above
     """Take out of clients exactly what install put in."""
     _carry_out(uninstall, **options)
+
+
+@click.command("snippets", epilog="Example: observer snippets")
+@json_option
+def snippets_command(*, as_json: bool) -> None:
+    """Print the MCP entry of each client, for those who register it by hand."""
+    found = snippets(_context(None))
+    if as_json:
+        emit([one._asdict() for one in found])
+        return
+    for one in found:
+        say(f"{one.client}: {one.instruction}\n  {one.text}")
 
 
 def _carry_out(
