@@ -1,13 +1,15 @@
 """What a shell command line runs, without its wrappings.
 
 Part of interpretation (step 6): `cd api && CI=1 timeout 60 python -m pytest -q | tail -5` is told
-as `pytest -q`. Reading is forgiving and linear; only the first 2,000 characters count.
+as `pytest -q`, and `npm ci && npm test` as both. Reading is forgiving and linear; only the first
+2,000 characters count.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 from observer.events import Value
 from observer.interpret.wording import distinct, one_line, word_set
@@ -16,6 +18,7 @@ _READ_CHARS = 2000
 _PIECE = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|(&&|\|\||[;|&\n])|[^'\"\\;|&\n]+", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _REDIRECTION = re.compile(r"(?<![0-9&>])>{1,2}(?![&>])\s*(?!/dev/null)")
+_DOCUMENT_START = re.compile(r"[\"']?\$\(cat\s*$")
 _JOINED_STREAMS = re.compile(r"\d?>&\d?|&>")
 _DURATION = re.compile(r"\d+(?:\.\d+)?[smhd]?$")
 _PYTHON = re.compile(r"python(?:\d(?:\.\d+)?)?$")
@@ -48,6 +51,7 @@ _GIT_LOOKING = word_set(
 class Line(Value):
     """A command line: what it chiefly runs (`head`), the programs in it, whether it only looks.
 
+    `tool` is the program of the head's first command.
     `is_routine` holds for commands that read a little and change nothing, such as `git status`.
     """
 
@@ -60,34 +64,59 @@ class Line(Value):
 @lru_cache(maxsize=2048)
 def read(command: str) -> Line:
     """Read a command line; any text gives an answer."""
-    simple = [words for words in map(_unwrapped, _simple(command)) if words]
-    chief = [words for words in simple if words[0] not in _SETTING_UP] or simple
+    parts = [_Part(sign, words) for sign, text in _simple(command) if (words := _unwrapped(text))]
+    chief = [part for part in parts if part.words[0] not in _SETTING_UP] or parts
     if not chief:
         return Line(head=one_line(command, 120) or "(empty)")
     return Line(
-        head=one_line(" ".join(chief[0]), 120) or "(empty)",
-        tool=_name(chief[0][0]),
-        tools=distinct((_name(words[0]) for words in chief), 8),
-        is_routine=_REDIRECTION.search(command) is None and all(map(_looks, simple)),
+        head=one_line(_head(chief), 120) or "(empty)",
+        tool=_name(_led(chief)[0].words[0]),
+        tools=distinct((_name(part.words[0]) for part in chief), 8),
+        is_routine=_REDIRECTION.search(command) is None
+        and all(_looks(part.words) for part in parts),
     )
 
 
-def _simple(command: str) -> list[str]:
+class _Part(NamedTuple):
+    """A simple command, and the sign that stands before it: `|`, `&&`, `;` … or none."""
+
+    sign: str
+    words: list[str]
+
+
+def _head(chief: list[_Part]) -> str:
+    first, *others = _led(chief)
+    said = [" ".join(first.words)]
+    for part in others:
+        said.append("; " if part.sign in ";&" else f" {part.sign} ")
+        said.append(" ".join(part.words))
+    return "".join(said)
+
+
+def _led(chief: list[_Part]) -> list[_Part]:
+    """Return what leads its pipeline and does more than look, if anything does."""
+    leading = [part for part in chief if part.sign != "|"] or chief
+    return [part for part in leading if ">" in part.words or not _looks(part.words)] or leading[:1]
+
+
+def _simple(command: str) -> list[tuple[str, str]]:
     """Split at `&&`, `||`, `;`, `|`, `&` and line ends that stand outside quotes."""
-    found = [""]
+    found = [("", "")]
     text = _JOINED_STREAMS.sub(" ", _without_document(command[:_READ_CHARS]))
     for piece in _PIECE.finditer(text):
-        if piece.group(1):
-            found.append("")
+        if sign := piece.group(1):
+            found.append((sign.replace("\n", ";"), ""))
         else:
-            found[-1] += piece.group()
+            found[-1] = (found[-1][0], found[-1][1] + piece.group())
     return found
 
 
 def _without_document(command: str) -> str:
     """Leave out a here-document and what follows it: its lines are data."""
     start = command.find("<<")
-    return command if start < 0 or command[start : start + 3] == "<<<" else command[:start]
+    if start < 0 or command[start : start + 3] == "<<<":
+        return command
+    return _DOCUMENT_START.sub("…", command[:start])
 
 
 def _unwrapped(simple: str) -> list[str]:
