@@ -181,7 +181,7 @@ _ATTRIBUTE = re.compile(rf"{_NAME}(?:{_STEP}){{1,8}}")
 _TYPE = re.compile(r"(?:\w{1,32}\.)?[A-Z]\w{0,24}?(?:Key|Token|Secret|Password|Credential)\w{0,12}")
 _STRING_ENDED = re.compile(r"\s|[,)\]+;:.]+(?:\s|\Z)")
 """How text begins behind a quote that was not the first of a pair, as in `"token=" + x`."""
-_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w./\\ -]{0,256}")
+_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:|https?:/)?[/\\][\w./\\ -]{0,256}")
 _PLAIN = re.compile(r"[A-Za-z_]+[.!?]?|[\d.,_]+")
 
 

@@ -249,6 +249,8 @@ HARMLESS = {
     "tag-closed": "a stray </private> changes nothing",
     "markdown": "| `password` | string | the user's password | `secret` | token: see §2 |",
     "joined": 'print("token=" + repr(raw), "password=", x); input(\'Password: \', stream=None)',
+    "perl": "my $password = $ftp->message; $PASSWORD=$CPAN::Config->{password}",
+    "address": '{"token": "https://github.com/perl-pod/pod-simple2/issues"}',
     "regex": "token = r'[^\\W\\d]\\w*' and token = r'(?:[%s]+|%s)'",
     "encoded": "token = base64.b64encode(userpass1).decode()\npassword = b16.b16encode(x1[8])",
     "types": "def f(private_key: ed25519.Ed25519PrivateKey, api_key: PKCS7PrivateKeyTypes2):",
