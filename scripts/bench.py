@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Measure what observer promises, on this machine, in homes that are thrown away.
+
+    scripts/bench.py [NAME ...] [--quick]
+
+Prints one line a figure: name, p50, p95, count, and the aim with its verdict. Compare medians and
+pairwise ratios; absolute times are worth as much as the machine is idle.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from benchmarks import drain, hook, kills, latency, mcp, recall
+from benchmarks.figure import Figure, machine
+from benchmarks.lab import ROOT, Options
+
+FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
+    "hook": hook.run,
+    "latency": latency.run,
+    "drain": drain.run,
+    "mcp": mcp.run,
+    "recall": recall.run,
+    "kills": kills.run,
+}
+
+
+def main() -> int:
+    """Measure the figures named on the command line, or all of them."""
+    chosen = _arguments()
+    # Whoever ends us by SIGTERM gets the same orderly end as by Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    print(machine(), flush=True)
+    with ExitStack() as stack:
+        work = chosen.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        work.mkdir(parents=True, exist_ok=True)
+        options = Options(quick=chosen.quick, texts=chosen.texts, work=work.resolve())
+        try:
+            for name in chosen.names or FIGURES:
+                for figure in FIGURES[name](options):
+                    print(figure.line(), flush=True)
+        except KeyboardInterrupt:
+            print("interrupted", file=sys.stderr)
+            return 130
+    print(f"load at the end {os.getloadavg()[0]:.2f}")
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__.partition("\n")[0], epilog="figures: " + ", ".join(FIGURES)
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="figures to measure; all if none")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rounds")
+    parser.add_argument(
+        "--texts", type=Path, default=ROOT, help="folder whose texts the items of `recall` hold"
+    )
+    parser.add_argument("--work", type=Path, help="folder to work in; keeps the store of `recall`")
+    chosen = parser.parse_args()
+    if unknown := [name for name in chosen.names if name not in FIGURES]:
+        parser.error(f"no figure {unknown[0]!r}; choose among: {', '.join(FIGURES)}")
+    return chosen
+
+
+if __name__ == "__main__":
+    sys.exit(main())

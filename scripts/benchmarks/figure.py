@@ -1,0 +1,90 @@
+"""A measured figure: its samples, the aim they are held against, and how both are printed."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What one percentile has to be: `most` at most, `least` at least."""
+
+    percent: int = 50
+    most: float = math.inf
+    least: float = -math.inf
+
+    def told(self, found: float, unit: str) -> str:
+        """Return the aim in words, and whether it is met."""
+        is_most = self.most < math.inf
+        limit = f"<= {shown(self.most)}" if is_most else f">= {shown(self.least)}"
+        verdict = "met" if self.least <= found <= self.most else "MISSED"
+        return f"aim p{self.percent} {limit}{unit}: {verdict}"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One line of the report.
+
+    `unit` follows the number as it stands: ``"x"``, ``" ms"``. `remark` stands at the line's end.
+    """
+
+    name: str
+    samples: Sequence[float]
+    unit: str
+    aims: tuple[Aim, ...] = ()
+    remark: str = ""
+
+    def line(self) -> str:
+        """Return name, p50, p95, count, and the aims if there are any."""
+        parts = [
+            f"{self.name:46}",
+            f"p50 {shown(percentile(self.samples, 50)):>8}{self.unit}",
+            f"p95 {shown(percentile(self.samples, 95)):>8}{self.unit}",
+            f"n {len(self.samples):>5}",
+            *(aim.told(percentile(self.samples, aim.percent), self.unit) for aim in self.aims),
+            *([self.remark] if self.remark else []),
+        ]
+        return " · ".join(parts)
+
+
+def percentile(samples: Sequence[float], percent: int) -> float:
+    """Return the smallest sample that `percent` of all do not exceed; nan without samples."""
+    if not samples:
+        return math.nan
+    return sorted(samples)[max(0, math.ceil(len(samples) * percent / 100) - 1)]
+
+
+def shown(number: float) -> str:
+    """Return a number with three telling digits, or more in front of the point."""
+    digits = 0 if abs(number) >= 100 else 1 if abs(number) >= 10 else 2
+    return f"{number:,.{digits}f}"
+
+
+def machine() -> str:
+    """Return what was measured on, and how busy it is right now."""
+    load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
+    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return " · ".join(
+        (
+            _processor(),
+            f"{os.cpu_count()} cores",
+            f"{memory_bytes / (1 << 30):.0f} GiB",
+            f"{platform.system()} {platform.release()}",
+            f"{platform.python_implementation()} {platform.python_version()}",
+            f"load {load}",
+        )
+    )
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())

@@ -1,0 +1,86 @@
+"""What a hook costs beside `sh -c :`, the least that any command hook can cost."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.figure import Aim, Figure
+from benchmarks.lab import Lab, Options, lab, until
+from benchmarks.work import Work
+
+ROUNDS = 300
+WARM_UP = 5
+PAUSE_S = 0.02
+PAYLOAD_BYTES = 4096
+AIM = Aim(most=3.5)
+
+NOTHING = ["/bin/sh", "-c", ":"]
+_SPAWN = Path(__file__).with_name("spawn.py")
+
+
+def run(options: Options) -> Iterator[Figure]:
+    """Yield the ratios of hook to shell, pair by pair, and both in milliseconds."""
+    with lab(options) as place:
+        project = place.repository("shop")
+        payload = _payload(project)
+        post = [str(place.home.hooks / "post"), "claude-code", "PostToolUse"]
+        yield from _compared("hooks/post, daemon down", post, payload, options, project)
+        daemon = place.up()
+        yield from _compared("hooks/post, daemon up", post, payload, options, project)
+        until(lambda: _has_context(place))
+        context = [str(place.home.hooks / "context"), "claude-code"]
+        yield from _compared("hooks/context, daemon up", context, payload, options, project)
+        os.kill(daemon, signal.SIGSTOP)
+        yield from _compared("hooks/post, daemon stopped", post, payload, options, project)
+        yield from _compared("hooks/context, daemon stopped", context, payload, options, project)
+
+
+def _compared(
+    name: str, hook: list[str], payload: str, options: Options, cwd: Path
+) -> Iterator[Figure]:
+    nothing, ours = _timed([NOTHING, hook], payload, options.rounds(ROUNDS), cwd)
+    ratios = [b / a for a, b in zip(nothing, ours, strict=True)]
+    took = " and ".join(f"{1000 * sorted(t)[len(t) // 2]:.2f} ms" for t in (nothing, ours))
+    yield Figure(name, ratios, "x", (AIM,), remark=f"medians of sh and hook {took}")
+
+
+def _timed(
+    programs: list[list[str]], payload: str, rounds: int, cwd: Path
+) -> tuple[list[float], ...]:
+    environ = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    job = {
+        "programs": programs,
+        "payload": payload,
+        "environ": environ,
+        "rounds": rounds,
+        "warm_up": WARM_UP,
+        "pause_s": PAUSE_S,
+    }
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(_SPAWN)],
+        input=msgspec.json.encode(job),
+        stdout=subprocess.PIPE,
+        check=True,
+        cwd=cwd,
+    )
+    return tuple(msgspec.json.decode(done.stdout))
+
+
+def _payload(project: Path) -> str:
+    """Return a report of an edit of the size that is common."""
+    work = Work([project], random.Random(1))  # noqa: S311 - the same work each time
+    found = (report.payload for report in work if report.event == "PostToolUse")
+    near = (p for p in found if abs(len(p) - PAYLOAD_BYTES) < PAYLOAD_BYTES // 20)
+    return next(near).decode()
+
+
+def _has_context(place: Lab) -> bool:
+    return any(place.home.context.rglob("CONTEXT.md"))

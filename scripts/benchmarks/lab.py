@@ -1,0 +1,141 @@
+"""A throw-away user with a home of observer's own, and the daemon that runs in it.
+
+Promises that no process outlives the block, a stopped daemon included.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from observer import client
+from observer.memory import Memory
+from observer.paths import Home
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore
+
+ROOT = Path(__file__).parents[2]
+DEADLINE_S = 120.0
+
+_AGENTS = ("CLAUDECODE", "CLAUDE_", "CURSOR_", "KIRO_", "CODEX_", "GEMINI_", "AI_AGENT", "AGENT")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the reader asked for."""
+
+    quick: bool
+    texts: Path
+    work: Path
+
+    def rounds(self, full: int) -> int:
+        """Return how often to repeat; a tenth where it has to be quick."""
+        return max(1, full // 10) if self.quick else full
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """The folders of one throw-away user."""
+
+    folder: Path
+    home: Home
+
+    def up(self) -> int:
+        """Start the daemon and return its process id once it answers."""
+        client.ensure_daemon(self.home, wait_s=DEADLINE_S)
+        return client.daemon_pid(self.home) or 0
+
+    def down(self) -> None:
+        """End the daemon, its store written."""
+        client.stop(self.home, wait_s=DEADLINE_S)
+
+    def repository(self, name: str) -> Path:
+        """Make an empty git repository."""
+        made = self.folder / name
+        made.mkdir()
+        for words in (("init", "-q", "-b", "main"), ("commit", "-q", "--allow-empty", "-m", "Go")):
+            subprocess.run(["git", "-C", str(made), *words], check=True)
+        return made
+
+    @contextmanager
+    def store(self) -> Iterator[SqliteStore]:
+        """Open the store for reading, beside the daemon."""
+        opened = SqliteStore(self.home.database, read_only=True)
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+    @contextmanager
+    def memory(self) -> Iterator[Memory]:
+        """Read the store as the daemon does, in this process."""
+        with self.store() as store:
+            yield Memory(store, owner="", now_ms=lambda: time.time_ns() // 1_000_000)
+
+
+@contextmanager
+def lab(options: Options) -> Iterator[Lab]:
+    """Lend a throw-away user, with the hooks installed; ends the daemon and deletes all."""
+    with tempfile.TemporaryDirectory(dir=options.work, prefix="lab-") as name:
+        made = Lab(folder=Path(name), home=Home(Path(name) / ".observer"))
+        _move_in(made)
+        try:
+            yield made
+        finally:
+            kill(made.home)
+
+
+def kill(home: Home) -> None:
+    """End the daemon by force, if there is one, and return when it is gone."""
+    while client.is_running(home):
+        if pid := client.daemon_pid(home):
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(client.POLL_S)
+
+
+def until(holds: Callable[[], object], *, step_s: float = 0.01) -> None:
+    """Wait for a condition.
+
+    Raises:
+        TimeoutError: it did not come true.
+    """
+    deadline = time.monotonic() + DEADLINE_S
+    while not holds():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"waited {DEADLINE_S:g} s")
+        time.sleep(step_s)
+
+
+def launchers() -> dict[str, list[str]]:
+    """Return the ways to start `observer`: the installed command if there is one, the module."""
+    found = {"python -m observer": [sys.executable, "-P", "-m", "observer"]}
+    installed = Path(sys.executable).with_name("observer")
+    return ({"observer": [str(installed)]} if installed.exists() else {}) | found
+
+
+def _move_in(made: Lab) -> None:
+    """Make this process, and all it starts, the throw-away user's."""
+    for name in list(os.environ):
+        if name.startswith(("OBSERVER_", "GIT_", *_AGENTS)):
+            del os.environ[name]
+    os.environ |= {
+        "HOME": str(made.folder),
+        "OBSERVER_HOME": str(made.home.root),
+        "PYTHONPATH": str(ROOT),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_NAME": "Ana",
+        "GIT_AUTHOR_EMAIL": "ana@example.com",
+        "GIT_COMMITTER_NAME": "Ana",
+        "GIT_COMMITTER_EMAIL": "ana@example.com",
+    }
+    Spool(made.home.spool).prepare()
+    shutil.copytree(ROOT / "hooks", made.home.hooks)

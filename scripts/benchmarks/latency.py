@@ -1,0 +1,67 @@
+"""How long after its hook returned an event is found, on a machine that does nothing else."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.figure import Aim, Figure
+from benchmarks.lab import Lab, Options, lab, launchers, until
+from benchmarks.wire import wire
+
+EVENTS = 100
+STEP_S = 0.001
+PAUSE_S = (0.1, 0.4)
+AIM = Aim(percent=95, most=250.0)
+
+
+def run(options: Options) -> Iterator[Figure]:
+    """Yield the milliseconds from hook to hit, in this process and over MCP."""
+    with lab(options) as place:
+        project = place.repository("shop")
+        place.up()
+        rounds = options.rounds(EVENTS)
+        with place.memory() as memory:
+            found = [_until_found(place, project, lambda w: memory.search(w).hits)
+                     for _ in range(rounds)]  # fmt: skip
+        yield Figure("hooks/post returned to found by search", found, " ms", (AIM,))
+        launcher = next(iter(launchers().values()))
+        with wire(launcher, project) as asked:
+            found = [
+                _until_found(
+                    place, project, lambda w: asked.call("search", query=w)["observations"]
+                )
+                for _ in range(rounds)
+            ]
+        yield Figure("hooks/post returned to found over MCP", found, " ms", (AIM,))
+
+
+def _until_found(place: Lab, project: Path, search: Callable[[str], object]) -> float:
+    time.sleep(random.uniform(*PAUSE_S))  # noqa: S311 - events come when they come
+    word = f"target{uuid.uuid4().hex[:12]}"
+    payload = {
+        "session_id": "latency",
+        "cwd": str(project),
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_use_id": word,
+        "tool_input": {"command": f"make {word}"},
+        "tool_response": {"stdout": "done\n" * 200, "stderr": "", "interrupted": False},
+    }
+    subprocess.run(
+        [str(place.home.hooks / "post"), "claude-code", "PostToolUse"],
+        input=msgspec.json.encode(payload),
+        check=True,
+        cwd=project,
+        env=os.environ,
+    )
+    returned = time.perf_counter()
+    until(lambda: search(word), step_s=STEP_S)
+    return (time.perf_counter() - returned) * 1000

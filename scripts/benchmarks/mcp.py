@@ -1,0 +1,85 @@
+"""What an editor pays for the MCP server: its start, its memory, and each call."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchmarks.figure import Aim, Figure
+from benchmarks.lab import Options, lab, launchers, until
+from benchmarks.wire import ERAS, Wire, first_answer_ms, rss_mib, wire
+from benchmarks.work import Work, spool
+from observer.memory import Memory
+
+STARTS = 60
+CALLS = 300
+EVENTS = 2_000
+START_MS = Aim(most=50.0)
+PUMP_MIB = Aim(most=15.0)
+CALL_MS = Aim(most=3.0)
+
+
+def run(options: Options) -> Iterator[Figure]:
+    """Yield starts by launcher and protocol, memory, and round trips beyond the work itself."""
+    with lab(options) as place:
+        project = place.repository("shop")
+        spool(place.home, Work([project], random.Random(3)), EVENTS)  # noqa: S311 - as in drain
+        daemon = place.up()
+        with place.memory() as memory:
+            until(lambda: memory.totals().events >= EVENTS)
+            yield from _starts(options, project)
+            launcher = next(iter(launchers().values()))
+            with wire(launcher, project) as asked:
+                yield from _calls(options, asked, memory)
+                yield Figure("pump, VmRSS", [rss_mib(asked.pid)], " MiB", (PUMP_MIB,))
+        yield Figure("daemon after all this, VmRSS", [rss_mib(daemon)], " MiB")
+
+
+def _starts(options: Options, project: Path) -> Iterator[Figure]:
+    """Time all in turn, the bare interpreter among them: it is the floor."""
+    took: dict[str, list[float]] = {}
+    bare = []
+    for _ in range(options.rounds(STARTS)):
+        for name, launcher in launchers().items():
+            for era in ERAS:
+                found = took.setdefault(f"{name} mcp, {era}", [])
+                found.append(first_answer_ms(launcher, project, era))
+        bare.append(_took_ms(_start_nothing))
+    for name, found in took.items():
+        yield Figure(f"{name}, to tools/list", found, " ms", (START_MS,))
+    yield Figure("python -I -c '', to its end", bare, " ms")
+
+
+def _start_nothing() -> None:
+    subprocess.run([sys.executable, "-I", "-c", ""], check=True)
+
+
+def _calls(options: Options, asked: Wire, memory: Memory) -> Iterator[Figure]:
+    """Compare a tool call with the same question asked in this process, in turn."""
+    first = memory.search("total").hits[0].item.id
+    pairs: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
+        "search": (
+            lambda: asked.call("search", query="total"),
+            lambda: memory.search("total"),
+        ),
+        "get_observations": (
+            lambda: asked.call("get_observations", ids=[first]),
+            lambda: memory.observations([first]),
+        ),
+    }
+    for name, (over_mcp, in_process) in pairs.items():
+        beyond = []
+        for _ in range(options.rounds(CALLS)):
+            whole, work = _took_ms(over_mcp), _took_ms(in_process)
+            beyond.append(whole - work)
+        yield Figure(f"{name}, round trip beyond the work", beyond, " ms", (CALL_MS,))
+
+
+def _took_ms(work: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    work()
+    return (time.perf_counter() - begun) * 1000

@@ -1,0 +1,155 @@
+"""How fast an agent is answered from 100,000 items, over MCP, whatever it asks."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+from benchmarks import shelf
+from benchmarks.figure import Aim, Figure
+from benchmarks.lab import Lab, Options, lab, launchers
+from benchmarks.wire import Wire, processor_s, wire
+from observer.store.interface import Reader
+
+ITEMS = 100_000
+QUERIES = 40
+"""Of each sort, each asked with and without a project."""
+AIMS = (Aim(percent=50, most=6.0), Aim(percent=95, most=20.0))
+
+RARE, MIDDLING, COMMON = (1, 0.0005), (0.001, 0.01), (0.05, 1)
+"""The share of items that hold a word of each sort; 1 for RARE means one item at least."""
+
+_WORD = re.compile(r"[A-Za-z]{3,20}")
+_SYMBOL = re.compile(r"[a-z]{2,}(?:_[a-z]{2,}){1,4}|[A-Z][a-z]+(?:[A-Z][a-z]+){1,3}")
+
+
+def run(options: Options) -> Iterator[Figure]:
+    """Yield search and get_context over all sorts of queries, then sort by sort."""
+    database = shelf.opened(options.texts, options.work, options.rounds(ITEMS))
+    with lab(options) as place:
+        shutil.copyfile(database, place.home.database)
+        queries = _queries(place, shelf.read(options.texts), options.rounds(QUERIES))
+        daemon = place.up()
+        with wire(next(iter(launchers().values())), place.folder) as asked:
+            asked.call("search", query="total")
+            for tool, asks in (
+                ("search", _searches(asked, queries)),
+                ("get_context", _contexts(asked, queries)),
+            ):
+                yield from _asked(tool, asks, daemon, options.rounds(ITEMS))
+
+
+Asks = dict[str, list[Callable[[], object]]]
+
+
+def _asked(tool: str, asks: Asks, daemon: int, items: int) -> Iterator[Figure]:
+    sorts = []
+    everything: list[float] = []
+    begun_s = processor_s(daemon)
+    for sort, of_sort in asks.items():
+        before_s = processor_s(daemon)
+        took = [_took_ms(ask) for ask in of_sort]
+        remark = _cost(processor_s(daemon) - before_s, len(took))
+        sorts.append(Figure(f"  {tool}, {sort}", took, " ms", remark=remark))
+        everything += took
+    remark = _cost(processor_s(daemon) - begun_s, len(everything))
+    yield Figure(f"{tool} at {items:,} items", everything, " ms", AIMS, remark=remark)
+    yield from sorts
+
+
+def _cost(spent_s: float, calls: int) -> str:
+    return f"{1000 * spent_s / calls:.1f} ms of the daemon's processor time each"
+
+
+def _searches(asked: Wire, queries: dict[str, list[str]]) -> Asks:
+    projects = (*shelf.PROJECTS,)
+    found: Asks = {}
+    for sort, texts in queries.items():
+        found[sort] = [_call(asked, "search", query=text) for text in texts]
+        found[f"{sort}, one project"] = [
+            _call(asked, "search", query=text, project=projects[number % len(projects)])
+            for number, text in enumerate(texts)
+        ]
+    return found
+
+
+def _contexts(asked: Wire, queries: dict[str, list[str]]) -> Asks:
+    projects = (*shelf.PROJECTS,)
+    rounds = len(next(iter(queries.values())))
+    plain = [projects[number % len(projects)] for number in range(rounds)]
+    found = {"no query": [_call(asked, "get_context", project=name) for name in plain]}
+    for sort, texts in queries.items():
+        found[sort] = [
+            _call(asked, "get_context", project=projects[number % len(projects)], query=text)
+            for number, text in enumerate(texts)
+        ]
+    return found
+
+
+def _call(asked: Wire, tool: str, **arguments: object) -> Callable[[], object]:
+    return lambda: asked.call(tool, **arguments)
+
+
+def _took_ms(ask: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    ask()
+    return (time.perf_counter() - begun) * 1000
+
+
+def _queries(place: Lab, texts: shelf.Texts, rounds: int) -> dict[str, list[str]]:
+    """Make queries of every sort from the words that the items hold."""
+    chance = random.Random(5)  # noqa: S311 - the same queries each time
+    words = sorted({word.lower() for text in texts.narratives for word in _WORD.findall(text)})
+    chance.shuffle(words)
+    with place.store() as store, store.read() as reader:
+        count = reader.totals().items
+        shares = {word: _share(reader, word, count) for word in words[: 200 * rounds]}
+        shares |= {word: _share(reader, word, count) for word in _commonest(texts)}
+    rare, middling, common = (
+        [word for word, share in shares.items() if low <= share <= high]
+        for low, high in ((RARE[0] / count, RARE[1]), MIDDLING, COMMON)
+    )
+    symbols = sorted({name for text in texts.narratives for name in _SYMBOL.findall(text)})
+    return {
+        "rare words": _some(chance, rare, rounds),
+        "middling words": _some(chance, middling, rounds),
+        "common words": _some(chance, common, rounds),
+        "several common words": [
+            " ".join(_some(chance, common, chance.randint(3, 5))) for _ in range(rounds)
+        ],
+        "symbols": _some(chance, symbols, rounds),
+        "phrases": _some(chance, _phrases(texts), rounds),
+        "questions": [
+            f"why does {chance.choice(texts.titles)[:60]} {chance.choice(middling)}"
+            for _ in range(rounds)
+        ],
+    }
+
+
+def _share(reader: Reader, word: str, count: int) -> float:
+    found = reader.frequencies(reader.stem(word))
+    return min(found.values(), default=0) / count
+
+
+def _commonest(texts: shelf.Texts) -> list[str]:
+    counts: dict[str, int] = {}
+    for text in texts.narratives:
+        for word in set(_WORD.findall(text.lower())):
+            counts[word] = counts.get(word, 0) + 1
+    return sorted(counts, key=lambda word: -counts[word])[:60]
+
+
+def _phrases(texts: shelf.Texts) -> list[str]:
+    return sorted({
+        f'"{one} {other}"'
+        for title in texts.titles
+        for one, other in pairwise(_WORD.findall(title))
+    })  # fmt: skip
+
+
+def _some(chance: random.Random, choice: Sequence[str], count: int) -> list[str]:
+    return [chance.choice(choice) for _ in range(count)]

@@ -1,0 +1,173 @@
+"""A store of 100,000 items, made of real text without any hook: what recall is measured on."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.lab import ROOT
+from observer.model import Item, Project, Session, SummaryFields, item_id, item_uuid
+from observer.store.sqlite import SqliteStore
+
+NOW_MS = 1_800_000_000_000
+SPAN_MS = 2 * 365 * 86_400_000
+PROJECTS = {"shop": 40, "billing": 25, "site": 20, "tools": 10, "notes": 5}
+EVENTS_OF_A_SESSION = 40
+BATCH = 2_000
+
+_TYPES = {"file-write": 35, "command": 25, "file-read": 20, "search": 10, "commit": 6, "prompt": 4}
+_TEXT_FILES = frozenset({".py", ".md", ".sh", ".toml", ".sql", ".txt", ".rst", ".js", ".ts"})
+_LINE_CHARACTERS = range(12, 400)
+
+
+class Document(msgspec.Struct):
+    """An observation of an evaluation set."""
+
+    title: str
+    narrative: str = ""
+    facts: list[str] = []
+    concepts: list[str] = []
+    files: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Pieces from which items are put together."""
+
+    titles: list[str]
+    narratives: list[str]
+    facts: list[str]
+    concepts: list[str]
+    files: list[str]
+
+
+def read(folder: Path) -> Texts:
+    """Collect texts from the `*_docs.jsonl` of a folder, or else from its text files."""
+    if sets := sorted(folder.glob("*_docs.jsonl")):
+        lines = [line for path in sets for line in path.read_bytes().splitlines()]
+        return _of_documents([msgspec.json.decode(line, type=Document) for line in lines])
+    files = sorted(path for path in folder.rglob("*") if _is_text(path.relative_to(folder), path))
+    return _of_files(folder, files)
+
+
+def opened(texts: Path, work: Path, count: int) -> Path:
+    """Return the database file of so many items; made once for a folder of texts and a schema."""
+    folder = work / f"shelf-{count}-{_digest(texts)}"
+    if not folder.exists():
+        with tempfile.TemporaryDirectory(dir=work, prefix="unfinished-") as unfinished:
+            _fill(Path(unfinished) / "observer.db", read(texts), count)
+            shutil.copytree(unfinished, folder)
+    return folder / "observer.db"
+
+
+def _digest(texts: Path) -> str:
+    """Tell stores apart that were made of other texts or by other code."""
+    digest = hashlib.sha256(str(texts.resolve()).encode())
+    for path in (Path(__file__), *sorted((ROOT / "observer" / "store").rglob("*.[ps][yq]*"))):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _fill(path: Path, texts: Texts, count: int) -> None:
+    store = SqliteStore(path)
+    chance = random.Random(11)  # noqa: S311 - the same store each time
+    with store.write() as writer:
+        for number, name in enumerate(PROJECTS, start=2):
+            uuid = item_uuid(name, number)
+            writer.put_project(
+                Project(id=number, uuid=uuid, name=name, roots=(f"/home/ana/{name}",))
+            )
+    for begin in range(1, count + 1, BATCH):
+        numbers = range(begin, min(begin + BATCH, count + 1))
+        with store.write() as writer:
+            for session in _sessions(numbers):
+                writer.put_session(session)
+            writer.put_items(_item(number, texts, chance, count) for number in numbers)
+    store.close()
+
+
+def _sessions(numbers: Sequence[int]) -> Iterator[Session]:
+    for number in numbers:
+        if number % EVENTS_OF_A_SESSION == 1:
+            yield Session(
+                id=number, external=f"s{number}", client="claude-code",
+                project_id=_project(number), status="ended",
+            )  # fmt: skip
+
+
+def _project(number: int) -> int:
+    """Return the project of the session that an item belongs to."""
+    chance = random.Random(number // EVENTS_OF_A_SESSION)  # noqa: S311 - follows from the number
+    return chance.choices(range(2, 2 + len(PROJECTS)), list(PROJECTS.values()))[0]
+
+
+def _item(number: int, texts: Texts, chance: random.Random, count: int) -> Item:
+    at_ms = NOW_MS - SPAN_MS + number * SPAN_MS // count
+    sort = number % EVENTS_OF_A_SESSION
+    files = tuple(chance.sample(texts.files, chance.randint(1, 3)))
+    made = Item(
+        id=item_id(number),
+        uuid=item_uuid(f"e{number}", at_ms),
+        kind="observation",
+        type=chance.choices(list(_TYPES), list(_TYPES.values()))[0],
+        title=chance.choice(texts.titles)[:120],
+        subtitle=f"edit {files[0]}",
+        narrative=f"{chance.choice(texts.narratives)} ({chance.getrandbits(40):010x})",
+        facts=tuple(chance.sample(texts.facts, chance.randint(1, 4))),
+        concepts=tuple(chance.sample(texts.concepts, 4)),
+        files_modified=files,
+        project_id=_project(number),
+        session_id=number - (number - 1) % EVENTS_OF_A_SESSION,
+        discovery_tokens=chance.randint(50, 2000),
+        created_ms=at_ms,
+        updated_ms=at_ms,
+    )
+    if sort == 0:
+        summary = SummaryFields(request=made.title, completed=made.narrative[:300])
+        return msgspec.structs.replace(made, kind="summary", type="summary", summary=summary)
+    if sort == EVENTS_OF_A_SESSION // 2:
+        kind = "decision" if number % 3 else "fact"
+        return msgspec.structs.replace(made, kind="note", type=kind, author="agent")
+    return made
+
+
+def _of_documents(documents: Sequence[Document]) -> Texts:
+    return Texts(
+        titles=[each.title for each in documents],
+        narratives=[each.narrative for each in documents if each.narrative],
+        facts=[fact for each in documents for fact in each.facts],
+        concepts=sorted({concept for each in documents for concept in each.concepts}),
+        files=sorted({name for each in documents for name in each.files}),
+    )
+
+
+def _of_files(folder: Path, files: Sequence[Path]) -> Texts:
+    read_lines = {path: path.read_text(errors="replace").splitlines() for path in files}
+    lines = [
+        line.strip()
+        for found in read_lines.values()
+        for line in found
+        if len(line.strip()) in _LINE_CHARACTERS
+    ]
+    return Texts(
+        titles=lines[::3],
+        narratives=[" ".join(lines[at : at + 2 + at % 7]) for at in range(0, len(lines), 2)],
+        facts=lines[1::3],
+        concepts=sorted(
+            {word.lower() for line in lines for word in re.findall(r"[a-z]{5,12}", line)}
+        ),
+        files=[str(path.relative_to(folder)) for path in files],
+    )
+
+
+def _is_text(name: Path, path: Path) -> bool:
+    is_hidden = any(part.startswith(".") for part in name.parts)
+    return path.suffix in _TEXT_FILES and not is_hidden and path.is_file()
