@@ -473,7 +473,7 @@ def test_letters_and_stops_are_never_taken_for_secrets(text: str) -> None:
     assert redact_text(text) == text
 
 
-MEGABYTE = 1 << 20
+LONGEST = 1 << 18  # what decode lets through of one string
 HOSTILE = {
     "eyJ": "eyJ",
     "sk": "sk-",
@@ -513,13 +513,13 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("seed", [pytest.param(seed, id=key) for key, seed in HOSTILE.items()])
-def test_a_megabyte_of_hostile_text_costs_linear_time(seed: str) -> None:
+def test_hostile_text_costs_linear_time(seed: str) -> None:
     """Compares two sizes rather than a clock: twice the text costs about twice the time."""
-    whole = (seed * (MEGABYTE // len(seed) + 1))[:MEGABYTE]
-    half_s = _seconds(whole[: MEGABYTE // 2])
+    whole = (seed * (LONGEST // len(seed) + 1))[:LONGEST]
+    half_s = _seconds(whole[: LONGEST // 2])
     whole_s = _seconds(whole)
     assert whole_s < 3.2 * half_s + 0.05
-    assert whole_s < 5
+    assert whole_s < 2
 
 
 def _seconds(text: str) -> float:
