@@ -140,7 +140,8 @@ def _outcome(before: State, recorded: Recorded, body: Outcome) -> tuple[State, I
     pending = intents.result_of(before, body)
     if pending is None:
         return before, _plain(recorded, body)
-    asked, after = intents.joined(pending, body), state.settled(before, pending)
+    asked = intents.joined(pending, body)
+    after = state.counted_in(state.settled(before, pending), kind_of(asked), "")
     if isinstance(asked, FileWrite):
         return _one(bursts.write(after, recorded, asked, pending.change, pending.chars))
     return _STEPS[type(asked)](after, recorded, asked)

@@ -6,6 +6,8 @@ is final once the session is over.
 
 from __future__ import annotations
 
+import re
+
 from observer.interpret import concepts, state
 from observer.interpret.classify import content_hash
 from observer.interpret.languages import language_of
@@ -23,6 +25,8 @@ from observer.model import Item, Session, SummaryFields, item_id, item_uuid
 
 FIELD_CHARS = 900
 _FILES_SAID = 6
+_WORTH_SAYING_MS = 1000
+_SENTENCE_END = re.compile(r"\.(?: |$)")
 _ASSENT_CHARS = 40
 _ASSENTS = word_set(
     """
@@ -63,7 +67,7 @@ def summarise(session: Session) -> Item | None:
         uuid=item_uuid(f"session-{session.id}-{session.external}", session.started_ms, "summary"),
         kind="summary",
         type="summary",
-        title=_title(session, fields),
+        title=_title(session, known, fields),
         subtitle=one_line(
             f"{session.client} session, {_WORDS_OF_STATUS[session.status]}", SUBTITLE
         ),
@@ -100,9 +104,14 @@ def _has_substance(known: State) -> bool:
     )
 
 
-def _title(session: Session, fields: SummaryFields) -> str:
-    return one_line(fields.request.removesuffix("."), TITLE) or one_line(
-        f"{session.client} session", TITLE
+def _title(session: Session, known: State, fields: SummaryFields) -> str:
+    """Return what was asked first; without a request, what was done or looked at first."""
+    asked = next(iter(_real(known.prompts)), fields.request)
+    did = fields.completed or fields.investigated
+    return (
+        one_line(asked.removesuffix("."), TITLE)
+        or one_line(_SENTENCE_END.split(did, 1)[0], TITLE)
+        or one_line(f"{session.client} session", TITLE)
     )
 
 
@@ -120,8 +129,8 @@ def _narrative(fields: SummaryFields) -> str:
 def _request(session: Session, known: State) -> str:
     """Return the first real prompts, else what the work was called in commits or the branch."""
     if asked := _real(known.prompts):
-        later = f" Then: {'; '.join(asked[1:4])}" if len(asked) > 1 else ""
-        return _field([asked[0] + later])
+        later = [f"Then: {'; '.join(asked[1:4])}"] if len(asked) > 1 else []
+        return _field([asked[0], *later])
     if known.commits:
         return _field([known.commits[0].rpartition(" (")[0]])
     is_named = session.branch not in ("", "main", "master", "HEAD")
@@ -170,7 +179,7 @@ def _completed(known: State) -> str:
             said.append(
                 f"{verb.capitalize()} {listed([*shown, *written[_FILES_SAID:]], _FILES_SAID)}"
             )
-    passing = [f"{head}: {ran.said}" for head, ran in known.commands.items() if _passes(ran)]
+    passing = [f"{head}: {ran.said}" for head, ran in known.commands.items() if _passes(head, ran)]
     said += passing[-3:]
     said += known.customs[-3:]
     return _field(said)
@@ -193,8 +202,9 @@ def _notes(session: Session, known: State) -> str:
         for kind, noun in _NOUNS.items()
         if known.counts.get(kind)
     ]
-    length = lasted(session.last_ms - session.started_ms)
-    said = [f"{', '.join(counts)} in {length}" if counts else length]
+    length_ms = session.last_ms - session.started_ms
+    length = f" in {lasted(length_ms)}" if length_ms >= _WORTH_SAYING_MS else ""
+    said = [f"{', '.join(counts)}{length}"] if counts else []
     if known.agents:
         said.append(f"Sub-agents: {listed(known.agents, 5)}")
     if known.models:
@@ -212,8 +222,10 @@ def _file_said(path: str, file: Touched) -> str:
     return f"{path}{inside}{lines}"
 
 
-def _passes(ran: Ran) -> bool:
-    return ran.ok is True and ran.is_check and bool(ran.said)
+def _passes(head: str, ran: Ran) -> bool:
+    """Say whether a success is worth telling; of git only a push is, commits tell themselves."""
+    is_bookkeeping = ran.tool == "git" and "git push" not in head
+    return ran.ok is True and ran.is_check and bool(ran.said) and not is_bookkeeping
 
 
 def _failing_said(head: str, ran: Ran) -> str:

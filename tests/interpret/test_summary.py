@@ -17,6 +17,8 @@ from observer.events import (
     FileChange,
     FileRead,
     FileWrite,
+    Intent,
+    Outcome,
     Prompt,
     Remember,
     Reply,
@@ -56,7 +58,7 @@ def test_the_request_is_the_first_real_prompts(tell: Tell) -> None:
         Prompt(text="ok, go"),
         Prompt(text="b c"),
     )
-    assert fields.request == "Round it Then: b c."
+    assert fields.request == "Round it. Then: b c."
 
 
 def test_a_long_prompt_is_a_request_whatever_its_words(tell: Tell) -> None:
@@ -78,10 +80,42 @@ def test_without_prompts_and_commits_the_request_is_the_branch(tell: Tell) -> No
     assert item.title == "Work on fix/timeout"
 
 
-def test_without_anything_better_the_title_names_the_client(tell: Tell) -> None:
-    item = summarise(tell(GREEN).session)
+@pytest.mark.parametrize(
+    ("bodies", "title"),
+    [
+        pytest.param(
+            (Prompt(text="Round it"), Prompt(text="Then test it")), "Round it", id="asked-first"
+        ),
+        pytest.param((WRITE, GREEN), "Changed api/cart.py (a) +1 -1", id="done-first"),
+        pytest.param((FileRead(paths=("a.py",)),), "Read a.py", id="looked-at"),
+        pytest.param((Prompt(text="yes, go"),), "claude-code session", id="nothing-better"),
+    ],
+)
+def test_the_title_is_what_was_asked_else_done(
+    tell: Tell, bodies: tuple[AnyBody, ...], title: str
+) -> None:
+    item = summarise(tell(*bodies).session)
     assert item is not None
-    assert item.title == "claude-code session"
+    assert item.title == title
+
+
+def test_of_git_only_a_push_is_worth_completing(tell: Tell) -> None:
+    fields = summary(
+        tell,
+        Command(command="git commit -m 'Fix'", output=" 1 file changed", exit_code=0),
+        Command(command="git push", output="main -> main", exit_code=0),
+    )
+    assert fields.completed == "git push: main -> main."
+
+
+def test_no_time_at_all_is_not_told(tell: Tell, place: Callable[..., Any]) -> None:
+    assert summary(tell, place(Prompt(text="Round it"))).notes == "1 prompt."
+
+
+def test_what_was_told_in_two_halves_counts_once(tell: Tell) -> None:
+    asked = Intent(tool="shell", of=Command(command="pytest"))
+    fields = summary(tell, asked, Outcome(tool="shell", output="2 passed in 0.10s"))
+    assert fields.notes.startswith("1 command")
 
 
 def test_reads_searches_and_delegations_were_investigated(tell: Tell) -> None:
