@@ -126,9 +126,10 @@ class Forgetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Remembering(Note, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The body of POST /remember: a note, and its project's name, folder, remote or uuid."""
+    """The body of POST /remember: a note, and its project: named, or the one around `cwd`."""
 
     project: str | None = None
+    cwd: str = ""
 
 
 def app(doings: Doings, mcp: Mounted, *, guard: Guard | None = None) -> Starlette:
@@ -179,9 +180,16 @@ class _Routes:
     async def remember(self, request: Request) -> Response:
         asked = _decoded(await _body(request), Remembering)
         note = msgspec.convert(asked, Note, from_attributes=True)
-        remember = partial(self._doings.memory.remember, note, project=asked.project)
+        remember = partial(
+            self._doings.memory.remember, note, project=asked.project, folder=asked.cwd
+        )
         kept = await _written(remember)
-        answer = {"id": kept.item.id, "uuid": kept.item.uuid, "updated": kept.updated}
+        answer = {
+            "id": kept.item.id,
+            "uuid": kept.item.uuid,
+            "updated": kept.updated,
+            "project": kept.project,
+        }
         return _json(answer, status=200 if kept.updated else 201)
 
     async def forget(self, request: Request) -> Response:

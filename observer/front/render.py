@@ -31,8 +31,12 @@ def error(problem: ObserverError) -> str:
 
 def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
     """Return text as one line of at most `limit` printable characters, the cut marked by an …."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * limit]).split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    line = " ".join(text[: 4 * limit].split())
+    if not line.isprintable():
+        line = " ".join("".join(c if c.isprintable() else " " for c in line).split())
+    if len(line) <= limit and len(text) <= 4 * limit:
+        return line
+    return line[: limit - 1].rstrip() + "…"
 
 
 def heading(item: Item, name: ProjectName) -> str:
@@ -144,8 +148,13 @@ def fenced(text: str) -> str:
 
 
 def tokens(text: str) -> int:
-    """Return what a text costs a model: 4 characters a token, rounded up."""
-    return -(-len(text) // 4)
+    """Return what a text costs a model."""
+    return tokens_of(len(text))
+
+
+def tokens_of(characters: int) -> int:
+    """Return what so many characters cost a model: 4 characters a token, rounded up."""
+    return -(-characters // 4)
 
 
 def _unnamed(_project_id: int | None) -> str:

@@ -53,7 +53,7 @@ class Core:
     def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
         self._memory = memory
         self._here = here
-        self._notes = notes.Notes(memory, self._project_here)
+        self._notes = notes.Notes(memory, here)
 
     def tools(self) -> tuple[Tool, ...]:
         """Return the tools, in the order in which clients list them."""
@@ -185,7 +185,11 @@ class Core:
         )
 
     def _costs(self, project: Project, name: rows.ProjectName) -> Costs:
-        """Charge what is returned: JSON or text, whichever is longer."""
+        """Charge what is returned: the JSON or the text, whichever is longer.
+
+        Of an entry that is always the JSON; it is estimated from above, since two hundred of them
+        may be tried.
+        """
         empty = Pack(
             entries=(),
             summaries=(),
@@ -195,7 +199,7 @@ class Core:
             notice=REMARK,
         )
         return Costs(
-            entry=lambda entry: _price(rows.context_item(entry, name), render.pack_entry(entry)),
+            entry=lambda entry: render.tokens_of(rows.context_characters(entry, name)),
             summary=lambda item: _price(self._summary(item, name), render.pack_summary(item)),
             overhead=_price(self._context(empty, project, name), render.pack(empty)),
         )

@@ -62,11 +62,11 @@ class Outcome(Row):
 
 
 class Notes:
-    """The tool of one memory; `project_here` returns a handle of the asking client's project."""
+    """The tool of one memory; `here` returns the folder that the asking client works in."""
 
-    def __init__(self, memory: Memory, project_here: Callable[[], str | None]) -> None:
+    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
         self._memory = memory
-        self._project_here = project_here
+        self._here = here
 
     def memory(  # noqa: PLR0913 - the documented parameters of one tool
         self,
@@ -129,7 +129,7 @@ class Notes:
         raise BadInput(f"Invalid action: {action!r}", hint=f"must be {_one_of(ACTIONS)}")
 
     def _remember(self, note: Note) -> Answer[Outcome]:
-        kept = self._memory.remember(note, project=self._project_here())
+        kept = self._memory.remember(note, folder=self._here())
         message = (
             f"Memory updated successfully (ID: {kept.item.id})"
             if kept.updated
@@ -141,12 +141,14 @@ class Notes:
     def _recall(self, query: str, *, fact_type: str, category: str, limit: int) -> Answer[Outcome]:
         if not query.strip():
             raise BadInput("Missing query: recall requires query", hint="say what to look for")
+        folder = self._here()
+        around = self._memory.project_at(folder) if folder else None
         found = self._memory.recall(
             query,
             type=_type(fact_type) if fact_type else "",
             category=category,
             limit=limit,
-            project=self._project_here(),
+            project=around.uuid if around else None,
         )
         memories = [_recalled(hit) for hit in found.hits]
         outcome = Outcome(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from observer.front.tool import Row
@@ -199,6 +200,32 @@ def context_item(entry: Entry, name: ProjectName) -> ContextItem:
             projectMatch=round(signals.project_match, 4),
         ),
     )
+
+
+def context_characters(entry: Entry, name: ProjectName) -> int:
+    """Return at least how many characters `context_item` has as JSON, a comma included."""
+    item = entry.hit.item
+    told = (item.title, entry.content, item.type, name(item.project_id))
+    return _SHELL + len(str(item.id)) + sum(len(_encode(text).decode()) - 2 for text in told)
+
+
+_encode = msgspec.json.Encoder().encode
+_SHELL = len(
+    _encode(
+        ContextItem(
+            id=0,
+            title="",
+            content="",
+            type="",
+            project="",
+            created_at=iso(0),
+            created_at_epoch=9_999_999_999_999,
+            score=0.1234,
+            signals=SignalValues(semantic=0.1234, fts5=0.1234, recency=0.1234, projectMatch=0.1234),
+        )
+    )
+)
+"""Characters of an item without its texts, every figure at its longest."""
 
 
 def _joined(parts: Iterable[str], by: str = ", ") -> str | None:

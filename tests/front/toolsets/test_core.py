@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from observer.errors import BadInput, NotFound, ObserverError
 from observer.front import render
 from observer.front.tool import Tool
-from observer.front.toolsets import tools_of
+from observer.front.toolsets import rows, tools_of
 from observer.memory import Memory
-from observer.model import item_id
+from observer.model import Item, item_id
+from observer.recall.context import Entry
+from observer.recall.rank import Hit, Signals
 
 OBSERVATION = (
     "id type title subtitle text narrative facts concepts files_read files_modified project "
@@ -195,6 +197,16 @@ def test_a_budget_covers_everything_returned(
         msgspec.to_builtins(answer.result), ensure_ascii=False, separators=(",", ":")
     )
     assert max(render.tokens(shown), render.tokens(answer.text)) <= used <= budget
+
+
+@given(title=st.text(max_size=300), content=st.text(max_size=1600), ms=st.integers(0, 9**14))
+def test_the_price_of_an_entry_covers_both_of_its_forms(title: str, content: str, ms: int) -> None:
+    item = Item(id=ms, uuid="u", kind="note", type="x", title=title, created_ms=ms, stale_ms=1)
+    signals = Signals(fts5=1 / 3, recency=1e-9)
+    entry = Entry(hit=Hit(item=item, score=2 / 3, signals=signals), content=content)
+    shown = msgspec.json.encode(rows.context_item(entry, lambda _: title)).decode()
+    price = rows.context_characters(entry, lambda _: title)
+    assert max(len(shown), len(render.pack_entry(entry))) <= price
 
 
 def test_what_does_not_fit_is_counted(tools: dict[str, Tool]) -> None:
