@@ -3,6 +3,6 @@
 Step 6 of an event's way; the same events give the same items, in whatever batches they come.
 Inside, imports run one way: `wording`, `verdict` · `languages`, `commandline`, `testers`,
 `checkers` · `changes`, `outcome`, `concepts`, `replies` · `told`, the tellers (`files`,
-`commands`, `happenings`), `state` · `classify` · `bursts`, `intents`, `sessions` · `fold`,
-`summary`, `notes`.
+`commands`, `happenings`, `todos`), `state` · `classify` · `bursts`, `delegations`, `intents`,
+`sessions` · `fold`, `summary`, `notes`.
 """

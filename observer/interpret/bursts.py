@@ -4,7 +4,8 @@ Part of interpretation (step 6). Each function takes the state and one happening
 new state with the observation, whose id is that of the burst's first happening.
 
 What folds: saves of one file, reads of the same files, runs of one command with the same outcome,
-commands that only look around; each within `WITHIN_MS` of the one before, from the same sub-agent.
+commands that only look around, states of a to-do list; each within `WITHIN_MS` of the one before,
+from the same sub-agent.
 A prompt, commit or checkout ends every burst; a command whose outcome is new ends those of writes,
 so that the story "edit, fails, edit, passes" stays four observations.
 """
@@ -13,13 +14,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from observer.events import Command, Delegation, FileRead, FileWrite
-from observer.interpret import commandline, commands, files, happenings, outcome, state
+from observer.events import Command, FileRead, FileWrite
+from observer.interpret import commandline, commands, files, outcome, state, todos
 from observer.interpret.changes import Change, merged
 from observer.interpret.classify import item, origin_of, where_of
 from observer.interpret.commandline import Line
 from observer.interpret.concepts import TOOLS
 from observer.interpret.state import Open, Ran, State
+from observer.interpret.todos import Todos
 from observer.interpret.told import Told
 from observer.interpret.verdict import Verdict
 from observer.interpret.wording import distinct, one_line, relative
@@ -85,35 +87,13 @@ def command(before: State, recorded: Recorded, body: Command) -> tuple[State, It
     return _ran(after, line, verdict), _item(told, recorded, burst)
 
 
-def delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Item | None]:
-    """Join what came back from a sub-agent to what was handed to it, however long that took."""
-    told = happenings.delegation(body)
-    if told is None:
-        return before, None
-    after = replace(before, delegations=state.added(before.delegations, told.title))
-    agent, task = one_line(body.agent, 100), one_line(body.task, 500)
-    if body.result and (waiting := _waiting(before, agent, task)):
-        joined = replace(body, task=waiting.told[0])
-        burst = replace(waiting, times=2, chars=waiting.chars + len(body.result))
-        told = happenings.delegation(joined) or told
-        return state.without(before, waiting), _item(told, recorded, burst)
-    key = state.key_of("delegation", agent, task)
-    burst = replace(_begun(key, recorded, told.chars), operation=agent, told=(task,))
-    return (after if body.result else state.opened(after, burst)), _item(told, recorded, burst)
-
-
-def _waiting(before: State, agent: str, task: str) -> Open | None:
-    """Return the oldest delegation to this agent, and of this task if it is named."""
-    return next(
-        (
-            burst
-            for burst in before.opens
-            if burst.key.startswith("delegation|")
-            and burst.operation == agent
-            and task in ("", *burst.told)
-        ),
-        None,
-    )
+def todo(before: State, recorded: Recorded, listed: Todos) -> tuple[State, Item]:
+    """Fold a to-do list into the earlier states of the same list."""
+    told = todos.tell(listed)
+    key = state.key_of("todo", _agent(recorded))
+    burst = _continued(before, key, recorded, told.chars)
+    after = replace(before, todos=state.added((), *listed.open))
+    return state.opened(after, burst), _item(told, recorded, burst)
 
 
 def _looked(before: State, recorded: Recorded, line: Line, chars: int) -> tuple[State, Item]:

@@ -37,11 +37,13 @@ from observer.interpret import (
     bursts,
     commandline,
     commands,
+    delegations,
     files,
     intents,
     replies,
     sessions,
     state,
+    todos,
 )
 from observer.interpret.changes import change_of
 from observer.interpret.classify import Telling, item, tell, where_of
@@ -104,7 +106,7 @@ def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, I
 
 
 def _delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Items]:
-    return _one(bursts.delegation(before, recorded, body))
+    return _one(delegations.delegation(before, recorded, body))
 
 
 def _search(before: State, recorded: Recorded, body: Search) -> tuple[State, Items]:
@@ -114,7 +116,10 @@ def _search(before: State, recorded: Recorded, body: Search) -> tuple[State, Ite
 
 
 def _tool_use(before: State, recorded: Recorded, body: ToolUse) -> tuple[State, Items]:
-    return _superseded(before, body), _plain(recorded, body)
+    after, listed = _superseded(before, body), todos.read(body)
+    if listed is None:
+        return after, _plain(recorded, body)
+    return _one(bursts.todo(after, recorded, listed))
 
 
 def _prompt(before: State, recorded: Recorded, body: Prompt) -> tuple[State, Items]:

@@ -48,6 +48,7 @@ from observer.interpret.wording import (
 
 PROMPT_CHARS = 4000
 MESSAGE_CHARS = 2000
+_FILES_SAID = 6
 
 _DECODER = msgspec.json.Decoder(dict[str, Any])  # a tool's input may be anything
 _PLACES = {"web": "the web", "code": "the code", "files": "file names", "memory": "memory"}
@@ -85,8 +86,10 @@ def search(search: Search, where: Where) -> Told | None:
         return None
     is_page = search.where == "web" and "://" in query.partition(" ")[0]
     path = relative(search.path, where.root, where.cwd) if search.path else ""
+    path = "" if path == where.root else path
     inside = f" in {path}" if path else ""
-    found = "; ".join(told_lines(search.output, 4)) or "no result was reported"
+    output = search.output.replace(f"{where.root}/", "") if where.root else search.output
+    found = "; ".join(told_lines(output, 4)) or "no result was reported"
     opening = (
         f"Fetched {query}" if is_page else f"Searched {_PLACES[search.where]}{inside} for {query}"
     )
@@ -107,7 +110,7 @@ def delegation(delegation: Delegation) -> Told | None:
     if not title:
         return None
     agent = one_line(delegation.agent, 60) or "a sub-agent"
-    said = [f"Handed to {agent}: {one_line(delegation.task, 500)}."] if delegation.task else []
+    said = [f"Handed to {agent}: {_task_said(delegation.task)}."] if delegation.task else []
     if delegation.result:
         said.append(f"{agent} came back with: {one_line(delegation.result, 500)}")
     return Told(
@@ -118,6 +121,13 @@ def delegation(delegation: Delegation) -> Told | None:
         concepts=concepts.of_text(f"{delegation.task}\n{delegation.result}", 6),
         chars=len(delegation.task) + len(delegation.result),
     )
+
+
+def _task_said(task: str) -> str:
+    """Return a task on one line; a short description stands above the full text of many."""
+    name, _, text = task.partition("\n")
+    shown = one_line(f"{name.rstrip('.:')}: {text}" if text.strip() else name, 500)
+    return shown.rstrip(".")
 
 
 def tool_use(use: ToolUse) -> Told:
@@ -245,7 +255,14 @@ def _files_said(files: tuple[FileChange, ...]) -> str:
     added = sum(file.added or 0 for file in files)
     removed = sum(file.removed or 0 for file in files)
     lines = f"{counted(added, 'line')} added, {removed:,} removed"
-    return f"{counted(len(files), 'file')} changed, {lines}."
+    names = [_file_said(file) for file in files[:_FILES_SAID]]
+    more = [file.path for file in files[_FILES_SAID:]]
+    said = listed([*names, *more], _FILES_SAID)
+    return one_line(f"{counted(len(files), 'file')} changed, {lines}: {said}.", NARRATIVE)
+
+
+def _file_said(file: FileChange) -> str:
+    return f"{file.path} ({listed(file.symbols, 3)})" if file.symbols else file.path
 
 
 def _file_fact(file: FileChange) -> str:

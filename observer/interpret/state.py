@@ -99,6 +99,7 @@ class State(Value):
     last_reply: str = ""
     lessons: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()
+    todos: tuple[str, ...] = ()
     compactions: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()

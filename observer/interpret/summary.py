@@ -100,6 +100,7 @@ def _has_substance(known: State) -> bool:
             known.delegations,
             known.customs,
             known.remembered,
+            known.todos,
         )
     )
 
@@ -191,7 +192,7 @@ def _next_steps(session: Session, known: State) -> str:
     dirty = [path for path, file in known.files.items() if file.is_dirty]
     if dirty and (session.branch or known.commits):
         said.append(f"Not committed: {listed(dirty[::-1], 8)}")
-    return _field([*said, *known.plans])
+    return _field([*said, *known.plans, *known.todos])
 
 
 def _notes(session: Session, known: State) -> str:

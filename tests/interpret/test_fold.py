@@ -25,6 +25,7 @@ from observer.events import (
 )
 from observer.interpret.fold import Fold
 from observer.interpret.sessions import begin
+from observer.interpret.summary import summarise
 from observer.model import Recorded, item_id
 
 Tell = Callable[..., Any]
@@ -143,6 +144,15 @@ def test_what_a_sub_agent_brings_back_joins_its_task(tell: Tell) -> None:
         "Handed to Explore: Find callers. Explore came back with: Three",
         "Handed to Explore: Read docs. Explore came back with: Nothing",
     ]
+
+
+def test_a_delegation_told_by_agent_and_tool_is_one(tell: Tell) -> None:
+    told = tell(
+        Delegation(result="Three callers.", agent="Explore"),
+        Delegation(task="Find callers", result="Three callers.", agent="Explore"),
+    )
+    assert [item.title for item in told.items.values()] == ["Find callers"]
+    assert summarise(told.session).summary.investigated == "Delegated Find callers."
 
 
 def test_a_result_nobody_waits_for_stands_alone(tell: Tell) -> None:

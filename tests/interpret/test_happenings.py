@@ -74,6 +74,40 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         ),
     ),
     (
+        "search-of-the-whole-project",
+        Search(query="total", path="/home/ana/shop", output="/home/ana/shop/api/cart.py:3"),
+        ("research", "total", "code search", "Searched the code for total: api/cart.py:3"),
+    ),
+    (
+        "described-delegation",
+        Delegation(task="Find callers\nList every caller of total().", agent="Explore"),
+        (
+            "delegation",
+            "Find callers",
+            "to Explore",
+            "Handed to Explore: Find callers: List every caller of total().",
+        ),
+    ),
+    (
+        "todos",
+        ToolUse(
+            tool="TodoWrite",
+            input='{"todos": [{"content": "Fix it", "status": "completed"},'
+            ' {"content": "Test it.", "status": "pending"}, {"content": 3}, 4]}',
+        ),
+        ("tool-use", "To-do list: 1 of 2 done", "", "Done: Fix it. Open: Test it."),
+    ),
+    (
+        "todos-without-a-list",
+        ToolUse(tool="TodoWrite", input='{"todos": 3}'),
+        ("tool-use", "TodoWrite: todos: 3", "", "Used TodoWrite with todos: 3."),
+    ),
+    (
+        "todos-that-are-no-json",
+        ToolUse(tool="TodoWrite", input="[1"),
+        ("tool-use", "TodoWrite: [1", "", "Used TodoWrite with [1."),
+    ),
+    (
         "delegation",
         Delegation(task="Find callers", agent="Explore", result="Three"),
         (
@@ -125,7 +159,10 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "commit",
             "Round cart totals half even",
             "commit 9f3c1d2e4b by Ana",
-            "The ledger does it too.\n3 files changed, 13 lines added, 4 removed.",
+            (
+                "The ledger does it too.\n3 files changed, 13 lines added, 4 removed:"
+                " api/cart.py (total), logo.png and b.py."
+            ),
         ),
     ),
     (

@@ -25,6 +25,7 @@ from observer.events import (
     Search,
     SessionEnd,
     SessionStart,
+    ToolUse,
 )
 from observer.interpret.summary import summarise
 from observer.model import Item, SummaryFields, item_id
@@ -177,6 +178,16 @@ def test_failing_checks_dirty_files_and_plans_are_next(tell: Tell) -> None:
     assert fields.next_steps == (
         "pytest -q t.py fails: 1 failed in 100 ms - t.py::a - AssertionError: 2."
         " Not committed: api/cart.py. Add a test."
+    )
+
+
+def test_what_is_open_in_the_last_to_do_list_is_next(tell: Tell) -> None:
+    lists = (
+        f'{{"todos": [{{"content": "Test it", "status": "{status}"}}, {{"content": "Tell Ana"}}]}}'
+        for status in ("pending", "completed")
+    )
+    assert summary(tell, *(ToolUse(tool="TodoWrite", input=each) for each in lists)).next_steps == (
+        "Tell Ana."
     )
 
 
