@@ -6,6 +6,7 @@ tool are two events. Source: the client's hook reference, 2.1.240, and its SDK's
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 from zlib import crc32
@@ -51,6 +52,12 @@ NOISE: Mapping[str, str] = {
 
 SYNTHETIC = frozenset({"system", "loop_wakeup", "schedule_wakeup", "poll_event"})
 """Sources of prompts that no person wrote: the client waking itself."""
+
+_OWN_WORDS = re.compile(
+    r"<(?:task-notification|system-reminder|local-command-\w+|command-(?:name|message|args)"
+    r"|bash-(?:input|stdout|stderr))>"
+)
+"""How the client's own messages begin; older versions tell no source and pass them as prompts."""
 
 TOOLS: Mapping[str, tools.Maker] = {
     "Bash": tools.command,
@@ -135,8 +142,9 @@ def _session_end(payload: Object) -> AnyBody:
 
 
 def _prompt(payload: Object) -> AnyBody | None:
-    synthetic = text(payload, "source") in SYNTHETIC
-    return None if synthetic else Prompt(text=text(payload, "prompt"))
+    said = text(payload, "prompt")
+    is_synthetic = text(payload, "source") in SYNTHETIC or _OWN_WORDS.match(said) is not None
+    return None if is_synthetic else Prompt(text=said)
 
 
 def _stop(payload: Object) -> AnyBody:
@@ -155,7 +163,9 @@ def _subagent(payload: Object) -> AnyBody:
 
 
 def _compaction(payload: Object) -> AnyBody:
-    return Compaction(trigger=text(payload, "trigger"), summary=text(payload, "compact_summary"))
+    summary = text(payload, "compact_summary")
+    told = summary.rpartition("<summary>")[2].partition("</summary>")[0].strip()
+    return Compaction(trigger=text(payload, "trigger"), summary=told)
 
 
 def _file_changed(payload: Object) -> AnyBody:

@@ -21,6 +21,7 @@ from observer.capture.clients.payload import (
     prose,
     rows,
     text,
+    words,
 )
 from observer.events import (
     Command,
@@ -107,6 +108,7 @@ def write(call: Call) -> FileWrite:
     return FileWrite(
         path=text(call.given, *_PATHS),
         operation="create" if is_new else "write",
+        edits=hunks(_object(call.response)),
         content=text(call.given, "content", "contents", "file_text", "text"),
         tool=call.tool,
         error=call.error,
@@ -120,7 +122,9 @@ def append(call: Call) -> FileWrite:
 
 
 def edit(call: Call) -> FileWrite:
-    """Return the replacements in one file: a list of them, or the one in the arguments."""
+    """Return the replacements in one file: as a patch, a list, or the one in the arguments."""
+    if patch := hunks(_object(call.response)):
+        return _changed(call, "edit", *patch)
     edits = tuple(map(replacement, rows(call.given, "edits"))) or (replacement(call.given),)
     return _changed(call, "edit", *edits)
 
@@ -128,6 +132,19 @@ def edit(call: Call) -> FileWrite:
 def delete(call: Call) -> FileWrite:
     """Return a file removed."""
     return _changed(call, "delete")
+
+
+def hunks(answer: Object) -> tuple[Edit, ...]:
+    """Return the replacements of the patch in a tool's answer, with the lines around them.
+
+    What was asked may be a word in the middle of a line; the patch shows in which function.
+    """
+    patch = [words(hunk, "lines") for hunk in rows(answer, "structuredPatch")]
+    return tuple(Edit(old=_side(lines, "-"), new=_side(lines, "+")) for lines in patch if lines)
+
+
+def _side(lines: tuple[str, ...], sign: str) -> str:
+    return "\n".join(line[1:] for line in lines if line[:1] in (" ", sign))
 
 
 def replacement(given: Object) -> Edit:
