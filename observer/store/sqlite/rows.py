@@ -20,13 +20,17 @@ _summary = msgspec.json.Decoder(SummaryFields).decode
 
 _RENAMED = {"commit": "commit_hash"}
 _LISTS = frozenset({"facts", "concepts", "files_read", "files_modified"})
+_NONE_LISTED = "[]"
 
 ITEM_FIELDS = Item.__struct_fields__
+_LIST_PLACES = tuple(ITEM_FIELDS.index(name) for name in sorted(_LISTS))
+_SUMMARY_PLACE = ITEM_FIELDS.index("summary")
 ITEM_COLUMNS = ", ".join(_RENAMED.get(name, name) for name in ITEM_FIELDS)
 SESSION_FIELDS = Session.__struct_fields__
 PROJECT_FIELDS = Project.__struct_fields__
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Begins with the capital, which the engine finds faster than it tries anything.
+_HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 _NAME = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -37,10 +41,12 @@ def json_text(value: object) -> str:
 
 def item_row(item: Item) -> Row:
     """Return an item's values in the order of `ITEM_FIELDS`."""
-    return tuple(
-        json_text(value) if name in _LISTS or (name == "summary" and value) else value
-        for name, value in zip(ITEM_FIELDS, msgspec.structs.astuple(item), strict=True)
-    )
+    values = list(msgspec.structs.astuple(item))
+    for place in _LIST_PLACES:
+        values[place] = json_text(values[place]) if values[place] else _NONE_LISTED
+    if item.summary:
+        values[_SUMMARY_PLACE] = json_text(item.summary)
+    return tuple(values)
 
 
 def to_item(row: Row) -> Item:
@@ -140,6 +146,8 @@ def code_aware(text: str) -> str:
 
     The tokenizer parts words at `_`, `/`, `.` and `-` by itself, but not at a hump.
     """
+    if not _HUMP.search(text):
+        return text
     names = dict.fromkeys(name for name in _NAME.findall(text) if not name[1:].islower())
-    parts = [_HUMP.sub(" ", name) for name in names if _HUMP.search(name)]
-    return "\n".join((text, *parts)) if parts else text
+    parts = [_HUMP.sub(r" \g<0>", name) for name in names if _HUMP.search(name)]
+    return "\n".join((text, *parts))

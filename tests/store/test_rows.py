@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import pytest
+
+from observer.store.sqlite.rows import code_aware
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param("", [], id="nothing"),
+        pytest.param("snake_case stays as it is", [], id="no hump"),
+        pytest.param("Title Words And LOUD ones", [], id="capitals without a hump"),
+        pytest.param("verifyToken", ["verify Token"], id="camel"),
+        pytest.param("HTTPServer", ["HTTP Server"], id="an acronym in front"),
+        pytest.param("parseHTTPBody2XML", ["parse HTTP Body2 XML"], id="an acronym inside"),
+        pytest.param("aB, aB and cD", ["a B", "c D"], id="each name once"),
+        pytest.param("\u00e9Bon caf\u00e9Creme", [], id="a hump that is not ASCII"),
+    ],
+)
+def test_the_words_inside_names_are_added(text: str, words: list[str]) -> None:
+    assert code_aware(text) == "\n".join((text, *words))
