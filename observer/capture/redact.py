@@ -23,6 +23,10 @@ from observer.events import Event
 
 _SHORTEST = 8
 """Characters of the shortest thing that is ever replaced, such as `pwd=abcd`."""
+_SHORT = 160
+_MOST_KEPT = 4096
+_harmless: set[str] = set()
+"""Short texts without a secret, seen lately: sessions, folders and tools come with every event."""
 
 
 def redact(event: Event) -> Event:
@@ -41,10 +45,12 @@ def redact_text(text: str) -> str:
     What one pass replaced may have stood between two halves of another secret's surroundings, so
     passes go on until one changes nothing; each takes away text, and two do for any but odd text.
     """
-    if len(text) < _SHORTEST:
+    if len(text) < _SHORTEST or (len(text) <= _SHORT and text in _harmless):
         return text
     while (cleaned := _once(text)) != text:
         text = cleaned
+    if len(text) <= _SHORT:
+        _keep_in_mind(text)
     return text
 
 
@@ -61,6 +67,12 @@ def secret_class(text: str) -> str | None:
 
 
 # --- text ----------------------------------------------------------------------------------------
+
+
+def _keep_in_mind(harmless: str) -> None:
+    if len(_harmless) >= _MOST_KEPT:
+        _harmless.clear()
+    _harmless.add(harmless)
 
 
 def _once(text: str) -> str:
