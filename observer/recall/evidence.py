@@ -46,7 +46,8 @@ def passage(text: str, limit: int, *, words: Iterable[str] = ()) -> str:
     rest = text[start:]
     if len(rest) <= room + len(" …"):
         return head + rest
-    kept = rest[: max(0, room + 1)].rpartition(" ")[0].rstrip()
+    cut = rest[: max(0, room + 1)]
+    kept = cut[: max(0, _last_space(cut))].rstrip()
     return f"{head}{kept} …" if kept else "…"
 
 
@@ -93,4 +94,8 @@ def _sentence(text: str, words: Iterable[str], limit: int) -> int:
     begins = [match.end() for match in _BREAK.finditer(text, 0, first)]
     if begins and first - begins[-1] < limit // 2:
         return begins[-1]
-    return text.rfind(" ", 0, first) + 1
+    return _last_space(text[:first]) + 1
+
+
+def _last_space(text: str) -> int:
+    return max(text.rfind(" "), text.rfind("\n"))

@@ -95,9 +95,20 @@ def any_of(texts: Iterable[str]) -> str:
     return " OR ".join(quoted(text) for text in texts)
 
 
+def all_of(texts: Iterable[str]) -> str:
+    """Return the expression that holds where all of the texts stand; empty for none."""
+    return " AND ".join(quoted(text) for text in texts)
+
+
 def parts(text: str) -> list[str]:
     """Return the words of a text as the index parts them: at punctuation and at humps."""
-    return [part for word in _WORD.findall(text) for part in _HUMP.split(word)]
+    found = []
+    for word in _WORD.findall(text):
+        if word[1:].islower():
+            found.append(word)
+        else:
+            found += _HUMP.split(word)
+    return found
 
 
 def _words(text: str, reason: str) -> Plan:

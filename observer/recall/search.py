@@ -12,8 +12,9 @@ import msgspec
 
 from observer.events import Value
 from observer.model import ItemKind
+from observer.recall.budget import BUDGET, legs
 from observer.recall.evidence import matched
-from observer.recall.query import Plan, plan, scored
+from observer.recall.query import Plan, plan
 from observer.recall.rank import Hit, Signals, clamped, recency
 from observer.store.interface import Filters, Match, Reader
 
@@ -65,10 +66,24 @@ def matches(
     """Return the best matches of a plan, and the BM25 of each as a share of the best one's."""
     if not wanted.words:
         return []
-    found = reader.match(scored(wanted), filters, limit=limit)
-    # A word that nearly every item holds weighs next to nothing, but never less than that.
-    top = max((match.bm25 for match in found), default=1.0) or 1.0
-    return [(match, max(0.0, match.bm25 / top)) for match in found]
+    best: dict[int, Match] = {}
+    # A session has one summary and some twenty observations.
+    budget = BUDGET // 2 if filters.kinds == ("summary",) else BUDGET
+    for leg in legs(wanted, _counts(reader, wanted), budget=budget):
+        found = reader.match(
+            leg.expression, filters, limit=limit, within=leg.within, newest=leg.newest
+        )
+        best |= {match.id: match for match in found}
+    ranked = sorted(best.values(), key=lambda match: (-match.bm25, -match.id))[:limit]
+    top = max((match.bm25 for match in ranked), default=1.0)
+    return [(match, match.bm25 / top) for match in ranked]
+
+
+def _counts(reader: Reader, wanted: Plan) -> dict[str, int]:
+    """Return how many items hold each word; of several terms in one word the rarest counts."""
+    terms = {word: reader.stem(word) for word in wanted.words}
+    counts = reader.frequencies(sorted({term for found in terms.values() for term in found}))
+    return {word: min((counts[term] for term in found), default=0) for word, found in terms.items()}
 
 
 def _lists(kinds: Sequence[ItemKind]) -> list[tuple[ItemKind, ...]]:

@@ -62,15 +62,34 @@ class Totals(Value):
 class Reader(Protocol):
     """Reads. Deleted items are never returned, except by `item(..., deleted=True)`."""
 
-    def match(self, expression: str, filters: Filters, *, limit: int) -> list[Match]:
+    def match(
+        self,
+        expression: str,
+        filters: Filters,
+        *,
+        limit: int,
+        within: str = "",
+        newest: int | None = None,
+    ) -> list[Match]:
         """Return the best matches of a legal FTS5 expression, best first.
+
+        Args:
+            expression: what must hold, and what matches are scored by.
+            filters: what items must be.
+            limit: most matches returned.
+            within: quoted strings joined by AND and OR that must hold too and score nothing.
+            newest: only so many of the items that `within` selects (without it, the expression)
+                are scored, those with the highest ids; None: all.
 
         Raises:
             BadInput: the expression is not legal FTS5.
         """
 
     def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
-        """Return how many items hold each term, as indexed (lower case, stemmed); absent is 0."""
+        """Return how many items hold each term, as indexed (lower case, stemmed); absent is 0.
+
+        Counts above 1,000 may lag behind by 2 % of the items.
+        """
 
     def stem(self, word: str) -> tuple[str, ...]:
         """Return the terms under which the index keeps a word: split, folded, stemmed."""
@@ -150,8 +169,14 @@ class Writer(Reader, Protocol):
     def put_session(self, session: Session) -> None:
         """Insert or replace a session by id."""
 
+    def forget(self, item_id: int, *, at_ms: int) -> None:
+        """Remember that an item is deleted, for whatever is derived under its id from now on."""
+
+    def forgotten(self) -> Mapping[int, int]:
+        """Return when each forgotten item was deleted, by its id."""
+
     def clear_projection(self) -> None:
-        """Delete all items, sessions and index entries; the log and the projects stay."""
+        """Delete all that is derived (items, sessions, index, deletions); log and projects stay."""
 
 
 class Store(Protocol):

@@ -20,6 +20,7 @@ from observer.errors import StoreUnavailable
 from observer.paths import make_private
 from observer.store.migrate import Migration, migrations, needed
 from observer.store.sqlite.reader import SqliteReader
+from observer.store.sqlite.relevance import Counts, Relevance
 from observer.store.sqlite.writer import SqliteWriter
 
 __all__ = ["SqliteStore"]
@@ -63,6 +64,7 @@ class SqliteStore:
     ) -> None:
         self._path = path
         self._read_only = read_only
+        self._counts = Counts()
         self._steps = steps or migrations("sqlite")
         self._readers: LifoQueue[apsw.Connection] = LifoQueue()
         self._lent = threading.BoundedSemaphore(READERS)
@@ -106,6 +108,8 @@ class SqliteStore:
         connection.set_busy_timeout(BUSY_MS)
         for pragma in ("synchronous = FULL", "cache_size = -8000", "temp_store = MEMORY"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
+        relevance = Relevance(SqliteReader(connection, self._counts).frequencies)
+        connection.register_fts5_function("relevance", relevance)
         return connection
 
     def _migrate(self, writer: apsw.Connection, step: Migration, backups: Path) -> None:
@@ -128,7 +132,7 @@ class SqliteStore:
                 connection = self._connect()
             connection.execute("BEGIN")
             try:
-                yield SqliteReader(connection)
+                yield SqliteReader(connection, self._counts)
             finally:
                 connection.execute("ROLLBACK")
                 self._readers.put(connection)
@@ -141,7 +145,7 @@ class SqliteStore:
         with self._writing, _explained(self._path):
             self._writer.execute("BEGIN IMMEDIATE")
             try:
-                yield SqliteWriter(self._writer)
+                yield SqliteWriter(self._writer, self._counts)
                 self._writer.execute("COMMIT")
             except BaseException:
                 if self._writer.in_transaction:

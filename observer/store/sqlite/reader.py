@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import apsw
 from observer.errors import BadInput
 from observer.model import Item, Project, Recorded, Session
 from observer.store.interface import COLUMNS, Filters, Match, Totals
+from observer.store.sqlite.relevance import Counts
 from observer.store.sqlite.rows import (
     ITEM_COLUMNS,
     PROJECT_FIELDS,
@@ -27,6 +29,7 @@ from observer.store.sqlite.rows import (
 _SESSION = ", ".join(SESSION_FIELDS)
 _PROJECT = ", ".join(PROJECT_FIELDS)
 _TEXT_COLUMNS = "{" + " ".join(COLUMNS) + "}"
+_STRING = re.compile(r'"(?:[^"]|"")*"')
 _UUID_PREFIX = 8
 """Fewest characters of a uuid that count as a handle."""
 _INTEGER_DIGITS = 19
@@ -36,8 +39,9 @@ _INTEGER_DIGITS = 19
 class SqliteReader:
     """Implements `store.interface.Reader` over one connection inside a transaction."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, counts: Counts) -> None:
         self._connection = connection
+        self._counts = counts
         self._tokenize = connection.fts5_tokenizer(
             "porter", ["unicode61", "remove_diacritics", "2"]
         )
@@ -48,16 +52,26 @@ class SqliteReader:
     def _row(self, sql: str, values: Sequence[object] = ()) -> Row | None:
         return next(iter(self._rows(sql, values)), None)
 
-    def match(self, expression: str, filters: Filters, *, limit: int) -> list[Match]:
+    def match(
+        self,
+        expression: str,
+        filters: Filters,
+        *,
+        limit: int,
+        within: str = "",
+        newest: int | None = None,
+    ) -> list[Match]:
         """See `Reader.match`."""
         where, values = _conditions(filters)
+        query, unscored = _narrowed(expression, within, filters)
         try:
+            lowest = self._lowest(within or expression, filters, newest) if newest else 0
             rows = self._rows(
-                f"SELECT item_words.rowid, -item_words.rank FROM item_words"
+                f"SELECT item_words.rowid, relevance(item_words, ?) AS score FROM item_words"
                 f" CROSS JOIN item ON item.id = item_words.rowid"
-                f" WHERE item_words MATCH ? AND {where}"
-                f" ORDER BY item_words.rank LIMIT ?",
-                (_within(expression, filters), *values, limit),
+                f" WHERE item_words MATCH ? AND item_words.rowid >= ? AND {where}"
+                f" ORDER BY score DESC, item_words.rowid DESC LIMIT ?",
+                (unscored, query, lowest, *values, limit),
             )
         except apsw.SQLError as error:
             raise BadInput(
@@ -65,11 +79,37 @@ class SqliteReader:
             ) from error
         return [Match(id=rowid, bm25=score) for rowid, score in rows]
 
+    def _lowest(self, selection: str, filters: Filters, newest: int) -> int:
+        """Return the smallest id among the newest matches."""
+        query, _ = _narrowed(selection, "", filters)
+        where, values = _conditions(filters)
+        # The conditions need the item's row, which costs more than walking the index.
+        is_narrow = filters != Filters(
+            project_id=filters.project_id,
+            kinds=filters.kinds,
+            owner=filters.owner,
+            with_global=filters.with_global,
+        )
+        join = f"CROSS JOIN item ON item.id = item_words.rowid AND {where}" if is_narrow else ""
+        row = self._row(
+            f"SELECT min(id) FROM (SELECT item_words.rowid AS id FROM item_words {join}"
+            f" WHERE item_words MATCH ? ORDER BY item_words.rowid DESC LIMIT ?)",
+            (*(values if is_narrow else ()), query, newest),
+        )
+        return (row and row[0]) or 0
+
     def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
         """See `Reader.frequencies`."""
-        marks = ", ".join("?" * len(terms))
-        rows = self._rows(f"SELECT term, doc FROM item_vocabulary WHERE term IN ({marks})", terms)
-        return dict.fromkeys(terms, 0) | dict(rows)
+        newest = self._row("SELECT max(id) FROM item")
+        newest_id = (newest and newest[0]) or 0
+        known = self._counts.recall(terms, newest_id=newest_id)
+        unknown = [term for term in terms if term not in known]
+        marks = ", ".join("?" * len(unknown))
+        found: dict[str, int] = dict(
+            self._rows(f"SELECT term, doc FROM item_vocabulary WHERE term IN ({marks})", unknown)
+        )
+        self._counts.learn(found, newest_id=newest_id)
+        return dict.fromkeys(terms, 0) | known | found
 
     def stem(self, word: str) -> tuple[str, ...]:
         """See `Reader.stem`."""
@@ -232,17 +272,28 @@ class SqliteReader:
         return str(row[0]) if row else "no answer"
 
 
-def _within(expression: str, filters: Filters) -> str:
-    """Narrow an expression to the text columns and to the places that the filters name."""
+def _narrowed(expression: str, within: str, filters: Filters) -> tuple[str, int]:
+    """Return the whole expression, and how many phrases at its end only restrict.
+
+    Narrowed to the text columns, to `within`, and to the places that the filters name.
+    """
     terms = [f"{_TEXT_COLUMNS} : ({expression})"]
+    unscored = len(_STRING.findall(within))
+    if within:
+        terms.append(f"{_TEXT_COLUMNS} : ({within})")
+    for places in _places(filters):
+        terms.append(f"place : ({' OR '.join(places)})")
+        unscored += len(places)
+    return " AND ".join(terms), unscored
+
+
+def _places(filters: Filters) -> Iterator[list[str]]:
     if filters.project_id is not None:
-        places = {project_term(filters.project_id)}
-        places |= {project_term(None)} if filters.with_global else set()
-        terms.append(f"place : ({' OR '.join(sorted(places))})")
+        projects = [filters.project_id, *([None] if filters.with_global else [])]
+        yield [project_term(project) for project in projects]
     # Nearly every item is an observation: as a term that would cost a scan, as a condition nothing.
     if filters.kinds and "observation" not in filters.kinds:
-        terms.append(f"place : ({' OR '.join(map(kind_term, filters.kinds))})")
-    return " AND ".join(terms)
+        yield [kind_term(kind) for kind in filters.kinds]
 
 
 def _place(filters: Filters) -> tuple[str, list[Any]]:

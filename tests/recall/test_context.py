@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.errors import BadInput
+from observer.model import Item, Project, Session, SummaryFields
+from observer.recall.context import Costs, Entry, Pack, PackRequest, pack
+from observer.store.interface import Reader
+from observer.store.sqlite import SqliteStore
+
+Filled = Callable[..., Reader]
+Make = Callable[..., Item]
+NOW_MS = 1_800_000_000_000
+HERE, ELSEWHERE = 2, 3
+OVERHEAD = 10
+
+
+def entry_cost(entry: Entry) -> int:
+    return -(-len(f"{entry.hit.item.title}: {entry.content}") // 4)
+
+
+def summary_cost(item: Item) -> int:
+    return -(-len(item.title) // 4)
+
+
+COSTS = Costs(entry=entry_cost, summary=summary_cost, overhead=OVERHEAD)
+
+
+def packed(reader: Reader, budget: int = 2000, **fields: Any) -> Pack:
+    request = PackRequest(project_id=HERE, budget_tokens=budget, now_ms=NOW_MS, **fields)
+    return pack(reader, request, COSTS)
+
+
+def ids(found: Pack) -> list[int]:
+    return [entry.hit.item.id for entry in found.entries]
+
+
+def a_note(an_item: Make, seq: int, **fields: Any) -> Item:
+    return an_item(seq, **({"kind": "note", "type": "decision"} | fields))
+
+
+def test_newest_come_first_without_a_query(filled: Filled) -> None:
+    assert ids(packed(filled("one", "two", "three"))) == [4, 8, 12]
+
+
+@pytest.mark.parametrize("query", ["", "login"])
+def test_knowledge_comes_first_however_old(filled: Filled, an_item: Make, query: str) -> None:
+    fresh = (an_item(n, title=f"login {n * 'x'}") for n in range(1, 60))
+    reader = filled(*fresh, a_note(an_item, 5000, title="Use builders"))
+    first = packed(reader, query=query).entries[0].hit
+    assert (first.item.id, first.score <= 1.0) == (20_000, True)
+
+
+def test_what_fits_the_query_comes_first(filled: Filled) -> None:
+    found = packed(filled("one", "two", "login fails"), query="login")
+    assert ids(found)[0] == 12
+    assert found.entries[0].hit.signals.fts5 == 1.0
+
+
+def test_a_query_that_finds_nothing_still_packs_and_a_bad_one_says_so(filled: Filled) -> None:
+    found = packed(filled("one", "two"), query="zebra AND")
+    assert ids(found) == [4, 8]
+    assert found.notice.startswith("searched as plain words")
+
+
+def test_old_matches_are_found_behind_many_new_items(filled: Filled, an_item: Make) -> None:
+    fresh = (an_item(n, title=f"thing {n * 'y'}") for n in range(1, 250))
+    reader = filled(*fresh, an_item(4000, title="login"))
+    assert ids(packed(reader, query="login"))[0] == 16_000
+
+
+def test_smaller_entries_follow_one_that_does_not_fit(filled: Filled) -> None:
+    found = packed(filled("a" * 400, "small"), budget=OVERHEAD + 10)
+    assert (ids(found), found.left_out) == ([8], 1)
+
+
+def test_knowledge_is_shortened_rather_than_dropped(filled: Filled, an_item: Make) -> None:
+    note = a_note(an_item, 1, title="Rule", narrative="Keep it simple. " * 100)
+    found = packed(filled(note), budget=OVERHEAD + 40)
+    assert ids(found) == [4]
+    assert found.entries[0].content.endswith("simple. Keep …")
+
+
+def test_content_follows_the_query(filled: Filled, an_item: Make) -> None:
+    text = "Nothing of note here. " * 30 + "The login broke. " + "More of it. " * 30
+    found = packed(filled(an_item(1, title="Ran", narrative=text)), query="login")
+    assert found.entries[0].content.startswith("… The login broke.")
+
+
+@pytest.mark.parametrize(
+    ("fields", "content"),
+    [
+        pytest.param({"narrative": "n", "facts": ("f",), "subtitle": "s"}, "n", id="narrative"),
+        pytest.param({"facts": ("f", "g"), "subtitle": "s"}, "f; g", id="facts"),
+        pytest.param({"subtitle": "s"}, "s", id="subtitle"),
+    ],
+)
+def test_content_is_the_fullest_text(
+    filled: Filled, an_item: Make, fields: dict[str, Any], content: str
+) -> None:
+    assert packed(filled(an_item(1, **fields))).entries[0].content == content
+
+
+def test_repetitions_are_told_once_and_not_counted(filled: Filled, an_item: Make) -> None:
+    said = "Modified auth.ts, updating {} lines of the login"
+    reader = filled(
+        *(an_item(n, title="Modified auth.ts", narrative=said.format(n)) for n in range(1, 9)),
+        an_item(9, title="Modified auth.ts", narrative="Renamed every function in it"),
+    )
+    found = packed(reader)
+    assert (ids(found), found.left_out) == ([4, 36], 0)
+
+
+def test_other_projects_stay_out_and_notes_of_none_count_half(
+    filled: Filled, an_item: Make
+) -> None:
+    reader = filled(
+        an_item(1, project_id=ELSEWHERE),
+        a_note(an_item, 2, project_id=None, scope="personal", owner="ana", type="preference"),
+        a_note(an_item, 3, project_id=None, scope="personal", owner="ben", type="preference"),
+        an_item(4),
+    )
+    found = packed(reader, owner="ana")
+    assert sorted(ids(found)) == [8, 16]
+    assert {e.hit.item.id: e.hit.signals.project_match for e in found.entries} == {8: 0.5, 16: 1.0}
+
+
+def a_summary(an_item: Make, seq: int, session_id: int | None, **fields: Any) -> Item:
+    return an_item(
+        seq,
+        kind="summary",
+        type="summary",
+        session_id=session_id,
+        summary=SummaryFields(request="r"),
+        **fields,
+    )
+
+
+def test_the_newest_finished_summaries_are_packed(
+    store: SqliteStore, filled: Filled, an_item: Make
+) -> None:
+    with store.write() as writer:
+        for number, status in ((1, "active"), (2, "ended"), (3, "idle")):
+            writer.put_session(
+                Session(id=number, external="s", client="c", project_id=HERE, status=status)  # type: ignore[arg-type]  # a table
+            )
+    sessions = [1, 2, 3, None, 99, 2, 2, 2]
+    reader = filled(*(a_summary(an_item, n, one) for n, one in enumerate(sessions, start=1)))
+    assert [item.id for item in packed(reader).summaries] == [8, 12, 16, 20, 24]
+
+
+def test_summaries_leave_room_and_are_counted_when_left_out(filled: Filled, an_item: Make) -> None:
+    reader = filled(
+        *(a_summary(an_item, n, None, title="s" * 40) for n in (1, 2, 3)), an_item(4, title="tiny")
+    )
+    found = packed(reader, budget=OVERHEAD + 30)
+    assert (len(found.summaries), ids(found), found.left_out) == (1, [16], 2)
+
+
+def test_a_budget_below_the_overhead_is_refused(filled: Filled) -> None:
+    with pytest.raises(BadInput, match="cannot hold even an empty answer"):
+        packed(filled("a"), budget=OVERHEAD - 1)
+
+
+TEXT = st.text("ab c.\n", max_size=80)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["command", "decision", "summary"]), TEXT, TEXT), max_size=12
+    ),
+    st.integers(OVERHEAD, 90),
+    st.sampled_from(["", "a", "ab AND c", "b*"]),
+)
+def test_a_pack_never_exceeds_its_budget(
+    tmp_path_factory: pytest.TempPathFactory,
+    an_item: Make,
+    rows: list[tuple[str, str, str]],
+    budget: int,
+    query: str,
+) -> None:
+    kinds = {"decision": "note", "summary": "summary"}
+    store = SqliteStore(tmp_path_factory.mktemp("budget") / "observer.db")
+    with store.write() as writer:
+        writer.put_project(Project(id=HERE, uuid="u", name="app"))
+        writer.put_items(
+            an_item(
+                n, kind=kinds.get(type_, "observation"), type=type_, title=title, narrative=told
+            )
+            for n, (type_, title, told) in enumerate(rows, start=1)
+        )
+    with store.read() as reader:
+        found = packed(reader, budget=budget, query=query)
+    store.close()
+    spent = sum(map(entry_cost, found.entries)) + sum(map(summary_cost, found.summaries))
+    assert OVERHEAD + spent == found.used_tokens <= found.budget_tokens == budget

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.recall.language import MAX_TERMS
+from observer.recall.query import MAX_SHAPES, MAX_WORD, all_of, any_of, parts, plan, scored
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[apsw.Connection]:
+    connection = apsw.Connection(":memory:")
+    connection.execute(
+        "CREATE VIRTUAL TABLE t USING fts5 (title, subtitle, narrative, facts, concepts, files,"
+        " tokenize='porter unicode61')"
+    )
+    yield connection
+    connection.close()
+
+
+def ask(index: apsw.Connection, expression: str) -> None:
+    index.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank", (expression,)).fetchall()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("\0\x01\ud800", id="unusable"),
+        pytest.param('"' * 1001, id="quotes"),
+        pytest.param("(" * 5000 + ")" * 4999 + " AND x*", id="parentheses"),
+        pytest.param("a NOT " * 500 + "b", id="many-operators"),
+        pytest.param("title:" * 300 + "x", id="columns"),
+        pytest.param("x" * 100_000, id="one-long-word"),
+        pytest.param("lorem ipsum AND " * 7000, id="long-text"),
+        pytest.param("aB" * 500 + " OR y", id="humps"),
+        pytest.param("🙂 AND 🙃", id="emoji"),
+        pytest.param("NEAR(a b, 9999) NEAR(", id="near"),
+        pytest.param("नमस्ते OR 東京", id="scripts"),
+    ],
+)
+def test_hostile_text_is_a_legal_query_or_none(index: apsw.Connection, text: str) -> None:
+    if expression := scored(plan(text)):
+        ask(index, expression)
+
+
+SIGNS = """AND OR NOT ( ) " * , : NEAR( title: files: "a b" a* aB x_y src/a.ts ^ + - { } \0"""
+PIECES = st.one_of(st.text(max_size=8), st.sampled_from(SIGNS.split(" ")))
+
+
+@given(st.lists(PIECES, max_size=14), st.sampled_from(["", " "]))
+def test_any_text_is_a_legal_query_or_none(
+    index: apsw.Connection, pieces: list[str], joint: str
+) -> None:
+    wanted = plan(joint.join(pieces))
+    expression = scored(wanted)
+    assert bool(expression) == bool(wanted.words)
+    if expression:
+        ask(index, expression)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param("How do we fix the login?", ("fix", "login"), id="stop-words-out"),
+        pytest.param("to be or not", ("to", "be", "or", "not"), id="only-stop-words"),
+        pytest.param("Fix fix FIX", ("Fix",), id="once-each"),
+        pytest.param("queryPromise", ("queryPromise", "query", "Promise"), id="humps"),
+        pytest.param("load_vec src/a.ts", ("load", "vec", "src", "ts"), id="punctuation"),
+        pytest.param('fix "JWT token"', ("fix", "JWT", "token"), id="phrase-words"),
+        pytest.param("!!! ... 🙂", (), id="no-words"),
+        pytest.param("x" * (MAX_WORD + 1) + " ok", ("ok",), id="monster"),
+    ],
+)
+def test_prose_becomes_its_telling_words(text: str, words: tuple[str, ...]) -> None:
+    assert plan(text).words == words
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        pytest.param("queryPromise", ("query Promise",), id="camel"),
+        pytest.param("load_sqlite_vec", ("load sqlite vec",), id="snake"),
+        pytest.param("in src/auth.ts now", ("src auth ts",), id="path"),
+        pytest.param('fix "JWT token" now', ("JWT token",), id="phrase"),
+        pytest.param('the "it is" thing', (), id="stop-words-only"),
+        pytest.param("plain words", (), id="plain"),
+    ],
+)
+def test_exact_sequences_are_kept(text: str, shapes: tuple[str, ...]) -> None:
+    assert plan(text).shapes == shapes
+
+
+@pytest.mark.parametrize(
+    ("text", "notice"),
+    [
+        pytest.param("plain words", "", id="prose"),
+        pytest.param("a AND b", "", id="query"),
+        pytest.param("a AND", "searched as plain words: a word is missing", id="malformed"),
+        pytest.param("NOT FOUND error in OR gate", "operators stand between", id="prose-with-or"),
+        pytest.param("why does AND fail here so often", "operators stand", id="long-run"),
+        pytest.param('5" disk', "a quotation mark is not closed", id="quote"),
+        pytest.param("404 NOT FOUND", "", id="idiom"),
+        pytest.param("?!", "no word to search for", id="nothing"),
+        pytest.param(" ".join(f"w{n}" for n in range(99)), "only the first 64", id="too-long"),
+    ],
+)
+def test_the_notice_says_how_the_text_was_understood(text: str, notice: str) -> None:
+    found = plan(text).notice
+    assert notice in found
+    assert bool(notice) == bool(found)
+
+
+def test_a_plan_has_a_bounded_size() -> None:
+    found = plan(" ".join(f"a{n}_b{n}" for n in range(200)))
+    assert (len(found.words), len(found.shapes)) == (MAX_TERMS, MAX_SHAPES)
+
+
+def test_short_queries_reward_closeness_and_exact_order() -> None:
+    assert scored(plan("paginated request")) == (
+        '"paginated" OR "request" OR NEAR("paginated" "request", 3) OR "paginated request"'
+    )
+
+
+def test_long_queries_do_not_expect_closeness() -> None:
+    assert "NEAR" not in scored(plan("one two three four five six"))
+
+
+def test_operators_are_taken_at_their_word() -> None:
+    assert scored(plan("authentication NOT OAuth")) == '("authentication" NOT "OAuth")'
+
+
+def test_texts_are_joined_as_strings() -> None:
+    assert (any_of(["a", 'b"']), all_of(["a", "b"])) == ('"a" OR "b"""', '"a" AND "b"')
+
+
+def test_parts_are_those_of_the_index() -> None:
+    assert parts("HTTPServer x_y plain") == ["HTTP", "Server", "x", "y", "plain"]
