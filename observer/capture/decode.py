@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import structs
 
 from observer.capture.clients import CLIENTS, Client
-from observer.capture.clients.payload import NOTHING, Object, load, text
+from observer.capture.clients.payload import NOTHING, Object, load, quoted, text
 from observer.capture.envelope import Envelope, parse
 from observer.capture.fit import trim
 from observer.errors import Undecodable
@@ -71,7 +71,7 @@ def _read(envelope: Envelope) -> Iterable[Event]:
 def _client(name: str) -> Client:
     client = CLIENTS.get(name)
     if client is None:
-        raise Undecodable(f"unknown client {name[:80]!r}", hint="one of: " + ", ".join(CLIENTS))
+        raise Undecodable(f"unknown client {quoted(name)}", hint="one of: " + ", ".join(CLIENTS))
     return client
 
 

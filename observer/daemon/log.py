@@ -10,6 +10,7 @@ import sys
 import time
 from logging.handlers import RotatingFileHandler
 
+from observer.capture.redact import redact_text
 from observer.paths import Home, make_private
 
 SIZE_BYTES = 2 << 20
@@ -32,6 +33,17 @@ class DaemonLog(RotatingFileHandler):
         return stream
 
 
+class SecretlessFormatter(logging.Formatter):
+    """Writes a record as it will be read, tracebacks included, without the secrets in it.
+
+    An exception may quote what it failed on, and that may be what somebody's editor sent.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as one text, cleaned."""
+        return redact_text(super().format(record))
+
+
 def start_log(home: Home, *, level: str) -> None:
     """Send everything that is logged, from `level` on, to `<home>/log/daemon.log`.
 
@@ -40,7 +52,7 @@ def start_log(home: Home, *, level: str) -> None:
     """
     path = make_private(home.logs) / "daemon.log"
     handler = DaemonLog(path, maxBytes=SIZE_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
-    form = logging.Formatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s")
+    form = SecretlessFormatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s")
     form.datefmt = "%Y-%m-%dT%H:%M:%S"
     form.converter = time.gmtime
     handler.setFormatter(form)

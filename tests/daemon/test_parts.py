@@ -11,7 +11,7 @@ import pytest
 
 from observer.daemon.health import Health
 from observer.daemon.late_store import LateStore
-from observer.daemon.log import DaemonLog
+from observer.daemon.log import DaemonLog, SecretlessFormatter
 from observer.daemon.posting import receive
 from observer.daemon.status import current, from_disk
 from observer.daemon.wake import watch
@@ -148,6 +148,13 @@ def test_the_log_is_rotated(log: DaemonLog, tmp_path: Path, capfd: object) -> No
         "daemon.log.1",
         "daemon.log.2",
     }
+
+
+def test_the_log_holds_no_secrets() -> None:
+    secret = "ghp_" + "k3JxQ9vTz1LmN8sWb5RcY2dFh7GpA0uEoViX"
+    error = (ValueError, ValueError(f"what a payload held: {secret}"), None)
+    record = logging.LogRecord("x", 40, "", 0, "cannot decode %s", (secret,), error)
+    assert secret not in SecretlessFormatter().format(record)
 
 
 async def _until(condition: Callable[[], object]) -> None:

@@ -16,8 +16,9 @@ import msgspec
 from msgspec import Meta, structs
 
 from observer.capture.clients.attribution import attribute
-from observer.capture.clients.payload import Json, Object, joined, rest
+from observer.capture.clients.payload import Json, Object, joined, quoted, rest
 from observer.capture.envelope import Envelope
+from observer.capture.redact import redact_text
 from observer.errors import BadInput, Undecodable
 from observer.events import (
     AnyBody,
@@ -106,7 +107,7 @@ def report(payload: Json, *, entry_id: str, at_ms: int) -> Event:
         raise BadInput("an event is a JSON object", hint=SEE)
     kind = payload.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise BadInput(f"field 'kind': {str(kind)[:80]!r}", hint="one of: " + ", ".join(KINDS))
+        raise BadInput(f"field 'kind': {quoted(kind)}", hint="one of: " + ", ".join(KINDS))
     context = _convert(payload, Context, kind)
     body = cast("AnyBody", _convert(_spelled_out(kind, payload), KINDS[kind], kind))
     _check(body)
@@ -200,7 +201,7 @@ def _convert(payload: dict[str, Json], of: type[Any], kind: str) -> Any:  # noqa
     except msgspec.ValidationError as error:
         found = _FIELD.search(str(error))
         field = (found[1] or found[2]) if found else "kind"
-        what = str(error).partition(" - at `")[0]
+        what = redact_text(str(error).partition(" - at `")[0])
         raise BadInput(f"field {field!r} of a {kind} event: {what}", hint=SEE) from error
 
 
@@ -225,7 +226,7 @@ def _time(at: float | str | None, now_ms: int) -> int:
     at_ms = _of_iso(at) if isinstance(at, str) else at
     if not _EARLIEST_MS <= at_ms <= now_ms + AHEAD_MS:
         raise BadInput(
-            f"field 'at': {at!r:.40} is no time of an event",
+            f"field 'at': {quoted(at, 40)} is no time of an event",
             hint="give milliseconds (not seconds) since 1970 UTC, or ISO 8601, not in the future",
         )
     return int(at_ms)

@@ -12,12 +12,15 @@ from typing import TypeAlias
 
 import msgspec
 
+from observer.capture.redact import redact_text
+
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = Mapping[str, Json]
 
 NOTHING: Object = {}
 
 _LARGEST = 2**53
+_QUOTABLE = 4000
 _BLOCK_KEYS = (
     "text",
     "content",
@@ -61,6 +64,11 @@ def _mended(data: bytes) -> bytes:
 def dump(value: Json) -> str:
     """Return compact JSON text; nothing for an empty value."""
     return msgspec.json.encode(value).decode() if value not in (None, {}, [], "") else ""
+
+
+def quoted(value: Json, limit: int = 80) -> str:
+    """Return a value as an error message may show it: without secrets, printable, cut."""
+    return repr(redact_text(str(value)[:_QUOTABLE])[:limit])
 
 
 def rest(given: Object, *, beside: frozenset[str]) -> str:

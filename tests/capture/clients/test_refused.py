@@ -26,3 +26,25 @@ def test_a_payload_of_another_shape_is_refused(header: str, payload: str, reason
     data = f"OBS1\0client={client}\0event={event}\0\0{payload}".encode()
     with pytest.raises(Undecodable, match=reason):
         decode("e", data, 1_763_715_600_000, cap_bytes=65_536)
+
+
+TOKEN = "ghp_" + "k3JxQ9vTz1LmN8sWb5RcY2dFh7GpA0uEoViX"
+
+
+@pytest.mark.parametrize(
+    ("client", "event", "payload"),
+    [
+        pytest.param(TOKEN, "x", "{}", id="client"),
+        pytest.param("generic", TOKEN, "{}", id="kind"),
+        pytest.param("generic", "prompt", f'{{"text": "a", "at": "at {TOKEN}"}}', id="time"),
+        pytest.param(
+            "generic", "file-write", f'{{"path": "a", "operation": "{TOKEN}"}}', id="choice"
+        ),
+    ],
+)
+def test_the_reason_holds_no_secret_of_the_payload(client: str, event: str, payload: str) -> None:
+    """Not even the beginning of one: what is quoted is cut, and must be cleaned before that."""
+    data = f"OBS1\0client={client}\0event={event}\0\0{payload}".encode()
+    with pytest.raises(Undecodable) as refused:
+        decode("e", data, 1_763_715_600_000, cap_bytes=65_536)
+    assert TOKEN[:12] not in str(refused.value)
