@@ -58,6 +58,25 @@ def test_text_is_for_all_but_cursor(context: Context, project: Path, client: str
 
 
 @pytest.mark.parametrize(
+    ("hooks_file", "told"),
+    [
+        pytest.param('{"command": "/h/hooks/context cursor"}', "{}", id="ours-in-one-line"),
+        pytest.param('{\n"command": "/h/hooks/context cursor"\n}\n', "{}", id="ours"),
+        pytest.param('{"command": "/h/hooks/other"}', None, id="others"),
+    ],
+)
+def test_cursor_is_told_once_where_both_hooks_are_installed(
+    context: Context, project: Path, tmp_path: Path, hooks_file: str, told: str | None
+) -> None:
+    (tmp_path / "person" / ".cursor").mkdir(parents=True)
+    (tmp_path / "person" / ".cursor" / "hooks.json").write_text(hooks_file)
+    surroundings = {"CURSOR_VERSION": "3.20.17", "HOME": str(tmp_path / "person")}
+    expected = told or '{"additional_context": "about my app"}'
+    assert context("claude-code", project, **surroundings) == expected
+    assert context("cursor", project, **surroundings) == '{"additional_context": "about my app"}'
+
+
+@pytest.mark.parametrize(
     ("client", "told"), [("cursor", {}), ("claude-code", {"CURSOR_VERSION": "3.2"})]
 )
 def test_cursor_gets_json(
