@@ -54,6 +54,7 @@ _DECODER = msgspec.json.Decoder(dict[str, Any])  # a tool's input may be anythin
 _PLACES = {"web": "the web", "code": "the code", "files": "file names", "memory": "memory"}
 _SIGNS = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C"}
 _OPERATIONS = {"import": "commit"}
+_HASH = re.compile(r"[0-9a-f]{40}")
 _TRAILER = re.compile(r"^[A-Z][\w-]{1,40}: \S")
 _TAKEN = word_set(
     """
@@ -195,7 +196,9 @@ def checkout(checkout: Checkout) -> Told | None:
     to = one_line(checkout.branch or checkout.new[:10], 100)
     if not to:
         return None
-    came_from = f" from {one_line(checkout.old, 100)[:40]}" if checkout.old else ""
+    old = one_line(checkout.old, 100)
+    old = old[:10] if _HASH.match(old) else old
+    came_from = f" from {old}" if old.strip("0") else ""
     return Told(
         type="checkout",
         title=one_line(f"Switched to {to}", TITLE),

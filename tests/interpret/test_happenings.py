@@ -181,6 +181,16 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         ("checkout", "Switched to fix/timeout", "", "Switched from main to fix/timeout."),
     ),
     (
+        "checkout-from-a-hash",
+        Checkout(old="0123456789abcdef" * 3, branch="main"),
+        ("checkout", "Switched to main", "", "Switched from 0123456789 to main."),
+    ),
+    (
+        "first-checkout-of-a-worktree",
+        Checkout(old="0" * 40, branch="wt"),
+        ("checkout", "Switched to wt", "", "Switched to wt."),
+    ),
+    (
         "detached",
         Checkout(new="0123456789abcdef"),
         ("checkout", "Switched to 0123456789", "", "Switched to 0123456789."),
