@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from itertools import combinations
 
 from observer.errors import BadInput
 from observer.events import Value
@@ -95,9 +96,10 @@ def any_of(texts: Iterable[str]) -> str:
     return " OR ".join(quoted(text) for text in texts)
 
 
-def all_of(texts: Iterable[str]) -> str:
-    """Return the expression that holds where all of the texts stand; empty for none."""
-    return " AND ".join(quoted(text) for text in texts)
+def two_of(texts: Iterable[str]) -> str:
+    """Return the expression that holds where two of the texts stand; empty for fewer texts."""
+    pairs = combinations(map(quoted, texts), 2)
+    return " OR ".join(f"({one} AND {other})" for one, other in pairs)
 
 
 def parts(text: str) -> list[str]:

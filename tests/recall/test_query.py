@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.recall.language import MAX_TERMS
-from observer.recall.query import MAX_SHAPES, MAX_WORD, all_of, any_of, parts, plan, scored
+from observer.recall.query import MAX_SHAPES, MAX_WORD, any_of, parts, plan, scored, two_of
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,8 @@ def test_operators_are_taken_at_their_word() -> None:
 
 
 def test_texts_are_joined_as_strings() -> None:
-    assert (any_of(["a", 'b"']), all_of(["a", "b"])) == ('"a" OR "b"""', '"a" AND "b"')
+    assert any_of(["a", 'b"']) == '"a" OR "b"""'
+    assert two_of("abc") == '("a" AND "b") OR ("a" AND "c") OR ("b" AND "c")'
 
 
 def test_parts_are_those_of_the_index() -> None:
