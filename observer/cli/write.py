@@ -15,9 +15,8 @@ import msgspec
 from observer import client
 from observer.capture.clients import generic
 from observer.capture.clients.attribution import attribute
-from observer.cli.output import emit, json_option, note, say
-from observer.cli.reach import open_memory, project_here
-from observer.errors import BadInput, ObserverError, StoreUnavailable
+from observer.cli.output import emit, json_option, say
+from observer.errors import BadInput, ObserverError
 from observer.events import Scope
 from observer.paths import home
 from observer.spool import Spool
@@ -49,15 +48,13 @@ def remember_command(
     """Keep a note on purpose: a decision, a constraint, a preference; - reads it from stdin."""
     text = sys.stdin.read() if content == ("-",) else " ".join(content)
     client.ensure_daemon(home())
-    chosen = project or _project_here()
-    asked = {**fields, "content": text, "project": chosen}
+    asked = {**fields, "content": text, "project": project, "cwd": str(Path.cwd())}
     kept = client.call(home(), "POST", "/remember", asked)
     if as_json:
         emit(kept)
         return
-    say(f"{'updated' if kept['updated'] else 'remembered'} as #{kept['id']}")
-    if chosen is None and fields["scope"] == "project":
-        note("note: no project is known around this folder; the note belongs to none")
+    where = f" in {kept['project']}" if kept["project"] else ""
+    say(f"{'updated' if kept['updated'] else 'remembered'} as #{kept['id']}{where}")
 
 
 @click.command("forget", epilog="Example: observer forget 142")
@@ -87,15 +84,6 @@ def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool, as_js
         emit([{"id": id_, "stored": wait} for id_ in ids])
     else:
         say(f"{'stored' if wait else 'spooled'} {len(ids)} events")
-
-
-def _project_here() -> str | None:
-    try:
-        with open_memory() as memory:
-            found = project_here(memory)
-    except StoreUnavailable:  # the daemon is about to say so itself
-        return None
-    return found.uuid if found else None
 
 
 def _from_stdin() -> list[Any]:

@@ -98,8 +98,8 @@ class Draining:
         self._health.recover("store")
 
     async def _close_idle(self) -> None:
-        if closed := await self._writer.run(self._pipeline.close_idle):
-            log.debug("ended %d idle sessions", closed)
+        if projects := await self._writer.run(self._pipeline.close_idle):
+            self._told(projects)
 
     async def _sweep(self) -> None:
         before_ms = _now_ms() - ABANDONED_MS

@@ -10,15 +10,17 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
+import msgspec
+
 from observer.capture.project import look, recognise
 from observer.capture.redact import secret_class
 from observer.errors import Ambiguous, BadInput, DaemonUnavailable, NotFound, SecretRefused
-from observer.events import Event, Forget, Remember, Scope, Value
+from observer.events import Event, Forget, Remember
 from observer.memory.handles import around, named
+from observer.memory.values import Fetched, Narrow, Note, Remembered
 from observer.model import (
     UNASSIGNED,
     Item,
-    ItemKind,
     Project,
     Receipt,
     Recorded,
@@ -30,47 +32,13 @@ from observer.recall.search import Found, search
 from observer.recall.timeline import Timeline, timeline
 from observer.store.interface import Filters, Reader, Store, Totals
 
+__all__ = ["MOST_IDS", "Fetched", "Memory", "Narrow", "Note", "Record", "Remembered"]
+
 MOST_IDS = 50
 """Most items fetched by one call."""
 
 Record = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
 """Stores events, in the given project if one is named, and returns after the commit."""
-
-
-class Narrow(Value):
-    """What a search is restricted to; empty fields do not restrict. Times as in `Filters`."""
-
-    kinds: tuple[ItemKind, ...] = ()
-    types: tuple[str, ...] = ()
-    category: str = ""
-    since_ms: int | None = None
-    until_ms: int | None = None
-
-
-class Note(Value):
-    """What to remember. `confidence` is 0 to 1; `key` makes it replace the note under that key."""
-
-    content: str
-    title: str = ""
-    type: str = "fact"
-    key: str = ""
-    category: str = ""
-    confidence: float | None = 0.5
-    scope: Scope = "project"
-
-
-class Fetched(Value):
-    """Items in the order asked for, and the ids that do not exist."""
-
-    items: tuple[Item, ...]
-    missing: tuple[int, ...] = ()
-
-
-class Remembered(Value):
-    """The note as stored; `updated` if it existed before, under its key or word for word."""
-
-    item: Item
-    updated: bool
 
 
 class Memory:
@@ -150,8 +118,11 @@ class Memory:
             BadInput: a depth outside 0 to 50.
         """
         with self._store.read() as reader:
-            self._visible(reader, [anchor])
-            return timeline(reader, anchor, before=before, after=after)
+            if not self._visible(reader, [anchor]):
+                raise NotFound(f"no item {anchor}", hint="search for it first")
+            found = timeline(reader, anchor, before=before, after=after)
+        seen = tuple(entry for entry in found.entries if self._may_see(entry.item))
+        return msgspec.structs.replace(found, entries=seen)
 
     def observations(self, ids: Sequence[int]) -> Fetched:
         """Return items in the order of `ids`, and name those that do not exist.
@@ -191,12 +162,14 @@ class Memory:
         note: Note,
         *,
         project: str | None = None,
+        folder: str = "",
         author: Literal["person", "agent"] = "agent",
     ) -> Remembered:
-        """Store a note, in the project named or in `unassigned`.
+        """Store a note, in the project named, else in the one around a folder, new or known.
 
         Raises:
             BadInput: empty content, or a confidence outside 0 to 1.
+            NotFound, Ambiguous: the project.
             SecretRefused: it holds a secret; the message names the class.
         """
         if not note.content.strip():
@@ -209,8 +182,6 @@ class Memory:
                     f"content looks like it holds a secret ({found})",
                     hint="remember where the secret is kept, not the secret",
                 )
-        project_id = self.project(project).id if project else UNASSIGNED
-        personal = note.scope == "personal"
         body = Remember(
             content=note.content,
             title=note.title,
@@ -219,13 +190,24 @@ class Memory:
             category=note.category,
             confidence=note.confidence,
             scope=note.scope,
-            owner=self._owner if personal else "",
+            owner=self._owner if note.scope == "personal" else "",
         )
-        stored = self._write(body, author=author, project_id=project_id)
-        item = self.observations([stored.item or 0]).items
-        if not item:
+        event = self._event(body, author=author, folder=folder)
+        stored = self._write(event, self.project(project).id if project else None)
+        return self._remembered(stored)
+
+    def _remembered(self, stored: Receipt) -> Remembered:
+        with self._store.read() as reader:
+            items = reader.items([stored.item or 0])
+            names = {project.id: project.name for project in reader.projects()}
+        if not items:
             raise NotFound("the note was forgotten while it was stored", hint="remember it again")
-        return Remembered(item=item[0], updated=item[0].id != item_id(stored.seq or 0))
+        (item,) = items
+        return Remembered(
+            item=item,
+            updated=item.id != item_id(stored.seq or 0),
+            project=names.get(item.project_id or 0, ""),
+        )
 
     def forget(self, item: int, *, author: Literal["person", "agent"] = "agent") -> bool:
         """Delete an item by its exact id; False if there is none."""
@@ -233,7 +215,8 @@ class Memory:
             known = self._visible(reader, [item])
         if not known:
             return False
-        self._write(Forget(item=item), author=author, project_id=known[0].project_id or UNASSIGNED)
+        event = self._event(Forget(item=item), author=author)
+        self._write(event, known[0].project_id or UNASSIGNED)
         return True
 
     def project(self, handle: str) -> Project:
@@ -308,19 +291,24 @@ class Memory:
             yield from reader.all_items()
 
     def _visible(self, reader: Reader, ids: Sequence[int]) -> list[Item]:
-        items = reader.items(list(ids))
-        return [item for item in items if item.scope != "personal" or item.owner == self._owner]
+        return [item for item in reader.items(list(ids)) if self._may_see(item)]
 
-    def _write(
-        self, body: Remember | Forget, *, author: Literal["person", "agent"], project_id: int
-    ) -> Receipt:
-        if self._record is None:
-            raise DaemonUnavailable("this process only reads", hint="run: observer up")
-        event = Event(
+    def _may_see(self, item: Item) -> bool:
+        return item.scope != "personal" or item.owner == self._owner
+
+    def _event(
+        self, body: Remember | Forget, *, author: Literal["person", "agent"], folder: str = ""
+    ) -> Event:
+        return Event(
             id=f"note-{uuid.uuid4().hex}",
             at_ms=self._now_ms(),
             client="observer",
+            cwd=folder,
             body=body,
             author=author,
         )
+
+    def _write(self, event: Event, project_id: int | None) -> Receipt:
+        if self._record is None:
+            raise DaemonUnavailable("this process only reads", hint="run: observer up")
         return self._record([event], project_id)[0]

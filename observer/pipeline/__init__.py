@@ -104,12 +104,14 @@ class Pipeline:
             intake.finish()
         return receipts
 
-    def close_idle(self) -> int:
-        """End the sessions that have been silent for too long; returns how many."""
+    def close_idle(self) -> frozenset[int]:
+        """End the sessions that have been silent for too long; returns their projects."""
         idle_ms = self._settings.session_idle_minutes * 60_000
         with self._store.read() as reader:
             silent = reader.idle_sessions(before_ms=self._now_ms() - idle_ms)
-        self._store_all(
+        if not silent:
+            return frozenset()
+        return self._store_all(
             Located(
                 event=_end_of(session, session.last_ms + idle_ms),
                 place=Place(root="", branch=session.branch),
@@ -117,7 +119,6 @@ class Pipeline:
             )
             for session in silent
         )
-        return len(silent)
 
     def rebuild(self) -> int:
         """Derive all items and sessions anew from the log; returns the count of events.
@@ -155,13 +156,12 @@ class Pipeline:
 
     def _read(self, entry: Entry) -> list[Located] | None:
         """Decode one entry; None if it went to `spool/bad`."""
-        cap = self._settings.event_cap_bytes
+        cap, reason = self._settings.event_cap_bytes, entry.fault
         try:
-            if entry.fault:
-                raise Undecodable(entry.fault)
-            events = decode(entry.id, entry.data, entry.at_ms, cap_bytes=cap)
-            located = (self._locate(self._clean(event), None) for event in events)
-            return [one for one in located if one]
+            if not reason:
+                events = decode(entry.id, entry.data, entry.at_ms, cap_bytes=cap)
+                located = (self._locate(self._clean(event), None) for event in events)
+                return [one for one in located if one]
         except Undecodable as error:
             reason = str(error)
         except Exception as error:  # noqa: BLE001 - one of the four doors: one event

@@ -21,6 +21,7 @@ class Projection:
         self._writer = writer
         self._folds: dict[int | None, Fold] = {None: Fold(None)}
         self._items: dict[int, Item] = {}
+        self._forgotten = dict(writer.forgotten())
 
     def add(self, recorded: Recorded) -> int | None:
         """Interpret one event; returns the id of the item it made or changed."""
@@ -40,7 +41,7 @@ class Projection:
                 self._writer.put_session(session)
                 if summary := summarise(session):
                     self._items[summary.id] = summary
-        self._writer.put_items(self._items.values())
+        self._writer.put_items(map(self._unless_forgotten, self._items.values()))
 
     def _fold(self, recorded: Recorded) -> Fold:
         key = recorded.session_id
@@ -55,12 +56,22 @@ class Projection:
         if isinstance(body, Remember):
             made = [self._note(recorded, body)]
         elif isinstance(body, Forget):
-            found = self._items.get(body.item) or next(iter(self._writer.items([body.item])), None)
-            made = [forgotten(found, recorded.event.at_ms)] if found else []
+            made = self._forget(body.item, recorded.event.at_ms)
         else:
             return []
         self._writer.put_items(made)
         return made
+
+    def _forget(self, item_id: int, at_ms: int) -> list[Item]:
+        # An open burst or session derives its item again: deleting what is there is not enough.
+        self._writer.forget(item_id, at_ms=at_ms)
+        self._forgotten.setdefault(item_id, at_ms)
+        found = self._items.get(item_id) or next(iter(self._writer.items([item_id])), None)
+        return [self._unless_forgotten(found)] if found else []
+
+    def _unless_forgotten(self, item: Item) -> Item:
+        at_ms = self._forgotten.get(item.id)
+        return item if at_ms is None else forgotten(item, at_ms)
 
     def _note(self, recorded: Recorded, body: Remember) -> Item:
         """Return the note, in the place of the one with the same key or the same words."""

@@ -200,6 +200,18 @@ def test_a_forgotten_item_is_gone(pipeline: Pipeline, store: Store) -> None:
     assert items(store) == []
 
 
+def test_what_was_forgotten_is_not_derived_again(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("git status"))
+    pipeline.drain()
+    for item in items(store):
+        pipeline.ingest([an_event(f"forget-{item.id}", body=Forget(item=item.id))])
+    post("PostToolUse", run("git status"))
+    pipeline.drain()
+    assert items(store) == []
+
+
 def test_a_commit_is_completed_from_the_repository(
     pipeline: Pipeline, store: Store, tmp_path: Path
 ) -> None:
@@ -228,7 +240,7 @@ def test_a_silent_session_is_ended_once(
     post("UserPromptSubmit", {"prompt": "why is it slow?"})
     late = make_pipeline(now_ms=lambda: 1_790_000_000_000 + 31 * 60_000)
     late.drain()
-    assert [late.close_idle(), late.close_idle()] == [1, 0]
+    assert [late.close_idle(), late.close_idle()] == [{2}, frozenset()]
     with store.read() as reader:
         (session,) = reader.sessions()
     assert session.status == "idle"

@@ -12,22 +12,23 @@ import re
 import threading
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from observer.capture.project.evidence import Seen, first_line, ground, inode_of, stamp_of
 from observer.capture.project.remotes import normalise
 from observer.model import Place
 
-# A machine without git has folders too; without this the import below would fail on it.
-os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+if TYPE_CHECKING:
+    from git import Repo
 
-from git import GitConfigParser, Repo
-from git.exc import GitError
+# A machine without git has folders too; without this GitPython would refuse to be imported on it.
+os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
 ROOT_COMMIT_WAIT_S = 5.0
 """Longest wait for the oldest commit; a history of a million commits takes about this long."""
 
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_UNREADABLE = (GitError, configparser.Error, OSError, ValueError)
+_UNREADABLE = (configparser.Error, OSError, ValueError)
 _ENVIRONMENT = threading.Lock()
 
 
@@ -37,13 +38,16 @@ def work_tree(folder: str, root_commits: MutableMapping[str, str]) -> Seen | Non
     The oldest commit is taken from `root_commits` (by inode of the repository), else asked of git
     and put there. A repository that cannot be read counts as none.
     """
+    from git import Repo  # noqa: PLC0415 - 60 to 250 ms, and most commands never look at a folder
+    from git.exc import GitError  # noqa: PLC0415 - as above
+
     try:
         with (
             _without_git_variables(),
             Repo(folder, search_parent_directories=True, expand_vars=False) as repo,
         ):
             return _read(repo, root_commits)
-    except _UNREADABLE:
+    except (GitError, *_UNREADABLE):
         return None
 
 
@@ -120,6 +124,8 @@ def _hash(text: str) -> str:
 
 
 def _remotes(common_dir: str, root: str) -> tuple[str, ...]:
+    from git import GitConfigParser  # noqa: PLC0415 - as in work_tree
+
     try:
         with GitConfigParser(
             os.path.join(common_dir, "config"), read_only=True, merge_includes=False
@@ -138,6 +144,8 @@ def _remotes(common_dir: str, root: str) -> tuple[str, ...]:
 
 def _root_commit(repo: Repo, common_dir: str) -> str:
     """Return the oldest commit without parents, "" where the history is cut short or too long."""
+    from git.exc import GitError  # noqa: PLC0415 - as in work_tree
+
     if os.path.exists(os.path.join(common_dir, "shallow")):
         return ""
     command = ["git", f"--git-dir={repo.git_dir}", "rev-list", "--max-parents=0", "--timestamp"]
@@ -151,7 +159,7 @@ def _root_commit(repo: Repo, common_dir: str) -> str:
         answer = repo.git.execute(
             [*command, "HEAD", "--"], env=settings, kill_after_timeout=ROOT_COMMIT_WAIT_S
         )
-    except _UNREADABLE:
+    except (GitError, *_UNREADABLE):
         return ""
     roots = sorted((int(when), name) for when, name in map(str.split, answer.splitlines()))
     return roots[0][1] if roots else ""

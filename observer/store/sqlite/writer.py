@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -72,7 +72,15 @@ class SqliteWriter(SqliteReader):
         """See `Writer.put_session`."""
         self._connection.execute(_PUT_SESSION, msgspec.structs.astuple(session))
 
+    def forget(self, item_id: int, *, at_ms: int) -> None:
+        """See `Writer.forget`."""
+        self._connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?)", (item_id, at_ms))
+
+    def forgotten(self) -> Mapping[int, int]:
+        """See `Writer.forgotten`."""
+        return dict(self._rows("SELECT item_id, at_ms FROM forgotten"))
+
     def clear_projection(self) -> None:
         """See `Writer.clear_projection`."""
-        self._connection.execute("DELETE FROM item; DELETE FROM session")
+        self._connection.execute("DELETE FROM item; DELETE FROM session; DELETE FROM forgotten")
         self._connection.execute("INSERT INTO item_words (item_words) VALUES ('delete-all')")

@@ -105,6 +105,11 @@ CREATE INDEX item_notable ON item (project_id, created_ms)
 CREATE INDEX item_key ON item (key) WHERE key <> '';
 CREATE INDEX item_content ON item (content_hash) WHERE kind = 'note';
 
+CREATE TABLE forgotten (
+    item_id INTEGER PRIMARY KEY,         -- an item that was deleted on purpose
+    at_ms   INTEGER NOT NULL             -- when; what is derived later under this id stays deleted
+);
+
 -- Words of each item. Contentless: the text stands in `item`. `place` holds the terms of
 -- index_terms(): project and kind, so that a filter is one more term and not a join.
 CREATE VIRTUAL TABLE item_words USING fts5 (
