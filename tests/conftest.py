@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -32,7 +34,8 @@ AGENT_VARIABLES = ("CLAUDECODE", "CLAUDE_", "CURSOR_", "KIRO_", "CODEX_", "GEMIN
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     """A home of observer's own inside a home of the user's own, both thrown away.
 
-    Fails the test that touched the real `~/.observer`.
+    No daemon outlives its test, stopped ones included. Fails the test that touched the real
+    `~/.observer`.
     """
     before = _stamp(REAL_HOME / ".observer")
     user = tmp_path / "home"
@@ -47,7 +50,11 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
         monkeypatch.setenv(variable, "Ana")
     for variable in ("GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"):
         monkeypatch.setenv(variable, "ana@example.com")
-    yield Home(user / ".observer")
+    made = Home(user / ".observer")
+    yield made
+    _end_daemon(made)
+    if made.run.parent != made.root:  # the home's path was too long for a socket's name
+        shutil.rmtree(made.run, ignore_errors=True)
     assert _stamp(REAL_HOME / ".observer") == before, "the test touched the real home"
 
 
@@ -92,16 +99,7 @@ def until() -> Until:
 
 
 @pytest.fixture
-def reaped(home: Home, until: Until) -> Iterator[None]:
-    """Kill the daemon that a test left, stopped ones included."""
-    yield
-    if pid := client.daemon_pid(home):
-        os.kill(pid, signal.SIGKILL)
-        until(lambda: not client.is_running(home))
-
-
-@pytest.fixture
-def observer(reaped: None) -> Observer:
+def observer() -> Observer:
     """Run the real command in a process of its own."""
 
     def run(*words: str, stdin: str = "", **env: str) -> subprocess.CompletedProcess[str]:
@@ -116,6 +114,15 @@ def observer(reaped: None) -> Observer:
         )
 
     return run
+
+
+def _end_daemon(home: Home) -> None:
+    deadline = time.monotonic() + 20
+    while pid := client.daemon_pid(home):
+        assert time.monotonic() < deadline, "a daemon does not die"
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        time.sleep(0.01)
 
 
 def _stamp(folder: Path) -> tuple[int, ...]:

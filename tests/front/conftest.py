@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from observer.capture.project import Places
 from observer.config import Settings
+from observer.daemon.listeners import make_run_folder
 from observer.events import Event
 from observer.front.mcp import McpFront
 from observer.memory import Memory
@@ -114,7 +115,8 @@ class Served:
     """The MCP front on the home's socket, in a thread with an event loop of its own."""
 
     def __init__(self, memory: Memory, home: Home) -> None:
-        make_private(home.run)
+        make_private(home.root)
+        make_run_folder(home)
         home.mcp_socket.unlink(missing_ok=True)
         self._path = str(home.mcp_socket)
         self._ready = threading.Event()

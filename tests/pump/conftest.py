@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from observer.daemon.listeners import make_run_folder
 from observer.paths import Home, make_private
 
 Reply = Callable[[bytes], bytes | None]
@@ -43,7 +44,8 @@ class FarEnd:
         self.greeting = b""
         self.heard: list[bytes] = []
         self._connections: list[socket.socket] = []
-        make_private(home.run)
+        make_private(home.root)
+        make_run_folder(home)
         home.mcp_socket.unlink(missing_ok=True)
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(home.mcp_socket))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from observer import client
+from observer.daemon.listeners import make_run_folder
 from observer.paths import Home
 from observer.pump.dial import PROTOCOL, SOCKET_NAME_BYTES, Stopped, connect, hello
 from observer.pump.dial import socket_path as found
@@ -20,7 +21,9 @@ def test_the_protocol_is_the_one_of_all_clients() -> None:
 
 
 def test_the_socket_is_where_the_paths_say(home: Home) -> None:
-    assert found(str(home.root)) == str(home.mcp_socket)
+    home.root.mkdir()
+    make_run_folder(home)
+    assert Path(found(str(home.root))).resolve() == home.mcp_socket.resolve()
 
 
 def test_a_name_too_long_for_the_kernel_is_reached_through_the_link(tmp_path: Path) -> None:
