@@ -17,6 +17,7 @@ STANDARD = sys.stdlib_module_names
 
 FLOORS = {
     "errors": 0,
+    "languages": 0,
     "events": 0,
     "model": 0,
     "paths": 0,
@@ -42,7 +43,6 @@ HOMES = {
     "git": ("observer.capture.project", "observer.capture.repository"),
     "watchfiles": ("observer.daemon",),
     "uvicorn": ("observer.daemon",),
-    "filelock": ("observer.daemon",),
     "mcp": ("observer.front.mcp",),
     "mcp_types": ("observer.front.mcp",),
     "anyio": ("observer.front.mcp",),
