@@ -21,7 +21,7 @@ from observer.store.migrate import migrations
 
 ROOT = Path(__file__).parents[1]
 FLOORS = (
-    ("0", "errors paths events model config"),
+    ("0", "errors paths languages events model config"),
     ("1", "spool client pump"),
     ("2", "capture"),
     ("3", "interpret"),

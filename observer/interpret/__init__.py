@@ -1,8 +1,8 @@
 """Interpretation: what events mean. Pure: no files, clock, network, randomness or logging.
 
 Step 6 of an event's way; the same events give the same items, in whatever batches they come.
-Inside, imports run one way: `wording`, `verdict` · `languages`, `commandline`, `testers`,
-`checkers` · `changes`, `outcome`, `concepts`, `replies` · `told`, the tellers (`files`,
-`commands`, `happenings`, `todos`), `state` · `classify` · `bursts`, `delegations`, `intents`,
-`sessions` · `fold`, `summary`, `notes`.
+Inside, imports run one way: `wording`, `verdict` · `commandline`, `testers`, `checkers` ·
+`changes`, `outcome`, `concepts`, `replies` · `told`, the tellers (`files`, `commands`,
+`happenings`, `todos`), `state` · `classify` · `bursts`, `delegations`, `intents`, `sessions` ·
+`fold`, `summary`, `notes`.
 """

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Iterable
 
 from observer.events import Edit, FileWrite, Value
-from observer.interpret.languages import FLAT, KEYWORDS, definition, language_of
 from observer.interpret.wording import distinct, one_line
+from observer.languages import FLAT, KEYWORDS, definition, language_of
 
 SYMBOLS = 24
 """Most symbols of one sort that a change names."""

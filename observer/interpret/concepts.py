@@ -1,8 +1,8 @@
 """Which few words an event is about; each stands in the event or follows from a table here.
 
 Part of interpretation (step 6). A concept is lower case, at most 8 are given, the most telling
-first. `LANGUAGES` (by extension) and `TOOLS` (by program) are the only sources of words that the
-event itself does not contain.
+first. The tables of `languages` (by file name) and `TOOLS` (by program) are the only sources of
+words that the event itself does not contain.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from observer.interpret.languages import KEYWORDS, language_of
 from observer.interpret.wording import distinct, word_set
+from observer.languages import KEYWORDS, language_of
 
 AT_MOST = 8
 

@@ -10,7 +10,6 @@ import re
 
 from observer.interpret import concepts, state
 from observer.interpret.classify import content_hash
-from observer.interpret.languages import language_of
 from observer.interpret.state import Ran, State, Touched
 from observer.interpret.told import SUBTITLE, TITLE
 from observer.interpret.wording import (
@@ -21,6 +20,7 @@ from observer.interpret.wording import (
     one_line,
     word_set,
 )
+from observer.languages import language_of
 from observer.model import Item, Session, SummaryFields, item_id, item_uuid
 
 FIELD_CHARS = 900

@@ -29,8 +29,8 @@ from observer.events import (
 )
 from observer.interpret import concepts, notes, sessions, state
 from observer.interpret.fold import Fold
-from observer.interpret.languages import EXTENSIONS, FILE_NAMES
 from observer.interpret.summary import summarise
+from observer.languages import EXTENSIONS, FILE_NAMES
 from observer.model import Item, Recorded, Session
 
 ANY_TEXT = st.text(st.characters(), max_size=60) | st.sampled_from(

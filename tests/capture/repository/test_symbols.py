@@ -70,6 +70,13 @@ def named(path: str, *lines: str, around: str = "") -> tuple[str, ...]:
         ("a.sql", 'CREATE TABLE IF NOT EXISTS "cart" (', "cart"),
         ("Makefile", "test: build", "test"),
         ("Makefile", "A := 1", None),
+        ("a.yml", "jobs:", "jobs"),
+        ("package.json", '  "version": "2",', "version"),
+        ("a.css", ".cart:hover {", ".cart:hover"),
+        ("a.proto", "message Cart {", "Cart"),
+        ("a.py", "def list(self):", "list"),
+        ("a.kt", "class Cart: Base()", "Cart"),
+        ("a.js", "  useEffect(() => {", None),
         ("a.txt", "def total():", None),
         ("def", "def total():", None),
     ],
@@ -102,6 +109,17 @@ def test_blanks_and_brackets_tell_nothing(line: str) -> None:
 
 def test_a_section_reaches_to_the_next_heading() -> None:
     assert named("a.md", "Some words.", around="# Totals") == ("Totals",)
+
+
+@pytest.mark.parametrize(
+    ("path", "around", "line"),
+    [
+        pytest.param("a.sql", "CREATE TABLE cart (", "INSERT INTO cart VALUES (1);", id="sql"),
+        pytest.param("Makefile", "test: build", "CC = gcc", id="make"),
+    ],
+)
+def test_a_statement_behind_another_does_not_change_it(path: str, around: str, line: str) -> None:
+    assert named(path, line, around=around) == ()
 
 
 def test_surroundings_that_define_nothing_are_ignored() -> None:
