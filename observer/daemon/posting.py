@@ -13,12 +13,15 @@ from observer.errors import BadInput
 from observer.front.http import Receipt
 from observer.memory import Record
 
+MOST_EVENTS = 5_000
+"""Of one request: they are stored in one transaction, and nobody else stores meanwhile."""
+
 
 def receive(body: bytes, record: Record) -> Sequence[Receipt]:
     """Store one reported event, or a list of them, all or none; returns a receipt each.
 
     Raises:
-        BadInput: not JSON, or not an event; of a list, says which one.
+        BadInput: not JSON, more than `MOST_EVENTS`, or not an event; of a list, says which one.
         StoreUnavailable: the store cannot be written.
     """
     try:
@@ -26,6 +29,11 @@ def receive(body: bytes, record: Record) -> Sequence[Receipt]:
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"the body is no JSON: {error}", hint=generic.SEE) from error
     reports = payload if isinstance(payload, list) else [payload]
+    if len(reports) > MOST_EVENTS:
+        raise BadInput(
+            f"{len(reports):,} events in one request, {MOST_EVENTS:,} at most",
+            hint="report them in several requests",
+        )
     now_ms = time.time_ns() // 1_000_000
     events = []
     for number, report in enumerate(reports):

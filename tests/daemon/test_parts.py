@@ -95,6 +95,7 @@ def test_where_the_kernel_cannot_tell_the_daemon_looks_itself(tmp_path: Path) ->
         pytest.param(b"[" * 100_000, "no JSON", id="too deep"),
         pytest.param(b"{}", "field 'kind'", id="no kind"),
         pytest.param(b'[{"kind":"prompt","text":"a"},{"kind":"x"}]', "event 1: ", id="the second"),
+        pytest.param(b"[" + b"1," * 5_000 + b"1]", "5,001 events", id="too many"),
     ],
 )
 def test_what_is_no_event_is_refused_whole(body: bytes, complaint: str) -> None:
