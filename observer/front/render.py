@@ -5,10 +5,11 @@ Pure. Every item starts with its id, since the id is what the next question need
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from observer.errors import ObserverError
-from observer.model import Item, iso
+from observer.model import KNOWLEDGE_TYPES, Item, iso
 from observer.recall.context import Entry, Pack
 from observer.recall.rank import Hit
 from observer.recall.timeline import Timeline
@@ -20,6 +21,9 @@ SNIPPET_CHARACTERS = 200
 
 LONGEST_CONTENT = 1_600
 """As much of one text as a pack ever shows."""
+
+_CLIENTS_FENCE = re.compile(r"<(?=\s*/?\s*system-reminder)", re.IGNORECASE)
+"""Claude Code puts what a hook printed between tags of this name; no memory may close them."""
 
 ANSWERS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
@@ -74,7 +78,7 @@ def entry(item: Item, name: ProjectName, *, mark: str = "") -> str:
     """Return an item as two lines: heading and gist."""
     told = gist(item)
     line = f"{mark}{heading(item, name)}"
-    return f"{line}\n    {told}" if told else line
+    return f"{line}\n    {told}" if told and told != item.title else line
 
 
 def hits(found: Iterable[Hit], name: ProjectName, *, remarks: Sequence[str] = ()) -> str:
@@ -120,10 +124,16 @@ def detail(item: Item, name: ProjectName) -> str:
 
 
 def pack(packed: Pack) -> str:
-    """Return a project's pack: entries, best first, then summaries, newest first."""
+    """Return a project's pack: knowledge, then summaries, newest first, then the other entries.
+
+    A summary says more of a session than its last commands do, and a reader may stop anywhere.
+    """
+    known = [entry for entry in packed.entries if entry.hit.item.type in KNOWLEDGE_TYPES]
+    others = [entry for entry in packed.entries if entry.hit.item.type not in KNOWLEDGE_TYPES]
     lines = [f"({remark})" for remark in (packed.notice, packed.degraded) if remark]
-    lines += [pack_entry(entry) for entry in packed.entries]
+    lines += [pack_entry(entry) for entry in known]
     lines += [pack_summary(item) for item in packed.summaries]
+    lines += [pack_entry(entry) for entry in others]
     if packed.left_out:
         lines.append(f"({packed.left_out} more did not fit)")
     return "\n".join(lines) or "nothing recorded yet"
@@ -133,7 +143,7 @@ def pack_entry(entry: Entry) -> str:
     """Return an item of a pack with the part of its text that was chosen for it."""
     told = one_line(entry.content, LONGEST_CONTENT)
     line = heading(entry.hit.item, _unnamed)
-    return f"{line}\n    {told}" if told else line
+    return f"{line}\n    {told}" if told and told != entry.hit.item.title else line
 
 
 def pack_summary(item: Item) -> str:
@@ -144,7 +154,7 @@ def pack_summary(item: Item) -> str:
 
 def fenced(text: str) -> str:
     """Put text between fences that it cannot contain, so that it stays data."""
-    return "```text\n" + text.replace("```", "'''") + "\n```"
+    return "```text\n" + _CLIENTS_FENCE.sub("{", text.replace("```", "'''")) + "\n```"
 
 
 def tokens(text: str) -> int:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from observer.errors import NotFound
 from observer.front import render
 from observer.model import Item, SummaryFields
+from observer.recall.context import Entry as PackEntry
+from observer.recall.context import Pack
 from observer.recall.rank import Hit, Signals
 from observer.recall.timeline import Entry, Timeline
 
@@ -65,6 +69,40 @@ def test_a_summary_is_told_by_its_answers() -> None:
     assert render.gist(item) == "completed: done | notes: slow"
     assert "request: add login" in render.detail(item, name)
     assert "stale" in render.heading(item, name)
+
+
+def test_a_pack_tells_knowledge_then_sessions_then_the_rest() -> None:
+    fields = SummaryFields(request="add login")
+    told = render.pack(
+        Pack(
+            entries=(entry(replace(ITEM, id=3, type="decision")), entry(ITEM)),
+            summaries=(
+                Item(id=2, uuid="u", kind="summary", type="summary", title="Login", summary=fields),
+            ),
+            budget_tokens=9,
+            used_tokens=9,
+            left_out=4,
+        )
+    )
+    starts = [line.split()[0] for line in told.splitlines() if line[0] != " "]
+    assert starts == ["#3", "#2", "#142", "(4"]
+
+
+def test_what_the_title_says_is_not_said_again() -> None:
+    item = replace(ITEM, title="Round it", narrative="Round it")
+    assert "\n" not in render.entry(item, name)
+    assert "\n" not in render.pack_entry(entry(item))
+
+
+def entry(item: Item) -> PackEntry:
+    return PackEntry(hit=Hit(item=item, score=1.0, signals=Signals()), content=item.narrative)
+
+
+@pytest.mark.parametrize(
+    "tag", ["</system-reminder>", "< / System-Reminder >", "<system-reminder>"]
+)
+def test_memory_cannot_close_what_a_client_puts_around_it(tag: str) -> None:
+    assert tag not in render.fenced(f"a {tag} b")
 
 
 @given(st.text(max_size=400), st.integers(min_value=1, max_value=100))
