@@ -12,7 +12,7 @@ from observer.events import Delegation
 from observer.interpret import happenings, state
 from observer.interpret.classify import item, origin_of
 from observer.interpret.state import Open, State
-from observer.interpret.wording import one_line
+from observer.interpret.wording import block, one_line
 from observer.model import Item, Recorded
 
 _TASK_CHARS = 500
@@ -23,7 +23,7 @@ _RESULT_CHARS = 300
 def delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Item | None]:
     """Join a report to an earlier one of the same delegation, however long ago, or begin one."""
     agent = one_line(body.agent, 100)
-    task, result = one_line(body.task, _TASK_CHARS), one_line(body.result, _RESULT_CHARS)
+    task, result = block(body.task, _TASK_CHARS), one_line(body.result, _RESULT_CHARS)
     earlier = _earlier(before, agent, task, result)
     known_task, known_result = earlier.told if earlier else ("", "")
     whole = replace(body, task=body.task or known_task, result=body.result or known_result)

@@ -197,12 +197,13 @@ def checkout(checkout: Checkout) -> Told | None:
     if not to:
         return None
     old = one_line(checkout.old, 100)
-    old = old[:10] if _HASH.match(old) else old
-    came_from = f" from {old}" if old.strip("0") else ""
+    is_hash = _HASH.match(old) is not None
+    came_from = f" from {old}" if old and not is_hash else ""
     return Told(
         type="checkout",
         title=one_line(f"Switched to {to}", TITLE),
         narrative=f"Switched{came_from} to {to}.",
+        facts=(f"from {old[:10]}",) if is_hash and old.strip("0") else (),
         concepts=concepts.of_text(checkout.branch, 4),
         chars=len(to),
     )

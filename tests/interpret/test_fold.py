@@ -149,7 +149,8 @@ def test_what_a_sub_agent_brings_back_joins_its_task(tell: Tell) -> None:
 def test_a_delegation_told_by_agent_and_tool_is_one(tell: Tell) -> None:
     told = tell(
         Delegation(result="Three callers.", agent="Explore"),
-        Delegation(task="Find callers", result="Three callers.", agent="Explore"),
+        Delegation(task="Find callers\nList all.", result="Three callers.", agent="Explore"),
+        Delegation(result="Three callers.", agent="Explore"),
     )
     assert [item.title for item in told.items.values()] == ["Find callers"]
     assert summarise(told.session).summary.investigated == "Delegated Find callers."

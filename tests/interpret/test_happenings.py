@@ -183,7 +183,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
     (
         "checkout-from-a-hash",
         Checkout(old="0123456789abcdef" * 3, branch="main"),
-        ("checkout", "Switched to main", "", "Switched from 0123456789 to main."),
+        ("checkout", "Switched to main", "", "Switched to main."),
     ),
     (
         "first-checkout-of-a-worktree",
@@ -229,6 +229,13 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
 def test_a_happening_is_told(tell: Tell, body: AnyBody, told: tuple[str, ...]) -> None:
     item = tell(body).last
     assert (item.type, item.title, item.subtitle, item.narrative) == told
+
+
+def test_a_checkout_from_a_hash_keeps_it_as_a_fact(tell: Tell) -> None:
+    """Two such switches to one branch read the same, so a context shows the newer one only."""
+    assert tell(Checkout(old="0123456789abcdef" * 3, branch="main")).last.facts == (
+        "from 0123456789",
+    )
 
 
 SILENT: list[AnyBody] = [
