@@ -61,7 +61,7 @@ def read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Item
     paths = files.shown_paths(body, where)
     key = state.key_of("read", _agent(recorded), *paths)
     burst = _continued(before, key, recorded, sum(map(len, paths)))
-    lines = one_line(body.lines, 40)
+    lines = one_line(body.lines, 40) or files.WHOLE
     burst = replace(burst, told=distinct((*burst.told, lines), TOLD))
     told = files.read(body, where, ranges=burst.told, times=burst.times)
     after = state.read(state.opened(before, burst), paths)

@@ -18,6 +18,8 @@ _VERBS = {
     "delete": "Deleted",
     "write": "Wrote",
 }
+WHOLE = "whole"
+"""The part that a read without line numbers reads."""
 _WHOLE = ("create", "write")
 
 
@@ -65,7 +67,9 @@ def read(read: FileRead, where: Where, *, ranges: tuple[str, ...] = (), times: i
     """Tell a read, or several of the same files; `ranges` are the parts that were read."""
     paths = shown_paths(read, where)
     names = [base_name(path) for path in paths]
-    lines = f", lines {listed(ranges, 8)}" if ranges else ""
+    parts = [part for part in ranges if part != WHOLE]
+    whole = " whole and" if len(parts) < len(ranges) else ""
+    lines = f",{whole} lines {listed(parts, 8)}" if parts else ""
     again = f", {times:,} times" if times > 1 else ""
     return Told(
         type="file-read",

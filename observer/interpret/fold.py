@@ -123,7 +123,9 @@ def _tool_use(before: State, recorded: Recorded, body: ToolUse) -> tuple[State, 
 
 
 def _prompt(before: State, recorded: Recorded, body: Prompt) -> tuple[State, Items]:
-    prompts = state.added(before.prompts, body.text)
+    # The first are the request; the newest would rename the session as it grows.
+    is_full = len(before.prompts) >= state.PROMPTS
+    prompts = before.prompts if is_full else state.added(before.prompts, body.text)
     return replace(state.closed(before), prompts=prompts, plans=()), _plain(recorded, body)
 
 

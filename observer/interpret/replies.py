@@ -73,7 +73,7 @@ def read(text: str) -> Said:
     sentences = _sentences(text[:_READ_CHARS])
     lessons = (one for one in sentences if len(one) > 20 and _is_lesson(one))
     return Said(
-        lead=next((one for one in sentences if len(one) > 15), ""),
+        lead=next((one for one in sentences if len(one) > 15 and not one.endswith(":")), ""),
         lessons=distinct((one for one in lessons if not one.endswith("?")), _SENTENCES),
         plans=_plans(text[-_READ_CHARS:]),
     )

@@ -133,6 +133,11 @@ def test_reads_of_one_file_fold_and_list_their_parts(tell: Tell) -> None:
     assert told.last.narrative == "Read a.py, lines 1-9 and 20-30, 3 times."
 
 
+def test_a_whole_read_is_told_beside_its_parts(tell: Tell) -> None:
+    told = tell(*(FileRead(paths=("a.py",), lines=part) for part in ("", "5-14")))
+    assert told.last.narrative == "Read a.py, whole and lines 5-14, 2 times."
+
+
 def test_what_a_sub_agent_brings_back_joins_its_task(tell: Tell) -> None:
     told = tell(
         Delegation(task="Find callers", agent="Explore"),

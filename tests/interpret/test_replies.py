@@ -52,3 +52,8 @@ def test_any_reply_is_read(text: str) -> None:
     said = replies.read(text)
     assert len(said.lessons) <= 4
     assert len(said.plans) <= 4
+
+
+def test_a_heading_is_no_telling_sentence() -> None:
+    text = "1. Primary Request and Intent:\n   The cart must round half even."
+    assert replies.read(text).lead == "The cart must round half even."

@@ -62,6 +62,11 @@ def test_the_request_is_the_first_real_prompts(tell: Tell) -> None:
     assert fields.request == "Round it. Then: b c."
 
 
+def test_many_prompts_later_the_request_is_still_the_first(tell: Tell) -> None:
+    prompts = [Prompt(text=f"Ask {number}") for number in range(50)]
+    assert summary(tell, *prompts).request == "Ask 0. Then: Ask 1; Ask 2; Ask 3."
+
+
 def test_a_long_prompt_is_a_request_whatever_its_words(tell: Tell) -> None:
     assert summary(tell, Prompt(text="yes " * 20)).request.startswith("yes yes")
 
