@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from observer.paths import make_private
+from observer.spool.disposal import Disposal, remove
 from observer.spool.entry import Entry, envelope
 from observer.spool.files import Foreign, create, read, replace, settle
 from observer.spool.logs import ShellLogs
@@ -56,6 +57,7 @@ class Spool:
         self._tmp, self._new, self._bad, shell = self._folders
         self._bodies = f"{self._tmp}{os.sep}"
         self._logs = ShellLogs(shell)
+        self._disposal = Disposal()
         self._queue: dict[str, _Waiting] = {}
 
     def prepare(self) -> None:
@@ -110,9 +112,10 @@ class Spool:
             if entry.end is None:
                 # The name goes first: bytes without a name are no event, a name without bytes
                 # would look like a loss.
-                _remove(entry.path)
-                _remove(self._bodies + entry.path.name)
+                remove(entry.path)
                 self._queue.pop(entry.path.name, None)
+        own = (entry.path.name for entry in entries if entry.end is None)
+        self._disposal.delete([self._bodies + name for name in own])
         self._logs.finish(entries)
 
     def quarantine(self, entry: Entry, *, reason: str, kept: bytes) -> None:
@@ -222,11 +225,6 @@ def _id(name: str) -> str:
     if _NAME.fullmatch(name):
         return name
     return f"foreign-{hashlib.sha256(os.fsencode(name)).hexdigest()}"
-
-
-def _remove(path: str | Path) -> None:
-    with suppress(FileNotFoundError):
-        os.unlink(path)  # noqa: PTH108 - a Path for each of 20,000 names costs more than the call
 
 
 def _ms(status: os.stat_result) -> int:
