@@ -19,7 +19,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks import drain, hook, kills, latency, mcp, recall
-from benchmarks.figure import Figure, machine
+from benchmarks.figure import Figure, machine, yardstick_ms
 from benchmarks.lab import ROOT, Options
 
 FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
@@ -49,7 +49,7 @@ def main() -> int:
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
             return 130
-    print(f"load at the end {os.getloadavg()[0]:.2f}")
+    print(f"at the end: load {os.getloadavg()[0]:.2f} · yardstick {yardstick_ms():.2f} ms")
     return 0
 
 

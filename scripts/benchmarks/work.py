@@ -243,4 +243,5 @@ def spool(home: Home, work: Work, count: int) -> int:
         at_ns = begun_ns + number * APART_MS * 1_000_000
         os.utime(new / name, ns=(at_ns, at_ns))
         size_bytes += len(report.payload)
+    os.sync()  # a backlog is older than the moment at which it is drained
     return size_bytes
