@@ -35,6 +35,7 @@ from observer.store.interface import Filters, Reader, Store, Totals
 __all__ = ["MOST_IDS", "Fetched", "Memory", "Narrow", "Note", "Record", "Remembered"]
 
 MOST_IDS = 50
+_LARGEST_ID = 2**63 - 1
 """Most items fetched by one call."""
 
 Record = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
@@ -291,7 +292,8 @@ class Memory:
             yield from reader.all_items()
 
     def _visible(self, reader: Reader, ids: Sequence[int]) -> list[Item]:
-        return [item for item in reader.items(list(ids)) if self._may_see(item)]
+        possible = [item for item in ids if abs(item) <= _LARGEST_ID]
+        return [item for item in reader.items(possible) if self._may_see(item)]
 
     def _may_see(self, item: Item) -> bool:
         return item.scope != "personal" or item.owner == self._owner

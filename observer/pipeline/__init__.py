@@ -16,7 +16,7 @@ import msgspec
 from observer.capture.decode import decode
 from observer.capture.fit import fit
 from observer.capture.project import Places, folder_of
-from observer.capture.redact import redact, redact_bytes
+from observer.capture.redact import redact, redact_bytes, redact_text
 from observer.capture.repository import read_commit
 from observer.config import Settings
 from observer.errors import NotFound, ObserverError, StoreUnavailable, Undecodable
@@ -171,8 +171,10 @@ class Pipeline:
         return None
 
     def _set_aside(self, entry: Entry, reason: str) -> None:
+        # An unforeseen error may quote what it failed on.
+        reason, kept = redact_text(reason), redact_bytes(entry.data)
         try:
-            self._spool.quarantine(entry, reason=reason, kept=redact_bytes(entry.data))
+            self._spool.quarantine(entry, reason=reason, kept=kept)
         except OSError as error:
             raise StoreUnavailable(
                 f"cannot write to the spool: {error.strerror}", hint="free some disk space"

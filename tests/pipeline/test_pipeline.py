@@ -12,10 +12,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from observer.capture.project import Places
 from observer.config import Settings
 from observer.errors import StoreUnavailable
 from observer.events import Command, Commit, Event, Forget, Prompt, Remember, SessionEnd
-from observer.model import UNASSIGNED, Item, Receipt, item_id
+from observer.model import UNASSIGNED, Item, Place, Receipt, item_id
 from observer.paths import Home
 from observer.pipeline import BATCH, Drained, Pipeline
 from observer.spool import Spool
@@ -85,6 +86,22 @@ def test_what_cannot_be_decoded_is_kept_redacted_with_its_reason(
     assert b"not json" in kept
     assert (home.spool / "bad" / f"{bad}.reason").read_text()
     assert len(items(store)) == 2
+
+
+def test_an_unforeseen_reason_holds_no_secret_either(
+    make_pipeline: Callable[..., Pipeline], home: Home, post: Post, run: Run
+) -> None:
+    secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
+
+    class Broken(Places):
+        def at(self, folder: str) -> Place:
+            raise ValueError(f"{folder}/{secret}")
+
+    bad = post("PostToolUse", run("make"))
+    assert make_pipeline(places=Broken()).drain().bad == 1
+    reason = (home.spool / "bad" / f"{bad}.reason").read_text()
+    assert "cannot be decoded" in reason
+    assert secret not in reason
 
 
 def test_a_file_too_large_to_be_an_event_is_set_aside_unread(

@@ -144,8 +144,9 @@ def test_an_anchor_may_be_called_anchor(tools: dict[str, Tool]) -> None:
 
 
 def test_an_unknown_anchor_is_an_error(tools: dict[str, Tool]) -> None:
-    with pytest.raises(NotFound):
-        ask(tools, "timeline", anchor_id=9999)
+    for anchor in (9999, 10**30):
+        with pytest.raises(NotFound):
+            ask(tools, "timeline", anchor_id=anchor)
 
 
 @pytest.mark.parametrize("depth", [-1, 51])
@@ -158,10 +159,10 @@ def test_a_depth_is_0_to_50(tools: dict[str, Tool], depth: int) -> None:
 
 
 def test_observations_come_in_the_order_of_their_ids(tools: dict[str, Tool]) -> None:
-    ids = [item_id(14), 9999, item_id(10)]
+    ids = [item_id(14), 9999, item_id(10), -(10**30)]
     found = ask(tools, "get_observations", ids=ids)
     assert [row["id"] for row in found["observations"]] == [item_id(14), item_id(10)]
-    assert found["missing_ids"] == [9999]
+    assert found["missing_ids"] == [9999, -(10**30)]
 
 
 @pytest.mark.parametrize("ids", [[], list(range(51))])
