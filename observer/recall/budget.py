@@ -30,6 +30,11 @@ class Leg(Value):
     within: str = ""
     newest: int | None = None
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether items that match may be left out."""
+        return bool(self.within) or self.newest is not None
+
 
 def legs(wanted: Plan, counts: Mapping[str, int], *, budget: int = BUDGET) -> tuple[Leg, ...]:
     """Return what to ask, best selection first; the answers may overlap.

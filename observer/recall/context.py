@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import msgspec
@@ -30,10 +31,10 @@ from observer.recall.rank import (
 from observer.recall.search import matches
 from observer.store.interface import Filters, Reader
 
-TOKENS_PER_CANDIDATE = 20
-FEWEST_CANDIDATES = 30
+TOKENS_PER_CANDIDATE = 40
+FEWEST_CANDIDATES = 20
 MOST_CANDIDATES = 200
-"""Items of one sort that are looked at; an entry hardly costs less than 20 tokens."""
+"""Items of one sort that are looked at; an entry seldom costs less than 40 tokens."""
 
 SUMMARIES = 5
 SUMMARY_SHARE = 0.5
@@ -194,12 +195,13 @@ def _newest(reader: Reader, request: PackRequest) -> Iterator[Item]:
 def _finished(reader: Reader, request: PackRequest) -> list[Item]:
     """Return the newest summaries of sessions that are over."""
     filters = Filters(project_id=request.project_id, kinds=("summary",), owner=request.owner)
-    found = []
-    for item in reader.recent(filters, limit=4 * SUMMARIES):
-        session = reader.session(item.session_id) if item.session_id is not None else None
-        if session is None or session.status != "active":
-            found.append(item)
-    return found[:SUMMARIES]
+    newest = reader.recent(filters, limit=3 * SUMMARIES)
+    return list(islice((item for item in newest if _is_over(reader, item)), SUMMARIES))
+
+
+def _is_over(reader: Reader, summary: Item) -> bool:
+    session = reader.session(summary.session_id) if summary.session_id is not None else None
+    return session is None or session.status != "active"
 
 
 def _filters(request: PackRequest) -> Filters:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from observer.model import Item
 from observer.recall.query import CLOSE_DISTANCE, parts
 
-MAX_TEXT = 8_000
+MAX_TEXT = 4_000
 """Characters of an item that are looked through."""
 
 Stem = Callable[[str], tuple[str, ...]]

@@ -7,12 +7,13 @@ was understood otherwise than written.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import msgspec
 
 from observer.events import Value
 from observer.model import ItemKind
-from observer.recall.budget import BUDGET, legs
+from observer.recall.budget import BUDGET, Leg, legs
 from observer.recall.evidence import matched
 from observer.recall.query import Plan, plan
 from observer.recall.rank import Hit, Signals, clamped, recency
@@ -44,10 +45,7 @@ def search(reader: Reader, text: str, filters: Filters, *, limit: int, now_ms: i
         now_ms: the time from which recency counts.
     """
     wanted = plan(text)
-    ranked: list[tuple[Match, float]] = []
-    for kinds in _lists(filters.kinds):
-        narrowed = msgspec.structs.replace(filters, kinds=kinds)
-        ranked += matches(reader, wanted, narrowed, limit=limit)
+    ranked = matches(reader, wanted, filters, limit=limit)
     items = {item.id: item for item in reader.items([match.id for match, _ in ranked])}
     hits = []
     for match, fts5 in ranked:
@@ -63,20 +61,35 @@ def search(reader: Reader, text: str, filters: Filters, *, limit: int, now_ms: i
 def matches(
     reader: Reader, wanted: Plan, filters: Filters, *, limit: int
 ) -> list[tuple[Match, float]]:
-    """Return the best matches of a plan, and the BM25 of each as a share of the best one's."""
+    """Return the best matches for each list, and the BM25 of each as a share of the best one's."""
     if not wanted.words:
         return []
-    best: dict[int, Match] = {}
-    # A session has one summary and some twenty observations.
-    budget = BUDGET // 2 if filters.kinds == ("summary",) else BUDGET
-    for leg in legs(wanted, _counts(reader, wanted), budget=budget):
-        found = reader.match(
-            leg.expression, filters, limit=limit, within=leg.within, newest=leg.newest
-        )
-        best |= {match.id: match for match in found}
-    ranked = sorted(best.values(), key=lambda match: (-match.bm25, -match.id))[:limit]
+    lists = _lists(filters.kinds)
+    asked = legs(wanted, _counts(reader, wanted), budget=BUDGET)
+    found = _asked(reader, asked, filters, kinds=tuple(chain(*lists)))
+    ranked: list[Match] = []
+    for kinds in lists:
+        part = [match for match in found if match.kind in kinds]
+        # What was chosen to be scored may hold too few of one kind.
+        if len(part) < limit and len(lists) > 1 and any(leg.is_partial for leg in asked):
+            part = _asked(reader, asked, filters, kinds=kinds)
+        ranked += part[:limit]
     top = max((match.bm25 for match in ranked), default=1.0)
     return [(match, match.bm25 / top) for match in ranked]
+
+
+def _asked(
+    reader: Reader, asked: Sequence[Leg], filters: Filters, *, kinds: tuple[ItemKind, ...]
+) -> list[Match]:
+    """Return the answers to all legs, best first."""
+    narrowed = msgspec.structs.replace(filters, kinds=kinds)
+    best: dict[int, Match] = {}
+    for leg in asked:
+        found = reader.match(
+            leg.expression, narrowed, limit=BUDGET, within=leg.within, newest=leg.newest
+        )
+        best |= {match.id: match for match in found}
+    return sorted(best.values(), key=lambda match: (-match.bm25, -match.id))
 
 
 def _counts(reader: Reader, wanted: Plan) -> dict[str, int]:

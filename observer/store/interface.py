@@ -44,6 +44,7 @@ class Match(Value):
 
     id: int
     bm25: float
+    kind: ItemKind
 
 
 class Totals(Value):
@@ -78,8 +79,8 @@ class Reader(Protocol):
             filters: what items must be.
             limit: most matches returned.
             within: quoted strings joined by AND and OR that must hold too and score nothing.
-            newest: only so many of the items that `within` selects (without it, the expression)
-                are scored, those with the highest ids; None: all.
+            newest: only so many of the matches, those with the highest ids, are scored;
+                None: all.
 
         Raises:
             BadInput: the expression is not legal FTS5.

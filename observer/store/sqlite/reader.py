@@ -64,39 +64,32 @@ class SqliteReader:
         """See `Reader.match`."""
         where, values = _conditions(filters)
         query, unscored = _narrowed(expression, within, filters)
+        # What is scored is chosen inside by id alone, so that the index is walked once and no
+        # further than needed; whether a row may be seen at all costs more to find out.
+        inside = f"CROSS JOIN item ON item.id = item_words.rowid AND {where}"
+        is_narrow = newest is not None and _is_narrow(filters)
         try:
-            lowest = self._lowest(within or expression, filters, newest) if newest else 0
             rows = self._rows(
-                f"SELECT item_words.rowid, relevance(item_words, ?) AS score FROM item_words"
-                f" CROSS JOIN item ON item.id = item_words.rowid"
-                f" WHERE item_words MATCH ? AND item_words.rowid >= ? AND {where}"
-                f" ORDER BY score DESC, item_words.rowid DESC LIMIT ?",
-                (unscored, query, lowest, *values, limit),
+                f"SELECT found.id, found.score, item.kind FROM ("
+                f"SELECT item_words.rowid AS id, relevance(item_words, ?) AS score FROM item_words"
+                f" {inside if is_narrow else ''} WHERE item_words MATCH ?"
+                f" ORDER BY item_words.rowid DESC LIMIT ?) AS found"
+                f" CROSS JOIN item ON item.id = found.id AND {where}"
+                f" ORDER BY found.score DESC, found.id DESC LIMIT ?",
+                (
+                    unscored,
+                    *(values if is_narrow else ()),
+                    query,
+                    -1 if newest is None else newest,
+                    *values,
+                    limit,
+                ),
             )
         except apsw.SQLError as error:
             raise BadInput(
                 f"not a legal query: {error}", hint="quote what is not a word"
             ) from error
-        return [Match(id=rowid, bm25=score) for rowid, score in rows]
-
-    def _lowest(self, selection: str, filters: Filters, newest: int) -> int:
-        """Return the smallest id among the newest matches."""
-        query, _ = _narrowed(selection, "", filters)
-        where, values = _conditions(filters)
-        # The conditions need the item's row, which costs more than walking the index.
-        is_narrow = filters != Filters(
-            project_id=filters.project_id,
-            kinds=filters.kinds,
-            owner=filters.owner,
-            with_global=filters.with_global,
-        )
-        join = f"CROSS JOIN item ON item.id = item_words.rowid AND {where}" if is_narrow else ""
-        row = self._row(
-            f"SELECT min(id) FROM (SELECT item_words.rowid AS id FROM item_words {join}"
-            f" WHERE item_words MATCH ? ORDER BY item_words.rowid DESC LIMIT ?)",
-            (*(values if is_narrow else ()), query, newest),
-        )
-        return (row and row[0]) or 0
+        return [Match(id=rowid, bm25=score, kind=kind) for rowid, score, kind in rows]
 
     def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
         """See `Reader.frequencies`."""
@@ -134,11 +127,16 @@ class SqliteReader:
     def recent(self, filters: Filters, *, limit: int) -> list[Item]:
         """See `Reader.recent`."""
         where, values = _conditions(filters)
-        place, place_values = _place(filters)
-        return self._items(
-            f"{place} AND {where} ORDER BY created_ms DESC, id DESC LIMIT ?",
-            (*place_values, *values, limit),
-        )
+        if filters.kinds and "observation" not in filters.kinds:
+            where += " AND item.kind <> 'observation'"  # as the index of what is no observation
+        found: list[Item] = []
+        # One project at a time, each in the order of its index.
+        for place, place_values in _homes(filters):
+            found += self._items(
+                f"{place} AND {where} ORDER BY created_ms DESC, id DESC LIMIT ?",
+                (*place_values, *values, limit),
+            )
+        return sorted(found, key=lambda item: (item.created_ms, item.id), reverse=True)[:limit]
 
     def around(self, anchor: Item, *, before: int, after: int) -> list[Item]:
         """See `Reader.around`."""
@@ -296,12 +294,21 @@ def _places(filters: Filters) -> Iterator[list[str]]:
         yield [kind_term(kind) for kind in filters.kinds]
 
 
-def _place(filters: Filters) -> tuple[str, list[Any]]:
+def _homes(filters: Filters) -> list[tuple[str, list[Any]]]:
     if filters.project_id is None:
-        return "1", []
-    if filters.with_global:
-        return "(project_id = ? OR project_id IS NULL)", [filters.project_id]
-    return "project_id = ?", [filters.project_id]
+        return [("1", [])]
+    homes: list[tuple[str, list[Any]]] = [("project_id = ?", [filters.project_id])]
+    return [*homes, ("project_id IS NULL", [])] if filters.with_global else homes
+
+
+def _is_narrow(filters: Filters) -> bool:
+    """Tell whether more than projects, kinds and owners decide what may be seen."""
+    return filters != Filters(
+        project_id=filters.project_id,
+        kinds=filters.kinds,
+        owner=filters.owner,
+        with_global=filters.with_global,
+    )
 
 
 def _conditions(filters: Filters) -> tuple[str, list[Any]]:
