@@ -58,7 +58,7 @@ _STOP = KEYWORDS | word_set(
     ran run same see set she should show so some still such sure take test tests than that the
     their them then there these they thing things this those though through to too try two under
     until up update updated updates us use used uses using very want was way we well were what when
-    where which while who why http https www will with without work would yes yet you your without
+    where which while who why https www will with without work would yes yet you your without
     """
 )
 _SILENT = _STOP | _EMPTY_FOLDERS
