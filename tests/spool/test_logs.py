@@ -202,7 +202,7 @@ def test_a_record_without_an_end_in_sight_is_cut(
     assert texts([last]) == ["next"]
 
 
-@pytest.mark.parametrize("pid", [os.getpid(), DEAD])
+@pytest.mark.parametrize("pid", [os.getpid(), DEAD], ids=["alive", "dead"])
 def test_a_log_that_vanishes_while_it_is_read_is_no_error(
     spool: Spool, home: Home, pid: int
 ) -> None:
