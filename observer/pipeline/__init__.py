@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -29,6 +30,8 @@ from observer.store.interface import Store
 
 BATCH = 500
 """Entries of one commit: enough to share its fsync, few enough to be searchable soon."""
+
+PlaceOf = Callable[[str], Place]
 
 _NOWHERE = Place(root="")
 _log = logging.getLogger(__name__)
@@ -72,7 +75,9 @@ class Pipeline:
             StoreUnavailable: the store or the spool cannot be written; nothing was acknowledged.
         """
         entries = self._spool.claim(at_most=BATCH)
-        read = [(entry, self._read(entry)) for entry in entries]
+        # All of a batch is read within a moment, and most of it in one folder.
+        place_of = cache(self._places.at)
+        read = [(entry, self._read(entry, place_of)) for entry in entries]
         good = [(entry, located) for entry, located in read if located is not None]
         try:
             projects = self._store_all(located for _, events in good for located in events)
@@ -97,7 +102,10 @@ class Pipeline:
         Raises:
             StoreUnavailable: the store cannot be written; nothing was stored.
         """
-        located = [self._locate(self._clean(event), project_id) for event in events]
+        located = [
+            self._locate(self._clean(event), self._places.at, project_id=project_id)
+            for event in events
+        ]
         with self._store.write() as writer:
             intake = Intake(writer, stored_ms=self._now_ms())
             receipts = [intake.take(one) if one else Receipt() for one in located]
@@ -154,13 +162,13 @@ class Pipeline:
             self._set_aside(entry, f"cannot be interpreted: {error!r}")
             return frozenset()
 
-    def _read(self, entry: Entry) -> list[Located] | None:
+    def _read(self, entry: Entry, place_of: PlaceOf) -> list[Located] | None:
         """Decode one entry; None if it went to `spool/bad`."""
         cap, reason = self._settings.event_cap_bytes, entry.fault
         try:
             if not reason:
                 events = decode(entry.id, entry.data, entry.at_ms, cap_bytes=cap)
-                located = (self._locate(self._clean(event), None) for event in events)
+                located = (self._locate(self._clean(event), place_of) for event in events)
                 return [one for one in located if one]
         except Undecodable as error:
             reason = str(error)
@@ -182,14 +190,18 @@ class Pipeline:
 
     def _clean(self, event: Event) -> Event:
         # Redaction sees the whole text: a cut through a secret would hide it from its pattern.
-        return fit(redact(event), self._settings.event_cap_bytes)
+        event = fit(redact(event), self._settings.event_cap_bytes)
+        # What a clock that was wrong dated to the future would lead every answer until then.
+        return msgspec.structs.replace(event, at_ms=min(event.at_ms, self._now_ms()))
 
-    def _locate(self, event: Event, project_id: int | None) -> Located | None:
+    def _locate(
+        self, event: Event, place_of: PlaceOf, *, project_id: int | None = None
+    ) -> Located | None:
         """Look up where an event happened; None if that folder is excluded."""
         folder = folder_of(event)
         if any(_is_inside(folder, excluded) for excluded in self._settings.exclude):
             return None
-        place = self._places.at(folder) if folder else _NOWHERE
+        place = place_of(folder) if folder else _NOWHERE
         return Located(event=self._complete(event, place), place=place, project_id=project_id)
 
     def _complete(self, event: Event, place: Place) -> Event:

@@ -145,6 +145,11 @@ def test_a_huge_event_is_capped(
     assert "cut" in recorded.event.body.output  # type: ignore[union-attr]  # it is a command
 
 
+def test_nothing_happens_later_than_now(pipeline: Pipeline, store: Store) -> None:
+    pipeline.ingest([an_event(at_ms=2_200_000_000_000)])
+    assert items(store)[0].created_ms == 1_790_000_000_000
+
+
 def test_nothing_of_an_excluded_folder_is_recorded(
     make_pipeline: Callable[..., Pipeline], store: Store, folder: Path, post: Post, run: Run
 ) -> None:

@@ -64,7 +64,7 @@ def test_rebuilt_equals_live(steps: list[tuple[AnyBody, str]], cut: int) -> None
             Spool(Path(folder) / "spool"),
             settings=Settings(),
             places=Places(),
-            now_ms=lambda: 1_790_000_000_000,
+            now_ms=lambda: 1_795_000_000_000,
         )
         for start in range(0, len(events), cut):
             pipeline.ingest(events[start : start + cut])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 from pathlib import Path
 
 import apsw
@@ -109,6 +110,29 @@ def test_a_read_only_store_reads_beside_the_writer_and_refuses_to_write(path: Pa
         pass
     looker.close()
     writer.close()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root to mount a file system")
+def test_a_home_that_cannot_be_written_can_be_read(tmp_path: Path) -> None:
+    folder = tmp_path / "mnt"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "tmpfs", folder], check=False).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        SqliteStore(folder / "h" / "observer.db").close()
+        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+        looker = SqliteStore(folder / "h" / "observer.db", read_only=True)
+        with looker.read() as reader:
+            assert reader.totals().events == 0
+        looker.close()
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.parametrize("name", ["ob?server#1%20.db", "ümläut db", "a b"])
+def test_any_name_is_a_good_name(tmp_path: Path, name: str) -> None:
+    SqliteStore(tmp_path / name).close()
+    assert (tmp_path / name).exists()
 
 
 def test_a_folder_of_another_user_is_refused(path: Path) -> None:

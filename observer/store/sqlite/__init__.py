@@ -102,7 +102,7 @@ class SqliteStore:
         )
         previous = os.umask(0o077)
         try:
-            connection = apsw.Connection(os.fspath(self._path), flags=flags)
+            connection = apsw.Connection(self._address(), flags=flags | apsw.SQLITE_OPEN_URI)
         finally:
             os.umask(previous)
         connection.set_busy_timeout(BUSY_MS)
@@ -111,6 +111,15 @@ class SqliteStore:
         relevance = Relevance(SqliteReader(connection, self._counts).frequencies)
         connection.register_fts5_function("relevance", relevance)
         return connection
+
+    def _address(self) -> str:
+        """Return the file's URI; where nothing can be written it must say that nobody writes."""
+        is_still = (
+            self._read_only
+            and not os.access(self._path.parent, os.W_OK)
+            and not self._path.with_name(self._path.name + "-wal").exists()
+        )
+        return self._path.absolute().as_uri() + ("?immutable=1" if is_still else "")
 
     def _migrate(self, writer: apsw.Connection, step: Migration, backups: Path) -> None:
         if version := _version(writer):
