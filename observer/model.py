@@ -6,7 +6,6 @@ All values are frozen. Times are integer UTC milliseconds (`*_ms`).
 from __future__ import annotations
 
 import hashlib
-import uuid
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -110,7 +109,9 @@ def item_uuid(event_id: str, at_ms: int, slot: Slot = "observation") -> str:
     digest = int.from_bytes(hashlib.sha256(f"{slot}:{event_id}".encode()).digest()[:10], "big")
     bits = (at_ms & (1 << 48) - 1) << 80 | digest
     bits = bits & ~(0xF << 76) | 0x7 << 76
-    return str(uuid.UUID(int=bits & ~(0x3 << 62) | 0x2 << 62))
+    digits = f"{bits & ~(0x3 << 62) | 0x2 << 62:032x}"
+    # As `uuid.UUID` writes it, which costs three times as much, for every event.
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 class SummaryFields(Value):

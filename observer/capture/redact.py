@@ -145,8 +145,7 @@ def _redact_struct(value: _Struct) -> _Struct:
     changes = {}
     for name, clean in _plan(type(value)):
         old = getattr(value, name)
-        new = clean(old)
-        if new is not old:
+        if old and (new := clean(old)) is not old:
             changes[name] = new
     return msgspec.structs.replace(value, **changes) if changes else value
 
