@@ -7,7 +7,7 @@ import time
 import click
 
 from observer import client
-from observer.cli.output import emit, json_option, say
+from observer.cli.output import emit, json_option, note, say
 from observer.daemon.status import Status, current
 from observer.model import iso
 from observer.paths import home
@@ -24,6 +24,8 @@ def up_command(*, wait_s: float, as_json: bool) -> None:
         emit(status)
     else:
         say(f"observer {status.version} is up (pid {status.pid}), home {status.home}")
+        if status.degraded:
+            note(f"degraded: {status.degraded}")
 
 
 @click.command("down", epilog="Example: observer down")

@@ -23,11 +23,14 @@ _EVENTS: dict[str, dict[str, object]] = {
     "afterShellExecution": {"timeout": 5},
     "afterMCPExecution": {"timeout": 5},
     "afterFileEdit": {"timeout": 5},
+    "postToolUse": {"matcher": "Read|Grep|Delete|Task|WebFetch|WebSearch", "timeout": 5},
+    "postToolUseFailure": {"timeout": 5},
+    "subagentStop": {"timeout": 5},
     "afterAgentResponse": {"timeout": 5},
     "stop": {"timeout": 5},
     "sessionEnd": {"timeout": 5},
 }
-"""Timeouts in seconds."""
+"""Timeouts in seconds. `postToolUse` only for what no `after…` event tells; those tell more."""
 
 _EMPTY: tuple[object, ...] = ({}, {"version": 1})
 

@@ -192,7 +192,8 @@ def _without(text: str, start: int, key: str | int) -> str:
         comma = _space(text, members[place - 1].end)
         before = text[:comma] + text[comma + 1 : member.start]
     rest = text[end:]
-    if before.rstrip(" \t").endswith("\n"):
+    if before.rstrip(" \t").endswith("\n") and rest.lstrip(" \t").startswith("\n"):
+        # Of the two line feeds the second stays: the first may be what ends a comment.
         return before.rstrip(" \t")[:-1] + rest
     return before.rstrip(" \t") + rest if rest[:1] in {"]", "}"} else before + rest.lstrip(" ")
 

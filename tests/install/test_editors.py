@@ -170,7 +170,8 @@ def test_cursor_gets_only_events_that_every_version_knows(context: Context, put:
     assert written["version"] == 1
     assert list(written["hooks"]) == [
         *("sessionStart", "beforeSubmitPrompt", "afterShellExecution", "afterMCPExecution"),
-        *("afterFileEdit", "afterAgentResponse", "stop", "sessionEnd"),
+        *("afterFileEdit", "postToolUse", "postToolUseFailure", "subagentStop"),
+        *("afterAgentResponse", "stop", "sessionEnd"),
     ]
     assert commands(written["hooks"]["sessionStart"]) == [
         f"{context.home.hooks}/post cursor sessionStart",

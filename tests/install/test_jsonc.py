@@ -159,6 +159,10 @@ def test_put_changes_one_member_and_remove_takes_it_back(
     assert jsonc.load(jsonc.remove(after, (key,))) == rest
 
 
+def test_a_comment_before_the_last_member_ends_before_what_follows() -> None:
+    assert jsonc.load(jsonc.remove('{// why\n"a": 1}', ("a",))) == {}
+
+
 @given(st.lists(values, max_size=4), layouts, st.integers(0, 4))
 def test_lists_grow_and_shrink_by_one(value: list[object], indent: int, place: int) -> None:
     text = written({"a": [*value, "last"], "b": 0}, indent, [])
