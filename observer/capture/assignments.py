@@ -2,7 +2,8 @@
 
 Part of step 4 (redaction). The same names stand all over source code (`password = get_password()`,
 `token: str`), so a value must look like one: a quoted string that is no prose and no placeholder,
-or a bare word in a place where no expression can stand, or one with a digit or symbol in it.
+or a bare word in a place where no expression can stand, or one with a digit or symbol in it. What
+an environment variable of such a name is set to is a secret whatever it looks like.
 """
 
 from __future__ import annotations
@@ -12,18 +13,23 @@ import string
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from observer.capture import environment
 from observer.capture.secrets import MARKER, Span, is_placeholder, is_random
 
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
 
 
 class _Word(NamedTuple):
-    """A word that names secrets. `pattern` tells, in lower case, where it does; `gate` is in it."""
+    """A word that names secrets. `pattern` tells, in lower case, where it does; `gate` is in it.
+
+    A weak word names one in an environment; elsewhere the value has to look drawn by a machine.
+    """
 
     gate: str
     name: str
     pattern: re.Pattern[str]
     is_password: bool = False
+    is_weak: bool = False
 
 
 def _after(word: str, *owners: str) -> str:
@@ -52,6 +58,8 @@ _WORDS = (
     _Word("key", "api-key", re.compile(f"key(?<=[a-z_-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")),
     _Word("credential", "credential", re.compile("credential")),
     _Word("_auth", "token", re.compile("_auth(?![a-z])")),
+    _Word("auth", "token", re.compile("auth(?<![a-z_]auth)(?![a-z])"), is_weak=True),
+    _Word("pass", "password", re.compile("pass(?<![a-z_-]pass)(?![a-z])"), is_weak=True),
 )
 
 _HEAD = re.compile(
@@ -63,6 +71,7 @@ _HEAD = re.compile(
       (?: [ \t]{0,4}:[ \t]{0,4}[A-Za-z_&][\w.\[\]|?&' ]{0,40}=[ \t]{0,4}(?=["'`])
         | (?P<assign>[ \t]{0,8}(?::=|=>|={1,3}|:)[ \t]{0,24})
         | ,?\s{0,24}["']?value["']?\s{0,4}:\s{0,4}
+        | (?P<listed>,\s{0,24})(?=\\{0,3}["'])
         | (?P<option>[ \t]{1,4})
       )
       (?P<prefix>[bBrRuU@$]{0,2}(?=\\{0,3}["'`]))?
@@ -82,17 +91,27 @@ _BARE_LIMIT = 256
 _BARE = re.compile(r"[^\s\"'`,;&|<>\\]{1,256}")
 _BARE_WITH_COMMAS = re.compile(r"[^\s\"'`;&|<>\\]{1,256}")
 _MORE = re.compile(r"[^\s\"'`;&|<>\\]*")
+_LINE_END = re.compile(r"[ \t]{0,8}(?:[\r\n#]|\Z)")
 
 
 class _Key(NamedTuple):
-    """A secret-named key that is given a value, and how; `lead` is the character before it."""
+    """A secret-named key that is given a value, and how; `before` is the text before it."""
 
     word: _Word
     text: str
     tail: str
-    lead: str
+    before: str
     is_spaced: bool
     is_quoted: bool
+    is_variable: bool
+    """Whether it is an environment variable being set."""
+    is_entry: bool
+    """Whether it begins a line, as in YAML."""
+
+    @property
+    def lead(self) -> str:
+        """The character before it."""
+        return self.before[-1:] or "\n"
 
     @property
     def is_option(self) -> bool:
@@ -123,10 +142,13 @@ def _value_span(text: str, found: re.Match[str], word: _Word) -> Span | None:
     if head is None:
         return None
     key = _key(text, found, word=word, head=head)
-    if head["option"] and not key.is_option:
+    if head["option"] and not (key.is_option or key.is_variable):
         return None
     start, end = _bounds(text, head, key)
-    if not _is_secret(key, MARKER.sub("", text[start:end])):
+    if head["listed"] and (not key.is_option or text.startswith("-", start)):
+        return None
+    value = MARKER.sub("", text[start:end])
+    if not (_is_secret(key, value) or (_is_entry(key, value) and _LINE_END.match(text, end))):
         return None
     if not key.is_quoted and end - start == _BARE_LIMIT:
         more = _MORE.match(text, end)
@@ -135,18 +157,27 @@ def _value_span(text: str, found: re.Match[str], word: _Word) -> Span | None:
 
 
 def _key(text: str, found: re.Match[str], *, word: _Word, head: re.Match[str]) -> _Key:
-    before = text[max(0, found.start() - 48) : found.start()]
-    name = before[len(before.rstrip(_NAME_CHARACTERS)) :]
-    start = found.start() - len(name)
+    around = text[max(0, found.start() - 48) : found.start()]
+    before = around.rstrip(_NAME_CHARACTERS)
+    name = around[len(before) :] + text[found.start() : head.end("tail")]
+    tail = head["tail"].lower()
     assign = head["assign"]
+    is_set = assign == "=" and head["quote"] != "`"
+    is_set = is_set or (head["option"] is not None and environment.declares(before))
     return _Key(
         word=word,
-        text=name + text[found.start() : head.end("tail")],
-        tail=head["tail"].lower(),
-        lead=text[start - 1] if start else "\n",
+        text=name,
+        tail=tail,
+        before=before,
         is_spaced=assign is None or assign != assign.strip(),
         is_quoted=bool(head["quote"] or head["element"]),
+        is_variable=is_set and environment.names_secret(name, tail),
+        is_entry=assign is not None and ": " in assign and _begins_line(before),
     )
+
+
+def _begins_line(before: str) -> bool:
+    return not before.rpartition("\n")[2].strip(" \t-")
 
 
 def _bounds(text: str, head: re.Match[str], key: _Key) -> tuple[int, int]:
@@ -155,13 +186,23 @@ def _bounds(text: str, head: re.Match[str], key: _Key) -> tuple[int, int]:
         return head.span("element")
     start = head.end()
     if quote := head["quote"]:
-        styles = _ESCAPED if len(quote) > 1 else _QUOTED
-        inside = styles[quote[-1]].match(text, start)
-        return start, inside.end() if inside else start
+        return start, _quote_end(text, start, quote=quote)
+    if key.is_variable and key.lead in _QUOTED and environment.opens_item(_unquoted(key.before)):
+        return start, _quote_end(text, start, quote=key.before[len(_unquoted(key.before)) :])
     bare = (_BARE_WITH_COMMAS if key.is_environment else _BARE).match(text, start)
     if bare is None:
         return start, start
     return start, start + len(bare[0].rstrip(".,:)]}"))
+
+
+def _quote_end(text: str, start: int, *, quote: str) -> int:
+    styles = _ESCAPED if len(quote) > 1 else _QUOTED
+    inside = styles[quote[-1]].match(text, start)
+    return inside.end() if inside else start
+
+
+def _unquoted(before: str) -> str:
+    return before[:-1].rstrip("\\")
 
 
 # --- whether a value is one ----------------------------------------------------------------------
@@ -186,6 +227,9 @@ _PLAIN = re.compile(r"[A-Za-z_]+[.!?]?|[\d.,_]+")
 
 
 def _is_secret(key: _Key, value: str) -> bool:
+    if key.is_variable and not (key.word.is_weak and len(value) < 8):
+        closes = key.is_quoted and (key.lead in _QUOTED or _STRING_ENDED.match(value))
+        return not closes and environment.is_given(key.text, value)
     if len(value) < (4 if key.word.is_password else 8) or not _may_be(key, value):
         return False
     if is_placeholder(value) or _PATH.fullmatch(value):
@@ -197,7 +241,7 @@ def _is_secret(key: _Key, value: str) -> bool:
 
 def _may_be(key: _Key, value: str) -> bool:
     """Rule out code: by the rest of the key, by how the value begins, by its being a name."""
-    if key.tail and not _KNOWN_TAIL.fullmatch(key.tail):
+    if key.word.is_weak or (key.tail and not _KNOWN_TAIL.fullmatch(key.tail)):
         return is_random(value)
     if key.is_quoted:
         return not _STRING_ENDED.match(value)
@@ -214,6 +258,8 @@ def _is_literal(key: _Key, value: str) -> bool:
         return False
     if key.word.is_password:
         return True
+    if key.is_option and (key.is_quoted or not key.is_spaced):
+        return not value.isupper()
     return len(value) >= 24 or not _PLAIN.fullmatch(value)
 
 
@@ -226,6 +272,24 @@ def _is_bare_secret(key: _Key, value: str) -> bool:
     if key.is_spaced and not key.word.is_password:
         return is_random(value)
     return _is_literal(key, value)
+
+
+_ENTRY = re.compile(r"[a-z]{8,}|(?=[A-Za-z]*\d)[A-Za-z0-9!@#%^*+=]{8,}")
+_DESCRIPTION = re.compile(
+    r"[a-z]{1,9}(?:able|ible|ed|ing|ory|tion|er|al|ive)"
+    r"|plaintext|incorrect|bytearray|frozenset|datetime|timestamp|interface|\d+"
+)
+
+
+def _is_entry(key: _Key, value: str) -> bool:
+    """Tell whether a line such as `token: value` gives a secret, and neither a type nor a state."""
+    if not key.is_entry or key.is_quoted or key.word.is_weak or not _ENTRY.fullmatch(value):
+        return False
+    if key.text[:1].isupper() and not key.text.isupper():
+        return False
+    if not _KNOWN_TAIL.fullmatch(key.tail) or _DESCRIPTION.fullmatch(value):
+        return False
+    return not is_placeholder(value) and not _names_itself(value)
 
 
 def _is_prose(value: str) -> bool:

@@ -51,7 +51,32 @@ def _is_for_curl(match: re.Match[str]) -> bool:
     return "curl" in before and _is_given(match)
 
 
+def _is_for_mysql(match: re.Match[str]) -> bool:
+    return _MYSQL.search(_command_before(match)) is not None and _is_no_port(match)
+
+
+def _is_for_login(match: re.Match[str]) -> bool:
+    return _LOGIN.search(_command_before(match)) is not None and _is_given(match)
+
+
+def _is_no_port(match: re.Match[str]) -> bool:
+    return not _PORTS.fullmatch(match["secret"]) and _is_given(match)
+
+
+def _command_before(match: re.Match[str]) -> str:
+    before = match.string[max(0, match.start() - 400) : match.start()]
+    return _COMMAND_END.split(before)[-1]
+
+
+_COMMAND_END = re.compile(r"[\r\n;|&]")
+_MYSQL = re.compile(r"\b(?:mysql(?:dump|admin|import)?|mariadb(?:-dump|-admin)?)(?:\s|\Z)")
+_LOGIN = re.compile(r"\b(?:docker|podman|nerdctl|buildah|skopeo|oras|helm registry) login\b")
+_PORTS = re.compile(r"[\d.]*:[\d.:]+(?:/(?:tcp|udp))?")
 _NO_MORE = re.compile("")
+_ARGUMENT = (
+    r"(?P<quote>[\"'])?"
+    r"(?P<secret>(?(quote)[^\"'\r\n]{1,1024}|(?!-)[^\s\"'`;|&<>()\\]{1,1024}))"
+)
 _WORD = re.compile(r"[^\s\"'`\\<>,;]*")
 
 PASSAGES = (
@@ -140,11 +165,14 @@ PASSAGES = (
         "password",
         "-u",
         re.compile(
-            r"-u(?:ser)?(?:[ \t]{1,4}|=)[\"']?[^\s:\"'@/]{1,128}:(?P<secret>[^\s\"']{1,256})"
+            r"-u(?:(?:ser)?(?:[ \t]{1,4}|=)|(?<=\s-u)(?!ser))[\"']?"
+            r"[^\s:\"'@/]{1,128}:(?P<secret>[^\s\"']{1,256})"
         ),
         _is_for_curl,
         re.compile(r"[^\s\"']*"),
     ),
+    Passage("password", " -p", re.compile(rf" -p{_ARGUMENT}"), _is_for_mysql, _NO_MORE),
+    Passage("password", " -p", re.compile(rf" -p[ \t]{{1,4}}{_ARGUMENT}"), _is_for_login, _NO_MORE),
     Passage(
         "password",
         "sshpass",

@@ -39,7 +39,7 @@ _WORDS = frozenset(
 _STAND_INS = (
     *("changeme", "change_me", "change-me", "placeholder", "example", "redacted", "dummy"),
     *("insert_", "insert-", "replace_", "replace-", "your_", "your-", "your ", "xxxx", "****"),
-    *("${", "{{", "...", "%s", "(?:", "[^", "\\w"),
+    *("[private", "${", "{{", "...", "%s", "(?:", "[^", "\\w"),
 )
 _BEGINNINGS = ("<", "your", "my_pass", "my-pass", "mypass", "my_sec", "my-sec", "my_tok", "my-tok")
 _VARIABLE = re.compile(
