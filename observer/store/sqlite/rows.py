@@ -31,7 +31,8 @@ PROJECT_FIELDS = Project.__struct_fields__
 
 # Begins with the capital, which the engine finds faster than it tries anything.
 _HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
-_NAME = re.compile(r"[A-Za-z0-9]+")
+_HUMPED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9][a-z0-9]*+[A-Z][A-Za-z0-9]*+")
+"""A name with a capital inside: what may have a hump."""
 
 
 def json_text(value: object) -> str:
@@ -148,6 +149,6 @@ def code_aware(text: str) -> str:
     """
     if not _HUMP.search(text):
         return text
-    names = dict.fromkeys(name for name in _NAME.findall(text) if not name[1:].islower())
+    names = dict.fromkeys(_HUMPED.findall(text))
     parts = [_HUMP.sub(r" \g<0>", name) for name in names if _HUMP.search(name)]
     return "\n".join((text, *parts))
