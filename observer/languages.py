@@ -81,19 +81,21 @@ _LINE_CHARS = 300
 _NAME_CHARS = 100
 
 
-class _Rule(NamedTuple):
-    """A line that defines the last group that matched, if it is not indented too deep."""
+class _Grammar(NamedTuple):
+    """The lines that define the last group that matched: in the first column, and behind it."""
 
-    line: re.Pattern[str]
-    deepest: int = _LINE_CHARS
-
-
-def _anywhere(*alternatives: str) -> _Rule:
-    return _Rule(re.compile("|".join(alternatives)))
+    outermost: re.Pattern[str]
+    inner: re.Pattern[str]
+    deepest: int
 
 
-def _outermost(*alternatives: str) -> _Rule:
-    return _Rule(re.compile("|".join(alternatives)), deepest=0)
+def _grammar(
+    *anywhere: str, outermost: tuple[str, ...] = (), deepest: int = _LINE_CHARS
+) -> _Grammar:
+    """Return a grammar: of patterns for any line, for lines without indentation, and its limit."""
+    return _Grammar(
+        re.compile("|".join((*anywhere, *outermost))), re.compile("|".join(anywhere)), deepest
+    )
 
 
 _MODIFIERS = (
@@ -109,108 +111,97 @@ _NO_STATEMENT = (
 _NAME = r"([\w$]+(?:(?:\.|::)[\w$]+)*)"
 _ENDS = r"[ \t\r]*$"
 
-_SCRIPT = (
-    _anywhere(
-        _MODIFIERS + r"function\b[ \t]*\*?[ \t]*([\w$]+)",
-        _MODIFIERS + r"(?:class|interface|enum|namespace)[ \t]+(?!extends\b)([\w$.]+)",
-        _MODIFIERS + r"type[ \t]+([\w$]+)[ \t]*[<=]",
-        r"(?:export[ \t]+)?(?:const|let|var)[ \t]+([\w$]+)[^=]{0,120}="
-        r"[ \t]*(?:async[ \t]*)?(?:function\b|\([^()]*\)[^=]{0,80}=>|[\w$]+[ \t]*=>)",
-        r"(?:(?:static|async|get|set|public|private|protected|override)[ \t]+){0,4}(?:\*[ \t]*)?"
-        + _NO_STATEMENT
-        + r"(#?[\w$]+)(?:<[^<>()]{0,80}>)?[ \t]*\([^()]*\)[^;(){}]{0,80}\{"
-        + _ENDS,
-        r"(?:describe|it|test)\([ \t]*['\"`]([^'\"`]{1,100})",
-    ),
-    _outermost(
+_SCRIPT = _grammar(
+    _MODIFIERS + r"function\b[ \t]*\*?[ \t]*([\w$]+)",
+    _MODIFIERS + r"(?:class|interface|enum|namespace)[ \t]+(?!extends\b)([\w$.]+)",
+    _MODIFIERS + r"type[ \t]+([\w$]+)[ \t]*[<=]",
+    r"(?:export[ \t]+)?(?:const|let|var)[ \t]+([\w$]+)[^=]{0,120}="
+    r"[ \t]*(?:async[ \t]*)?(?:function\b|\([^()]*\)[^=]{0,80}=>|[\w$]+[ \t]*=>)",
+    r"(?:(?:static|async|get|set|public|private|protected|override)[ \t]+){0,4}(?:\*[ \t]*)?"
+    + _NO_STATEMENT
+    + r"(#?[\w$]+)(?:<[^<>()]{0,80}>)?[ \t]*\([^()]*\)[^;(){}]{0,80}\{"
+    + _ENDS,
+    r"(?:describe|it|test)\([ \t]*['\"`]([^'\"`]{1,100})",
+    outermost=(
         r"(?:export[ \t]+(?:const|let|var)|var)[ \t]+([\w$]+)[^=]{0,120}=",
         r"const[ \t]+([A-Z][A-Z0-9_]+)\b[^=]{0,120}=",
         r"(?:const|let)[ \t]+([\w$]+)[^=]{0,120}=[^;]*[(\[{]" + _ENDS,
     ),
 )
-_JAVA = (
-    _anywhere(
-        _MODIFIERS + r"(?:enum[ \t]+class|fun[ \t]+interface|class(?![ \t]+func\b)|interface|enum"
-        r"|record|struct|trait|object|protocol|extension|namespace|module|actor)[ \t]+" + _NAME,
-        _MODIFIERS + r"(?:class[ \t]+)?(?:fun|func|def)[ \t]+(?:<[^>]*>[ \t]*)?" + _NAME,
-        r"(?:(?:public|private|protected|internal|static|final|abstract|override|virtual|async"
-        r"|synchronized|native)[ \t]+){1,5}(?:[\w<>\[\],.?]+[ \t]+){0,3}"
-        + _NO_STATEMENT
-        + r"(\w+)[ \t]*\(",
-    ),
+_JAVA = _grammar(
+    _MODIFIERS + r"(?:enum[ \t]+class|fun[ \t]+interface|class(?![ \t]+func\b)|interface|enum"
+    r"|record|struct|trait|object|protocol|extension|namespace|module|actor)[ \t]+" + _NAME,
+    _MODIFIERS + r"(?:class[ \t]+)?(?:fun|func|def)[ \t]+(?:<[^>]*>[ \t]*)?" + _NAME,
+    r"(?:(?:public|private|protected|internal|static|final|abstract|override|virtual|async"
+    r"|synchronized|native)[ \t]+){1,5}(?:[\w<>\[\],.?]+[ \t]+){0,3}"
+    + _NO_STATEMENT
+    + r"(\w+)[ \t]*\(",
 )
 _MEMBER = r"(?:(?:<[^<>()]{0,80}>)?::~?\w+)"
 _OPERATOR = r"(?:(?<=operator)[^\w\s(]{1,3})?"
-_C = (
-    _anywhere(
-        r"(?:typedef[ \t]+)?(?:enum[ \t]+class|class|struct|enum|union|namespace)[ \t]+"
-        r"(\w+(?:::\w+)*)[ \t]*(?:final\b[ \t]*)?(?:[:{<].*)?" + _ENDS,
-        r"#[ \t]*define[ \t]+(\w+)",
-    ),
-    _outermost(
+_C = _grammar(
+    r"(?:typedef[ \t]+)?(?:enum[ \t]+class|class|struct|enum|union|namespace)[ \t]+"
+    r"(\w+(?:::\w+)*)[ \t]*(?:final\b[ \t]*)?(?:[:{<].*)?" + _ENDS,
+    r"#[ \t]*define[ \t]+(\w+)",
+    outermost=(
         _NO_STATEMENT + r"[A-Za-z_][\w \t*&<>,:~]{0,200}?[ \t*&]"
         rf"(~?\w+{_MEMBER}{{0,9}}{_OPERATOR})[ \t]*\((?![*^])[^;{{]*(?:\{{|$)",
         rf"(\w+{_MEMBER}{{1,9}}{_OPERATOR})[ \t]*\([^;{{]*(?:\{{|$)",
     ),
 )
-_SQL = re.compile(
-    r"(?:create|alter|drop)[ \t]+(?:or[ \t]+replace[ \t]+)?"
+_RUST = _grammar(
+    _MODIFIERS + r"(?:fn|struct|enum|trait|mod|union|type)[ \t]+(\w+)",
+    _MODIFIERS + r"static[ \t]+(?:mut[ \t]+)?(\w+)",
+    r"(?:unsafe[ \t]+)?impl\b(?:<[^>]*>)?[ \t]+(?:[\w:<>, &']{1,80}[ \t]for[ \t]+)?(\w+)",
+    r"macro_rules![ \t]+(\w+)",
+    outermost=(r"(?:pub(?:\([\w: ]+\))?[ \t]+)?const[ \t]+(\w+)",),
+)
+_SQL = _grammar(
+    r"(?i:(?:create|alter|drop)[ \t]+(?:or[ \t]+replace[ \t]+)?"
     r"(?:(?:unique|temp|temporary|materialized|virtual)[ \t]+){0,2}"
     r"(?:table|view|index|function|procedure|trigger|type|schema)[ \t]+"
-    r"(?:if[ \t]+(?:not[ \t]+)?exists[ \t]+)?[\"`\[]?(\w+(?:[\"`\]]?\.[\"`\[]?\w+)*)",
-    re.IGNORECASE,
+    r"(?:if[ \t]+(?:not[ \t]+)?exists[ \t]+)?)[\"`\[]?(\w+(?:[\"`\]]?\.[\"`\[]?\w+)*)",
 )
-_SHARED = (
-    _anywhere(
-        _MODIFIERS + r"(?:function|func|fun|fn|def|defp|defmodule|sub|proc|macro|module|class"
-        r"|struct|interface|enum|trait|type|service|message|resource|rpc)[ \t]+"
-        r"\"?(?!(?:and|as|for|in|is|of|or|the|to|with)\b)([\w$](?:[\w.$:-]*[\w$])?)",
-    ),
+_SHARED = _grammar(
+    _MODIFIERS + r"(?:function|func|fun|fn|def|defp|defmodule|sub|proc|macro|module|class|struct"
+    r"|interface|enum|trait|type|service|message|resource|rpc)[ \t]+"
+    r"\"?(?!(?:and|as|for|in|is|of|or|the|to|with)\b)([\w$](?:[\w.$:-]*[\w$])?)",
 )
-"""What most languages share, for those that have no rules of their own."""
+"""What most languages share, for those that have no grammar of their own."""
 
-_RULES: dict[str, tuple[_Rule, ...]] = {
-    "python": (
-        _anywhere(r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)"),
-        _outermost(r"([A-Z][A-Z0-9_]+)[ \t]*(?::[^=]*)?=(?!=)"),
+_GRAMMARS = {
+    "python": _grammar(
+        r"(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)",
+        outermost=(r"([A-Z][A-Z0-9_]+)[ \t]*(?::[^=]*)?=(?!=)",),
     ),
     **dict.fromkeys(("javascript", "typescript", "vue", "svelte"), _SCRIPT),
     **dict.fromkeys(("java", "csharp", "kotlin", "scala", "swift", "dart", "groovy"), _JAVA),
     **dict.fromkeys(("c", "cpp", "objective-c"), _C),
-    "go": (
-        _anywhere(r"func[ \t]+(?:\([^)]*\)[ \t]*)?(\w+)", r"type[ \t]+(\w+)"),
-        _outermost(r"(?:const|var)[ \t]+(\w+)"),
+    "rust": _RUST,
+    "sql": _SQL,
+    "go": _grammar(
+        r"func[ \t]+(?:\([^)]*\)[ \t]*)?(\w+)",
+        r"type[ \t]+(\w+)",
+        outermost=(r"(?:const|var)[ \t]+(\w+)",),
     ),
-    "rust": (
-        _anywhere(
-            _MODIFIERS + r"(?:fn|struct|enum|trait|mod|union|type)[ \t]+(\w+)",
-            _MODIFIERS + r"static[ \t]+(?:mut[ \t]+)?(\w+)",
-            r"(?:unsafe[ \t]+)?impl\b(?:<[^>]*>)?[ \t]+(?:[\w:<>, &']{1,80}[ \t]for[ \t]+)?(\w+)",
-            r"macro_rules![ \t]+(\w+)",
-        ),
-        _outermost(r"(?:pub(?:\([\w: ]+\))?[ \t]+)?const[ \t]+(\w+)"),
+    "ruby": _grammar(r"(?:def|class|module)[ \t]+([\w.:]+[?!]?)"),
+    "elixir": _grammar(
+        r"(?:def|defp|defmodule|defmacro|defprotocol|defimpl)[ \t]+(\w+(?:\.\w+)*[?!]?)"
     ),
-    "ruby": (_anywhere(r"(?:def|class|module)[ \t]+([\w.:]+[?!]?)"),),
-    "elixir": (
-        _anywhere(r"(?:def|defp|defmodule|defmacro|defprotocol|defimpl)[ \t]+(\w+(?:\.\w+)*[?!]?)"),
+    "php": _grammar(
+        _MODIFIERS + r"function[ \t]+&?(\w+)",
+        _MODIFIERS + r"(?:class|interface|trait|enum)[ \t]+(\w+)",
     ),
-    "php": (
-        _anywhere(
-            _MODIFIERS + r"function[ \t]+&?(\w+)",
-            _MODIFIERS + r"(?:class|interface|trait|enum)[ \t]+(\w+)",
-        ),
-    ),
-    "shell": (_anywhere(r"function[ \t]+([\w:.-]+)", r"([\w:.-]+)[ \t]*\([ \t]*\)"),),
-    "sql": (_Rule(_SQL),),
-    "markdown": (_Rule(re.compile(r"#{1,6}[ \t]+(\S(?:.*[^ \t\r#])?)"), deepest=3),),
-    **dict.fromkeys(("toml", "ini"), (_anywhere(r"\[{1,2}([^\]]+)\]"),)),
-    "yaml": (_outermost(r"([\w./-]+):(?:\s|$)"),),
-    "json": (_Rule(re.compile(r"\"([^\"]{1,100})\"[ \t]*:"), deepest=4),),
-    "make": (_outermost(r"([\w./-]+)[ \t]*:(?!=)"),),
-    "css": (_anywhere(r"([.#@\w:][^{};]{0,100})\{"),),
-    "lua": (_anywhere(r"(?:local[ \t]+)?function[ \t]+([\w.:]+)"),),
-    "r": (_anywhere(r"([\w.]+)[ \t]*(?:<-|=)[ \t]*function\b"),),
-    "restructuredtext": (),
+    "shell": _grammar(r"function[ \t]+([\w:.-]+)", r"([\w:.-]+)[ \t]*\([ \t]*\)"),
+    "markdown": _grammar(r"#{1,6}[ \t]+(\S(?:.*[^ \t\r#])?)", deepest=3),
+    **dict.fromkeys(("toml", "ini"), _grammar(r"\[{1,2}([^\]]+)\]")),
+    "yaml": _grammar(r"([\w./-]+):(?:\s|$)", deepest=0),
+    "json": _grammar(r"\"([^\"]{1,100})\"[ \t]*:", deepest=4),
+    "make": _grammar(r"([\w./-]+)[ \t]*:(?!=)", deepest=0),
+    "css": _grammar(r"([.#@\w:][^{};]{0,100})\{"),
+    "lua": _grammar(r"(?:local[ \t]+)?function[ \t]+([\w.:]+)"),
+    "r": _grammar(r"([\w.]+)[ \t]*(?:<-|=)[ \t]*function\b"),
+    "restructuredtext": _grammar(r"(?!)"),
 }
 
 
@@ -231,7 +222,8 @@ def definition(line: str, indent: int, language: str) -> str:
         indent: how many characters that was.
         language: as `language_of` names it; any other is read by what most languages share.
     """
-    for pattern, deepest in _RULES.get(language, _SHARED):
-        if indent <= deepest and (match := pattern.match(line, 0, _LINE_CHARS)):
-            return match[match.lastindex or 0].strip()[:_NAME_CHARS]
-    return ""
+    outermost, inner, deepest = _GRAMMARS.get(language, _SHARED)
+    match = (inner if indent else outermost).match(line, 0, _LINE_CHARS)
+    if match is None or indent > deepest:
+        return ""
+    return match[match.lastindex or 0].strip()[:_NAME_CHARS]
