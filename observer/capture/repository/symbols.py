@@ -13,6 +13,8 @@ MOST_SYMBOLS = 30
 """Symbols named of one file; a last entry says that there are more."""
 CUT = "[… more]"
 
+_DATA = "json"
+"""A language of which every line would be a definition: it names nothing here."""
 _LINE_BYTES = 300
 _BRACKETS = "{}()[];, \t\r\f\v"
 
@@ -21,7 +23,8 @@ class Symbols:
     """Collects the names of one file's patch, in order, each once."""
 
     def __init__(self, path: str) -> None:
-        self._language = language_of(path)
+        language = language_of(path)
+        self._language = "" if language == _DATA else language
         self._around = ""
         self._names: dict[str, None] = {}
 

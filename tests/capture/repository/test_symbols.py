@@ -71,7 +71,7 @@ def named(path: str, *lines: str, around: str = "") -> tuple[str, ...]:
         ("Makefile", "test: build", "test"),
         ("Makefile", "A := 1", None),
         ("a.yml", "jobs:", "jobs"),
-        ("package.json", '  "version": "2",', "version"),
+        ("package.json", '  "version": "2",', None),
         ("a.css", ".cart:hover {", ".cart:hover"),
         ("a.proto", "message Cart {", "Cart"),
         ("a.py", "def list(self):", "list"),
