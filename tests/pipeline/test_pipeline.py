@@ -330,6 +330,15 @@ def test_a_store_that_cannot_write_leaves_the_spool_as_it_is(
     assert whole.drain().entries == 1
 
 
+def test_a_disk_that_fills_up_amid_poison_leaves_the_rest_in_the_spool(
+    make_pipeline: Callable[..., Pipeline], store: Store, spool: Spool, post: Post, run: Run
+) -> None:
+    poison = post("PostToolUse", run("boom"))
+    with pytest.raises(StoreUnavailable):
+        make_pipeline(store=FillingUp(store, poison)).drain()
+    assert (spool.depth(), spool.bad()) == (1, 0)
+
+
 def test_a_spool_that_cannot_set_aside_says_so(
     pipeline: Pipeline, spool: Spool, home: Home, post: Post
 ) -> None:
@@ -381,3 +390,12 @@ class Full(Tripping):
     def write(self) -> Any:
         raise StoreUnavailable("disk full")
         yield
+
+
+class FillingUp(Tripping):
+    """A store that breaks at one event, and whose disk is full from then on."""
+
+    def write(self) -> Any:
+        stores = (super().write, Full(self._store).write)
+        self._writes = getattr(self, "_writes", 0) + 1
+        return stores[self._writes > 1]()
