@@ -20,16 +20,12 @@ _NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
 
 
 class _Word(NamedTuple):
-    """A word that names secrets. `pattern` tells, in lower case, where it does; `gate` is in it.
-
-    A weak word names one in an environment; elsewhere the value has to look drawn by a machine.
-    """
+    """A word that names secrets. `pattern` tells, in lower case, where it does; `gate` is in it."""
 
     gate: str
     name: str
     pattern: re.Pattern[str]
     is_password: bool = False
-    is_weak: bool = False
 
 
 def _after(word: str, *owners: str) -> str:
@@ -49,7 +45,10 @@ _WORDS = (
     _Word(
         "pass",
         "password",
-        re.compile(rf"pass(?:(?=w|phrase|code)|(?<=[_-]pass)|{_after('pass', *_OWNERS_OF_PASS)})"),
+        re.compile(
+            rf"pass(?:(?=w|phrase|code)|(?<=[_-]pass)|(?<![a-z]pass)(?![a-z])"
+            rf"|{_after('pass', *_OWNERS_OF_PASS)})"
+        ),
         is_password=True,
     ),
     _Word("pwd", "password", re.compile("pwd(?<!oldpwd)"), is_password=True),
@@ -57,9 +56,7 @@ _WORDS = (
     _Word("token", "token", re.compile("token")),
     _Word("key", "api-key", re.compile(f"key(?<=[a-z_-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")),
     _Word("credential", "credential", re.compile("credential")),
-    _Word("_auth", "token", re.compile("_auth(?![a-z])")),
-    _Word("auth", "token", re.compile("auth(?<![a-z_]auth)(?![a-z])"), is_weak=True),
-    _Word("pass", "password", re.compile("pass(?<![a-z_-]pass)(?![a-z])"), is_weak=True),
+    _Word("auth", "token", re.compile("auth(?![a-z])(?<![a-z-]auth)")),
 )
 
 _HEAD = re.compile(
@@ -101,12 +98,30 @@ class _Key(NamedTuple):
     text: str
     tail: str
     before: str
-    is_spaced: bool
-    is_quoted: bool
+    head: re.Match[str]
     is_variable: bool
     """Whether it is an environment variable being set."""
-    is_entry: bool
-    """Whether it begins a line, as in YAML."""
+
+    @property
+    def is_spaced(self) -> bool:
+        """Whether there is more than a sign between it and the value."""
+        assign = self.head["assign"]
+        return assign is None or assign != assign.strip()
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether the value's end is plain to see."""
+        return bool(self.head["quote"] or self.head["element"])
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether it begins a line, as in YAML."""
+        return ": " in (self.head["assign"] or "") and _begins_line(self.before)
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether it names secrets in an environment only; elsewhere a value must look drawn."""
+        return _WEAK.match(self.text) is not None
 
     @property
     def lead(self) -> str:
@@ -124,6 +139,9 @@ class _Key(NamedTuple):
         return not self.is_spaced and (self.text.isupper() or self.is_option or self.lead in "?&")
 
 
+_WEAK = re.compile(r"-*(?:auth|pass)(?![a-z])", re.IGNORECASE)
+
+
 def assignments(text: str, low: str) -> Iterator[Span]:
     """Yield the values of secret-named keys; `low` is the text in lower case, at equal offsets."""
     for word in _WORDS:
@@ -139,10 +157,12 @@ def assignments(text: str, low: str) -> Iterator[Span]:
 
 def _value_span(text: str, found: re.Match[str], word: _Word) -> Span | None:
     head = _HEAD.match(text, found.end())
-    if head is None:
+    if head is None or _is_vain(text, found, word=word, head=head):
         return None
     key = _key(text, found, word=word, head=head)
     if head["option"] and not (key.is_option or key.is_variable):
+        return None
+    if _CALL.match(text, head.end()) and not (key.is_quoted or key.is_environment):
         return None
     start, end = _bounds(text, head, key)
     if head["listed"] and (not key.is_option or text.startswith("-", start)):
@@ -156,24 +176,30 @@ def _value_span(text: str, found: re.Match[str], word: _Word) -> Span | None:
     return Span(start, end, _class(key))
 
 
+def _is_vain(text: str, found: re.Match[str], *, word: _Word, head: re.Match[str]) -> bool:
+    """Tell at first sight what is too short or a reference: most places of a hostile text are."""
+    start = head.end()
+    quote = head["quote"]
+    if text.startswith(("$(", "${", "{{"), start):
+        return True
+    if not quote or text[found.start()].isupper():
+        return False
+    return _quote_end(text, start, quote=quote) - start < (4 if word.is_password else 8)
+
+
 def _key(text: str, found: re.Match[str], *, word: _Word, head: re.Match[str]) -> _Key:
     around = text[max(0, found.start() - 48) : found.start()]
     before = around.rstrip(_NAME_CHARACTERS)
     name = around[len(before) :] + text[found.start() : head.end("tail")]
     tail = head["tail"].lower()
-    assign = head["assign"]
-    is_set = assign == "=" and head["quote"] != "`"
-    is_set = is_set or (head["option"] is not None and environment.declares(before))
-    return _Key(
-        word=word,
-        text=name,
-        tail=tail,
-        before=before,
-        is_spaced=assign is None or assign != assign.strip(),
-        is_quoted=bool(head["quote"] or head["element"]),
-        is_variable=is_set and environment.names_secret(name, tail),
-        is_entry=assign is not None and ": " in assign and _begins_line(before),
-    )
+    is_variable = _is_set(head, before) and environment.names_secret(name, tail)
+    return _Key(word, name, tail, before, head, is_variable)
+
+
+def _is_set(head: re.Match[str], before: str) -> bool:
+    if head["option"]:
+        return environment.declares(before)
+    return head["assign"] == "=" and head["quote"] != "`"
 
 
 def _begins_line(before: str) -> bool:
@@ -227,7 +253,7 @@ _PLAIN = re.compile(r"[A-Za-z_]+[.!?]?|[\d.,_]+")
 
 
 def _is_secret(key: _Key, value: str) -> bool:
-    if key.is_variable and not (key.word.is_weak and len(value) < 8):
+    if key.is_variable and not (key.is_weak and len(value) < 8):
         closes = key.is_quoted and (key.lead in _QUOTED or _STRING_ENDED.match(value))
         return not closes and environment.is_given(key.text, value)
     if len(value) < (4 if key.word.is_password else 8) or not _may_be(key, value):
@@ -241,13 +267,13 @@ def _is_secret(key: _Key, value: str) -> bool:
 
 def _may_be(key: _Key, value: str) -> bool:
     """Rule out code: by the rest of the key, by how the value begins, by its being a name."""
-    if key.word.is_weak or (key.tail and not _KNOWN_TAIL.fullmatch(key.tail)):
+    if key.is_weak or (key.tail and not _KNOWN_TAIL.fullmatch(key.tail)):
         return is_random(value)
     if key.is_quoted:
         return not _STRING_ENDED.match(value)
     if key.is_environment:
         return True
-    if _CALL.match(value) or _TYPE.fullmatch(value):
+    if _TYPE.fullmatch(value):
         return False
     return not _ATTRIBUTE.fullmatch(value) or is_random(value, at_least=16)
 
@@ -283,7 +309,7 @@ _DESCRIPTION = re.compile(
 
 def _is_entry(key: _Key, value: str) -> bool:
     """Tell whether a line such as `token: value` gives a secret, and neither a type nor a state."""
-    if not key.is_entry or key.is_quoted or key.word.is_weak or not _ENTRY.fullmatch(value):
+    if not key.is_entry or key.is_quoted or key.is_weak or not _ENTRY.fullmatch(value):
         return False
     if key.text[:1].isupper() and not key.text.isupper():
         return False

@@ -52,20 +52,17 @@ def _is_for_curl(match: re.Match[str]) -> bool:
 
 
 def _is_for_mysql(match: re.Match[str]) -> bool:
-    return _MYSQL.search(_command_before(match)) is not None and _is_no_port(match)
+    return _is_given(match) and not _PORTS.fullmatch(match["secret"]) and _follows(match, _MYSQL)
 
 
 def _is_for_login(match: re.Match[str]) -> bool:
-    return _LOGIN.search(_command_before(match)) is not None and _is_given(match)
+    return _is_given(match) and _follows(match, _LOGIN)
 
 
-def _is_no_port(match: re.Match[str]) -> bool:
-    return not _PORTS.fullmatch(match["secret"]) and _is_given(match)
-
-
-def _command_before(match: re.Match[str]) -> str:
-    before = match.string[max(0, match.start() - 400) : match.start()]
-    return _COMMAND_END.split(before)[-1]
+def _follows(match: re.Match[str], program: re.Pattern[str]) -> bool:
+    """Tell whether a program is named before the match, in the same command."""
+    before = match.string[max(0, match.start() - 200) : match.start()]
+    return program.search(_COMMAND_END.split(before)[-1]) is not None
 
 
 _COMMAND_END = re.compile(r"[\r\n;|&]")
@@ -171,8 +168,14 @@ PASSAGES = (
         _is_for_curl,
         re.compile(r"[^\s\"']*"),
     ),
-    Passage("password", " -p", re.compile(rf" -p{_ARGUMENT}"), _is_for_mysql, _NO_MORE),
-    Passage("password", " -p", re.compile(rf" -p[ \t]{{1,4}}{_ARGUMENT}"), _is_for_login, _NO_MORE),
+    Passage("password", "-p", re.compile(rf"-p(?<=\s-p){_ARGUMENT}"), _is_for_mysql, _NO_MORE),
+    Passage(
+        "password",
+        "-p",
+        re.compile(rf"-p(?<=\s-p)[ \t]{{1,4}}{_ARGUMENT}"),
+        _is_for_login,
+        _NO_MORE,
+    ),
     Passage(
         "password",
         "sshpass",

@@ -611,6 +611,20 @@ HOSTILE = {
     "aws": "AKIA",
     "sendgrid": "SG." + "a" * 15,
     "openai": "sk-aaaa",
+    "mysql": "mysql -p",
+    "mysql-ends": "mysql mysql; -px -px ",
+    "login": "docker login -p ",
+    "options": '"--token", ',
+    "option-words": '"--password","aaaa',
+    "variable-words": 'SECRET_TOKEN="a ',
+    "variable-calls": "A_TOKEN=$(",
+    "entry": "token: ",
+    "entry-lines": "token: aaaaaaaa b\n",
+    "entry-spaces": "\n" + " " * 40 + "token: a",
+    "item": '["A_TOKEN=',
+    "item-spaces": " " * 40 + '"A_TOKEN=a',
+    "names": "A_TOKEN_" * 8 + "=a ",
+    "dotted": "A_TOKEN=" + "a." * 60,
     "name-value": "token,\n name value value: ",
 }
 
@@ -630,7 +644,7 @@ def test_hostile_text_costs_linear_time(seed: str) -> None:
     half_s = _seconds(whole[: LONGEST // 2])
     whole_s = _seconds(whole)
     assert whole_s < 3.2 * half_s + 0.05
-    assert whole_s < 2
+    assert whole_s < 4  # coverage and a busy machine make it several times slower
 
 
 def _seconds(text: str) -> float:
