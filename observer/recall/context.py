@@ -8,6 +8,7 @@ something smaller.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -136,9 +137,7 @@ class _Purse:
     ) -> list[Entry]:
         bought = []
         for hit in hits:
-            shown = dict.fromkeys(
-                passage(_content(hit.item), length, words=words) for length in lengths
-            )
+            shown = _shown(_content(hit.item), lengths, words)
             tries = (Entry(hit=hit, content=content) for content in shown)
             entry = next((each for each in tries if self._buy(costs.entry(each))), None)
             if entry:
@@ -218,22 +217,43 @@ def _candidates(request: PackRequest) -> int:
     return min(max(FEWEST_CANDIDATES, affordable), MOST_CANDIDATES)
 
 
+def _shown(text: str, lengths: Sequence[int], words: Sequence[str]) -> Iterator[str]:
+    """Yield passages of a text, longest first; none twice, and none before it is asked for."""
+    longer = None
+    for length in lengths:
+        shown = passage(text, length, words=words)
+        if shown != longer:
+            yield shown
+        longer = shown
+
+
 def _content(item: Item) -> str:
     return item.narrative or "; ".join(item.facts) or item.subtitle
 
 
 def _distinct(hits: Iterable[Hit]) -> list[Hit]:
     """Leave out what says the same as something better; numbers make no difference."""
+    offered = list(hits)
+    titles = Counter(map(_title, offered))
     kept = []
     told: dict[tuple[str, str], list[set[str]]] = {}
-    for hit in hits:
-        item = hit.item
-        words = set(_LETTERS.findall(f"{item.subtitle} {_content(item)}".casefold()))
-        others = told.setdefault((item.type, item.title.casefold()), [])
+    for hit in offered:
+        title = _title(hit)
+        # Few share a title, and taking texts apart costs more than all else here.
+        words = _words(hit.item) if titles[title] > 1 else set()
+        others = told.setdefault(title, [])
         if not any(_alike(words, other) for other in others):
             others.append(words)
             kept.append(hit)
     return kept
+
+
+def _title(hit: Hit) -> tuple[str, str]:
+    return hit.item.type, hit.item.title.casefold()
+
+
+def _words(item: Item) -> set[str]:
+    return set(_LETTERS.findall(f"{item.subtitle} {_content(item)}".casefold()))
 
 
 def _alike(some: set[str], other: set[str]) -> bool:

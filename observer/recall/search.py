@@ -7,6 +7,7 @@ was understood otherwise than written.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import chain
 
 import msgspec
@@ -48,9 +49,10 @@ def search(reader: Reader, text: str, filters: Filters, *, limit: int, now_ms: i
     ranked = matches(reader, wanted, filters, limit=limit)
     items = {item.id: item for item in reader.items([match.id for match, _ in ranked])}
     hits = []
+    stem = cache(reader.stem)
     for match, fts5 in ranked:
         item = items[match.id]
-        terms, close = matched(item, wanted.words, stem=reader.stem)
+        terms, close = matched(item, wanted.words, stem=stem)
         signals = Signals(
             fts5=fts5, close=close, recency=recency(item.created_ms, now_ms=now_ms), terms=terms
         )
