@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.figure import Aim, Figure
+from benchmarks.figure import Aim, Figure, percentile
 from benchmarks.lab import Lab, Options, lab, until
 from benchmarks.work import Work
 
@@ -47,14 +47,20 @@ def _compared(
     name: str, hook: list[str], payload: str, options: Options, cwd: Path
 ) -> Iterator[Figure]:
     nothing, ours = _timed([NOTHING, hook], payload, options.rounds(ROUNDS), cwd)
-    ratios = [b / a for a, b in zip(nothing, ours, strict=True)]
-    took = " and ".join(f"{1000 * sorted(t)[len(t) // 2]:.2f} ms" for t in (nothing, ours))
-    yield Figure(name, ratios, "x", (AIM,), remark=f"medians of sh and hook {took}")
+    ratios = [b[0] / a[0] for a, b in zip(nothing, ours, strict=True)]
+    columns = [column for each in (nothing, ours) for column in zip(*each, strict=True)]
+    sh_s, sh_cpu_s, hook_s, hook_cpu_s = (percentile(column, 50) for column in columns)
+    remark = (
+        f"sh {1000 * sh_s:.2f} ms, hook {1000 * hook_s:.2f} ms; "
+        f"of processor time {hook_cpu_s / sh_cpu_s:.2f}x"
+    )
+    yield Figure(name, ratios, "x", (AIM,), remark=remark)
 
 
-def _timed(
-    programs: list[list[str]], payload: str, rounds: int, cwd: Path
-) -> tuple[list[float], ...]:
+Times = list[tuple[float, float]]
+
+
+def _timed(programs: list[list[str]], payload: str, rounds: int, cwd: Path) -> tuple[Times, ...]:
     environ = {"HOME": os.environ["HOME"], "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
     job = {
         "programs": programs,
@@ -71,7 +77,7 @@ def _timed(
         check=True,
         cwd=cwd,
     )
-    return tuple(msgspec.json.decode(done.stdout))
+    return tuple(msgspec.json.decode(done.stdout, type=list[Times]))
 
 
 def _payload(project: Path) -> str:
