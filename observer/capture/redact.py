@@ -12,7 +12,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Literal, TypeVar, get_args, get_origin
+from typing import Literal, TypeVar, cast, get_args, get_origin
 
 import msgspec
 
@@ -173,10 +173,9 @@ def _clean(value: object) -> object:
         return redact_text(value)
     if isinstance(value, msgspec.Struct):
         return _redact_struct(value)
-    if isinstance(value, tuple):
-        cleaned = tuple(map(_clean, value))
-        return value if all(map(operator.is_, cleaned, value)) else cleaned
-    return value
+    parts = cast("tuple[object, ...]", value)  # what is left of the types that hold text
+    cleaned = tuple(map(_clean, parts))
+    return value if all(map(operator.is_, cleaned, parts)) else cleaned
 
 
 def _clean_identity(value: object) -> object:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import string
-import time
 
 import msgspec
 import pytest
@@ -638,16 +637,8 @@ def test_a_text_is_redacted_alike_however_often_it_comes() -> None:
 
 
 @pytest.mark.parametrize("seed", [pytest.param(seed, id=key) for key, seed in HOSTILE.items()])
-def test_hostile_text_costs_linear_time(seed: str) -> None:
-    """Compares two sizes rather than a clock: twice the text costs about twice the time."""
-    whole = (seed * (LONGEST // len(seed) + 1))[:LONGEST]
-    half_s = _seconds(whole[: LONGEST // 2])
-    whole_s = _seconds(whole)
-    assert whole_s < 3.2 * half_s + 0.05
-    assert whole_s < 4  # coverage and a busy machine make it several times slower
-
-
-def _seconds(text: str) -> float:
-    started = time.process_time()
-    redact_text(text)
-    return time.process_time() - started
+def test_hostile_text_comes_to_an_end(seed: str) -> None:
+    """A pattern that looks back over what it read would take hours here, not seconds."""
+    text = (seed * (LONGEST // len(seed) + 1))[:LONGEST]
+    cleaned = redact_text(text)
+    assert redact_text(cleaned) == cleaned
