@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
 
 from observer.events import Edit, FileWrite, Value
 from observer.interpret.wording import distinct, one_line
@@ -65,25 +64,25 @@ def difference(old: str, new: str, language: str) -> Change:
     """Compare two versions of a piece of text."""
     old_lines, new_lines = _split(old), _split(new)
     start = _common(old_lines, new_lines)
-    end = _common(reversed(old_lines[start:]), reversed(new_lines[start:]))
+    end = _common(old_lines[start:][::-1], new_lines[start:][::-1])
     old_part = old_lines[start : len(old_lines) - end]
     new_part = new_lines[start : len(new_lines) - end]
     gone, fresh = _only_in(old_part, new_part), _only_in(new_part, old_part)
     is_single = len(gone) == len(fresh) == 1
     around = _enclosing(new_lines[:start], language)
-    was, was_touched = _walk(old_part, set(gone), around, language)
-    now, now_touched = _walk(new_part, set(fresh), around, language)
+    was, touched = _walk(old_part, set(gone), around, language)
+    now, touched_now = _walk(new_part, set(fresh), around, language)
     is_moved = was.keys() != now.keys()
     below = _defined(new_lines[len(new_lines) - end :], language) if is_moved else set()
-    touched = was_touched | now_touched
-    touched |= {name for name in now if was.get(name, now[name]) != now[name]}
-    stayed = (*(name for _, name in around), *(name for name in now if name in was))
+    touched |= touched_now
+    touched |= {name for name, line in now.items() if was.get(name, line) != line}
+    stayed = [name for _, name in around] + [name for name in now if name in was]
     return Change(
         added=len(fresh),
         removed=len(gone),
-        new=distinct((name for name in now if name not in was and name not in below), SYMBOLS),
-        changed=distinct((name for name in stayed if name in touched), SYMBOLS),
-        gone=distinct((name for name in was if name not in now and name not in below), SYMBOLS),
+        new=distinct([name for name in now if name not in was and name not in below], SYMBOLS),
+        changed=distinct([name for name in stayed if name in touched], SYMBOLS),
+        gone=distinct([name for name in was if name not in now and name not in below], SYMBOLS),
         names=_identifiers(fresh, old),
         dropped=_identifiers(gone, new),
         before=one_line(gone[0], 100) if is_single else "",
@@ -95,9 +94,9 @@ def merged(first: Change, then: Change) -> Change:
     """Return the sum of two changes of one file, in the order they were made."""
     new = distinct((*first.new, *then.new), SYMBOLS)
     gone = distinct((*first.gone, *then.gone), SYMBOLS)
-    came_and_went = set(first.new) & set(then.gone)
-    back_again = set(first.gone) & set(then.new)
-    moved = (name for name in then.new if name in back_again)
+    came_and_went = {name for name in first.new if name in then.gone}
+    back_again = {name for name in first.gone if name in then.new}
+    moved = [name for name in then.new if name in back_again]
     changed = (*first.changed, *then.changed, *moved)
     settled = {*new, *gone} - back_again
     return Change(
@@ -117,17 +116,18 @@ def _split(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n")
 
 
-def _common(first: Iterable[str], second: Iterable[str]) -> int:
-    count = 0
-    for one, other in zip(first, second, strict=False):
+def _common(first: list[str], second: list[str]) -> int:
+    """Return how many lines both begin with."""
+    for count, (one, other) in enumerate(zip(first, second, strict=False)):
         if one != other:
-            break
-        count += 1
-    return count
+            return count
+    return min(len(first), len(second))
 
 
 def _only_in(part: list[str], other: list[str]) -> list[str]:
     """Return the lines of a part that the other does not have, each as often as it lacks it."""
+    if not part or not other:
+        return part
     spare: dict[str, int] = {}
     for line in other:
         spare[line] = spare.get(line, 0) + 1
@@ -141,6 +141,8 @@ def _only_in(part: list[str], other: list[str]) -> list[str]:
 
 
 def _identifiers(lines: list[str], other: str) -> tuple[str, ...]:
+    if not lines:
+        return ()
     found: dict[str, None] = {}
     for name in _IDENTIFIER.findall("\n".join(lines)[:_NAMED_CHARS]):
         if name not in found and name not in KEYWORDS and name not in other:
@@ -175,13 +177,15 @@ def _walk(
     defined: dict[str, str] = {}
     touched: set[str] = set()
     inside = list(around)
+    is_flat = language in FLAT
     for line in part[:_LINES]:
         text = line.lstrip()
         if not text:
             continue
         indent = len(line) - len(text)
         name = definition(text, indent, language)
-        _leave(inside, text, indent, is_flat=language in FLAT, is_definition=bool(name))
+        if inside:
+            _leave(inside, text, indent, is_flat=is_flat, is_definition=bool(name))
         if name:
             inside.append((indent, name))
             defined[name] = text

@@ -74,14 +74,14 @@ def item(
     """
     event = recorded.event
     first = origin or origin_of(recorded)
-    by = f"by sub-agent {one_line(event.agent, 60)}" if event.agent else ""
+    by = (f"by sub-agent {one_line(event.agent, 60)}",) if event.agent else ()
     return Item(
         id=item_id(first.seq),
         uuid=item_uuid(first.event, first.at_ms),
         kind="observation",
         type=told.type,
         title=told.title or told.type,
-        subtitle=", ".join(part for part in (told.subtitle, by) if part),
+        subtitle=", ".join((told.subtitle, *by) if told.subtitle else by),
         narrative=told.narrative,
         facts=told.facts,
         concepts=told.concepts,
@@ -102,5 +102,6 @@ def item(
 
 def content_hash(*parts: str) -> str:
     """Return 32 hexadecimal digits that are equal for equal words, whatever the spacing."""
-    text = " ".join("\0".join(parts).split())
+    text = "|".join(parts)
+    text = one_line(text, len(text))
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]

@@ -5,6 +5,8 @@ Part of interpretation (step 6): pure functions from what happened to `Told`.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from observer.events import Command
 from observer.interpret import concepts
 from observer.interpret.commandline import Line
@@ -16,17 +18,18 @@ from observer.interpret.wording import distinct, first_line, lasted, listed, one
 
 def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: int = 1) -> Told:
     """Tell a command that was run `times` times with this outcome, the last time as given."""
-    facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(command, verdict)]
+    code = exit_code_of(command)
+    facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, verdict)]
     folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
     return Told(
         type="command",
         title=one_line(line.head, TITLE),
         subtitle=one_line(command.description or (f"in {folder}" if folder else ""), SUBTITLE),
-        narrative=_narrative(command, line, verdict, times),
+        narrative=_narrative(command, line, verdict, code=code, times=times),
         facts=tuple(facts[:FACTS]),
         concepts=concepts.together(
             concepts.of_tools((verdict.tool, *line.tools)),
-            concepts.of_text(f"{_arguments(line)} {command.description}", 4),
+            _about(line.head, command.description[:SUBTITLE]),
             *(concepts.of_path(name.partition("::")[0]) for name in verdict.failing[:2]),
         ),
         chars=len(command.command) + len(command.output),
@@ -43,10 +46,8 @@ def looked(lines: tuple[str, ...], *, times: int, chars: int) -> Told:
         title=one_line(", ".join(lines[:3]) + more if more else listed(lines, 3), TITLE),
         subtitle="looking around" if times > 1 else "",
         narrative=one_line(f"Ran {listed(lines, 12)}{again}.", NARRATIVE),
-        facts=tuple(f"$ {one_line(line, FACT - 2)}" for line in lines[:FACTS]),
-        concepts=concepts.together(
-            concepts.of_tools(programs), *(concepts.of_text(line, 2) for line in lines[:4])
-        ),
+        facts=tuple([f"$ {line}" for line in lines[:FACTS]]),
+        concepts=concepts.together(concepts.of_tools(programs), *map(_words, lines[:4])),
         chars=chars,
     )
 
@@ -65,12 +66,20 @@ def started(command: Command, line: Line, where: Where) -> Told:
     )
 
 
-def _arguments(line: Line) -> str:
-    return " ".join(word for word in line.head.split()[1:] if not word.startswith("-"))
+@lru_cache(maxsize=1024)
+def _about(head: str, description: str) -> tuple[str, ...]:
+    arguments = " ".join(word for word in head.split()[1:] if not word.startswith("-"))
+    return concepts.of_text(f"{arguments} {description}", 4)
 
 
-def _narrative(command: Command, line: Line, verdict: Verdict, times: int) -> str:
-    code = exit_code_of(command)
+@lru_cache(maxsize=1024)
+def _words(line: str) -> tuple[str, ...]:
+    return concepts.of_text(line, 2)
+
+
+def _narrative(
+    command: Command, line: Line, verdict: Verdict, *, code: int | None, times: int
+) -> str:
     again = f" {times:,} times" if times > 1 else ""
     remarks = [f"exit {code}"] if code is not None else []
     if code is None and verdict.ok is False:
@@ -90,8 +99,7 @@ def _narrative(command: Command, line: Line, verdict: Verdict, times: int) -> st
     return one_line(" ".join(sentences), NARRATIVE)
 
 
-def _outcome_facts(command: Command, verdict: Verdict) -> list[str]:
-    code = exit_code_of(command)
+def _outcome_facts(code: int | None, verdict: Verdict) -> list[str]:
     facts = [f"exit code {code}"] if code is not None else []
     if verdict.tool and verdict.said:
         facts.append(one_line(f"{verdict.tool}: {verdict.said}", FACT))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import chain
 
 from observer.interpret.wording import distinct, word_set
 from observer.languages import KEYWORDS, language_of
@@ -95,7 +96,7 @@ def identifier_words(name: str) -> tuple[str, ...]:
 
 def of_tools(tools: Iterable[str]) -> tuple[str, ...]:
     """Return what programs stand for, by the table."""
-    return distinct((word for tool in tools for word in TOOLS.get(tool, ())), AT_MOST)
+    return together(*[TOOLS.get(tool, ()) for tool in tools])
 
 
 def of_text(text: str, at_most: int = AT_MOST) -> tuple[str, ...]:
@@ -105,9 +106,9 @@ def of_text(text: str, at_most: int = AT_MOST) -> tuple[str, ...]:
         if word not in _SILENT and word[0].isalpha():
             name = word.rstrip("-_")
             counts[name] = counts.get(name, 0) + 1
-    return tuple(sorted(counts, key=lambda word: -counts[word])[:at_most])
+    return tuple(sorted(counts, key=counts.__getitem__, reverse=True)[:at_most])
 
 
 def together(*sources: Iterable[str]) -> tuple[str, ...]:
     """Join concepts from several sources, the first source's first."""
-    return distinct((word for source in sources for word in source), AT_MOST)
+    return distinct(chain.from_iterable(sources), AT_MOST)

@@ -60,7 +60,7 @@ def started(write: FileWrite, change: Change, where: Where) -> Told:
 
 def chars_of(write: FileWrite) -> int:
     """Return how many characters of text a write carried."""
-    return len(write.content or "") + sum(len(edit.old) + len(edit.new) for edit in write.edits)
+    return len(write.content or "") + sum([len(edit.old) + len(edit.new) for edit in write.edits])
 
 
 def read(read: FileRead, where: Where, *, ranges: tuple[str, ...] = (), times: int = 1) -> Told:
@@ -84,7 +84,7 @@ def read(read: FileRead, where: Where, *, ranges: tuple[str, ...] = (), times: i
 
 def shown_paths(read: FileRead, where: Where) -> tuple[str, ...]:
     """Return the paths of a read as they are shown, each once."""
-    return distinct((relative(path, where.root, where.cwd) for path in read.paths), PATHS)
+    return distinct([relative(path, where.root, where.cwd) for path in read.paths], PATHS)
 
 
 def _failed(write: FileWrite, path: str) -> Told:
@@ -107,11 +107,10 @@ def _sentences(opening: str, operation: str, change: Change, times: int) -> str:
     said = [f"{opening}{inside}: {edits}{lines}." if edits or lines else f"{opening}{inside}."]
     if change.before and change.after and not inside:
         said.append(f"`{change.before}` became `{change.after}`.")
-    adds = listed(change.new, 8)
-    removes = listed(change.gone, 8)
-    if adds or removes:
-        parts = [f"adds {adds}" if adds else "", f"removes {removes}" if removes else ""]
-        said.append(f"It {' and '.join(part for part in parts if part)}.")
+    if change.new or change.gone:
+        parts = [f"adds {listed(change.new, 8)}"] if change.new else []
+        parts += [f"removes {listed(change.gone, 8)}"] if change.gone else []
+        said.append(f"It {' and '.join(parts)}.")
     known = {*change.new, *change.changed, *change.gone}
     if names := [name for name in change.names if name not in known]:
         said.append(f"Brings in {', '.join(names)}.")
@@ -137,7 +136,7 @@ def _facts(path: str, change: Change) -> tuple[str, ...]:
         ("changed", change.changed),
         ("removed", change.gone),
     ):
-        facts += (one_line(f"{word} {name}", FACT) for name in names)
+        facts += [one_line(f"{word} {name}", FACT) for name in names]
     if change.added or change.removed:
         facts.append(f"+{change.added} -{change.removed} lines")
     return tuple(facts[:FACTS])

@@ -104,7 +104,7 @@ def exit_code_of(command: Command) -> int | None:
     if command.exit_code is not None or not command.output:
         return command.exit_code
     for part in (command.output[:80], command.output[-80:]):
-        if match := _EXIT_LINE.search(part):
+        if "xit" in part and (match := _EXIT_LINE.search(part)):
             return int(match.group(1)[:9])
     return None
 

@@ -156,13 +156,16 @@ def counted_in(state: State, kind: str, agent: str) -> State:
 
 def opened(state: State, burst: Open) -> State:
     """Return the state with a burst as its newest, in place of an earlier one of its key."""
-    others = tuple(other for other in state.opens if other.key != burst.key)
+    others = [other for other in state.opens if other.key != burst.key]
     return replace(state, opens=(*others, burst)[-OPENS:])
 
 
 def burst_of(state: State, key: str) -> Open | None:
     """Return the open burst of a key."""
-    return next((burst for burst in state.opens if burst.key == key), None)
+    for burst in state.opens:
+        if burst.key == key:
+            return burst
+    return None
 
 
 def without(state: State, burst: Open) -> State:
@@ -172,8 +175,9 @@ def without(state: State, burst: Open) -> State:
 
 def closed(state: State, kind: str = "") -> State:
     """Return the state without open bursts of a kind, or of any kind."""
-    kept = tuple(burst for burst in state.opens if kind and not burst.key.startswith(f"{kind}|"))
-    return state if len(kept) == len(state.opens) else replace(state, opens=kept)
+    mark = f"{kind}|" if kind else ""
+    kept = [burst for burst in state.opens if not burst.key.startswith(mark)]
+    return state if len(kept) == len(state.opens) else replace(state, opens=tuple(kept))
 
 
 def intended(state: State, pending: Pending) -> State:
@@ -209,9 +213,12 @@ def wrote(state: State, path: str, change: Change, operation: str) -> State:
         fate="created" if is_born else "deleted" if operation == "delete" else touched.fate,
         is_dirty=True,
     )
-    commands = state.commands
-    if any(ran.ok is False for ran in commands.values()):
-        commands = {head: _changed_since(ran, path) for head, ran in commands.items()}
+    unaware = {
+        head: replace(ran, since=(*ran.since, path)[-5:])
+        for head, ran in state.commands.items()
+        if ran.ok is False and path not in ran.since
+    }
+    commands = {**state.commands, **unaware} if unaware else state.commands
     return replace(state, files=_newest(files, FILES), commands=commands)
 
 
@@ -237,12 +244,6 @@ def committed(state: State, said: str, paths: Iterable[str]) -> State:
         for path, touched in state.files.items()
     }
     return replace(state, files=files, commits=added(state.commits, said))
-
-
-def _changed_since(ran: Ran, path: str) -> Ran:
-    if ran.ok is not False or path in ran.since:
-        return ran
-    return replace(ran, since=(*ran.since, path)[-5:])
 
 
 def _fix_said(head: str, was: Ran) -> str:

@@ -15,9 +15,11 @@ def one_line(text: str, limit: int) -> str:
     """Return the text on one line, printable, of at most `limit` characters, ending in … if cut."""
     if len(text) <= limit and text.isprintable() and "  " not in text:
         return text.strip(" ")
-    shown = " ".join(text[: limit * 4].split())
-    if not shown.isprintable():
-        shown = " ".join("".join(filter(str.isprintable, shown)).split())
+    shown = text[: limit * 4].strip()
+    if "  " in shown or not shown.isprintable():
+        shown = " ".join(shown.split())
+        if not shown.isprintable():
+            shown = " ".join("".join(filter(str.isprintable, shown)).split())
     if len(shown) > limit or len(text) > limit * 4:
         return shown[: limit - 1].rstrip() + "…"
     return shown
@@ -46,17 +48,18 @@ def counted(number: int, noun: str) -> str:
 
 def listed(names: Sequence[str], at_most: int = 4) -> str:
     """Return ``"a"``, ``"a and b"``, ``"a, b and 3 more"``."""
+    if len(names) < 2:
+        return "".join(names)
+    shown = names
     if len(names) > at_most:
         shown = [*names[: at_most - 1], f"{len(names) - at_most + 1:,} more"]
-    else:
-        shown = list(names)
-    if len(shown) < 2:
-        return "".join(shown)
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def distinct(names: Iterable[str], at_most: int) -> tuple[str, ...]:
     """Return the first `at_most` different names, in order, empty ones left out."""
+    if not names:
+        return ()
     found = dict.fromkeys(names)
     found.pop("", None)
     return tuple(found)[:at_most]

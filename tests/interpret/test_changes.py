@@ -33,6 +33,8 @@ CASES = [
      ((), ("A",), ()), (1, 1)),
     ("long-signature", "typescript", "function f(\n  a,\n) {\n  go()\n}\n",
      "function f(\n  a,\n) {\n  stay()\n}\n", ((), ("f",), ()), (1, 1)),
+    ("end-of-signature", "typescript", "function f(\n  a,\n) {\n  go()\n}\n",
+     "function f(\n  a,\n): X {\n  go()\n}\n", ((), (), ()), (1, 1)),
     ("brace-on-its-line", "c", "int f(void)\n{\n    return 1;\n}\n",
      "int f(void)\n{\n    return 2;\n}\n", ((), ("f",), ()), (1, 1)),
     ("closing-brace", "typescript", "function f() {\n  a()\n}\n", "function f() {\n  a()\n}}\n",
