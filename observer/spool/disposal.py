@@ -1,8 +1,8 @@
 """Deletes files that nobody needs any more; many of them beside the work.
 
 Where freed blocks are discarded at once, deleting a small file waits longer for the device than
-the whole of storing its event takes. What a crash leaves undeleted has no name in `new/`, so it is
-no event, and is swept away later.
+the whole of storing its event takes. What the end of a process leaves undeleted has no name in
+`new/`, so it is no event, and is swept away later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ AT_ONCE = 16
 
 
 class Disposal:
-    """Deletes in the order given. A process does not end before all is deleted."""
+    """Deletes in the order given; the end of the process waits for nothing."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -37,7 +37,7 @@ class Disposal:
             if self._is_working:
                 return
             self._is_working = True
-        threading.Thread(target=self._work, name="spool-disposal").start()
+        threading.Thread(target=self._work, name="spool-disposal", daemon=True).start()
 
     def _work(self) -> None:
         while path := self._next():
