@@ -98,6 +98,8 @@ class Draining:
         self._health.recover("store")
 
     async def _close_idle(self) -> None:
+        if await asyncio.to_thread(self._spool.depth):
+            return  # a session that looks silent may go on in what is not stored yet
         if projects := await self._writer.run(self._pipeline.close_idle):
             self._told(projects)
 
