@@ -11,6 +11,7 @@ import random
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -104,7 +105,6 @@ class Work:
         new = self._changed(old)
         lines[start:end] = new
         full = f"{session.project}/{path}"
-        patch = {"oldStart": start, "newStart": start, "lines": [f"+{n}" for n in new[:12]]}
         return {
             "tool_name": "Edit",
             "tool_input": {
@@ -113,7 +113,7 @@ class Work:
                 "new_string": "\n".join(new),
                 "replace_all": False,
             },
-            "tool_response": {"filePath": full, "structuredPatch": [patch]},
+            "tool_response": {"filePath": full, "structuredPatch": _hunks(old, new, start)},
         }
 
     def _changed(self, old: list[str]) -> list[str]:
@@ -225,6 +225,25 @@ def sources() -> dict[str, tuple[str, ...]]:
     """Return the lines of this package's files, by their paths."""
     found = (path for path in (ROOT / "observer").rglob("*.py") if path.stat().st_size > 2000)
     return {str(path.relative_to(ROOT)): tuple(path.read_text().splitlines()) for path in found}
+
+
+def _hunks(old: list[str], new: list[str], start: int) -> list[dict[str, Any]]:
+    """Return the differing stretches with three lines around each, as Claude Code reports them."""
+    hunks = []
+    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(3):
+        lines: list[str] = []
+        for tag, i, j, k, m in group:
+            if tag == "equal":
+                lines += [f" {line}" for line in old[i:j]]
+            else:
+                lines += [f"-{line}" for line in old[i:j]] + [f"+{line}" for line in new[k:m]]
+        first, last = group[0], group[-1]
+        hunks.append({
+            "oldStart": start + 1 + first[1], "oldLines": last[2] - first[1],
+            "newStart": start + 1 + first[3], "newLines": last[4] - first[3],
+            "lines": lines,
+        })  # fmt: skip
+    return hunks
 
 
 def spool(home: Home, work: Work, count: int) -> int:
