@@ -7,33 +7,23 @@ it; whatever dies in between is replayed, and the event's id makes the replay a 
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
-from pathlib import Path
 
-import msgspec
-
-from observer.capture.decode import decode
-from observer.capture.fit import fit
-from observer.capture.project import Places, folder_of
-from observer.capture.redact import redact, redact_bytes, redact_text
-from observer.capture.repository import read_commit
+from observer.capture.project import Places
+from observer.capture.redact import redact_bytes, redact_text
 from observer.config import Settings
-from observer.errors import NotFound, ObserverError, StoreUnavailable, Undecodable
-from observer.events import Commit, Event, SessionEnd, Value
+from observer.errors import ObserverError, StoreUnavailable, Undecodable
+from observer.events import Event, SessionEnd, Value
 from observer.model import Place, Receipt, Session
-from observer.pipeline.intake import Intake, Located
+from observer.pipeline.intake import Intake
 from observer.pipeline.projection import Projection
+from observer.pipeline.reading import Located, Reading
 from observer.spool import Entry, Spool
 from observer.store.interface import Store
 
 BATCH = 500
 """Entries of one commit: enough to share its fsync, few enough to be searchable soon."""
 
-PlaceOf = Callable[[str], Place]
-
-_NOWHERE = Place(root="")
 _log = logging.getLogger(__name__)
 
 
@@ -64,8 +54,8 @@ class Pipeline:
     ) -> None:
         self._store = store
         self._spool = spool
-        self._settings = settings
-        self._places = places
+        self._idle_ms = settings.session_idle_minutes * 60_000
+        self._reading = Reading(settings, places=places, now_ms=now_ms)
         self._now_ms = now_ms
 
     def drain(self) -> Drained:
@@ -75,9 +65,8 @@ class Pipeline:
             StoreUnavailable: the store or the spool cannot be written; nothing was acknowledged.
         """
         entries = self._spool.claim(at_most=BATCH)
-        # All of a batch is read within a moment, and most of it in one folder.
-        place_of = cache(self._places.at)
-        read = [(entry, self._read(entry, place_of)) for entry in entries]
+        self._reading.look_again()
+        read = [(entry, self._read(entry)) for entry in entries]
         good = [(entry, located) for entry, located in read if located is not None]
         try:
             projects = self._store_all(located for _, events in good for located in events)
@@ -102,10 +91,8 @@ class Pipeline:
         Raises:
             StoreUnavailable: the store cannot be written; nothing was stored.
         """
-        located = [
-            self._locate(self._clean(event), self._places.at, project_id=project_id)
-            for event in events
-        ]
+        self._reading.look_again()
+        located = [self._reading.locate(event, project_id=project_id) for event in events]
         with self._store.write() as writer:
             intake = Intake(writer, stored_ms=self._now_ms())
             receipts = [intake.take(one) if one else Receipt() for one in located]
@@ -114,14 +101,13 @@ class Pipeline:
 
     def close_idle(self) -> frozenset[int]:
         """End the sessions that have been silent for too long; returns their projects."""
-        idle_ms = self._settings.session_idle_minutes * 60_000
         with self._store.read() as reader:
-            silent = reader.idle_sessions(before_ms=self._now_ms() - idle_ms)
+            silent = reader.idle_sessions(before_ms=self._now_ms() - self._idle_ms)
         if not silent:
             return frozenset()
         return self._store_all(
             Located(
-                event=_end_of(session, session.last_ms + idle_ms),
+                event=_end_of(session, session.last_ms + self._idle_ms),
                 place=Place(root="", branch=session.branch),
                 project_id=session.project_id,
             )
@@ -162,14 +148,10 @@ class Pipeline:
             self._set_aside(entry, f"cannot be interpreted: {error!r}")
             return frozenset()
 
-    def _read(self, entry: Entry, place_of: PlaceOf) -> list[Located] | None:
-        """Decode one entry; None if it went to `spool/bad`."""
-        cap, reason = self._settings.event_cap_bytes, entry.fault
+    def _read(self, entry: Entry) -> list[Located] | None:
+        """Read one entry; None if it went to `spool/bad`."""
         try:
-            if not reason:
-                events = decode(entry.id, entry.data, entry.at_ms, cap_bytes=cap)
-                located = (self._locate(self._clean(event), place_of) for event in events)
-                return [one for one in located if one]
+            return self._reading.read(entry)
         except Undecodable as error:
             reason = str(error)
         except Exception as error:  # noqa: BLE001 - one of the four doors: one event
@@ -187,39 +169,6 @@ class Pipeline:
             raise StoreUnavailable(
                 f"cannot write to the spool: {error.strerror}", hint="free some disk space"
             ) from error
-
-    def _clean(self, event: Event) -> Event:
-        # Redaction sees the whole text: a cut through a secret would hide it from its pattern.
-        event = fit(redact(event), self._settings.event_cap_bytes)
-        # What a clock that was wrong dated to the future would lead every answer until then.
-        return msgspec.structs.replace(event, at_ms=min(event.at_ms, self._now_ms()))
-
-    def _locate(
-        self, event: Event, place_of: PlaceOf, *, project_id: int | None = None
-    ) -> Located | None:
-        """Look up where an event happened; None if that folder is excluded."""
-        folder = folder_of(event)
-        if any(_is_inside(folder, excluded) for excluded in self._settings.exclude):
-            return None
-        place = place_of(folder) if folder else _NOWHERE
-        return Located(event=self._complete(event, place), place=place, project_id=project_id)
-
-    def _complete(self, event: Event, place: Place) -> Event:
-        """Read what a git hook had no time to tell of its commit."""
-        body = event.body
-        if not isinstance(body, Commit) or body.subject or not place.git:
-            return event
-        try:
-            commit = read_commit(place.root, body.hash)
-        except NotFound:
-            return event
-        told = msgspec.structs.replace(commit, action=body.action)
-        return self._clean(msgspec.structs.replace(event, body=told))
-
-
-def _is_inside(folder: str, outer: str) -> bool:
-    top = str(Path(outer).expanduser())
-    return folder == top or folder.startswith(top + os.sep)
 
 
 def _end_of(session: Session, at_ms: int) -> Event:

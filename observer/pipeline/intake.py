@@ -6,22 +6,12 @@ import msgspec
 
 from observer.capture.project import enrich, found, recognise, vanished
 from observer.capture.twins import WINDOW_MS, may_have_twin, twin
-from observer.events import Event, Value
+from observer.events import Event
 from observer.interpret.sessions import continues
 from observer.model import UNASSIGNED, Place, Receipt, Recorded, Session
 from observer.pipeline.projection import Projection
+from observer.pipeline.reading import Located
 from observer.store.interface import Writer
-
-
-class Located(Value):
-    """A redacted event and what the file system said about its folder.
-
-    `project_id` is set where a front named the project; the folder then does not matter.
-    """
-
-    event: Event
-    place: Place
-    project_id: int | None = None
 
 
 class Intake:
@@ -51,7 +41,7 @@ class Intake:
             branch=located.place.branch,
             commit=located.place.commit,
         )
-        if self._is_twin(recorded) or not self._writer.append(recorded, stored_ms=self._stored_ms):
+        if self._is_twin(recorded) or not self._append(recorded, located.data):
             return Receipt()
         self._seq += 1
         if session_id is not None:
@@ -63,6 +53,9 @@ class Intake:
     def finish(self) -> None:
         """Put the items and sessions derived from what was taken."""
         self._projection.finish()
+
+    def _append(self, recorded: Recorded, data: str) -> bool:
+        return self._writer.append(recorded, stored_ms=self._stored_ms, data=data)
 
     def _project_id(self, place: Place, at_ms: int) -> int:
         if not place.root:

@@ -17,7 +17,7 @@ import os
 import re
 import stat
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -39,6 +39,10 @@ _HIDDEN = "."
 """What begins like this is an editor's, a file system's or our own unfinished work."""
 
 
+_Odd = Callable[[str, str], None]
+"""Told the name of something that no hook made, and what is odd about it."""
+
+
 class _Waiting(NamedTuple):
     at_ms: int
     has_own_bytes: bool
@@ -55,7 +59,8 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         self._folders = [folder / name for name in ("tmp", "new", "bad", "shell")]
         self._tmp, self._new, self._bad, shell = self._folders
-        self._bodies = f"{self._tmp}{os.sep}"
+        # As text: a Path for each of 20,000 names costs more than opening it.
+        self._bodies, self._names = f"{self._tmp}{os.sep}", f"{self._new}{os.sep}"
         self._logs = ShellLogs(shell)
         self._disposal = Disposal()
         self._queue: dict[str, _Waiting] = {}
@@ -96,14 +101,31 @@ class Spool:
         """
         batch: list[Entry] = []
         size_bytes = 0
-        sources = [self._own_files(at_most), *self._logs.waiting()]
-        for entry in islice(heapq.merge(*sources, key=lambda entry: entry.at_ms), at_most):
+        for entry in islice(_merged(self._own_files(at_most), *self._logs.waiting()), at_most):
             size_bytes += len(entry.data)
             if batch and size_bytes > at_most_bytes:
                 break
             batch.append(entry)
-            self._logs.hand_out(entry)
+        self.hold(batch)
         return batch
+
+    def backlog(self) -> Iterator[Entry]:
+        """Yield all that waits, oldest first, and change nothing; what no hook made is left out.
+
+        For a process that reads ahead of the one that drains: `claim` tells that one the rest.
+        """
+        waiting = self._listed(_leave).items()
+        own = (self._opened(name, known, _leave) for name, known in waiting)
+        yield from _merged(filter(None, own), *self._logs.unread())
+
+    def hold(self, entries: Iterable[Entry]) -> None:
+        """Take charge of entries, also of those that another process read; `ack` ends it."""
+        for entry in entries:
+            self._logs.hand_out(entry)
+
+    def left(self) -> int:
+        """Return how many entries the last `claim` knew of; more may have come since."""
+        return len(self._queue)
 
     def ack(self, entries: Iterable[Entry]) -> None:
         """Forget entries whose events are on the disk; those already forgotten are no error."""
@@ -113,8 +135,9 @@ class Spool:
                 # The name goes first: bytes without a name are no event, a name without bytes
                 # would look like a loss.
                 remove(entry.path)
-                self._queue.pop(entry.path.name, None)
-        own = (entry.path.name for entry in entries if entry.end is None)
+        own = [_name(entry.path) for entry in entries if entry.end is None]
+        for name in own:
+            self._queue.pop(name, None)
         self._disposal.delete([self._bodies + name for name in own])
         self._logs.finish(entries)
 
@@ -133,7 +156,7 @@ class Spool:
 
     def depth(self) -> int:
         """Count the entries that wait, shells' records included."""
-        return sum(1 for _ in self._names()) + self._logs.depth()
+        return sum(1 for _ in self._waiting()) + self._logs.depth()
 
     def bad(self) -> int:
         """Count what is in `bad/`."""
@@ -144,7 +167,7 @@ class Spool:
     def oldest_ms(self) -> int | None:
         """Return the time of the entry that waits longest, None if none does."""
         times = self._logs.oldest_ms()
-        for item in self._names():
+        for item in self._waiting():
             with suppress(FileNotFoundError):
                 times.append(_ms(item.stat(follow_symlinks=False)))
         return min(times, default=None)
@@ -166,35 +189,35 @@ class Spool:
 
     def _own_files(self, at_most: int) -> Iterator[Entry]:
         if len(self._queue) < at_most:
-            self._queue = self._listed()
+            self._queue = self._listed(self._set_aside)
         for name, waiting in list(self._queue.items()):
-            if entry := self._opened(name, waiting):
+            if entry := self._opened(name, waiting, self._set_aside):
                 yield entry
             else:
                 del self._queue[name]
 
-    def _listed(self) -> dict[str, _Waiting]:
+    def _listed(self, odd: _Odd) -> dict[str, _Waiting]:
         found = []
-        for item in self._names():
+        for item in self._waiting():
             with suppress(FileNotFoundError):
                 status = item.stat(follow_symlinks=False)
                 if not stat.S_ISREG(status.st_mode):
-                    self._set_aside(item.name, "it is not a plain file")
+                    odd(item.name, "it is not a plain file")
                 else:
                     found.append((status.st_mtime_ns, item.name, status))
         found.sort()
         return {name: _Waiting(_ms(status), status.st_size > 0) for _, name, status in found}
 
-    def _opened(self, name: str, waiting: _Waiting) -> Entry | None:
-        path = self._new / name
+    def _opened(self, name: str, waiting: _Waiting, odd: _Odd) -> Entry | None:
+        path = self._names + name
         try:
             data, fault = read(path if waiting.has_own_bytes else self._bodies + name)
         except FileNotFoundError:
-            if path.exists():
-                self._set_aside(name, "its bytes are not in tmp")
+            if (self._new / name).exists():
+                odd(name, "its bytes are not in tmp")
             return None
         except Foreign as foreign:
-            self._set_aside(name, str(foreign))
+            odd(name, str(foreign))
             return None
         return Entry(_id(name), data, waiting.at_ms, path, fault=fault)
 
@@ -211,8 +234,20 @@ class Spool:
     def _explain(self, name: str, reason: str) -> None:
         replace(self._bad / f"{name}{_REASON}", reason.encode("utf-8", "backslashreplace"))
 
-    def _names(self) -> Iterator[os.DirEntry[str]]:
+    def _waiting(self) -> Iterator[os.DirEntry[str]]:
         return (item for item in _scan(self._new) if not item.name.startswith(_HIDDEN))
+
+
+def _leave(_name: str, _reason: str) -> None:
+    """Let lie what is not ours to move."""
+
+
+def _merged(*sources: Iterable[Entry]) -> Iterator[Entry]:
+    return heapq.merge(*sources, key=lambda entry: entry.at_ms)
+
+
+def _name(path: str) -> str:
+    return path.rpartition(os.sep)[2]
 
 
 def _scan(folder: Path) -> Iterator[os.DirEntry[str]]:

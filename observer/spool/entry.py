@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 
@@ -18,7 +17,7 @@ class Entry(NamedTuple):
     id: str
     data: bytes
     at_ms: int
-    path: Path
+    path: str
     end: int | None = None
     fault: str = ""
 

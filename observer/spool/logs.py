@@ -49,7 +49,7 @@ class ShellLogs:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._handed: dict[Path, dict[int, bool]] = {}
+        self._handed: dict[str, dict[int, bool]] = {}
 
     def waiting(self) -> list[Iterator[Entry]]:
         """Return, for each log, its entries in the order of their offsets, read as they are drawn.
@@ -59,6 +59,10 @@ class ShellLogs:
         """
         self._handed = {}
         return [_entries(log) for log in self._logs() if not _retire(log)]
+
+    def unread(self) -> list[Iterator[Entry]]:
+        """Return the same, for one who only looks."""
+        return [_entries(log) for log in self._logs()]
 
     def hand_out(self, entry: Entry) -> None:
         """Note that the caller has this record now."""
@@ -102,14 +106,14 @@ class ShellLogs:
             if log := _log(path):
                 yield log
 
-    def _advance(self, path: Path) -> None:
+    def _advance(self, path: str) -> None:
         ends = self._handed[path]
         stored = 0
         while ends and ends[first := next(iter(ends))]:
             stored = first
             del ends[first]
         if stored:
-            replace(_stored_beside(path), b"%d" % stored)
+            replace(_stored_beside(Path(path)), b"%d" % stored)
 
 
 def _log(path: Path) -> Log | None:
@@ -144,7 +148,7 @@ def _entries(log: Log) -> Iterator[Entry]:
     for record in _records(data, stored, to_the_last=log.is_dead):
         at_ms = _ended_ms(record.data, written_ms)
         whole = envelope({**fields, "at": str(at_ms)}, record.data)
-        yield Entry(f"{log.path.name}@{record.start}", whole, at_ms, log.path, record.end)
+        yield Entry(f"{log.path.name}@{record.start}", whole, at_ms, str(log.path), record.end)
 
 
 def _records(data: bytes, offset: int, *, to_the_last: bool) -> Iterator[Record]:

@@ -152,8 +152,8 @@ class Writer(Reader, Protocol):
     def known(self, event_ids: Sequence[str]) -> set[str]:
         """Return those of the ids that are in the log already."""
 
-    def append(self, recorded: Recorded, *, stored_ms: int) -> bool:
-        """Add an event under its `seq`.
+    def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:
+        """Add an event under its `seq`; `data` is the event as JSON, if the caller has it.
 
         Returns False, and changes nothing, when its id, or its `dedup` in its project, is known.
         """

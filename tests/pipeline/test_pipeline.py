@@ -371,10 +371,10 @@ class Tripping:
         with self._store.write() as writer:
             append = writer.append
 
-            def tripping(recorded: Any, *, stored_ms: int) -> bool:
+            def tripping(recorded: Any, **parts: Any) -> bool:
                 if recorded.event.id == self._event_id:
                     raise ZeroDivisionError
-                return append(recorded, stored_ms=stored_ms)
+                return append(recorded, **parts)
 
             writer.append = tripping  # type: ignore[method-assign]  # the fault
             yield writer

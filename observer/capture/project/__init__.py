@@ -6,6 +6,15 @@
 
 from observer.capture.project.disk import look, vanished
 from observer.capture.project.identity import enrich, found, recognise
-from observer.capture.project.places import Places, folder_of
+from observer.capture.project.places import Places, folder_of, work_tree_of
 
-__all__ = ["Places", "enrich", "folder_of", "found", "look", "recognise", "vanished"]
+__all__ = [
+    "Places",
+    "enrich",
+    "folder_of",
+    "found",
+    "look",
+    "recognise",
+    "vanished",
+    "work_tree_of",
+]

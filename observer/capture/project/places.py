@@ -62,17 +62,21 @@ class Places:
         return seen.place
 
 
-def folder_of(event: Event) -> str:
+def work_tree_of(path: str, cwd: str) -> str:
+    """Return the work tree that a path, maybe relative to `cwd`, lies in; "" if in none."""
+    return _work_tree_around(os.path.normpath(os.path.join(cwd, path)))
+
+
+def folder_of(event: Event, work_tree_of: Callable[[str, str], str] = work_tree_of) -> str:
     """Return the folder that an event belongs to, "" if it names none.
 
     A file that was written or read counts where its work tree is, whatever the client's folder; a
-    file outside any work tree, and all else, counts where the client is.
+    file outside any work tree, and all else, counts where the client is. Whoever has many events
+    gives a `work_tree_of` that remembers.
     """
     here = _client_folder(event)
     path = _path(event.body)
-    if not path:
-        return here
-    return _work_tree_around(os.path.normpath(os.path.join(here, path))) or here
+    return (work_tree_of(path, here) if path else "") or here
 
 
 def _client_folder(event: Event) -> str:

@@ -84,8 +84,11 @@ def to_project(row: Row) -> Project:
 RECORDED_COLUMNS = "seq, data, project_id, session_id, root, branch, commit_hash"
 
 
-def recorded_row(recorded: Recorded) -> Row:
-    """Return what `event` holds of a recorded event, `stored_ms` left out."""
+def recorded_row(recorded: Recorded, data: str = "") -> Row:
+    """Return what `event` holds of a recorded event, `stored_ms` left out.
+
+    `data` is the event as JSON, made here where it was not made before.
+    """
     event = recorded.event
     return (
         recorded.seq,
@@ -99,7 +102,7 @@ def recorded_row(recorded: Recorded) -> Row:
         recorded.branch,
         recorded.commit,
         event.at_ms,
-        json_text(event),
+        data or json_text(event),
     )
 
 

@@ -45,9 +45,9 @@ class SqliteWriter(SqliteReader):
         rows = self._rows(f"SELECT id FROM event WHERE id IN ({_marks(len(event_ids))})", event_ids)
         return {row[0] for row in rows}
 
-    def append(self, recorded: Recorded, *, stored_ms: int) -> bool:
+    def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:
         """See `Writer.append`."""
-        self._connection.execute(_APPEND, (*recorded_row(recorded), stored_ms))
+        self._connection.execute(_APPEND, (*recorded_row(recorded, data), stored_ms))
         return self._connection.changes() == 1
 
     def next_seq(self) -> int:

@@ -1,0 +1,111 @@
+"""Steps 3 to 5 of an event's way, as far as no store is needed: decode, redact, fit, locate.
+
+Looks at the disk and at nothing else, so that any process can do it, and may do it again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+
+import msgspec
+
+from observer.capture.decode import decode
+from observer.capture.fit import fit
+from observer.capture.project import Places, folder_of, work_tree_of
+from observer.capture.redact import redact
+from observer.capture.repository import read_commit
+from observer.config import Settings
+from observer.errors import NotFound, Undecodable
+from observer.events import Commit, Event, Value
+from observer.model import Place
+from observer.spool import Entry
+
+_NOWHERE = Place(root="")
+_json = msgspec.json.Encoder().encode
+
+
+class Located(Value):
+    """A redacted event and what the file system said about its folder.
+
+    `project_id` is set where a front named the project; the folder then does not matter. `data`
+    is the event as JSON where that was made on the way.
+    """
+
+    event: Event
+    place: Place
+    project_id: int | None = None
+    data: str = ""
+
+
+class Reading:
+    """Reads entries and events; what the disk said holds until `look_again`.
+
+    Args:
+        places: looks up folders.
+        now_ms: the clock; nothing happens later than now.
+    """
+
+    def __init__(self, settings: Settings, *, places: Places, now_ms: Callable[[], int]) -> None:
+        self._cap_bytes = settings.event_cap_bytes
+        self._excluded = tuple(str(Path(folder).expanduser()) for folder in settings.exclude)
+        self._places = places
+        self._now_ms = now_ms
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Forget what the disk said; within a batch, a moment's work, it goes on saying it."""
+        self._place_of = cache(self._look)
+        self._folder_of = partial(folder_of, work_tree_of=cache(work_tree_of))
+
+    def read(self, entry: Entry) -> list[Located]:
+        """Return the events of an entry, those of excluded folders left out.
+
+        Raises:
+            Undecodable: it holds none.
+        """
+        if entry.fault:
+            raise Undecodable(entry.fault)
+        events = decode(entry.id, entry.data, entry.at_ms, cap_bytes=self._cap_bytes)
+        return [located for event in events if (located := self.locate(event))]
+
+    def locate(self, event: Event, *, project_id: int | None = None) -> Located | None:
+        """Return a decoded event, redacted and fitted, with its place; None if it is excluded."""
+        event, data = self._clean(event)
+        place = self._place_of(self._folder_of(event))
+        if place is None:
+            return None
+        if isinstance(event.body, Commit) and not event.body.subject and place.git:
+            event, data = self._completed(event, event.body, place) or (event, data)
+        return Located(event=event, place=place, project_id=project_id, data=data)
+
+    def _look(self, folder: str) -> Place | None:
+        if any(_is_inside(folder, excluded) for excluded in self._excluded):
+            return None
+        return self._places.at(folder) if folder else _NOWHERE
+
+    def _clean(self, event: Event) -> tuple[Event, str]:
+        # Redaction sees the whole text: a cut through a secret would hide it from its pattern.
+        event = redact(event)
+        # What a clock that was wrong dated to the future would lead every answer until then.
+        if event.at_ms > (now_ms := self._now_ms()):
+            event = msgspec.structs.replace(event, at_ms=now_ms)
+        if len(data := _json(event)) > self._cap_bytes:
+            event = fit(event, self._cap_bytes)
+            data = _json(event)
+        return event, data.decode()
+
+    def _completed(self, event: Event, commit: Commit, place: Place) -> tuple[Event, str] | None:
+        """Read what a git hook had no time to tell of its commit."""
+        try:
+            told = read_commit(place.root, commit.hash)
+        except NotFound:
+            return None
+        told = msgspec.structs.replace(told, action=commit.action)
+        return self._clean(msgspec.structs.replace(event, body=told))
+
+
+def _is_inside(folder: str, outer: str) -> bool:
+    return folder == outer or folder.startswith(outer + os.sep)
