@@ -29,7 +29,7 @@ FLOORS = (
     ("5", "recall pipeline"),
     ("6", "memory"),
     ("7", "front"),
-    ("8", "daemon install importers"),
+    ("8", "daemon install importers evaluation"),
     ("9", "cli"),
 )
 

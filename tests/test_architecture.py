@@ -35,12 +35,14 @@ FLOORS = {
     "daemon": 8,
     "install": 8,
     "importers": 8,
+    "evaluation": 8,
     "cli": 9,
     "__main__": 10,
 }
 HOMES = {
     "apsw": ("observer.store.sqlite",),
     "git": ("observer.capture.project", "observer.capture.repository"),
+    "numpy": ("observer.evaluation", "observer.index"),
     "watchfiles": ("observer.daemon",),
     "uvicorn": ("observer.daemon",),
     "mcp": ("observer.front.mcp",),
@@ -54,7 +56,13 @@ HOMES = {
 }
 EVERYWHERE = {"msgspec"}
 STANDARD_ONLY = {"paths", "spool", "pump", "client"}
-PURE = ("observer.interpret", "observer.recall.query", "observer.recall.rank")
+PURE = (
+    "observer.interpret",
+    "observer.recall.query",
+    "observer.recall.rank",
+    "observer.evaluation.measures",
+    "observer.evaluation.findings",
+)
 IMPURE = {"os", "time", "random", "logging", "socket", "subprocess", "pathlib", "secrets", "uuid"}
 MODULE_LINES = 350
 FUNCTION_LINES = 40

@@ -1,0 +1,157 @@
+"""Figures are right by hand, bounded, and the bootstrap is paired, seeded and calibrated."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.evaluation.measures import (
+    FIGURES,
+    Numbers,
+    average,
+    gap,
+    interval,
+    measure,
+    redraw,
+)
+
+ids = st.integers(1, 15)
+answers = st.lists(ids, max_size=12, unique=True)
+relevant_ids = st.frozensets(ids, min_size=1, max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("answer", "relevant", "figures"),
+    [
+        pytest.param([1], {1}, (1, 1, 1, 1), id="first"),
+        pytest.param([], {1}, (0, 0, 0, 0), id="nothing found"),
+        pytest.param([2, 3], {1}, (0, 0, 0, 0), id="only wrong ones"),
+        pytest.param([2, 3, 1], {1}, (1, 1, 1 / 3, 0.5), id="third"),
+        pytest.param([*range(2, 7), 1], {1}, (0, 1, 1 / 6, 1 / math.log2(7)), id="sixth"),
+        pytest.param([*range(2, 12), 1], {1}, (0, 0, 0, 0), id="eleventh"),
+        pytest.param(
+            [1, 9, 2],
+            {1, 2, 3, 4},
+            (0.5, 0.5, 1, 1.5 / (1.5 + 1 / math.log2(3) + 1 / math.log2(5))),
+            id="two of four",
+        ),
+        pytest.param([*range(10)], {*range(20)}, (0.25, 0.5, 1, 1), id="more than fit"),
+        pytest.param([1, 1, 1], {1, 2}, (0.5, 0.5, 1, 1 / (1 + 1 / math.log2(3))), id="repeated"),
+    ],
+)
+def test_figures_are_as_by_hand(
+    answer: list[int], relevant: set[int], figures: tuple[float, ...]
+) -> None:
+    assert measure(answer, relevant) == pytest.approx(figures)
+
+
+@given(st.lists(ids, max_size=12), relevant_ids)
+def test_a_figure_lies_between_0_and_1(answer: list[int], relevant: frozenset[int]) -> None:
+    assert all(0 <= figure <= 1 + 1e-9 for figure in measure(answer, relevant))
+
+
+@given(answers, relevant_ids, st.permutations(range(1, 16)))
+def test_figures_do_not_depend_on_what_things_are_called(
+    answer: list[int], relevant: frozenset[int], names: list[int]
+) -> None:
+    renamed = measure([names[i - 1] for i in answer], {names[i - 1] for i in relevant})
+    assert renamed == measure(answer, relevant)
+
+
+@given(answers, relevant_ids, st.integers(0, 10))
+def test_a_right_one_moved_ahead_never_costs(
+    answer: list[int], relevant: frozenset[int], to: int
+) -> None:
+    for at, found in enumerate(answer):
+        if found in relevant and to < at:
+            moved = [*answer[:to], found, *answer[to:at], *answer[at + 1 :]]
+            before, after = measure(answer, relevant), measure(moved, relevant)
+            assert all(a >= b - 1e-9 for a, b in zip(after, before, strict=True))
+
+
+def one_system(*values: float) -> Numbers:
+    return np.repeat(np.array(values)[:, None, None], len(FIGURES), axis=2)
+
+
+def two_systems(one: Numbers, other: Numbers) -> Numbers:
+    return np.repeat(np.stack([one, other], axis=1)[:, :, None], len(FIGURES), axis=2)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=40))
+def test_an_interval_holds_the_mean_and_stays_inside_the_values(values: list[float]) -> None:
+    found = interval(redraw(one_system(*values), redraws=500), 0, 0)
+    assert found.mean == pytest.approx(np.mean(values))
+    assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
+
+
+@given(st.lists(st.booleans(), min_size=50, max_size=50), st.randoms())
+def test_the_order_of_the_queries_matters_little(hits: list[bool], chance: object) -> None:
+    shuffled = list(hits)
+    chance.shuffle(shuffled)  # type: ignore[attr-defined]  # a random.Random
+    found = [
+        interval(redraw(one_system(*values), redraws=1000), 0, 0) for values in (hits, shuffled)
+    ]
+    assert found[0].mean == pytest.approx(found[1].mean)
+    assert found[0].low == pytest.approx(found[1].low, abs=0.061)
+    assert found[0].high == pytest.approx(found[1].high, abs=0.061)
+
+
+def test_an_interval_is_as_wide_as_the_normal_one() -> None:
+    hits = one_system(*([1.0] * 300 + [0.0] * 700))
+    found = interval(redraw(hits), 0, 0)
+    half = 1.96 * math.sqrt(0.3 * 0.7 / 1000)
+    assert (found.low, found.high) == pytest.approx((0.3 - half, 0.3 + half), abs=0.003)
+
+
+def test_the_same_figures_give_the_same_findings() -> None:
+    chance = np.random.default_rng(1).random((200, 2, len(FIGURES)))
+    first, second = (gap(redraw(chance), 0, 1, figure=3) for _ in range(2))
+    assert first == second
+
+
+def test_equal_systems_have_no_gap() -> None:
+    same = np.random.default_rng(1).random(200)
+    found = gap(redraw(two_systems(same, same)), 0, 1, figure=0)
+    assert (found.mean, found.p) == (0, 1)
+
+
+def test_a_small_gap_at_every_query_is_sure_however_much_the_queries_differ() -> None:
+    """Queries differ by far more than the systems: only a paired comparison sees the gap."""
+    base = np.random.default_rng(1).random(200)
+    found = gap(redraw(two_systems(base + 0.01, base)), 0, 1, figure=0)
+    assert found.p < 0.001
+    assert (found.low, found.high) == pytest.approx((0.01, 0.01))
+
+
+def test_a_gap_has_a_direction() -> None:
+    chance = np.random.default_rng(1).random((2, 100))
+    sample = redraw(two_systems(*chance))
+    ahead, behind = gap(sample, 0, 1, figure=2), gap(sample, 1, 0, figure=2)
+    assert (ahead.mean, ahead.low) == pytest.approx((-behind.mean, -behind.high))
+    assert ahead.p == behind.p
+
+
+def test_chance_is_seldom_taken_for_a_gap() -> None:
+    """A p-value below 0.1 comes up in about one of ten comparisons of equals."""
+    chance = np.random.default_rng(1)
+    tries = [redraw(two_systems(*chance.random((2, 60))), redraws=400) for _ in range(300)]
+    false = sum(gap(sample, 0, 1, figure=0).p < 0.1 for sample in tries)
+    assert 15 <= false <= 50
+
+
+def test_every_set_counts_the_same_in_the_average() -> None:
+    large, small = redraw(one_system(*[1.0] * 90)), redraw(one_system(*[0.0] * 10), seed=1)
+    assert interval(average([large, small]), 0, 0).mean == 0.5
+
+
+def test_the_average_of_sets_is_surer_than_each() -> None:
+    values = np.random.default_rng(1).random((4, 100))
+    samples = [redraw(one_system(*each), seed=seed) for seed, each in enumerate(values)]
+    found = interval(average(samples), 0, 0)
+    single = [interval(sample, 0, 0) for sample in samples]
+    narrowest = min(each.high - each.low for each in single)
+    assert found.high - found.low == pytest.approx(narrowest / 2, rel=0.2)
