@@ -71,6 +71,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             )
         ),
     ] = ""
+    model: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description=(
+                "Model that search by meaning uses: a name that `observer model list` shows, or "
+                "the path of a folder with one."
+            ),
+        ),
+    ] = "instant"
+    model_url: Annotated[
+        str,
+        Meta(description=("Base URL from which `observer model pull` downloads.")),
+    ] = ""
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         Meta(description=("How much the daemon writes to its log.")),

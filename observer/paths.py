@@ -57,6 +57,11 @@ class Home:
         return self.root / "config.toml"
 
     @property
+    def models(self) -> Path:
+        """The user's own models, a folder each."""
+        return self.root / "models"
+
+    @property
     def lock(self) -> Path:
         """The file whose `flock` the daemon holds while it lives."""
         return self.root / "daemon.lock"

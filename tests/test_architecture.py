@@ -17,6 +17,7 @@ STANDARD = sys.stdlib_module_names
 
 FLOORS = {
     "errors": 0,
+    "clock": 0,
     "languages": 0,
     "events": 0,
     "model": 0,
@@ -28,6 +29,7 @@ FLOORS = {
     "capture": 2,
     "interpret": 3,
     "store": 4,
+    "embed": 4,
     "recall": 5,
     "pipeline": 5,
     "memory": 6,
@@ -42,7 +44,9 @@ FLOORS = {
 HOMES = {
     "apsw": ("observer.store.sqlite",),
     "git": ("observer.capture.project", "observer.capture.repository"),
-    "numpy": ("observer.evaluation", "observer.index"),
+    "numpy": ("observer.embed", "observer.evaluation", "observer.index"),
+    "onnxruntime": ("observer.embed",),
+    "tokenizers": ("observer.embed",),
     "watchfiles": ("observer.daemon",),
     "uvicorn": ("observer.daemon",),
     "mcp": ("observer.front.mcp",),

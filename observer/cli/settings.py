@@ -58,7 +58,7 @@ def set_command(*, name: str, values: tuple[str, ...], as_json: bool) -> None:
     _known(name)
     given: Any = list(values) if name == "exclude" else " ".join(values)
     value = msgspec.to_builtins(config.check({name: given}, source="the command line"))[name]
-    _write(home(), name, value)
+    write_setting(home(), name, value)
     if as_json:
         emit({name: value})
     elif client.is_running(home()):
@@ -72,8 +72,8 @@ def _known(name: str) -> str:
     return name
 
 
-def _write(here: Home, name: str, value: object) -> None:
-    """Replace one value in the file, atomically.
+def write_setting(here: Home, name: str, value: object) -> None:
+    """Replace one value in the settings' file, atomically.
 
     Raises:
         ConfigInvalid: the file is not TOML, or cannot be written.

@@ -1,0 +1,102 @@
+"""`observer model`: which models there are, which one is used, and where more come from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import msgspec
+
+from observer import client, config
+from observer.cli.output import emit, json_option, note, say, table
+from observer.cli.settings import write_setting
+from observer.embed import catalogue
+from observer.embed.catalogue import ModelInfo
+from observer.embed.pulling import pull
+from observer.errors import BadInput
+from observer.paths import home
+
+
+@click.group("model", invoke_without_command=True, epilog="Example: observer model list")
+@click.pass_context
+def model_command(context: click.Context) -> None:
+    """Show, choose and download the models that search by meaning; without a subcommand, list."""
+    if context.invoked_subcommand is None:
+        context.invoke(list_command)
+
+
+@model_command.command("list", epilog="Example: observer model list --json")
+@json_option
+def list_command(*, as_json: bool = False) -> None:
+    """List the models that ship with observer, then your own."""
+    here = home()
+    rows = [_row(info, config.load(here).model) for info in catalogue.known(here.models)]
+    if as_json:
+        emit(rows)
+        return
+    columns = ("name", "used", "dimensions", "size", "licence", "description")
+    table(columns, ([_shown(row, name) for name in columns] for row in rows))
+
+
+@model_command.command("info", epilog="Example: observer model info instant")
+@click.argument("name")
+@json_option
+def info_command(*, name: str, as_json: bool) -> None:
+    """Tell everything about one model, and where its card is."""
+    here = home()
+    row = _row(catalogue.find(name, here.models), config.load(here).model)
+    if as_json:
+        emit(row)
+        return
+    for field, value in row.items():
+        if value != "":
+            say(f"{field}: {value}")
+
+
+@model_command.command("use", epilog="Example: observer model use deep")
+@click.argument("name")
+@json_option
+def use_command(*, name: str, as_json: bool) -> None:
+    """Choose the model by name or folder; the daemon embeds what is remembered anew with it."""
+    here = home()
+    model = catalogue.load(catalogue.find(name, here.models))
+    write_setting(here, "model", name)
+    if as_json:
+        emit({"model": name, "id": model.id, "dimensions": model.dimensions})
+        return
+    say(f"model {name} is chosen")
+    if client.is_running(here):
+        note("note: the running daemon keeps its model; restart it: observer down, observer up")
+    note("note: what is remembered is embedded anew in the background; until then, search says so")
+
+
+@model_command.command("pull", epilog="Example: observer model pull mine --sha256 3b1f…")
+@click.argument("name")
+@click.option("--sha256", required=True, help="SHA-256 of the model's model.toml.")
+@click.option("--from", "base_url", help="Base URL; else the setting model_url.")
+@json_option
+def pull_command(*, name: str, sha256: str, base_url: str | None, as_json: bool) -> None:
+    """Download <base URL>/<name>/ with its three files, if they are exactly the pinned ones."""
+    here = home()
+    settings = config.load(here)
+    address = base_url or settings.model_url
+    if not address:
+        raise BadInput("no base URL", hint="give --from, or: observer config set model_url URL")
+    info = pull(name, address, sha256=sha256, folder=here.models)
+    if as_json:
+        emit(_row(info, settings.model))
+    else:
+        say(f"model {name} is in {info.folder}; to use it: observer model use {name}")
+
+
+def _row(info: ModelInfo, used: str) -> dict[str, Any]:
+    told: dict[str, Any] = msgspec.structs.asdict(info)
+    return {**told, "folder": str(info.folder), "is_used": info.name == used}
+
+
+def _shown(row: dict[str, Any], name: str) -> object:
+    if name == "used":
+        return "yes" if row["is_used"] else ""
+    if name == "size":
+        return f"{row['size_bytes'] / 1e6:.1f} MB"
+    return row["problem"] or row[name] if name == "description" else row[name]

@@ -1,0 +1,51 @@
+"""What a model reads of an item: the parts that tell it from others, within a bound.
+
+Step 7 of the way, before a model: a pure function of the item, so the same item always gives the
+same vector. Long items are cut part by part; a long narrative does not push out the changed names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from observer.model import Item
+
+TEXT_CHARS = 1200
+"""Most characters of an item that a model is given."""
+_SHARES = {"subtitle": 120, "facts": 320, "concepts": 120, "files": 160}
+_TITLE_CHARS = 240
+
+
+def text_of(item: Item) -> str:
+    """Return what matters of an item, title first, at most `TEXT_CHARS` characters.
+
+    Subtitle, facts, concepts and file names get at most their share; the narrative gets the rest.
+    """
+    title = item.title[:_TITLE_CHARS]
+    shares = {
+        "subtitle": item.subtitle[: _SHARES["subtitle"]],
+        "facts": _listed(item.facts, _SHARES["facts"]),
+        "concepts": _listed(item.concepts, _SHARES["concepts"]),
+        "files": _listed(_base_names(item), _SHARES["files"]),
+    }
+    spent = len(title) + sum(len(part) + 1 for part in shares.values()) + 1
+    narrative = item.narrative[: TEXT_CHARS - spent]
+    parts = (title, shares["subtitle"], narrative, *(shares[n] for n in list(_SHARES)[1:]))
+    return " ".join(part for part in parts if part)
+
+
+def _listed(words: Iterable[str], at_most_chars: int) -> str:
+    """Join whole words, as many as fit; a first one that is too long is cut."""
+    told = ""
+    for word in words:
+        longer = f"{told} {word}" if told else word[:at_most_chars]
+        if len(longer) > at_most_chars:
+            break
+        told = longer
+    return told
+
+
+def _base_names(item: Item) -> list[str]:
+    """Return the names of changed files, then of read ones, without folders and repeats."""
+    paths = (*item.files_modified, *item.files_read)
+    return list(dict.fromkeys(path.rpartition("/")[2] for path in paths))
