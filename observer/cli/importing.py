@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from observer import client
 from observer.cli.output import emit, json_option, say
+from observer.cli.progress import progress
 from observer.cli.reach import now_ms
 from observer.errors import DaemonUnavailable
 from observer.events import Event, kind_of
@@ -42,7 +39,7 @@ def git_command(*, path: str, as_json: bool) -> None:
     events = git.commits(folder)
     client.ensure_daemon(home(), wait_s=20)
     seen = stored = 0
-    with _progress(folder, git.count(folder)) as advance:
+    with progress(Path(folder).name, git.count(folder)) as advance:
         for batch in _batches(events):
             receipts = _post([_report(event) for event in batch])
             seen += len(batch)
@@ -79,13 +76,3 @@ def _batches(events: Iterable[Event]) -> Iterator[list[Event]]:
     waiting = iter(events)
     while batch := list(itertools.islice(waiting, BATCH)):
         yield batch
-
-
-@contextmanager
-def _progress(folder: str, total: int) -> Iterator[Any]:  # a function that takes a count
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
-    hidden = not sys.stderr.isatty()
-    with Progress(*columns, TimeRemainingColumn(), console=console, disable=hidden) as shown:
-        task = shown.add_task(Path(folder).name, total=total)
-        yield lambda count: shown.advance(task, count)

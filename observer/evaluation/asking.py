@@ -34,6 +34,8 @@ Advance = Callable[[int], object]
 Answers = Mapping[str, Sequence[Sequence[int]]]
 """What each system answered to each query."""
 
+_NOTHING = 0
+
 
 class Asked(Value):
     """A query, and the ids of the items that it is about."""
@@ -61,12 +63,15 @@ class Trial:
             writer.put_items(items)
 
     def tell(self, events: Sequence[Event], *, advance: Advance = int) -> list[int]:
-        """Store events as the daemon would; returns the id of the item that each became."""
+        """Store events as the daemon would; returns the id of the item that each became.
+
+        An event that became none has an id that nothing has.
+        """
         ids = []
         for start in range(0, len(events), BATCH):
             part = events[start : start + BATCH]
             receipts = self._pipeline.ingest(part, UNASSIGNED)
-            ids += [receipt.item for receipt in receipts if receipt.item is not None]
+            ids += [receipt.item or _NOTHING for receipt in receipts]
             advance(len(part))
         return ids
 

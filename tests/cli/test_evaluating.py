@@ -1,0 +1,80 @@
+"""`observer eval` tells a person and a script how well commits are found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def shop(tmp_path: Path, git: Git) -> Path:
+    """Twenty commits that can be found, and one that cannot."""
+    folder = tmp_path / "home/shop"
+    git(folder, "init", "-q")
+    stream = ""
+    for name in "abcdefghijklmnopqrst":
+        subject, text = f"Weigh {name * 4} parcels", f"def weigh_{name * 4}_parcels(): ...\n"
+        stream += _commit(subject, f"{name}.py", text)
+    stream += _commit("Zebras graze \x1b[31m quietly", "q", "1\n")
+    git(folder, "fast-import", "--quiet", stdin=stream.encode())
+    return folder
+
+
+def _commit(subject: str, path: str, text: str) -> str:
+    who = "committer Ana <ana@example.com> 1700000000 +0000"
+    message, content = f"data {len(subject)}\n{subject}", f"data {len(text)}\n{text}"
+    return f"commit refs/heads/main\n{who}\n{message}\nM 644 inline {path}\n{content}\n"
+
+
+def test_a_person_is_told_figures_verdict_and_examples(run: Run, shop: Path) -> None:
+    ran = run("eval", str(shop))
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(f"21 of 21 commits of {shop} were looked for")
+    assert "recall\t95 % (86 to 100)" in ran.out
+    assert "to 95 of 100 such questions" in ran.out
+    assert 'Missed, for example:\n  "Zebras graze' in ran.out
+    assert "\x1b" not in ran.out
+
+
+def test_the_current_folder_is_measured_unless_another_is_named(
+    run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shop)
+    assert run("eval").out == run("eval", str(shop)).out
+
+
+def test_a_script_is_told_all(run: Run, shop: Path) -> None:
+    told = run("eval", "--json", str(shop)).json
+    assert {key: told[key] for key in ("commits", "queries", "silent", "remarks")} == {
+        "commits": 21,
+        "queries": 21,
+        "silent": 1,
+        "remarks": [],
+    }
+    assert told["finding"]["rows"][0]["figures"]["R@5"]["mean"] == pytest.approx(20 / 21)
+    assert [each["query"] for each in told["missed"]] == ["Zebras graze \x1b[31m quietly"]
+
+
+def test_the_memory_is_neither_needed_nor_made(run: Run, shop: Path) -> None:
+    assert run("eval", str(shop)).code == 0
+    assert not Path(os.environ["OBSERVER_HOME"]).exists()
+
+
+@pytest.mark.parametrize("has_git", [True, False])
+def test_what_cannot_be_measured_is_refused_with_a_hint(
+    run: Run, tmp_path: Path, git: Git, has_git: bool
+) -> None:
+    folder = tmp_path / "new"
+    folder.mkdir()
+    if has_git:
+        git(folder, "init", "-q")
+    ran = run("eval", str(folder))
+    assert ran.code == (2 if has_git else 3)
+    assert "hint: name a" in ran.err

@@ -1,0 +1,116 @@
+"""A history becomes documents that do not say what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.errors import BadInput, NotFound
+from observer.evaluation import commits
+from observer.events import Commit
+
+Git = Callable[..., str]
+
+
+def test_every_commit_with_a_diff_is_a_document_and_telling_ones_are_asked(shop: Path) -> None:
+    told = commits.read(str(shop))
+    assert len(told.events) == commits.size(str(shop)) == 25
+    assert [query.at for query in told.queries] == list(range(20))
+    assert told.queries[0].text == "limit the number of login"
+
+
+def test_a_document_says_nothing_of_the_message(shop: Path) -> None:
+    for event in commits.read(str(shop)).events:
+        assert isinstance(event.body, Commit)
+        assert (event.body.subject, event.body.message, event.cwd) == ("", "", "")
+        assert event.body.files
+
+
+def test_a_query_is_about_its_own_commit(shop: Path, git: Git) -> None:
+    told = commits.read(str(shop))
+    for query in told.queries:
+        assert git(shop, "log", "-1", "--format=%s", told.hash(query.at)) == query.text
+
+
+def test_the_same_history_gives_the_same_set(shop: Path) -> None:
+    assert commits.read(str(shop)) == commits.read(str(shop))
+
+
+def test_each_commit_read_is_told(shop: Path) -> None:
+    seen: list[int] = []
+    commits.read(str(shop), advance=seen.append)
+    assert sum(seen) == 25
+
+
+def test_merges_and_empty_commits_are_no_documents(shop: Path, git: Git) -> None:
+    git(shop, "commit", "-q", "--allow-empty", "-m", "Promise the parcel tomorrow")
+    git(shop, "checkout", "-q", "-b", "side", "HEAD~3")
+    (shop / "side.py").write_text("x = 1\n")
+    git(shop, "add", "-A")
+    git(shop, "commit", "-q", "-m", "Weigh every parcel twice")
+    git(shop, "checkout", "-q", "main")
+    git(shop, "merge", "-q", "--no-ff", "-m", "Join the weighing side", "side")
+    told = commits.read(str(shop))
+    assert len(told.events) == 26
+    assert "Weigh every parcel twice" in told.subjects
+
+
+def test_of_a_long_history_the_newest_part_is_read(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commits, "MOST_DOCUMENTS", 22)
+    monkeypatch.setattr(commits, "FEWEST_QUERIES", 1)
+    told = commits.read(str(shop))
+    assert len(told.events) == commits.size(str(shop)) == 22
+    assert told.subjects[-1] == "Say it twice here"
+
+
+def test_most_queries_are_kept_when_the_history_grows(
+    shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commits, "MOST_QUERIES", 10)
+    monkeypatch.setattr(commits, "FEWEST_QUERIES", 1)
+    before = {query.text for query in commits.read(str(shop)).queries}
+    (shop / "new.py").write_text("x = 1\n")
+    git(shop, "add", "-A")
+    git(shop, "commit", "-q", "-m", "Weigh every parcel twice")
+    after = {query.text for query in commits.read(str(shop)).queries}
+    assert len(before) == len(after) == 10
+    assert len(before & after) >= 9
+
+
+def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no git repository"):
+        commits.size(str(tmp_path))
+
+
+def test_a_repository_without_commits_is_refused(tmp_path: Path, git: Git) -> None:
+    git(tmp_path / "new", "init", "-q")
+    with pytest.raises(BadInput, match="has 0 commits to ask about, 20 are needed"):
+        commits.read(str(tmp_path / "new"))
+
+
+def test_a_shallow_clone_that_is_too_short_is_told_how_to_grow(
+    tmp_path: Path, git: Git, shop: Path
+) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth=3", f"file://{shop}", str(clone))
+    with pytest.raises(BadInput) as raised:
+        commits.read(str(clone))
+    assert "git fetch --unshallow" in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("option", "word"), [("--depth=10", "shallow"), ("--filter=blob:none", "partial")]
+)
+def test_a_clone_that_lacks_something_is_remarked_on(
+    shop: Path, git: Git, monkeypatch: pytest.MonkeyPatch, option: str, word: str
+) -> None:
+    monkeypatch.setattr(commits, "FEWEST_QUERIES", 1)
+    git(shop, "config", "uploadpack.allowFilter", "true")
+    clone = shop.parent / "clone"
+    git(shop, "clone", "-q", option, f"file://{shop}", str(clone))
+    assert [word in remark for remark in commits.read(str(clone)).remarks] == [True]
+    assert commits.read(str(shop)).remarks == ()
