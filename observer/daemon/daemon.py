@@ -13,7 +13,6 @@ import logging
 import os
 import signal
 import socket
-import time
 from collections.abc import Coroutine, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,6 +23,7 @@ import msgspec
 from observer import __version__, config
 from observer.capture.clients import generic
 from observer.capture.project import Places
+from observer.clock import now_ms
 from observer.config import Settings
 from observer.daemon.contexts import Contexts
 from observer.daemon.draining import Draining
@@ -45,6 +45,7 @@ from observer.memory import Memory
 from observer.model import Receipt
 from observer.paths import Home
 from observer.pipeline import Pipeline
+from observer.pipeline.ahead import Ahead
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
 
@@ -91,7 +92,7 @@ class Daemon:
     def __init__(self, home: Home, settings: Settings) -> None:
         self._home = home
         self._settings = settings
-        self._started_ms = _now_ms()
+        self._started_ms = now_ms()
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
         self._http: str | None = None
@@ -99,14 +100,19 @@ class Daemon:
         self._store = LateStore(partial(SqliteStore, home.database, backups=home.backups))
         self._spool = Spool(home.spool)
         pipeline = Pipeline(
-            self._store, self._spool, settings=settings, places=Places(), now_ms=_now_ms
+            self._store,
+            self._spool,
+            settings=settings,
+            places=Places(),
+            now_ms=now_ms,
+            ahead=Ahead(home.spool, settings),
         )
         self._tenure = Tenure(home)
         self._writer = WriterThread(pipeline, self._tenure, self._health)
         self._memory = Memory(
             self._store,
             owner=config.owner(settings),
-            now_ms=_now_ms,
+            now_ms=now_ms,
             record=self._record,
         )
         self._contexts = Contexts(self._memory, home, settings, health=self._health)
@@ -181,7 +187,7 @@ class Daemon:
     def _status(self) -> Status:
         status = Status(
             pid=os.getpid(),
-            uptime_ms=_now_ms() - self._started_ms,
+            uptime_ms=now_ms() - self._started_ms,
             degraded=self._health.text(),
             http=self._http,
             home=str(self._home.root),
@@ -220,7 +226,3 @@ async def _end(tasks: Tasks) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

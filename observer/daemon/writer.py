@@ -42,6 +42,7 @@ class WriterThread:
 
     def close(self) -> None:
         """Finish what is queued and end the thread."""
+        self._thread.submit(self._pipeline.close)
         self._thread.shutdown()
 
     def _told(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

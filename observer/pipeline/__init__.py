@@ -15,6 +15,7 @@ from observer.config import Settings
 from observer.errors import ObserverError, StoreUnavailable, Undecodable
 from observer.events import Event, SessionEnd, Value
 from observer.model import Place, Receipt, Session
+from observer.pipeline.ahead import BACKLOG, Ahead
 from observer.pipeline.intake import Intake
 from observer.pipeline.projection import Projection
 from observer.pipeline.reading import Located, Reading
@@ -23,6 +24,8 @@ from observer.store.interface import Store
 
 BATCH = 500
 """Entries of one commit: enough to share its fsync, few enough to be searchable soon."""
+FIRST_BATCH = 32
+"""Entries of the first commit: even who is killed soon after each start gets on."""
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +44,7 @@ class Pipeline:
     Args:
         places: looks up folders; caches between calls.
         now_ms: the clock.
+        ahead: reads long backlogs meanwhile, on another core.
     """
 
     def __init__(
@@ -51,20 +55,25 @@ class Pipeline:
         settings: Settings,
         places: Places,
         now_ms: Callable[[], int],
+        ahead: Ahead | None = None,
     ) -> None:
         self._store = store
         self._spool = spool
         self._idle_ms = settings.session_idle_minutes * 60_000
         self._reading = Reading(settings, places=places, now_ms=now_ms)
         self._now_ms = now_ms
+        self._ahead = ahead
+        self._at_most = FIRST_BATCH
 
     def drain(self) -> Drained:
-        """Store the oldest `BATCH` spooled entries; `entries` is 0 when the spool is empty.
+        """Store some of the oldest spooled entries; `entries` is 0 when the spool is empty.
 
         Raises:
             StoreUnavailable: the store or the spool cannot be written; nothing was acknowledged.
         """
-        entries = self._spool.claim(at_most=BATCH)
+        if self._ahead and (drained := self._drain_ahead(self._ahead)):
+            return drained
+        entries = self._claim()
         self._reading.look_again()
         read = [(entry, self._read(entry)) for entry in entries]
         good = [(entry, located) for entry, located in read if located is not None]
@@ -80,6 +89,11 @@ class Pipeline:
         return Drained(
             entries=len(entries), bad=len(entries) - len(good), projects=frozenset(projects)
         )
+
+    def close(self) -> None:
+        """Stop what goes on beside it; what was not stored is in the spool."""
+        if self._ahead:
+            self._ahead.end()
 
     def ingest(self, events: Sequence[Event], project_id: int | None = None) -> list[Receipt]:
         """Store events that a front reports, and return after the commit.
@@ -129,6 +143,33 @@ class Pipeline:
                 projection.finish()
                 seen = batch[-1].seq
             return writer.totals().events
+
+    def _claim(self) -> list[Entry]:
+        """Claim a batch, each larger than the one before, and have what is left read meanwhile."""
+        entries = self._spool.claim(at_most=self._at_most)
+        self._at_most = min(4 * self._at_most, BATCH)
+        if self._ahead and len(entries) == BATCH and self._spool.left() > BATCH + BACKLOG:
+            self._ahead.begin(in_hand=entries)
+        return entries
+
+    def _drain_ahead(self, ahead: Ahead) -> Drained | None:
+        """Store what was read ahead; None if there is nothing, or nothing that can be stored."""
+        batch = ahead.next()
+        if not batch:
+            return None
+        entries = [entry for entry, _ in batch]
+        self._spool.hold(entries)
+        try:
+            projects = self._store_all(located for _, events in batch for located in events)
+        except ObserverError:
+            ahead.end()  # what follows must not be stored before it
+            raise
+        except Exception:  # noqa: BLE001 - one of the four doors
+            _log.exception("a batch of %d entries failed; claiming them anew", len(entries))
+            ahead.end()
+            return None
+        self._spool.ack(entries)
+        return Drained(entries=len(entries), projects=projects)
 
     def _store_all(self, located: Iterable[Located]) -> frozenset[int]:
         with self._store.write() as writer:

@@ -18,7 +18,7 @@ from observer.errors import StoreUnavailable
 from observer.events import Command, Commit, Event, Forget, Prompt, Remember, SessionEnd
 from observer.model import UNASSIGNED, Item, Place, Receipt, item_id
 from observer.paths import Home
-from observer.pipeline import BATCH, Drained, Pipeline
+from observer.pipeline import FIRST_BATCH, Drained, Pipeline
 from observer.spool import Spool
 from observer.store.interface import Filters, Store
 
@@ -116,11 +116,11 @@ def test_a_file_too_large_to_be_an_event_is_set_aside_unread(
 def test_more_than_a_batch_is_drained_in_rounds(
     pipeline: Pipeline, store: Store, post: Post, run: Run
 ) -> None:
-    for n in range(BATCH + 1):
+    for n in range(FIRST_BATCH + 1):
         post("PostToolUse", run(f"make step{n}"))
-    assert [pipeline.drain().entries for _ in range(3)] == [BATCH, 1, 0]
+    assert [pipeline.drain().entries for _ in range(3)] == [FIRST_BATCH, 1, 0]
     with store.read() as reader:
-        assert reader.totals().events == BATCH + 1
+        assert reader.totals().events == FIRST_BATCH + 1
 
 
 def test_secrets_are_gone_before_they_are_stored(
