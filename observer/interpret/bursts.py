@@ -15,7 +15,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from observer.events import Command, FileRead, FileWrite
-from observer.interpret import commandline, commands, files, outcome, state, todos
+from observer.interpret import commandline, commands, files, state, todos
 from observer.interpret.changes import Change, merged
 from observer.interpret.classify import item, origin_of, where_of
 from observer.interpret.commandline import Line
@@ -68,10 +68,11 @@ def read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Item
     return after, _item(told, recorded, burst)
 
 
-def command(before: State, recorded: Recorded, body: Command) -> tuple[State, Item]:
+def command(
+    before: State, recorded: Recorded, body: Command, verdict: Verdict
+) -> tuple[State, Item]:
     """Fold a run into the burst of its command and outcome, or begin one."""
     line = commandline.read(body.command)
-    verdict = outcome.read(body, line)
     chars = len(body.command) + len(body.output)
     if line.is_routine and verdict.ok is not False:
         return _looked(before, recorded, line, chars)

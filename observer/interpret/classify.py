@@ -1,6 +1,6 @@
 """Which observation a happening gives, as an item.
 
-Part of interpretation (step 6): `tell` chooses the teller, `item` frames its words. An event gives
+Part of interpretation (step 6): `TELLERS` find the words, `item` frames them. An event gives
 at most one observation. Fixes and rejected attempts, which need several events, are not told here.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from observer.events import (
+    AnyBody,
     Checkout,
     Commit,
     Custom,
@@ -27,11 +28,8 @@ from observer.interpret.told import Told, Where
 from observer.interpret.wording import one_line
 from observer.model import Item, Recorded, item_id, item_uuid
 
-Telling = Prompt | Search | Delegation | ToolUse | Outcome | Commit | Checkout | Rewrite | Custom
-"""The happenings that are told by themselves; files and commands fold (`bursts`)."""
-
 # Each teller takes the body of the type it stands under, which a dict's type cannot say.
-_TELLERS: dict[type[Telling], Callable[[Any, Where], Told | None]] = {
+TELLERS: dict[type[AnyBody], Callable[[Any, Where], Told | None]] = {
     Prompt: happenings.prompt,
     Search: happenings.search,
     Delegation: lambda body, _: happenings.delegation(body),
@@ -42,6 +40,7 @@ _TELLERS: dict[type[Telling], Callable[[Any, Where], Told | None]] = {
     Rewrite: lambda body, _: happenings.rewrite(body),
     Custom: happenings.custom,
 }
+"""Tellers of the happenings that are told by themselves; files and commands fold (`bursts`)."""
 
 
 def where_of(recorded: Recorded) -> Where:
@@ -53,11 +52,6 @@ def origin_of(recorded: Recorded) -> Origin:
     """Return the origin of an item that begins with this event."""
     event = recorded.event
     return Origin(seq=recorded.seq, event=one_line(event.id, 200), at_ms=event.at_ms)
-
-
-def tell(body: Telling, where: Where) -> Told | None:
-    """Tell one happening by itself, or None where it says nothing."""
-    return _TELLERS[type(body)](body, where)
 
 
 def item(

@@ -45,8 +45,8 @@ from observer.interpret import (
     state,
     todos,
 )
-from observer.interpret.changes import change_of
-from observer.interpret.classify import Telling, item, tell, where_of
+from observer.interpret.classify import item, where_of
+from observer.interpret.gist import gist_of
 from observer.interpret.state import Pending, State
 from observer.interpret.wording import first_line, one_line
 from observer.model import Item, Recorded, Session
@@ -94,7 +94,8 @@ def _step(before: State, recorded: Recorded) -> tuple[State, Items]:
 
 def _write(before: State, recorded: Recorded, body: FileWrite) -> tuple[State, Items]:
     after = _superseded(before, body)
-    return _one(bursts.write(after, recorded, body, change_of(body), files.chars_of(body)))
+    change = gist_of(recorded, body).change
+    return _one(bursts.write(after, recorded, body, change, files.chars_of(body)))
 
 
 def _read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Items]:
@@ -102,7 +103,8 @@ def _read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Ite
 
 
 def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, Items]:
-    return _one(bursts.command(_superseded(before, body), recorded, body))
+    verdict = gist_of(recorded, body).verdict
+    return _one(bursts.command(_superseded(before, body), recorded, body, verdict))
 
 
 def _delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Items]:
@@ -210,8 +212,8 @@ def _superseded(before: State, body: intents.Asked) -> State:
     return state.settled(before, pending) if pending else before
 
 
-def _plain(recorded: Recorded, body: Telling) -> Items:
-    told = tell(body, where_of(recorded))
+def _plain(recorded: Recorded, body: AnyBody) -> Items:
+    told = gist_of(recorded, body).told
     return (item(told, recorded),) if told else ()
 
 

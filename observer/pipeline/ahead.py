@@ -25,6 +25,8 @@ from observer.capture.project import Places
 from observer.clock import now_ms
 from observer.config import Settings
 from observer.events import Event
+from observer.interpret.gist import Gist, gist
+from observer.interpret.told import Where
 from observer.model import Place
 from observer.pipeline.reading import Located, Reading
 from observer.spool import Entry, Spool
@@ -53,13 +55,13 @@ class Order(msgspec.Struct, frozen=True):
 
 
 class Line(msgspec.Struct, frozen=True, array_like=True):
-    """An entry without its bytes; its events as JSON, each with the number of its place."""
+    """An entry without its bytes, and its events as JSON, with their gist and place by number."""
 
     id: str
     at_ms: int
     path: str
     end: int | None
-    events: list[tuple[str, int]]
+    events: list[tuple[str, int, Gist]]
 
 
 class Page(msgspec.Struct, frozen=True, array_like=True):
@@ -150,8 +152,8 @@ def _batch(page: Page) -> Batch:
         (
             Entry(line.id, b"", line.at_ms, line.path, line.end),
             [
-                Located(event=_event(data), place=page.places[n], data=data)
-                for data, n in line.events
+                Located(event=_event(data), place=page.places[number], data=data, gist=gist)
+                for data, number, gist in line.events
             ],
         )
         for line in page.lines
@@ -204,8 +206,12 @@ def _written(entries: Iterable[Entry], reading: Reading) -> Page:
         # Whoever drains meets it again, logs why it cannot be read, and sets it aside.
         with suppress(Exception):
             events = [
-                (located.data, places.setdefault(located.place, len(places)))
-                for located in reading.read(entry)
+                (one.data, places.setdefault(one.place, len(places)), _gist(one))
+                for one in reading.read(entry)
             ]
             lines.append(Line(entry.id, entry.at_ms, entry.path, entry.end, events))
     return Page(lines, list(places))
+
+
+def _gist(located: Located) -> Gist:
+    return gist(located.event.body, Where(root=located.place.root, cwd=located.event.cwd))

@@ -7,6 +7,7 @@ import msgspec
 from observer.capture.project import enrich, found, recognise, vanished
 from observer.capture.twins import WINDOW_MS, may_have_twin, twin
 from observer.events import Event
+from observer.interpret.gist import Foretold
 from observer.interpret.sessions import continues
 from observer.model import UNASSIGNED, Place, Receipt, Recorded, Session
 from observer.pipeline.projection import Projection
@@ -32,7 +33,7 @@ class Intake:
         event = located.event
         project_id = located.project_id or self._project_id(located.place, event.at_ms)
         session_id = self._session_id(event, project_id)
-        recorded = Recorded(
+        recorded = Foretold(
             seq=self._seq,
             event=event,
             project_id=project_id,
@@ -40,6 +41,7 @@ class Intake:
             root=located.place.root,
             branch=located.place.branch,
             commit=located.place.commit,
+            gist=located.gist,
         )
         if self._is_twin(recorded) or not self._append(recorded, located.data):
             return Receipt()

@@ -20,6 +20,7 @@ from observer.capture.repository import read_commit
 from observer.config import Settings
 from observer.errors import NotFound, Undecodable
 from observer.events import Commit, Event, Value
+from observer.interpret.gist import Gist
 from observer.model import Place
 from observer.spool import Entry
 
@@ -31,13 +32,14 @@ class Located(Value):
     """A redacted event and what the file system said about its folder.
 
     `project_id` is set where a front named the project; the folder then does not matter. `data`
-    is the event as JSON where that was made on the way.
+    is the event as JSON, `gist` what it says by itself, where these were made on the way.
     """
 
     event: Event
     place: Place
     project_id: int | None = None
     data: str = ""
+    gist: Gist | None = None
 
 
 class Reading:

@@ -28,7 +28,9 @@ from observer.events import (
     SessionEnd,
 )
 from observer.interpret import concepts, notes, sessions, state
+from observer.interpret.classify import where_of
 from observer.interpret.fold import Fold
+from observer.interpret.gist import Foretold, Gist, gist
 from observer.interpret.summary import summarise
 from observer.languages import EXTENSIONS, FILE_NAMES
 from observer.model import Item, Recorded, Session
@@ -116,6 +118,18 @@ def test_batches_may_be_cut_anywhere(history: list[Recorded], cuts: set[int]) ->
     whole = told(history, [])
     assert told(history, sorted(cuts)) == whole
     assert told(history, range(12)) == whole
+
+
+@given(histories())
+def test_a_gist_made_beforehand_changes_nothing(history: list[Recorded]) -> None:
+    """Nor does its way from the process in which it was made."""
+    assert told([foretold(recorded) for recorded in history], []) == told(history, [])
+
+
+def foretold(recorded: Recorded) -> Foretold:
+    made = gist(recorded.event.body, where_of(recorded))
+    sent = msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=Gist)
+    return Foretold(**msgspec.structs.asdict(recorded), gist=sent)
 
 
 @given(histories())

@@ -173,7 +173,8 @@ def test_a_page_says_what_reading_says(
     reading = Reading(Settings(), places=Places(), now_ms=lambda: NOW_MS)
     ahead.begin(in_hand=())
     batch = ahead.next()
-    assert [located for _, located in batch] == [reading.read(entry) for entry in entries]
+    told = [[msgspec.structs.replace(one, gist=None) for one in located] for _, located in batch]
+    assert told == [reading.read(entry) for entry in entries]
     assert [entry for entry, _ in batch] == [entry._replace(data=b"") for entry in entries]
 
 
