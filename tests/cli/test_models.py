@@ -1,0 +1,120 @@
+"""`observer model`: the list, the choice, the download."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer import config
+from observer.embed.catalogue import BUILT_IN
+from observer.paths import Home
+
+Run = Callable[..., Any]
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as its base calls it
+        pass
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """A server with the model `theirs`: its base URL and the digest of the card."""
+    folder = tmp_path / "published"
+    shutil.copytree(BUILT_IN / "instant", folder / "theirs")
+    digest = hashlib.sha256((folder / "theirs" / "model.toml").read_bytes()).hexdigest()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", digest
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("words", [("model",), ("model", "list")], ids=["alone", "list"])
+def test_the_list_shows_what_ships_and_which_is_used(run: Run, words: tuple[str, ...]) -> None:
+    head, *rows = [line.split("\t") for line in run(*words).out.splitlines()]
+    assert head[:3] == ["name", "used", "dimensions"]
+    assert [row[:2] for row in rows] == [["instant", "yes"], ["deep", ""]]
+
+
+def test_the_list_as_json_has_everything(run: Run) -> None:
+    rows = run("model", "list", "--json").json
+    assert [(row["name"], row["is_builtin"], row["is_used"]) for row in rows] == [
+        ("instant", True, True),
+        ("deep", True, False),
+    ]
+    assert all(Path(row["folder"], "model.onnx").stat().st_size < row["size_bytes"] for row in rows)
+
+
+def test_a_broken_model_is_listed_with_its_problem(run: Run, home: Home) -> None:
+    (home.models / "mine").mkdir(parents=True)
+    (home.models / "mine" / "model.toml").touch()
+    assert "no model.onnx" in run("model", "list").out
+
+
+def test_info_tells_the_licence(run: Run) -> None:
+    assert "licence: Apache-2.0" in run("model", "info", "deep").out
+    assert run("model", "info", "deep", "--json").json["dimensions"] == 384
+
+
+def test_use_writes_the_setting(run: Run, home: Home) -> None:
+    ran = run("model", "use", "deep")
+    assert ran.code == 0
+    assert config.load(home, {}).model == "deep"
+    assert "in the background" in ran.err
+    assert run("model", "list", "--json").json[1]["is_used"]
+
+
+def test_use_as_json_tells_the_vectors_name(run: Run) -> None:
+    listed = run("model", "list", "--json").json[1]
+    assert run("model", "use", "deep", "--json").json == {
+        "model": "deep",
+        "id": listed["id"],
+        "dimensions": 384,
+    }
+
+
+def test_a_folder_may_be_used(run: Run, home: Home, tmp_path: Path) -> None:
+    shutil.copytree(BUILT_IN / "instant", tmp_path / "mine")
+    assert run("model", "use", str(tmp_path / "mine")).code == 0
+    assert config.load(home, {}).model == str(tmp_path / "mine")
+
+
+@pytest.mark.parametrize(("name", "code"), [("unknown", 3), ("broken", 2)])
+def test_what_cannot_be_loaded_is_not_chosen(run: Run, home: Home, name: str, code: int) -> None:
+    shutil.copytree(BUILT_IN / "instant", home.models / "broken")
+    (home.models / "broken" / "model.onnx").write_bytes(b"")
+    assert run("model", "use", name).code == code
+    assert not home.config.exists()
+
+
+def test_a_published_model_is_pulled_and_used(
+    run: Run, home: Home, published: tuple[str, str]
+) -> None:
+    url, digest = published
+    assert run("config", "set", "model_url", url).code == 0
+    assert "model use theirs" in run("model", "pull", "theirs", "--sha256", digest).out
+    assert run("model", "use", "theirs").code == 0
+    assert (home.models / "theirs" / "model.onnx").exists()
+
+
+def test_pull_as_json_tells_where_it_is(run: Run, home: Home, published: tuple[str, str]) -> None:
+    url, digest = published
+    row = run("model", "pull", "theirs", "--from", url, "--sha256", digest, "--json").json
+    assert row["folder"] == str(home.models / "theirs")
+    assert not row["is_used"]
+
+
+def test_without_an_address_nothing_is_pulled(run: Run) -> None:
+    ran = run("model", "pull", "theirs", "--sha256", "0" * 64)
+    assert ran.code == 2
+    assert "model_url" in ran.err

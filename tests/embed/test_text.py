@@ -1,0 +1,73 @@
+"""What a model reads of an item."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.embed.text import TEXT_CHARS, text_of
+from observer.model import Item
+
+words = st.lists(st.text(max_size=400), max_size=30).map(tuple)
+
+
+def item(title: str = "", **fields: object) -> Item:
+    made = {"id": 4, "uuid": "u", "kind": "observation", "type": "change", "title": title}
+    return Item(**made | fields)  # type: ignore[arg-type]  # checked by the model
+
+
+def test_every_part_that_matters_is_read_title_first() -> None:
+    made = item(
+        "Fix login",
+        subtitle="two files",
+        narrative="The cookie expired.",
+        facts=("Changed def sign_in",),
+        concepts=("auth",),
+        files_modified=("src/auth/login.py",),
+        files_read=("docs/login.md",),
+    )
+    expected = "Fix login two files The cookie expired. Changed def sign_in auth login.py login.md"
+    assert text_of(made) == expected
+
+
+def test_a_long_narrative_does_not_push_out_the_changed_names() -> None:
+    made = item("Title", narrative="word " * 2000, facts=("Added def resume",))
+    assert text_of(made).endswith("Added def resume")
+
+
+def test_a_long_list_does_not_push_out_the_narrative() -> None:
+    made = item("Title", narrative="the reason", facts=tuple(f"Added def f{n}" for n in range(999)))
+    assert "the reason" in text_of(made)
+
+
+def test_lists_are_cut_between_their_entries() -> None:
+    made = item(concepts=tuple(f"concept{n}" for n in range(99)))
+    assert set(text_of(made).split()) < set(made.concepts)
+
+
+def test_a_single_entry_that_is_too_long_is_cut() -> None:
+    assert 0 < len(text_of(item(facts=("x" * 9999,)))) < TEXT_CHARS
+
+
+def test_a_file_that_was_read_and_changed_is_named_once() -> None:
+    made = item(files_modified=("a/b.py",), files_read=("c/b.py", "a/b.py"))
+    assert text_of(made) == "b.py"
+
+
+def test_an_item_of_nothing_gives_nothing() -> None:
+    assert text_of(item()) == ""
+
+
+@given(st.text(max_size=9000), st.text(max_size=9000), st.text(max_size=9000), words, words, words)
+def test_it_is_bounded(
+    title: str,
+    subtitle: str,
+    narrative: str,
+    facts: tuple[str],
+    names: tuple[str],
+    files: tuple[str],
+) -> None:
+    made = item(
+        title, subtitle=subtitle, narrative=narrative, facts=facts, concepts=names, files_read=files
+    )
+    assert len(text_of(made)) <= TEXT_CHARS
