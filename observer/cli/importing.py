@@ -13,7 +13,7 @@ import msgspec
 from observer import client
 from observer.cli.output import emit, json_option, say
 from observer.cli.progress import progress
-from observer.cli.reach import now_ms
+from observer.clock import now_ms
 from observer.errors import DaemonUnavailable
 from observer.events import Event, kind_of
 from observer.importers import git

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import click
 
 from observer import client
 from observer.cli.output import emit, json_option, note, say
+from observer.clock import now_ms
 from observer.daemon.status import Status, current
 from observer.model import iso
 from observer.paths import home
@@ -53,7 +52,6 @@ def status_command(*, as_json: bool) -> None:
 
 
 def _described(status: Status) -> list[tuple[str, str]]:
-    now_ms = time.time_ns() // 1_000_000
     running = f"running (pid {status.pid})" if status.pid else "down (observer up starts it)"
     last = status.last_stored_ms
     lines = [
@@ -61,7 +59,7 @@ def _described(status: Status) -> list[tuple[str, str]]:
         ("version", f"{status.version}, protocol {status.protocol}"),
         ("home", status.home),
         ("stored", f"{status.events} events, {status.items} items, {status.projects} projects"),
-        ("last stored", f"{iso(last)} ({_age(now_ms - last)} ago)" if last else "never"),
+        ("last stored", f"{iso(last)} ({_age(now_ms() - last)} ago)" if last else "never"),
         ("sessions", f"{status.active_sessions} active of {status.sessions}"),
         ("spool", f"{status.spool_depth} waiting, {status.bad_events} not understood"),
         ("size", f"{_size(status.db_bytes)} database, {_size(status.spool_bytes)} spool"),

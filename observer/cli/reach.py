@@ -6,13 +6,13 @@ running daemon nor its time. What still waits in the spool is not seen, and that
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from observer import client, config
 from observer.cli.output import note
+from observer.clock import now_ms
 from observer.memory import Memory
 from observer.model import Project
 from observer.paths import Home, home
@@ -41,11 +41,6 @@ def open_memory() -> Iterator[Memory]:
 def project_here(memory: Memory) -> Project | None:
     """Return the known project around the current folder."""
     return memory.project_at(str(Path.cwd()))
-
-
-def now_ms() -> int:
-    """Return the time in UTC milliseconds."""
-    return time.time_ns() // 1_000_000
 
 
 def _mention_waiting(here: Home) -> None:

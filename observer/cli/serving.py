@@ -5,11 +5,10 @@ Little is imported here: of twenty processes that start a daemon at once ninetee
 
 from __future__ import annotations
 
-import time
-
 import click
 
 from observer.cli.output import note
+from observer.clock import now_ms
 from observer.daemon.lock import take
 from observer.errors import ObserverError
 from observer.paths import Home, home
@@ -46,6 +45,6 @@ def _refresh_hooks(here: Home) -> None:
     from observer.install import Plan, hook_files, perform  # noqa: PLC0415 - as above
 
     try:
-        perform(Plan(edits=tuple(hook_files(here))), here, at_ms=time.time_ns() // 1_000_000)
+        perform(Plan(edits=tuple(hook_files(here))), here, at_ms=now_ms())
     except ObserverError as error:
         note(f"hooks were not refreshed: {error}")

@@ -10,7 +10,8 @@ import msgspec
 from observer import client, config
 from observer.capture.project import Places
 from observer.cli.output import emit, json_option, say
-from observer.cli.reach import now_ms, open_memory
+from observer.cli.reach import open_memory
+from observer.clock import now_ms
 from observer.daemon.lock import hold
 from observer.errors import DaemonUnavailable
 from observer.model import Recorded

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import time
 from pathlib import Path
 from typing import Any, get_args
 
@@ -16,6 +15,7 @@ from observer import client
 from observer.capture.clients import generic
 from observer.capture.clients.attribution import attribute
 from observer.cli.output import emit, json_option, say
+from observer.clock import now_ms
 from observer.errors import BadInput, ObserverError
 from observer.events import Scope
 from observer.paths import home
@@ -121,7 +121,7 @@ def _surrounded(report: Any) -> Any:  # noqa: ANN401 - JSON, judged by `generic.
         "author": who.author,
         "cwd": str(Path.cwd()),
         "host": socket.gethostname(),
-        "at": time.time_ns() // 1_000_000,
+        "at": now_ms(),
     }
     return {**around, **report}
 
@@ -133,7 +133,7 @@ def _stored(reports: list[Any]) -> list[str]:
 
 
 def _spooled(report: Any) -> str:  # noqa: ANN401 - as above
-    generic.report(report, entry_id="check", at_ms=time.time_ns() // 1_000_000)
+    generic.report(report, entry_id="check", at_ms=now_ms())
     spool = Spool(home().spool)
     try:
         spool.prepare()

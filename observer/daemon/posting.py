@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Sequence
 
 import msgspec
 
 from observer.capture.clients import generic
+from observer.clock import now_ms
 from observer.errors import BadInput
 from observer.front.http import Receipt
 from observer.memory import Record
@@ -34,11 +34,11 @@ def receive(body: bytes, record: Record) -> Sequence[Receipt]:
             f"{len(reports):,} events in one request, {MOST_EVENTS:,} at most",
             hint="report them in several requests",
         )
-    now_ms = time.time_ns() // 1_000_000
+    at_ms = now_ms()
     events = []
     for number, report in enumerate(reports):
         try:
-            events.append(generic.report(report, entry_id=uuid.uuid4().hex, at_ms=now_ms))
+            events.append(generic.report(report, entry_id=uuid.uuid4().hex, at_ms=at_ms))
         except BadInput as error:
             where = f"event {number}: " if isinstance(payload, list) else ""
             raise BadInput(where + error.message, hint=error.hint) from error

@@ -11,6 +11,7 @@ from benchmarks.lab import Lab, Options, lab, until
 from benchmarks.wire import processor_s
 from benchmarks.work import Work, spool
 from observer.capture.project import Places
+from observer.clock import now_ms
 from observer.config import Settings
 from observer.pipeline import Pipeline
 from observer.spool import Spool
@@ -64,7 +65,7 @@ def _by_pipeline(place: Lab, count: int) -> tuple[float, str]:
         Spool(place.home.spool),
         settings=Settings(),
         places=Places(),
-        now_ms=lambda: time.time_ns() // 1_000_000,
+        now_ms=now_ms,
     )
     begun, begun_cpu = time.perf_counter(), time.process_time()
     while pipeline.drain().entries:
