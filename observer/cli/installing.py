@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,9 +9,8 @@ from typing import Any
 import click
 
 from observer.cli.output import emit, json_option, say
-from observer.cli.reach import now_ms
-from observer.errors import ConfigInvalid
-from observer.install import TARGETS, Context, Plan, diff, install, perform, uninstall
+from observer.clock import now_ms
+from observer.install import TARGETS, Context, Plan, diff, here, install, perform, uninstall
 from observer.install.snippets import snippets
 from observer.paths import home
 
@@ -55,7 +51,7 @@ def uninstall_command(**options: Any) -> None:  # noqa: ANN401 - the options abo
 @json_option
 def snippets_command(*, as_json: bool) -> None:
     """Print the MCP entry of each client, for those who register it by hand."""
-    found = snippets(_context(None))
+    found = snippets(here(home()))
     if as_json:
         emit([one._asdict() for one in found])
         return
@@ -71,7 +67,7 @@ def _carry_out(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    context = _context(project)
+    context = here(home(), project=project)
     # All are planned before the first is carried out: a file that does not parse stops them all.
     for target in targets:
         planner(target, context)
@@ -105,25 +101,3 @@ def _described(outcome: dict[str, Any], *, dry_run: bool) -> str:
     lines += [f"  kept the former text in {path}" for path in outcome["backups"]]
     lines += [f"  {note}" for note in outcome["notes"]]
     return "\n".join(lines)
-
-
-def _context(project: Path | None) -> Context:
-    return Context(
-        home=home(),
-        user_home=Path.home(),
-        observer=_own_command(),
-        environ=os.environ,
-        folder=Path.cwd(),
-        project=project,
-    )
-
-
-def _own_command() -> str:
-    """Return the path of the `observer` that belongs to this interpreter, else the one in PATH."""
-    beside = Path(sys.executable).with_name("observer")
-    found = str(beside) if beside.exists() else shutil.which("observer")
-    if not found:
-        raise ConfigInvalid(
-            "no observer command is installed", hint="install the package, then repeat"
-        )
-    return str(Path(found).absolute())

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from observer.errors import ConfigInvalid
 from observer.install.edits import FileEdit
 from observer.paths import Home
 
@@ -48,13 +49,23 @@ class Plan:
 
 
 def here(home: Home, *, project: Path | None = None) -> Context:
-    """Return the context of this process: its user, environment, working folder and command."""
+    """Return the context of this process: its user, environment, working folder and command.
+
+    The command is the one that belongs to this interpreter, else the first in `PATH`.
+
+    Raises:
+        ConfigInvalid: there is no observer command.
+    """
     beside = Path(sys.executable).with_name("observer")
     found = str(beside) if beside.exists() else shutil.which("observer")
+    if not found:
+        raise ConfigInvalid(
+            "no observer command is installed", hint="install the package, then repeat"
+        )
     return Context(
         home=home,
         user_home=Path.home(),
-        observer=found or str(beside),
+        observer=str(Path(found).absolute()),
         environ=dict(os.environ),
         folder=Path.cwd(),
         project=project.absolute() if project else None,

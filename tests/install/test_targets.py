@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -211,6 +212,15 @@ def test_the_context_of_this_process_has_its_user_and_command(home: Home, tmp_pa
     assert context.user_home == tmp_path / "home"
     assert Path(context.observer).name == "observer"
     assert context.project == Path.cwd() / "sub"
+
+
+def test_a_machine_without_the_command_is_told(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ConfigInvalid, match="no observer command"):
+        here(home)
 
 
 # --- our own scripts -----------------------------------------------------------------------------
