@@ -12,6 +12,7 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+from observer.clock import now_ms
 from observer.daemon.health import Health
 from observer.daemon.tenure import HomeLost
 from observer.daemon.writer import WriterThread
@@ -24,6 +25,8 @@ log = logging.getLogger(__name__)
 LOOK_ANYWAY_S = 10.0
 """Drain at least this often, in case the kernel kept a change to itself."""
 BACKOFF_S = (1.0, 2.0, 5.0, 10.0, 30.0)
+TELL_EVERY_S = 5.0
+"""In a long drain; what others make of the news costs a tenth of it at every commit."""
 IDLE_CHECK_S = 20.0
 SWEEP_S = 3600.0
 ABANDONED_MS = 86_400_000
@@ -34,7 +37,7 @@ class Draining:
     """The rounds of one daemon; `wake` starts one, from the event loop's thread.
 
     Args:
-        told: called with the projects in which something was stored, after each commit.
+        told: called with the projects in which something was stored, soon after the commit.
     """
 
     def __init__(
@@ -91,11 +94,24 @@ class Draining:
         Raises:
             StoreUnavailable: the store cannot write; what is left stays in the spool.
         """
-        while (drained := await self._writer.run(self._pipeline.drain)).entries:
-            self._told(drained.projects)
+        touched: set[int] = set()
+        next_told = 0.0
+        try:
+            while (drained := await self._writer.run(self._pipeline.drain)).entries:
+                touched |= drained.projects
+                if time.monotonic() >= next_told:
+                    self._tell(touched)
+                    next_told = time.monotonic() + TELL_EVERY_S
+        finally:
+            self._tell(touched)
         # Only an emptied spool proves that nothing is stuck; a transaction without rows may
         # succeed on a full disk.
         self._health.recover("store")
+
+    def _tell(self, touched: set[int]) -> None:
+        if touched:
+            self._told(frozenset(touched))
+            touched.clear()
 
     async def _close_idle(self) -> None:
         if await asyncio.to_thread(self._spool.depth):
@@ -104,7 +120,7 @@ class Draining:
             self._told(projects)
 
     async def _sweep(self) -> None:
-        before_ms = _now_ms() - ABANDONED_MS
+        before_ms = now_ms() - ABANDONED_MS
         swept = await asyncio.to_thread(self._spool.sweep, before_ms=before_ms)
         if swept:
             log.info("removed %d unfinished files of killed hooks", swept)
@@ -133,7 +149,3 @@ class Draining:
 async def _either(news: asyncio.Event, wait_s: float) -> None:
     with suppress(TimeoutError):
         await asyncio.wait_for(news.wait(), wait_s)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
