@@ -165,6 +165,18 @@ class Item(Value):
     deleted_ms: int | None = None
 
 
+class Change(Value):
+    """An item as it is since the change of that number; without `item` it is no more.
+
+    `vector` is its meaning in eight bits a dimension, None where it has none yet.
+    """
+
+    change: int
+    id: int
+    item: Item | None
+    vector: bytes | None = None
+
+
 class Session(Value):
     """One run of one client in one project. `id` is the `seq` of its first event.
 

@@ -32,6 +32,11 @@ class Home:
         return self.root / "observer.db"
 
     @property
+    def index(self) -> Path:
+        """What search looks things up in; derived from the database, and deleted without loss."""
+        return self.root / "index"
+
+    @property
     def backups(self) -> Path:
         """Copies of the database made before a migration, and of every config file we edited."""
         return self.root / "backups"

@@ -13,11 +13,14 @@ from pathlib import Path
 from observer import client, config
 from observer.cli.output import note
 from observer.clock import now_ms
+from observer.embed.catalogue import find
+from observer.embed.late import LateModel
+from observer.index import Index
 from observer.memory import Memory
 from observer.model import Project
 from observer.paths import Home, home
 from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite import SqliteStore, stemmer
 
 
 @contextmanager
@@ -33,7 +36,16 @@ def open_memory() -> Iterator[Memory]:
     store = SqliteStore(here.database, read_only=True)
     _mention_waiting(here)
     try:
-        yield Memory(store, owner=config.owner(settings), now_ms=now_ms)
+        index = Index(here.index, stem=stemmer(), is_owner=False)
+        model = LateModel(find(settings.model, here.models))
+        index.use(model.id, model.info.dimensions)
+        yield Memory(
+            store,
+            owner=config.owner(settings),
+            now_ms=now_ms,
+            index=index,
+            encode=model.encode_patiently,
+        )
     finally:
         store.close()
 

@@ -13,7 +13,7 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -28,6 +28,7 @@ from observer.config import Settings
 from observer.daemon.contexts import Contexts
 from observer.daemon.draining import Draining
 from observer.daemon.health import Health
+from observer.daemon.indexing import Indexing
 from observer.daemon.late_mcp import LateMcp
 from observer.daemon.late_store import LateStore
 from observer.daemon.listeners import ensure_token, listen, listen_tcp, make_run_folder
@@ -38,16 +39,19 @@ from observer.daemon.status import Status, with_spool, with_store
 from observer.daemon.tenure import Tenure
 from observer.daemon.wake import watch
 from observer.daemon.writer import WriterThread
+from observer.embed.catalogue import find
+from observer.embed.late import LateModel
 from observer.errors import StoreUnavailable
 from observer.events import Event
 from observer.front.http import Doings, Guard, app
+from observer.index import Index
 from observer.memory import Memory
 from observer.model import Receipt
 from observer.paths import Home
 from observer.pipeline import Pipeline
 from observer.pipeline.ahead import Ahead
 from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite import SqliteStore, stemmer
 
 log = logging.getLogger(__name__)
 
@@ -99,6 +103,9 @@ class Daemon:
         self._health = Health()
         self._store = LateStore(partial(SqliteStore, home.database, backups=home.backups))
         self._spool = Spool(home.spool)
+        self._index = Index(home.index, stem=stemmer(), is_owner=True)
+        model = LateModel(find(settings.model, home.models))
+        self._index.use(model.id, model.info.dimensions)
         pipeline = Pipeline(
             self._store,
             self._spool,
@@ -106,6 +113,7 @@ class Daemon:
             places=Places(),
             now_ms=now_ms,
             ahead=Ahead(home.spool, settings),
+            embedder=model,
         )
         self._tenure = Tenure(home)
         self._writer = WriterThread(pipeline, self._tenure, self._health)
@@ -113,11 +121,21 @@ class Daemon:
             self._store,
             owner=config.owner(settings),
             now_ms=now_ms,
+            index=self._index,
+            encode=model.encode,
             record=self._record,
         )
         self._contexts = Contexts(self._memory, home, settings, health=self._health)
+        self._indexing = Indexing(
+            self._store,
+            self._index,
+            model,
+            pipeline=pipeline,
+            writer=self._writer,
+            health=self._health,
+        )
         self._draining = Draining(
-            pipeline, self._spool, self._writer, health=self._health, told=self._contexts.touch
+            pipeline, self._spool, self._writer, health=self._health, told=self._stored
         )
         self._mcp = LateMcp(self._memory)
 
@@ -132,6 +150,8 @@ class Daemon:
             drain=self._draining.keep_draining(),
             chores=self._draining.keep_chores(),
             contexts=self._contexts.keep_fresh(),
+            index=self._indexing.keep_fresh(),
+            embedding=self._indexing.embed_the_rest(),
             home=self._keep_home(),
         )
         http = _begin(**{server.name: server.serve() for server in servers})
@@ -151,6 +171,7 @@ class Daemon:
         await asyncio.wait(http, timeout=LAST_REQUESTS_S)
         await _end([*http, *mcp])
         await asyncio.to_thread(self._writer.close)
+        await asyncio.to_thread(self._index.close)
         self._store.close()
         return 1 if failed else 0
 
@@ -181,8 +202,13 @@ class Daemon:
         """Store events of a front; called in its threads, returns after the commit."""
         receipts = self._writer.record(events, project_id)
         touched = {receipt.project_id for receipt in receipts}
-        self._loop.call_soon_threadsafe(self._contexts.touch, touched)
+        self._loop.call_soon_threadsafe(self._stored, touched)
         return receipts
+
+    def _stored(self, projects: Iterable[int | None]) -> None:
+        touched = list(projects)
+        self._contexts.touch(touched)
+        self._indexing.touch(touched)
 
     def _status(self) -> Status:
         status = Status(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Literal
 
 import msgspec
@@ -16,6 +17,8 @@ from observer.capture.project import look, recognise
 from observer.capture.redact import secret_class
 from observer.errors import Ambiguous, BadInput, DaemonUnavailable, NotFound, SecretRefused
 from observer.events import Event, Forget, Remember
+from observer.filters import Filters
+from observer.index import Index
 from observer.memory.handles import around, named
 from observer.memory.values import Fetched, Narrow, Note, Remembered
 from observer.model import (
@@ -27,10 +30,11 @@ from observer.model import (
     Session,
     item_id,
 )
+from observer.recall.candidates import Encode, Sources
 from observer.recall.context import Costs, Pack, PackRequest, pack
 from observer.recall.search import Found, search
 from observer.recall.timeline import Timeline, timeline
-from observer.store.interface import Filters, Reader, Store, Totals
+from observer.store.interface import Reader, Store, Totals
 
 __all__ = ["MOST_IDS", "Fetched", "Memory", "Narrow", "Note", "Record", "Remembered"]
 
@@ -49,6 +53,8 @@ class Memory:
         store: where it is kept.
         owner: whose personal notes are visible and written.
         now_ms: the clock.
+        index: the index of that store.
+        encode: turns a query into its meaning.
         record: the way into the log; None for a process that only reads.
     """
 
@@ -58,9 +64,13 @@ class Memory:
         *,
         owner: str,
         now_ms: Callable[[], int],
+        index: Index,
+        encode: Encode,
         record: Record | None = None,
     ) -> None:
         self._store = store
+        self._index = index
+        self._encode = encode
         self._owner = owner
         self._now_ms = now_ms
         self._record = record
@@ -78,9 +88,10 @@ class Memory:
         Raises:
             NotFound, Ambiguous: the project.
         """
-        with self._store.read() as reader:
+        with self._sources() as sources:
+            projects = sources.reader.projects()
             filters = Filters(
-                project_id=named(reader.projects(), project).id if project else None,
+                project_id=named(projects, project).id if project else None,
                 kinds=narrow.kinds,
                 types=narrow.types,
                 category=narrow.category,
@@ -88,7 +99,7 @@ class Memory:
                 until_ms=narrow.until_ms,
                 owner=self._owner,
             )
-            return search(reader, query, filters, limit=limit, now_ms=self._now_ms())
+            return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
 
     def recall(
         self,
@@ -100,16 +111,17 @@ class Memory:
         project: str | None = None,
     ) -> Found:
         """Find notes: those of the project, and those that belong to none."""
-        with self._store.read() as reader:
+        with self._sources() as sources:
+            projects = sources.reader.projects()
             filters = Filters(
-                project_id=named(reader.projects(), project).id if project else None,
+                project_id=named(projects, project).id if project else None,
                 with_global=True,
                 kinds=("note",),
                 types=(type,) if type else (),
                 category=category,
                 owner=self._owner,
             )
-            return search(reader, query, filters, limit=limit, now_ms=self._now_ms())
+            return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
 
     def timeline(self, anchor: int, *, before: int = 5, after: int = 5) -> Timeline:
         """Return what happened around an item in its project.
@@ -148,15 +160,15 @@ class Memory:
         Raises:
             NotFound, Ambiguous: the project.
         """
-        with self._store.read() as reader:
+        with self._sources() as sources:
             request = PackRequest(
-                project_id=named(reader.projects(), project).id,
+                project_id=named(sources.reader.projects(), project).id,
                 owner=self._owner,
                 query=query,
                 budget_tokens=budget_tokens,
                 now_ms=self._now_ms(),
             )
-            return pack(reader, request, costs)
+            return pack(sources, request, costs)
 
     def remember(
         self,
@@ -290,6 +302,11 @@ class Memory:
                 yield from batch
                 last = batch[-1].seq
             yield from reader.all_items()
+
+    @contextmanager
+    def _sources(self) -> Iterator[Sources]:
+        with self._store.read() as reader, self._index.view(reader) as view:
+            yield Sources(reader, view, self._encode)
 
     def _visible(self, reader: Reader, ids: Sequence[int]) -> list[Item]:
         possible = [item for item in ids if abs(item) <= _LARGEST_ID]

@@ -17,7 +17,7 @@ from observer.events import Event, SessionEnd, Value
 from observer.model import Place, Receipt, Session
 from observer.pipeline.ahead import BACKLOG, Ahead
 from observer.pipeline.intake import Intake
-from observer.pipeline.projection import Projection
+from observer.pipeline.projection import Embedder, Projection
 from observer.pipeline.reading import Located, Reading
 from observer.spool import Entry, Spool
 from observer.store.interface import Store
@@ -45,9 +45,10 @@ class Pipeline:
         places: looks up folders; caches between calls.
         now_ms: the clock.
         ahead: reads long backlogs meanwhile, on another core.
+        embedder: makes the vectors of what is stored; None stores none.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - its parts, each named
         self,
         store: Store,
         spool: Spool,
@@ -56,6 +57,7 @@ class Pipeline:
         places: Places,
         now_ms: Callable[[], int],
         ahead: Ahead | None = None,
+        embedder: Embedder | None = None,
     ) -> None:
         self._store = store
         self._spool = spool
@@ -63,6 +65,7 @@ class Pipeline:
         self._reading = Reading(settings, places=places, now_ms=now_ms)
         self._now_ms = now_ms
         self._ahead = ahead
+        self._embedder = embedder
         self._at_most = FIRST_BATCH
 
     def drain(self) -> Drained:
@@ -108,7 +111,7 @@ class Pipeline:
         self._reading.look_again()
         located = [self._reading.locate(event, project_id=project_id) for event in events]
         with self._store.write() as writer:
-            intake = Intake(writer, stored_ms=self._now_ms())
+            intake = Intake(writer, stored_ms=self._now_ms(), embedder=self._embedder)
             receipts = [intake.take(one) if one else Receipt() for one in located]
             intake.finish()
         return receipts
@@ -128,6 +131,26 @@ class Pipeline:
             for session in silent
         )
 
+    def embed(self, after: int, *, limit: int) -> int:
+        """Add vectors to items that have none of the model in use, from one change on.
+
+        Returns the change to go on after: the same when there is nothing left to do.
+        """
+        if self._embedder is None:
+            return after
+        with self._store.read() as reader:
+            bare = reader.without_vector(self._embedder.id, after=after, limit=limit)
+        vectors = self._embedder.made([change.item for change in bare if change.item])
+        with self._store.write() as writer:
+            writer.put_vectors(self._embedder.id, vectors)
+        return bare[-1].change if bare else after
+
+    def drop_other_vectors(self) -> None:
+        """Delete the vectors of models that are not in use."""
+        if self._embedder is not None:
+            with self._store.write() as writer:
+                writer.drop_vectors(but=self._embedder.id)
+
     def rebuild(self) -> int:
         """Derive all items and sessions anew from the log; returns the count of events.
 
@@ -137,7 +160,7 @@ class Pipeline:
         with self._store.write() as writer:
             writer.clear_projection()
             while batch := writer.log(after_seq=seen):
-                projection = Projection(writer)
+                projection = Projection(writer, self._embedder)
                 for recorded in batch:
                     projection.add(recorded)
                 projection.finish()
@@ -173,7 +196,7 @@ class Pipeline:
 
     def _store_all(self, located: Iterable[Located]) -> frozenset[int]:
         with self._store.write() as writer:
-            intake = Intake(writer, stored_ms=self._now_ms())
+            intake = Intake(writer, stored_ms=self._now_ms(), embedder=self._embedder)
             for one in located:
                 intake.take(one)
             intake.finish()

@@ -10,7 +10,7 @@ from observer.events import Event
 from observer.interpret.gist import Foretold
 from observer.interpret.sessions import continues
 from observer.model import UNASSIGNED, Place, Receipt, Recorded, Session
-from observer.pipeline.projection import Projection
+from observer.pipeline.projection import Embedder, Projection
 from observer.pipeline.reading import Located
 from observer.store.interface import Writer
 
@@ -18,10 +18,10 @@ from observer.store.interface import Writer
 class Intake:
     """Appends events inside one write transaction and hands them to the projection."""
 
-    def __init__(self, writer: Writer, *, stored_ms: int) -> None:
+    def __init__(self, writer: Writer, *, stored_ms: int, embedder: Embedder | None = None) -> None:
         self._writer = writer
         self._stored_ms = stored_ms
-        self._projection = Projection(writer)
+        self._projection = Projection(writer, embedder)
         self._projects = {project.id: project for project in writer.projects()}
         self._recognised: dict[Place, int] = {}
         self._latest: dict[tuple[str, str, int], int] = {}

@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
 from observer.events import Forget, Remember
+from observer.filters import Filters
 from observer.interpret.fold import Fold
 from observer.interpret.notes import forgotten, note
 from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
 from observer.model import Item, Recorded, Session
-from observer.store.interface import Filters, Writer
+from observer.store.interface import Writer
+
+
+class Embedder(Protocol):
+    """Makes vectors of items: see `observer.embed.late.LateModel`."""
+
+    @property
+    def id(self) -> str:
+        """The model that makes them."""
+
+    def vectors(self, items: Sequence[Item]) -> Mapping[int, bytes]:
+        """Return the vector of each item, by id; none from a model that is too slow to wait for."""
+
+    def made(self, items: Sequence[Item]) -> Mapping[int, bytes]:
+        """Return the vector of each item, by id, however long it takes; none without a model."""
 
 
 class Projection:
     """Everything that one write transaction derives from the events it is given, in log order.
 
-    Items and sessions are put at `finish`, each once, however many events touched them.
+    Items and sessions are put at `finish`, each once, however many events touched them; their
+    vectors with them, so that what can be found by its words can be found by its meaning.
     """
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, embedder: Embedder | None = None) -> None:
         self._writer = writer
+        self._embedder = embedder
         self._folds: dict[int | None, Fold] = {None: Fold(None)}
         self._items: dict[int, Item] = {}
         self._forgotten = dict(writer.forgotten())
@@ -41,7 +61,12 @@ class Projection:
                 self._writer.put_session(session)
                 if summary := summarise(session):
                     self._items[summary.id] = summary
-        self._writer.put_items(map(self._unless_forgotten, self._items.values()))
+        items = [self._unless_forgotten(item) for item in self._items.values()]
+        if self._embedder is None:
+            self._writer.put_items(items)
+            return
+        vectors = self._embedder.vectors([item for item in items if item.deleted_ms is None])
+        self._writer.put_items(items, model=self._embedder.id, vectors=vectors)
 
     def _fold(self, recorded: Recorded) -> Fold:
         key = recorded.session_id

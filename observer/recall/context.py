@@ -7,8 +7,6 @@ something smaller.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -17,20 +15,22 @@ import msgspec
 
 from observer.errors import BadInput
 from observer.events import Value
+from observer.filters import Filters
 from observer.model import KNOWLEDGE_TYPES, Item
-from observer.recall.evidence import passage
-from observer.recall.query import Plan, plan
+from observer.recall.candidates import Candidates, Sources, candidates
+from observer.recall.distinct import content, distinct
+from observer.recall.passage import passage
+from observer.recall.query import plan
 from observer.recall.rank import (
     WITH_QUERY,
     WITHOUT_QUERY,
     Hit,
-    Signals,
+    Weights,
     clamped,
     composite,
     recency,
 )
-from observer.recall.search import matches
-from observer.store.interface import Filters, Reader
+from observer.store.interface import Reader
 
 TOKENS_PER_CANDIDATE = 40
 FEWEST_CANDIDATES = 20
@@ -44,11 +44,6 @@ SUMMARY_SHARE = 0.5
 KNOWLEDGE_LENGTHS = (1_600, 400, 120)
 OTHER_LENGTHS = (400, 120)
 """Characters of content that are tried in turn until an entry fits."""
-
-ALIKE = 0.8
-"""Share of words in common from which two entries under one title are the same to a reader."""
-
-_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 class Entry(Value):
@@ -96,7 +91,7 @@ class Pack(Value):
     degraded: str = ""
 
 
-def pack(reader: Reader, request: PackRequest, costs: Costs) -> Pack:
+def pack(sources: Sources, request: PackRequest, costs: Costs) -> Pack:
     """Choose what fits.
 
     Raises:
@@ -108,12 +103,13 @@ def pack(reader: Reader, request: PackRequest, costs: Costs) -> Pack:
             hint=f"ask for {costs.overhead} or more",
         )
     wanted = plan(request.query)
-    hits = _distinct(_ranked(reader, request, wanted))
+    found = candidates(sources, wanted, _filters(request))
+    hits = distinct(_ranked(sources, request, found))
     knowledge = [hit for hit in hits if hit.item.type in KNOWLEDGE_TYPES]
     others = [hit for hit in hits if hit.item.type not in KNOWLEDGE_TYPES]
     purse = _Purse(request.budget_tokens - costs.overhead)
     entries = purse.entries(knowledge, KNOWLEDGE_LENGTHS, wanted.words, costs)
-    summaries = purse.summaries(_finished(reader, request), costs)
+    summaries = purse.summaries(_finished(sources.reader, request), costs)
     entries += purse.entries(others, OTHER_LENGTHS, wanted.words, costs)
     return Pack(
         entries=tuple(entries),
@@ -122,6 +118,7 @@ def pack(reader: Reader, request: PackRequest, costs: Costs) -> Pack:
         used_tokens=request.budget_tokens - purse.left,
         left_out=purse.left_out,
         notice=wanted.notice if request.query else "",
+        degraded=found.degraded if request.query else "",
     )
 
 
@@ -137,7 +134,7 @@ class _Purse:
     ) -> list[Entry]:
         bought = []
         for hit in hits:
-            shown = _shown(_content(hit.item), lengths, words)
+            shown = _shown(content(hit.item), lengths, words)
             tries = (Entry(hit=hit, content=content) for content in shown)
             entry = next((each for each in tries if self._buy(costs.entry(each))), None)
             if entry:
@@ -159,27 +156,25 @@ class _Purse:
         return True
 
 
-def _ranked(reader: Reader, request: PackRequest, wanted: Plan) -> list[Hit]:
-    fts5 = _found(reader, request, wanted)
+def _ranked(sources: Sources, request: PackRequest, found: Candidates) -> list[Hit]:
+    reader, filters, weights = sources.reader, _filters(request), _weights(found)
     items = {item.id: item for item in _newest(reader, request)}
-    items |= {item.id: item for item in reader.items([i for i in fts5 if i not in items])}
-    weights = WITH_QUERY.without_semantic() if fts5 else WITHOUT_QUERY
+    older = reader.items([item_id for item_id in found.ids if item_id not in items])
+    items |= {item.id: item for item in older if filters.admits(item)}
     hits = []
     for item in items.values():
-        signals = Signals(
-            fts5=fts5.get(item.id, 0.0),
-            recency=recency(item.created_ms, now_ms=request.now_ms),
-            project_match=1.0 if item.project_id == request.project_id else 0.5,
-        )
+        signals = found.signals(item.id, recency(item.created_ms, now_ms=request.now_ms))
+        is_here = item.project_id == request.project_id
+        signals = msgspec.structs.replace(signals, project_match=1.0 if is_here else 0.5)
         hits.append((composite(signals, weights, type_=item.type), item, signals))
     hits.sort(key=lambda hit: (-hit[0], -hit[1].created_ms, -hit[1].id))
     return [Hit(item=item, score=clamped(score), signals=s) for score, item, s in hits]
 
 
-def _found(reader: Reader, request: PackRequest, wanted: Plan) -> dict[int, float]:
-    """Return the BM25 shares of what the query finds."""
-    found = matches(reader, wanted, _filters(request), limit=_candidates(request))
-    return {match.id: share for match, share in found}
+def _weights(found: Candidates) -> Weights:
+    if not found.ids:
+        return WITHOUT_QUERY
+    return WITH_QUERY if found.has_meaning else WITH_QUERY.without_semantic()
 
 
 def _newest(reader: Reader, request: PackRequest) -> Iterator[Item]:
@@ -225,37 +220,3 @@ def _shown(text: str, lengths: Sequence[int], words: Sequence[str]) -> Iterator[
         if shown != longer:
             yield shown
         longer = shown
-
-
-def _content(item: Item) -> str:
-    return item.narrative or "; ".join(item.facts) or item.subtitle
-
-
-def _distinct(hits: Iterable[Hit]) -> list[Hit]:
-    """Leave out what says the same as something better; numbers make no difference."""
-    offered = list(hits)
-    titles = Counter(map(_title, offered))
-    kept = []
-    told: dict[tuple[str, str], list[set[str]]] = {}
-    for hit in offered:
-        title = _title(hit)
-        # Few share a title, and taking texts apart costs more than all else here.
-        words = _words(hit.item) if titles[title] > 1 else set()
-        others = told.setdefault(title, [])
-        if not any(_alike(words, other) for other in others):
-            others.append(words)
-            kept.append(hit)
-    return kept
-
-
-def _title(hit: Hit) -> tuple[str, str]:
-    return hit.item.type, hit.item.title.casefold()
-
-
-def _words(item: Item) -> set[str]:
-    return set(_LETTERS.findall(f"{item.subtitle} {_content(item)}".casefold()))
-
-
-def _alike(some: set[str], other: set[str]) -> bool:
-    together = len(some | other)
-    return not together or len(some & other) / together >= ALIKE

@@ -58,11 +58,11 @@ _AND_NOT = [Token("operator", "AND"), Token("operator", "NOT")]
 
 
 class Expression(Value):
-    """A legal FTS5 expression, and the texts of the operands that a match may hold."""
+    """A legal FTS5 expression, the operands that a match may hold, and those that are prefixes."""
 
     fts: str
     terms: tuple[str, ...]
-    has_prefix: bool = False
+    prefixes: tuple[str, ...] = ()
 
 
 def quoted(text: str) -> str:
@@ -103,7 +103,7 @@ def parse(found: list[Token]) -> Expression:
     fts = parser.alternatives()
     if parser.kind:
         raise BadInput(f"{parser.text} does not belong there")
-    return Expression(fts=fts, terms=tuple(parser.terms), has_prefix=parser.has_prefix)
+    return Expression(fts=fts, terms=tuple(parser.terms), prefixes=tuple(parser.prefixes))
 
 
 def _is_idiom(found: list[Token], place: int) -> bool:
@@ -119,7 +119,7 @@ class _Parser:
 
     def __init__(self, found: list[Token]) -> None:
         self.terms: list[str] = []
-        self.has_prefix = False
+        self.prefixes: list[str] = []
         self._found = found
         self._next = 0
         self._depth = 0
@@ -206,7 +206,7 @@ class _Parser:
             raise BadInput(f"more than {MAX_TERMS} operands")
         self._next += 1
         self.terms.append(plain)
-        self.has_prefix |= is_open
+        self.prefixes += [plain] if is_open else []
         return f"{quoted(plain)} *" if is_open else quoted(plain)
 
     def _took(self, kind: str, text: str = "") -> bool:

@@ -1,4 +1,4 @@
-"""What a search looks for: any user text becomes a plan, a plan becomes legal FTS5.
+"""What a search looks for: any user text becomes a plan.
 
 First step of a search, pure. A text that uses the operators of `recall.language` is taken at its
 word; every other text is natural language: any of its words may match, closeness and exactness
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from itertools import combinations
+
+import msgspec
 
 from observer.errors import BadInput
 from observer.events import Value
+from observer.index import WORD, pieces
 from observer.recall.language import MAX_TERMS, Token, parse, quoted, tokens, uses_operators
 
 MAX_WORD = 200
@@ -22,11 +23,8 @@ MAX_WORD = 200
 MAX_SHAPES = 16
 """Exact sequences (identifiers, paths, quoted phrases) that one search tries."""
 
-MOST_CLOSE = 5
-"""Words of the longest query whose words are expected to stand together."""
-
-CLOSE_DISTANCE = 3
-"""Other words that may stand between words which count as close. Source: development sets."""
+MAX_CHARS = 4_000
+"""Characters of a text that are read; more is no query."""
 
 _ENGLISH = (
     "a about after all also am an and any are as at be because been before being between both but"
@@ -39,8 +37,6 @@ _ENGLISH = (
 )
 STOP_WORDS = frozenset(_ENGLISH.split())
 
-_WORD = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE = re.compile(r'"([^"]*)"|([^\s"]+)')
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
@@ -50,19 +46,30 @@ class Plan(Value):
 
     `words` are single words, in the order of the text; `shapes` are texts whose words must stand
     side by side (identifiers, file names, quoted phrases). With operators, `expression` is the
-    user's own and must hold, and `words` are its operands. All empty: nothing can match.
+    user's own and must hold, and `words`, `shapes` and `prefixes` (beginnings of words) are its
+    operands. All empty: nothing can match. `text` is what means something: the words as written.
     """
 
+    text: str = ""
     words: tuple[str, ...] = ()
     shapes: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
     expression: str = ""
-    has_prefix: bool = False
     notice: str = ""
 
 
 def plan(text: str) -> Plan:
     """Turn any text into a plan; `notice` says where it was not taken at its word."""
-    clean = unicodedata.normalize("NFC", _UNUSABLE.sub(" ", text)).strip()
+    read = text[:MAX_CHARS]
+    clean = unicodedata.normalize("NFC", _UNUSABLE.sub(" ", read)).strip()
+    made = _plan(clean)
+    if read == text:
+        return made
+    cut = f"only the first {MAX_CHARS:,} characters were read"
+    return msgspec.structs.replace(made, notice="; ".join(filter(None, (made.notice, cut))))
+
+
+def _plan(clean: str) -> Plan:
     found = tokens(clean)
     if not uses_operators(found):
         unclosed = any(token.kind == "stray" for token in found)
@@ -73,44 +80,16 @@ def plan(text: str) -> Plan:
         expression = parse(found)
     except BadInput as wrong:
         return _words(clean, wrong.message)
-    return Plan(words=expression.terms, expression=expression.fts, has_prefix=expression.has_prefix)
-
-
-def scored(wanted: Plan) -> str:
-    """Return the expression that a match must satisfy and is scored by.
-
-    Any of the words may hold; exact sequences and words standing close together are expressions
-    of their own beside them, so that BM25 rewards them by their rarity.
-    """
-    if wanted.expression or not wanted.words:
-        return wanted.expression
-    rewards = []
-    if 1 < len(wanted.words) <= MOST_CLOSE:
-        near = " ".join(map(quoted, wanted.words))
-        rewards = [f"NEAR({near}, {CLOSE_DISTANCE})", quoted(" ".join(wanted.words))]
-    return " OR ".join([any_of((*wanted.words, *wanted.shapes)), *rewards])
-
-
-def any_of(texts: Iterable[str]) -> str:
-    """Return the expression that holds where one of the texts stands; empty for none."""
-    return " OR ".join(quoted(text) for text in texts)
-
-
-def two_of(texts: Iterable[str]) -> str:
-    """Return the expression that holds where two of the texts stand; empty for fewer texts."""
-    pairs = combinations(map(quoted, texts), 2)
-    return " OR ".join(f"({one} AND {other})" for one, other in pairs)
+    operands = _words(" ".join(map(quoted, expression.terms)), "")
+    return msgspec.structs.replace(
+        operands, text=" ".join(expression.terms), prefixes=expression.prefixes,
+        expression=expression.fts, notice="",
+    )  # fmt: skip
 
 
 def parts(text: str) -> list[str]:
     """Return the words of a text as the index parts them: at punctuation and at humps."""
-    found = []
-    for word in _WORD.findall(text):
-        if word[1:].islower():
-            found.append(word)
-        else:
-            found += _HUMP.split(word)
-    return found
+    return [piece for word in WORD.findall(text) for piece in pieces(word)]
 
 
 def _words(text: str, reason: str) -> Plan:
@@ -126,6 +105,7 @@ def _words(text: str, reason: str) -> Plan:
     if len(useful) > MAX_TERMS:
         notices.append(f"only the first {MAX_TERMS} words were searched")
     return Plan(
+        text=text,
         words=tuple(useful[:MAX_TERMS]),
         shapes=tuple(shapes.values())[:MAX_SHAPES],
         notice="; ".join(notices),
@@ -134,7 +114,7 @@ def _words(text: str, reason: str) -> Plan:
 
 def _take(piece: str, words: dict[str, str], shapes: dict[str, str]) -> None:
     """Add the words of a quoted phrase or of one run of characters, and its shape if several."""
-    whole = _WORD.findall(piece)
+    whole = WORD.findall(piece)
     if not whole or max(map(len, whole)) > MAX_WORD:
         return
     inside = parts(piece)

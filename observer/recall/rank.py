@@ -7,6 +7,10 @@ Source: the weights, the half-life and the factor of knowledge are the Kiro seed
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+
 from observer.events import Value
 from observer.model import KNOWLEDGE_TYPES, Item
 
@@ -19,17 +23,23 @@ KNOWLEDGE_FACTOR = 3.0
 class Signals(Value):
     """Why an item was found.
 
-    `fts5` is BM25 divided by the best of the answer; exact sequences and words that stand close
-    together are part of it. `close` is the share of the query's words that do, `terms` are those
-    that the item holds at all. `semantic` is 0 for an item without a vector.
+    `fts5` is BM25 divided by the best of the answer, `semantic` the cosine of the meanings (0 for
+    an item without a vector), `close` the share of the query's words that stand together, `phrase`
+    1 where all of a short query stands as it was written, `exact` the share of its names and quoted
+    phrases that are there word for word, `terms` the words that the item holds at all. A rank is
+    the item's place in the answer of one leg alone, from 1.
     """
 
     semantic: float = 0.0
     fts5: float = 0.0
     close: float = 0.0
+    phrase: float = 0.0
+    exact: float = 0.0
     recency: float = 0.0
     project_match: float = 0.0
     terms: tuple[str, ...] = ()
+    words_rank: int | None = None
+    meaning_rank: int | None = None
 
 
 class Hit(Value):
@@ -38,6 +48,35 @@ class Hit(Value):
     item: Item
     score: float
     signals: Signals
+    alike: tuple[int, ...] = ()
+    """Ids of items that say the same and were left out for it."""
+
+
+WORDS = 0.5
+MEANING = 0.8
+CLOSE = 0.2
+PHRASE = 0.3
+EXACT = 0.2
+"""What each signal counts for in a search. Source: development sets, all together."""
+
+
+COMPARED = ("fts5", "semantic", "close", "phrase", "exact")
+"""The signals that a query is compared by."""
+
+Figure = TypeVar("Figure", float, NDArray[Any])
+
+
+def relevance(
+    *, fts5: Figure, semantic: Figure, close: Figure, phrase: Figure, exact: Figure
+) -> Figure:
+    """Return how well items fit a query, 0 to 1: the sum of the legs' figures, not of their ranks.
+
+    An absolute cosine and a share of the best BM25 keep what ranks throw away: by how much
+    something is better. Closeness and exactness keep names and error texts ahead of what is
+    merely similar.
+    """
+    score = WORDS * fts5 + MEANING * semantic + CLOSE * close + PHRASE * phrase + EXACT * exact
+    return score / (WORDS + MEANING + CLOSE + PHRASE + EXACT)
 
 
 class Weights(Value):

@@ -14,37 +14,14 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from observer.events import Value
-from observer.model import Item, ItemKind, Project, Recorded, Session
+from observer.filters import Filters
+from observer.model import Change, Item, Project, Recorded, Session
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 """Columns that a query can name (`title:auth*`); `files` holds read and modified paths."""
 
 
-class Filters(Value):
-    """What an item must be to count; an empty field does not restrict.
-
-    `since_ms` is inclusive, `until_ms` exclusive, both of `created_ms`. `owner` hides personal
-    items of everybody else; an empty owner sees no personal item.
-    """
-
-    project_id: int | None = None
-    kinds: tuple[ItemKind, ...] = ()
-    types: tuple[str, ...] = ()
-    category: str = ""
-    session_id: int | None = None
-    since_ms: int | None = None
-    until_ms: int | None = None
-    owner: str = ""
-    with_global: bool = False
-    """With `project_id`: personal and team items that belong to no project count too."""
-
-
-class Match(Value):
-    """An item that matched words; `bm25` is positive, higher is better, comparable in one query."""
-
-    id: int
-    bm25: float
-    kind: ItemKind
+_NONE: Mapping[int, bytes] = {}
 
 
 class Totals(Value):
@@ -63,37 +40,32 @@ class Totals(Value):
 class Reader(Protocol):
     """Reads. Deleted items are never returned, except by `item(..., deleted=True)`."""
 
-    def match(
-        self,
-        expression: str,
-        filters: Filters,
-        *,
-        limit: int,
-        within: str = "",
-        newest: int | None = None,
-    ) -> list[Match]:
-        """Return the best matches of a legal FTS5 expression, best first.
+    def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
+        """Return the ids of items for which an FTS5 expression holds, highest first.
 
-        Args:
-            expression: what must hold, and what matches are scored by.
-            filters: what items must be.
-            limit: most matches returned.
-            within: quoted strings joined by AND and OR that must hold too and score nothing.
-            newest: only so many of the matches, those with the highest ids, are scored;
-                None: all.
+        `filters.files` do not restrict here.
 
         Raises:
             BadInput: the expression is not legal FTS5.
         """
 
-    def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
-        """Return how many items hold each term, as indexed (lower case, stemmed); absent is 0.
+    def beginning_with(self, prefix: str, *, limit: int) -> list[str]:
+        """Return indexed terms (folded, stemmed) that begin so, the most frequent first."""
 
-        Counts above 1,000 may lag behind by 2 % of the items.
+    def epoch(self) -> str:
+        """Return the name of the numbering of changes; a rebuild begins another one."""
+
+    def changes(self, *, after: int, model: str, limit: int) -> list[Change]:
+        """Return the next changes after a number, with vectors of a model: each item once.
+
+        An item that changed again stands where it changed last.
         """
 
-    def stem(self, word: str) -> tuple[str, ...]:
-        """Return the terms under which the index keeps a word: split, folded, stemmed."""
+    def without_vector(self, model: str, *, after: int, limit: int) -> list[Change]:
+        """Return the next changes after a number whose items a model has not embedded yet."""
+
+    def vectors(self) -> Mapping[str, int]:
+        """Return how many items have a vector, by model."""
 
     def items(self, ids: Sequence[int]) -> list[Item]:
         """Return the items that exist, in the order of `ids`; unknown ids are left out."""
@@ -161,8 +133,19 @@ class Writer(Reader, Protocol):
     def next_seq(self) -> int:
         """Return the `seq` that the next appended event must carry; used ones never come again."""
 
-    def put_items(self, items: Iterable[Item]) -> None:
-        """Insert or replace items by id, and their index entries."""
+    def put_items(
+        self, items: Iterable[Item], *, model: str = "", vectors: Mapping[int, bytes] = _NONE
+    ) -> None:
+        """Insert or replace items by id, with their words and the vectors given, by item.
+
+        A vector that an item had before is gone: it was of another text.
+        """
+
+    def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> None:
+        """Add vectors of items as they stand; those that are no more are passed over."""
+
+    def drop_vectors(self, *, but: str) -> None:
+        """Delete the vectors of all models but one."""
 
     def put_project(self, project: Project) -> None:
         """Insert or replace a project by id."""
@@ -177,7 +160,10 @@ class Writer(Reader, Protocol):
         """Return when each forgotten item was deleted, by its id."""
 
     def clear_projection(self) -> None:
-        """Delete all that is derived (items, sessions, index, deletions); log and projects stay."""
+        """Delete all that is derived (items, sessions, words, vectors, deletions).
+
+        Log and projects stay.
+        """
 
 
 class Store(Protocol):

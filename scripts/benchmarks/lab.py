@@ -18,10 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from observer import client
+from observer.clock import now_ms
+from observer.config import Settings
+from observer.embed.catalogue import find
+from observer.embed.late import LateModel
+from observer.index import Index
 from observer.memory import Memory
 from observer.paths import Home
 from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite import SqliteStore, stemmer
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 120.0
@@ -79,7 +84,10 @@ class Lab:
     def memory(self) -> Iterator[Memory]:
         """Read the store as the daemon does, in this process."""
         with self.store() as store:
-            yield Memory(store, owner="", now_ms=lambda: time.time_ns() // 1_000_000)
+            index = Index(self.home.index, stem=stemmer(), is_owner=False)
+            model = LateModel(find(Settings().model, self.home.models))
+            index.use(model.id, model.info.dimensions)
+            yield Memory(store, owner="", now_ms=now_ms, index=index, encode=model.encode_patiently)
 
 
 @contextmanager

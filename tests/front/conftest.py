@@ -16,12 +16,13 @@ from observer.config import Settings
 from observer.daemon.listeners import make_run_folder
 from observer.events import Event
 from observer.front.mcp import McpFront
+from observer.index import Index
 from observer.memory import Memory
 from observer.model import Item, Project, Receipt, Session, SummaryFields, item_id, item_uuid
 from observer.paths import Home, make_private
 from observer.pipeline import Pipeline
 from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite import SqliteStore, stemmer
 
 NOW_MS = 1_742_050_000_000
 MINUTE_MS = 60_000
@@ -104,7 +105,14 @@ def memory(store: SqliteStore, home: Home, tmp_path: Path) -> Memory:
         with lock:
             return pipeline.ingest(events, project_id)
 
-    return Memory(store, owner="ana", now_ms=lambda: NOW_MS, record=record)
+    return Memory(
+        store,
+        owner="ana",
+        now_ms=lambda: NOW_MS,
+        index=Index(home.index, stem=stemmer(), is_owner=False),
+        encode=lambda _: None,
+        record=record,
+    )
 
 
 def _with_id(item: Item, identifier: int) -> Item:

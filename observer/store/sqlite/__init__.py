@@ -20,10 +20,10 @@ from observer.errors import StoreUnavailable
 from observer.paths import make_private
 from observer.store.migrate import Migration, migrations, needed
 from observer.store.sqlite.reader import SqliteReader
-from observer.store.sqlite.relevance import Counts, Relevance
+from observer.store.sqlite.stems import stemmer
 from observer.store.sqlite.writer import SqliteWriter
 
-__all__ = ["SqliteStore"]
+__all__ = ["SqliteStore", "stemmer"]
 
 APPLICATION_ID = 0x4F425356
 """`OBSV` in the file's header: tells our databases from other people's."""
@@ -64,7 +64,6 @@ class SqliteStore:
     ) -> None:
         self._path = path
         self._read_only = read_only
-        self._counts = Counts()
         self._steps = steps or migrations("sqlite")
         self._readers: LifoQueue[apsw.Connection] = LifoQueue()
         self._lent = threading.BoundedSemaphore(READERS)
@@ -108,8 +107,6 @@ class SqliteStore:
         connection.set_busy_timeout(BUSY_MS)
         for pragma in ("synchronous = FULL", "cache_size = -8000", "temp_store = MEMORY"):
             connection.execute(f"PRAGMA {pragma}").fetchall()
-        relevance = Relevance(SqliteReader(connection, self._counts).frequencies)
-        connection.register_fts5_function("relevance", relevance)
         return connection
 
     def _address(self) -> str:
@@ -141,7 +138,7 @@ class SqliteStore:
                 connection = self._connect()
             connection.execute("BEGIN")
             try:
-                yield SqliteReader(connection, self._counts)
+                yield SqliteReader(connection)
             finally:
                 connection.execute("ROLLBACK")
                 self._readers.put(connection)
@@ -154,7 +151,7 @@ class SqliteStore:
         with self._writing, _explained(self._path):
             self._writer.execute("BEGIN IMMEDIATE")
             try:
-                yield SqliteWriter(self._writer, self._counts)
+                yield SqliteWriter(self._writer)
                 self._writer.execute("COMMIT")
             except BaseException:
                 if self._writer.in_transaction:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import apsw
 
 from observer.errors import BadInput
-from observer.model import Item, Project, Recorded, Session
-from observer.store.interface import COLUMNS, Filters, Match, Totals
-from observer.store.sqlite.relevance import Counts
+from observer.filters import Filters
+from observer.model import Change, Item, Project, Recorded, Session
+from observer.store.interface import COLUMNS, Totals
 from observer.store.sqlite.rows import (
     ITEM_COLUMNS,
     PROJECT_FIELDS,
@@ -20,6 +19,7 @@ from observer.store.sqlite.rows import (
     Row,
     kind_term,
     project_term,
+    to_change,
     to_item,
     to_project,
     to_recorded,
@@ -29,7 +29,6 @@ from observer.store.sqlite.rows import (
 _SESSION = ", ".join(SESSION_FIELDS)
 _PROJECT = ", ".join(PROJECT_FIELDS)
 _TEXT_COLUMNS = "{" + " ".join(COLUMNS) + "}"
-_STRING = re.compile(r'"(?:[^"]|"")*"')
 _UUID_PREFIX = 8
 """Fewest characters of a uuid that count as a handle."""
 _INTEGER_DIGITS = 19
@@ -39,12 +38,8 @@ _INTEGER_DIGITS = 19
 class SqliteReader:
     """Implements `store.interface.Reader` over one connection inside a transaction."""
 
-    def __init__(self, connection: apsw.Connection, counts: Counts) -> None:
+    def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self._counts = counts
-        self._tokenize = connection.fts5_tokenizer(
-            "porter", ["unicode61", "remove_diacritics", "2"]
-        )
 
     def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         return self._connection.execute(sql, values).fetchall()
@@ -52,68 +47,60 @@ class SqliteReader:
     def _row(self, sql: str, values: Sequence[object] = ()) -> Row | None:
         return next(iter(self._rows(sql, values)), None)
 
-    def match(
-        self,
-        expression: str,
-        filters: Filters,
-        *,
-        limit: int,
-        within: str = "",
-        newest: int | None = None,
-    ) -> list[Match]:
+    def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
         """See `Reader.match`."""
         where, values = _conditions(filters)
-        query, unscored = _narrowed(expression, within, filters)
-        # What is scored is chosen inside by id alone, so that the index is walked once and no
-        # further than needed; whether a row may be seen at all costs more to find out.
         inside = f"CROSS JOIN item ON item.id = item_words.rowid AND {where}"
-        is_narrow = newest is not None and _is_narrow(filters)
         try:
             rows = self._rows(
-                f"SELECT found.id, found.score, item.kind FROM ("
-                f"SELECT item_words.rowid AS id, relevance(item_words, ?) AS score FROM item_words"
-                f" {inside if is_narrow else ''} WHERE item_words MATCH ?"
-                f" ORDER BY item_words.rowid DESC LIMIT ?) AS found"
-                f" CROSS JOIN item ON item.id = found.id AND {where}"
-                f" ORDER BY found.score DESC, found.id DESC LIMIT ?",
-                (
-                    unscored,
-                    *(values if is_narrow else ()),
-                    query,
-                    -1 if newest is None else newest,
-                    *values,
-                    limit,
-                ),
+                f"SELECT item_words.rowid FROM item_words {inside} WHERE item_words MATCH ?"
+                " ORDER BY item_words.rowid DESC LIMIT ?",
+                (*values, _narrowed(expression, filters), limit),
             )
         except apsw.SQLError as error:
             raise BadInput(
                 f"not a legal query: {error}", hint="quote what is not a word"
             ) from error
-        return [Match(id=rowid, bm25=score, kind=kind) for rowid, score, kind in rows]
+        return [row[0] for row in rows]
 
-    def frequencies(self, terms: Sequence[str]) -> Mapping[str, int]:
-        """See `Reader.frequencies`."""
-        newest = self._row("SELECT max(id) FROM item")
-        newest_id = (newest and newest[0]) or 0
-        known = self._counts.recall(terms, newest_id=newest_id)
-        unknown = [term for term in terms if term not in known]
-        marks = ", ".join("?" * len(unknown))
-        found: dict[str, int] = dict(
-            self._rows(f"SELECT term, doc FROM item_vocabulary WHERE term IN ({marks})", unknown)
+    def beginning_with(self, prefix: str, *, limit: int) -> list[str]:
+        """See `Reader.beginning_with`."""
+        rows = self._rows(
+            "SELECT term FROM item_vocabulary WHERE term >= ? AND term < ?"
+            " ORDER BY doc DESC LIMIT ?",
+            (prefix, prefix + "\U0010ffff", limit),
         )
-        self._counts.learn(found, newest_id=newest_id)
-        return dict.fromkeys(terms, 0) | known | found
+        return [row[0] for row in rows]
 
-    def stem(self, word: str) -> tuple[str, ...]:
-        """See `Reader.stem`."""
-        found = self._tokenize(
-            word.encode("utf-8", "replace"),
-            apsw.FTS5_TOKENIZE_QUERY,
-            None,
-            include_offsets=False,
-            include_colocated=False,
+    def epoch(self) -> str:
+        """See `Reader.epoch`."""
+        row = self._row("SELECT value FROM meta WHERE key = 'epoch'")
+        return str(row[0]) if row else ""
+
+    def changes(self, *, after: int, model: str, limit: int) -> list[Change]:
+        """See `Reader.changes`."""
+        rows = self._rows(
+            f"SELECT change, vector, {ITEM_COLUMNS} FROM item"
+            " LEFT JOIN item_vector ON item_id = item.id AND model = ?"
+            " WHERE change > ? ORDER BY change LIMIT ?",
+            (model, after, limit),
         )
-        return tuple(str(term) for term in found)
+        return [to_change(row) for row in rows]
+
+    def without_vector(self, model: str, *, after: int, limit: int) -> list[Change]:
+        """See `Reader.without_vector`."""
+        rows = self._rows(
+            f"SELECT change, NULL, {ITEM_COLUMNS} FROM item"
+            " WHERE change > ? AND deleted_ms IS NULL AND NOT EXISTS"
+            " (SELECT 1 FROM item_vector WHERE item_id = item.id AND model = ?)"
+            " ORDER BY change LIMIT ?",
+            (after, model, limit),
+        )
+        return [to_change(row) for row in rows]
+
+    def vectors(self) -> Mapping[str, int]:
+        """See `Reader.vectors`."""
+        return dict(self._rows("SELECT model, count(*) FROM item_vector GROUP BY model"))
 
     def items(self, ids: Sequence[int]) -> list[Item]:
         """See `Reader.items`."""
@@ -270,19 +257,10 @@ class SqliteReader:
         return str(row[0]) if row else "no answer"
 
 
-def _narrowed(expression: str, within: str, filters: Filters) -> tuple[str, int]:
-    """Return the whole expression, and how many phrases at its end only restrict.
-
-    Narrowed to the text columns, to `within`, and to the places that the filters name.
-    """
-    terms = [f"{_TEXT_COLUMNS} : ({expression})"]
-    unscored = len(_STRING.findall(within))
-    if within:
-        terms.append(f"{_TEXT_COLUMNS} : ({within})")
-    for places in _places(filters):
-        terms.append(f"place : ({' OR '.join(places)})")
-        unscored += len(places)
-    return " AND ".join(terms), unscored
+def _narrowed(expression: str, filters: Filters) -> str:
+    """Return the whole expression: the text columns, and the places that the filters name."""
+    places = (f"place : ({' OR '.join(names)})" for names in _places(filters))
+    return " AND ".join((f"{_TEXT_COLUMNS} : ({expression})", *places))
 
 
 def _places(filters: Filters) -> Iterator[list[str]]:
@@ -301,16 +279,6 @@ def _homes(filters: Filters) -> list[tuple[str, list[Any]]]:
     return [*homes, ("project_id IS NULL", [])] if filters.with_global else homes
 
 
-def _is_narrow(filters: Filters) -> bool:
-    """Tell whether more than projects, kinds and owners decide what may be seen."""
-    return filters != Filters(
-        project_id=filters.project_id,
-        kinds=filters.kinds,
-        owner=filters.owner,
-        with_global=filters.with_global,
-    )
-
-
 def _conditions(filters: Filters) -> tuple[str, list[Any]]:
     """Return the conditions that are no index terms, and their values."""
     parts = ["item.deleted_ms IS NULL", "(item.scope <> 'personal' OR item.owner = ?)"]
@@ -321,6 +289,7 @@ def _conditions(filters: Filters) -> tuple[str, list[Any]]:
             values.extend(wanted)
     for condition, value in (
         ("item.category = ?", filters.category or None),
+        ("item.branch = ?", filters.branch or None),
         ("item.session_id = ?", filters.session_id),
         ("item.created_ms >= ?", filters.since_ms),
         ("item.created_ms < ?", filters.until_ms),

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from observer.events import Event, kind_of
-from observer.model import Item, Project, Recorded, Session, SummaryFields
+from observer.model import Change, Item, Project, Recorded, Session, SummaryFields
 
 Row = tuple[Any, ...]
 """One result row; `Any` because SQLite's columns are typed by the schema, not by Python."""
@@ -58,6 +58,14 @@ def to_item(row: Row) -> Item:
     if values["summary"]:
         values["summary"] = _summary(values["summary"])
     return Item(**values)
+
+
+def to_change(row: Row) -> Change:
+    """Build a change from its number, a vector or None, and the columns of the item."""
+    number, vector, *columns = row
+    item = to_item(tuple(columns))
+    is_gone = item.deleted_ms is not None
+    return Change(change=number, id=item.id, item=None if is_gone else item, vector=vector)
 
 
 def to_session(row: Row) -> Session:

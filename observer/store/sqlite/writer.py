@@ -27,7 +27,9 @@ def _put(table: str, columns: str) -> str:
     return f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({_marks(columns.count(',') + 1)})"
 
 
-_PUT_ITEM = _put("item", ITEM_COLUMNS)
+_NONE: Mapping[int, bytes] = {}
+_PUT_ITEM = _put("item", f"{ITEM_COLUMNS}, change")
+_PUT_VECTOR = _put("item_vector", "item_id, model, vector")
 _PUT_SESSION = _put("session", ", ".join(SESSION_FIELDS))
 _PUT_PROJECT = _put("project", ", ".join(PROJECT_FIELDS))
 _PUT_WORDS = _put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
@@ -55,14 +57,39 @@ class SqliteWriter(SqliteReader):
         row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'event'")
         return 1 + (row[0] if row else 0)
 
-    def put_items(self, items: Iterable[Item]) -> None:
+    def put_items(
+        self, items: Iterable[Item], *, model: str = "", vectors: Mapping[int, bytes] = _NONE
+    ) -> None:
         """See `Writer.put_items`."""
-        for item in items:
-            self._connection.execute(_PUT_ITEM, item_row(item))
-            if item.deleted_ms is None:
-                self._connection.execute(_PUT_WORDS, index_row(item))
-            else:
-                self._connection.execute("DELETE FROM item_words WHERE rowid = ?", (item.id,))
+        execute = self._connection.execute
+        for change, item in enumerate(items, start=self._last_change() + 1):
+            execute(_PUT_ITEM, (*item_row(item), change))
+            execute("DELETE FROM item_vector WHERE item_id = ?", (item.id,))
+            if item.deleted_ms is not None:
+                execute("DELETE FROM item_words WHERE rowid = ?", (item.id,))
+                continue
+            execute(_PUT_WORDS, index_row(item))
+            if vector := vectors.get(item.id):
+                execute(_PUT_VECTOR, (item.id, model, vector))
+
+    def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> None:
+        """See `Writer.put_vectors`."""
+        change = self._last_change()
+        for item_id, vector in vectors.items():
+            change += 1
+            self._connection.execute(
+                "UPDATE item SET change = ? WHERE id = ? AND deleted_ms IS NULL", (change, item_id)
+            )
+            if self._connection.changes():
+                self._connection.execute(_PUT_VECTOR, (item_id, model, vector))
+
+    def drop_vectors(self, *, but: str) -> None:
+        """See `Writer.drop_vectors`."""
+        self._connection.execute("DELETE FROM item_vector WHERE model <> ?", (but,))
+
+    def _last_change(self) -> int:
+        row = self._row("SELECT max(change) FROM item")
+        return (row and row[0]) or 0
 
     def put_project(self, project: Project) -> None:
         """See `Writer.put_project`."""
@@ -82,5 +109,8 @@ class SqliteWriter(SqliteReader):
 
     def clear_projection(self) -> None:
         """See `Writer.clear_projection`."""
-        self._connection.execute("DELETE FROM item; DELETE FROM session; DELETE FROM forgotten")
+        self._connection.execute(
+            "DELETE FROM item_vector; DELETE FROM item; DELETE FROM session; DELETE FROM forgotten;"
+            " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
+        )
         self._connection.execute("INSERT INTO item_words (item_words) VALUES ('delete-all')")

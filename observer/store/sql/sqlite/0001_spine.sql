@@ -19,6 +19,9 @@ CREATE TABLE project (
     created_ms    INTEGER NOT NULL       -- when it was first seen
 );
 
+-- Names the numbering of changes: what was derived from another one is of no use.
+INSERT INTO meta VALUES ('epoch', lower(hex(randomblob(8))));
+
 INSERT INTO project VALUES
     (1, '00000000-0000-7000-8000-000000000001', 'unassigned',
      '[]', '[]', '[]', '[]', '', '[]', 0);
@@ -95,7 +98,8 @@ CREATE TABLE item (
     created_ms       INTEGER NOT NULL,   -- when it happened
     updated_ms       INTEGER NOT NULL,   -- when it last grew or changed
     stale_ms         INTEGER,            -- since when it no longer holds
-    deleted_ms       INTEGER             -- when it was forgotten
+    deleted_ms       INTEGER,            -- when it was forgotten
+    change           INTEGER NOT NULL    -- number of the last change of this row; ever higher
 );
 
 CREATE INDEX item_project ON item (project_id, created_ms) WHERE deleted_ms IS NULL;
@@ -104,6 +108,16 @@ CREATE INDEX item_notable ON item (project_id, created_ms)
     WHERE deleted_ms IS NULL AND kind <> 'observation';
 CREATE INDEX item_key ON item (key) WHERE key <> '';
 CREATE INDEX item_content ON item (content_hash) WHERE kind = 'note';
+
+CREATE UNIQUE INDEX item_change ON item (change);
+
+-- What items mean, by models. An item whose text changed has the vector of its new text or none.
+CREATE TABLE item_vector (
+    item_id INTEGER NOT NULL REFERENCES item (id), -- whose meaning
+    model   TEXT NOT NULL,               -- id of the model that made it
+    vector  BLOB NOT NULL,               -- one signed byte a dimension; only its direction counts
+    PRIMARY KEY (item_id, model)
+) WITHOUT ROWID;
 
 CREATE TABLE forgotten (
     item_id INTEGER PRIMARY KEY,         -- an item that was deleted on purpose
@@ -117,8 +131,5 @@ CREATE VIRTUAL TABLE item_words USING fts5 (
     content='', contentless_delete=1,
     tokenize='porter unicode61 remove_diacritics 2'
 );
-
-INSERT INTO item_words (item_words, rank)
-VALUES ('rank', 'bm25(2.0, 1.0, 1.0, 1.5, 1.0, 1.0, 0.0)');
 
 CREATE VIRTUAL TABLE item_vocabulary USING fts5vocab (item_words, 'row');

@@ -1,0 +1,99 @@
+"""Keeps the index up with the store, and embeds what has no vector of the model in use yet."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+
+from observer.daemon.health import Health
+from observer.daemon.writer import WriterThread
+from observer.embed.late import LateModel
+from observer.errors import ObserverError, StoreUnavailable
+from observer.index import Index
+from observer.pipeline import Pipeline
+from observer.store.interface import Store
+
+log = logging.getLogger(__name__)
+
+PAUSE_S = 0.3
+"""What is stored within this time is taken up at once; a search does not wait for it."""
+BATCH = 32
+"""Items embedded between two chances for others to write."""
+
+
+class Indexing:
+    """The two tasks. `touch` says that something was stored."""
+
+    def __init__(
+        self,
+        store: Store,
+        index: Index,
+        model: LateModel,
+        *,
+        pipeline: Pipeline,
+        writer: WriterThread,
+        health: Health,
+    ) -> None:
+        self._store = store
+        self._index = index
+        self._model = model
+        self._pipeline = pipeline
+        self._writer = writer
+        self._health = health
+        self._news = asyncio.Event()
+        self._stored = asyncio.Event()
+
+    def touch(self, projects: Iterable[int | None]) -> None:
+        """Say that something was stored in these projects."""
+        if any(project is not None for project in projects):
+            self._news.set()
+            self._stored.set()
+
+    async def keep_fresh(self) -> None:
+        """Take up what is stored, soon after it is, until cancelled."""
+        self._news.set()
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            try:
+                await asyncio.to_thread(self._refresh)
+            except StoreUnavailable as error:
+                log.info("the index waits for the store: %s", error)
+            except Exception as error:
+                log.exception("the index was not brought up to date")
+                self._health.degrade("index", f"{type(error).__name__}; see the log")
+            else:
+                self._health.recover("index")
+            await asyncio.sleep(PAUSE_S)
+
+    async def embed_the_rest(self) -> None:
+        """Embed what is stored without a vector: first all there is, then what comes, for ever."""
+        after = await self._embed_from(0)
+        if not self._model.problem:
+            await self._writer.run(self._pipeline.drop_other_vectors)
+        while True:
+            await self._stored.wait()
+            self._stored.clear()
+            after = await self._embed_from(after)
+            await asyncio.sleep(PAUSE_S)
+
+    async def _embed_from(self, after: int) -> int:
+        """Embed everything after a change; returns the last one, or where it came to a halt."""
+        self._model.start()
+        try:
+            while (then := await self._writer.run(self._embed, after)) != after:
+                after = then
+                self._news.set()
+        except ObserverError as error:
+            log.info("embedding waits: %s", error)
+        if self._model.problem:
+            self._health.degrade("model", self._model.problem)
+        return after
+
+    def _embed(self, after: int) -> int:
+        return after if self._model.problem else self._pipeline.embed(after, limit=BATCH)
+
+    def _refresh(self) -> None:
+        with self._store.read() as reader:
+            self._index.refresh(reader)

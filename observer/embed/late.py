@@ -1,0 +1,98 @@
+"""The model in use, loaded by a thread of its own: who can wait for it waits, others do without."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from observer.embed.catalogue import ModelInfo, load
+from observer.embed.model import Model
+from observer.embed.text import text_of
+from observer.errors import ConfigInvalid
+from observer.model import Item
+
+
+class LateModel:
+    """One model that may not be there yet, or never.
+
+    Args:
+        info: of the model; one with a problem is never there.
+    """
+
+    def __init__(self, info: ModelInfo) -> None:
+        self.info = info
+        self.problem = info.problem
+        self._model: Model | None = None
+        self._begin = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to load, if nobody did."""
+        with self._begin:
+            if self._thread is None and not self.problem:
+                self._thread = threading.Thread(target=self._load, name="model", daemon=True)
+                self._thread.start()
+
+    def encode(self, text: str) -> NDArray[np.float32] | None:
+        """Return what a text means as a unit vector; None while the model is not there."""
+        self.start()
+        if self._model is None:
+            return None
+        vector: NDArray[np.float32] = self._model.embed([text])[0]
+        return vector
+
+    def encode_patiently(self, text: str) -> NDArray[np.float32] | None:
+        """Return what a text means once the model is there; None if it cannot be."""
+        self._loaded()
+        return self.encode(text)
+
+    @property
+    def id(self) -> str:
+        """The id of the model."""
+        return self.info.id
+
+    def vectors(self, items: Sequence[Item]) -> dict[int, bytes]:
+        """Return the packed vector of each item, by id; waits until the model is loaded.
+
+        A model that is too slow to wait for embeds nothing here: `made` is for a thread with time.
+        """
+        model = self._loaded()
+        return _packed_of(model, items) if model and model.is_quick else {}
+
+    def made(self, items: Sequence[Item]) -> dict[int, bytes]:
+        """Return the packed vector of each item, by id, however long it takes."""
+        model = self._loaded()
+        return _packed_of(model, items) if model else {}
+
+    def _loaded(self) -> Model | None:
+        self.start()
+        if self._thread is not None:
+            self._thread.join()
+        return self._model
+
+    def _load(self) -> None:
+        try:
+            self._model = load(self.info)
+        except ConfigInvalid as error:
+            self.problem = error.message
+
+
+def _packed_of(model: Model, items: Sequence[Item]) -> dict[int, bytes]:
+    if not items:
+        return {}
+    rows = packed(model.embed([text_of(item) for item in items]))
+    return {item.id: row.tobytes() for item, row in zip(items, rows, strict=True)}
+
+
+def packed(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
+    """Return unit vectors in eight bits a dimension; a vector of zeros stays one.
+
+    Each is scaled so that its largest dimension is 127: what counts is where it points.
+    """
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    scaled = vectors * np.divide(127, largest, out=np.zeros_like(largest), where=largest > 0)
+    whole: NDArray[np.int8] = np.rint(scaled).astype(np.int8)
+    return whole

@@ -1,0 +1,66 @@
+"""What an item must be to count."""
+
+from __future__ import annotations
+
+from observer.events import Value
+from observer.model import Item, ItemKind
+
+
+class Filters(Value):
+    """What an item must be to count; an empty field does not restrict.
+
+    `since_ms` is inclusive, `until_ms` exclusive, both of `created_ms`. `files` are paths as items
+    name them, or their ends (`rank.py`, `recall/rank.py`), or folders (`recall/`): an item that
+    touched one of them counts. `owner` hides personal items of everybody else; an empty owner sees
+    no personal item.
+    """
+
+    project_id: int | None = None
+    kinds: tuple[ItemKind, ...] = ()
+    types: tuple[str, ...] = ()
+    category: str = ""
+    files: tuple[str, ...] = ()
+    session_id: int | None = None
+    branch: str = ""
+    since_ms: int | None = None
+    until_ms: int | None = None
+    owner: str = ""
+    with_global: bool = False
+    """With `project_id`: personal and team items that belong to no project count too."""
+
+    def admits(self, item: Item) -> bool:
+        """Tell whether an item counts."""
+        return (
+            self._admits_place(item)
+            and (not self.kinds or item.kind in self.kinds)
+            and (not self.types or item.type in self.types)
+            and self.category in {"", item.category}
+            and self.branch in {"", item.branch}
+            and (self.session_id is None or item.session_id == self.session_id)
+            and (self.since_ms is None or item.created_ms >= self.since_ms)
+            and (self.until_ms is None or item.created_ms < self.until_ms)
+            and (item.scope != "personal" or "" != item.owner == self.owner)
+            and (not self.files or any(map(self._admits_file, _paths(item))))
+        )
+
+    def _admits_place(self, item: Item) -> bool:
+        if self.project_id is None or item.project_id == self.project_id:
+            return True
+        return self.with_global and item.project_id is None
+
+    def _admits_file(self, path: str) -> bool:
+        return any(touches(path, wanted) for wanted in self.files)
+
+
+def touches(path: str, wanted: str) -> bool:
+    """Tell whether a path is, ends with, or lies in what is wanted.
+
+    >>> [touches("src/recall/rank.py", each) for each in ("rank.py", "recall/", "src", "ank.py")]
+    [True, True, True, False]
+    """
+    inside, around = f"/{path.strip('/')}/", f"/{wanted.strip('/')}/"
+    return around in inside
+
+
+def _paths(item: Item) -> tuple[str, ...]:
+    return (*item.files_modified, *item.files_read)

@@ -1,0 +1,133 @@
+"""Named arrays in one file, mapped into memory; what is torn is told from what is whole.
+
+Layout: a line that names the format, the length and the checksum of the header, the header (JSON:
+facts, and of each array its name, type, shape and place), the arrays at multiples of 64 bytes, and
+the first line's mark again at the end, so that a file that was cut is seen to be.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from observer.events import Value
+
+Arrays = Mapping[str, NDArray[Any]]
+"""`Any`: each array has an element type of its own, named where it is used."""
+
+MARK = b"observer index 1\n"
+ALIGNMENT = 64
+
+_LENGTHS = struct.Struct("<II")
+
+
+class Torn(Exception):
+    """A file is not what was written: cut, overwritten, or of another format."""
+
+
+class Saved(NamedTuple):
+    """The facts and arrays of a file; the arrays are mapped, read-only."""
+
+    facts: bytes
+    arrays: Arrays
+
+
+class _Slot(Value):
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+
+
+class _Header(Value):
+    facts: msgspec.Raw
+    slots: tuple[_Slot, ...]
+    size_bytes: int
+
+
+def save(path: Path, facts: Value, arrays: Arrays) -> None:
+    """Write a file in full, then give it its name; on return it is on the disk.
+
+    Raises:
+        OSError: the disk is full or read-only; nothing is left under the name.
+    """
+    slots, end = _slots(arrays)
+    raw = msgspec.Raw(msgspec.json.encode(facts))
+    header = msgspec.json.encode(_Header(facts=raw, slots=slots, size_bytes=end))
+    begin = _aligned(len(MARK) + _LENGTHS.size + len(header))
+    unfinished = path.with_name(f".{path.name}")
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(MARK + _LENGTHS.pack(len(header), zlib.crc32(header)) + header)
+            for slot in slots:
+                file.seek(begin + slot.offset)
+                file.write(np.ascontiguousarray(arrays[slot.name]).data)
+            file.seek(begin + end)
+            file.write(MARK)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def load(path: Path) -> Saved:
+    """Map a file.
+
+    Raises:
+        Torn: it is missing, cut, or of another format.
+    """
+    try:
+        header, begin = _header(path)
+        mapped = np.memmap(path, dtype=np.uint8, mode="r")
+        if mapped.size != begin + header.size_bytes + len(MARK) or _tail(mapped) != MARK:
+            raise Torn(f"{path.name} was cut")
+        arrays = {slot.name: _view(mapped, slot, begin) for slot in header.slots}
+        return Saved(bytes(header.facts), arrays)
+    except (OSError, ValueError, TypeError, struct.error, msgspec.MsgspecError) as error:
+        raise Torn(f"{path.name}: {error}") from error
+
+
+def _header(path: Path) -> tuple[_Header, int]:
+    with path.open("rb") as file:
+        if file.read(len(MARK)) != MARK:
+            raise Torn(f"{path.name} is of another format")
+        length, checksum = _LENGTHS.unpack(file.read(_LENGTHS.size))
+        header = file.read(length)
+    if len(header) != length or zlib.crc32(header) != checksum:
+        raise Torn(f"{path.name} has a damaged header")
+    begin = _aligned(len(MARK) + _LENGTHS.size + length)
+    return msgspec.json.decode(header, type=_Header), begin
+
+
+def _slots(arrays: Arrays) -> tuple[tuple[_Slot, ...], int]:
+    slots, end = [], 0
+    for name, array in arrays.items():
+        slots.append(_Slot(name=name, dtype=array.dtype.str, shape=array.shape, offset=end))
+        end = _aligned(end + array.nbytes)
+    return tuple(slots), end
+
+
+def _view(mapped: NDArray[np.uint8], slot: _Slot, begin: int) -> NDArray[Any]:
+    dtype = np.dtype(slot.dtype)
+    size = dtype.itemsize * int(np.prod(slot.shape, dtype=np.int64))
+    start = begin + slot.offset
+    return mapped[start : start + size].view(np.ndarray).view(dtype).reshape(slot.shape)
+
+
+def _tail(mapped: NDArray[np.uint8]) -> bytes:
+    return bytes(mapped[-len(MARK) :])
+
+
+def _aligned(offset: int) -> int:
+    return -(-offset // ALIGNMENT) * ALIGNMENT

@@ -1,0 +1,85 @@
+"""Where an index lies between two runs: its settled segments, and a list of them.
+
+The list is replaced in one step after the files that it names are on the disk, so it always
+describes an index that was whole. What no list names is left over from a crash and deleted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from observer.events import Value
+from observer.index.arrays import Torn, load, save
+from observer.index.making import facts_of, loaded
+from observer.index.segment import Segment
+from observer.paths import make_private
+
+FORMAT = 1
+"""Raised when what a segment holds, or how text becomes numbers, changes."""
+
+_LIST = "index.json"
+
+
+class _Listed(Value):
+    epoch: str
+    format: int = FORMAT
+    segments: tuple[str, ...] = ()
+
+
+class Files:
+    """The folder of one index; one process writes it, any number may read.
+
+    Args:
+        folder: created on the first write.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names: dict[int, str] = {}
+
+    def load(self, epoch: str) -> list[Segment]:
+        """Return the settled segments, oldest first; none if they are of another epoch or torn."""
+        try:
+            raw = (self._folder / _LIST).read_bytes()
+            listed = msgspec.json.decode(raw, type=_Listed)
+            if (listed.epoch, listed.format) != (epoch, FORMAT):
+                return []
+            found = [loaded(load(self._folder / name)) for name in listed.segments]
+        except (OSError, Torn, msgspec.MsgspecError, KeyError):
+            return []
+        self._names = {id(each): name for each, name in zip(found, listed.segments, strict=True)}
+        return found
+
+    def settle(self, epoch: str, segments: Sequence[Segment]) -> None:
+        """Make these the settled segments.
+
+        Raises:
+            OSError: the disk is full or read-only; the former ones stay settled.
+        """
+        make_private(self._folder)
+        names = {id(each): self._named(each) for each in segments}
+        listed = _Listed(epoch=epoch, segments=tuple(names.values()))
+        unfinished = self._folder / f".{_LIST}"
+        unfinished.write_bytes(msgspec.json.encode(listed))
+        unfinished.replace(self._folder / _LIST)
+        self._names = names
+        self._sweep({_LIST, *names.values()})
+
+    def _named(self, one: Segment) -> str:
+        if name := self._names.get(id(one)):
+            return name
+        # Named by what it ends with and its size: a merger and its last part differ in size.
+        name = f"{one.last_change:012d}-{one.size}.segment"
+        save(self._folder / name, facts_of(one), one.arrays)
+        return name
+
+    def _sweep(self, kept: set[str]) -> None:
+        for entry in os.scandir(self._folder):
+            if entry.name not in kept:
+                with suppress(OSError):
+                    os.unlink(entry.path)  # noqa: PTH108 - a name from scandir

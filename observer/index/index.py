@@ -1,0 +1,152 @@
+"""The index of all items: kept up with the store by itself, asked through a `View`.
+
+It is derived: whatever becomes of its files, it is made again from the store. It follows the
+store's changes, which are numbered; what is new becomes a small segment, and small segments become
+larger ones, so that there are never many.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import takewhile
+from pathlib import Path
+from typing import Protocol
+
+from observer.index.files import Files
+from observer.index.making import merged, segment
+from observer.index.segment import Segment
+from observer.index.tokens import Codes, Stem
+from observer.index.view import View, mean_length
+from observer.model import Change
+
+BATCH = 2_000
+"""Changes taken up at a time."""
+
+LEVELS = (256, 4_096, 65_536)
+"""Rows from which on a segment is of the next level. The largest are never merged again."""
+
+SETTLED = LEVELS[1]
+"""Rows from which on a segment is worth a file."""
+
+MOST_OF_A_LEVEL = 16
+
+_log = logging.getLogger(__name__)
+
+
+class Feed(Protocol):
+    """What the index is made of: see `observer.store.interface.Reader`."""
+
+    def epoch(self) -> str:
+        """Return the name of the numbering of changes; another one begins anew."""
+
+    def changes(self, *, after: int, model: str, limit: int) -> Sequence[Change]:
+        """Return the next changes, each item once, with its vector of a model."""
+
+
+class Index:
+    """The index in a folder. Safe to share between threads; they take turns.
+
+    Args:
+        folder: where its files are.
+        stem: see `tokens.Stem`; always the same for one folder.
+        is_owner: whether this process writes the files; one process at most.
+    """
+
+    def __init__(self, folder: Path, *, stem: Stem, is_owner: bool) -> None:
+        self._files = Files(folder)
+        self._codes = Codes(stem)
+        self._is_owner = is_owner
+        self._lock = threading.Lock()
+        self._epoch = ""
+        self._model = ""
+        self._dimensions = 0
+        self._segments: list[Segment] = []
+        self._settled = 0
+
+    def use(self, model: str, dimensions: int) -> None:
+        """Take the vectors of another model from now on; those of others no longer count."""
+        with self._lock:
+            self._model, self._dimensions = model, dimensions
+
+    def refresh(self, feed: Feed) -> None:
+        """Take up all that changed."""
+        with self._lock:
+            self._refresh(feed)
+
+    @contextmanager
+    def view(self, feed: Feed) -> Iterator[View]:
+        """Lend what the feed tells, indexed; nobody else uses the index meanwhile."""
+        with self._lock:
+            self._refresh(feed)
+            yield View(self._segments, self._codes, model=self._model)
+
+    def close(self) -> None:
+        """Write what is not on the disk yet."""
+        with self._lock:
+            self._settle(len(self._segments))
+
+    def _refresh(self, feed: Feed) -> None:
+        epoch = feed.epoch()
+        if epoch != self._epoch:
+            self._begin(epoch)
+        while changes := feed.changes(after=self._last, model=self._model, limit=BATCH):
+            self._add(changes)
+
+    @property
+    def _last(self) -> int:
+        return self._segments[-1].last_change if self._segments else 0
+
+    def _begin(self, epoch: str) -> None:
+        self._epoch = epoch
+        self._segments = self._files.load(epoch)
+        self._settled = len(self._segments)
+        for place, each in enumerate(self._segments):
+            for older in self._segments[:place]:
+                older.bury(each.ids)
+
+    def _add(self, changes: Sequence[Change]) -> None:
+        new = segment(
+            changes,
+            self._codes,
+            model=self._model,
+            dimensions=self._dimensions,
+            mean_length=mean_length(self._segments),
+        )
+        for older in self._segments:
+            older.bury(new.ids)
+        self._segments.append(new)
+        for limit in LEVELS:
+            self._merge(limit)
+        settled = sum(1 for _ in takewhile(lambda each: each.size >= SETTLED, self._segments))
+        if settled > self._settled:
+            self._settle(settled)
+
+    def _merge(self, limit: int) -> None:
+        """Merge the newest segments below a size, once they are many or reach it together."""
+        begin = len(self._segments)
+        while begin and self._segments[begin - 1].size < limit:
+            begin -= 1
+        run = self._segments[begin:]
+        if len(run) >= MOST_OF_A_LEVEL or (len(run) > 1 and sum(e.size for e in run) >= limit):
+            one = merged(
+                run,
+                model=self._model,
+                dimensions=self._dimensions,
+                mean_length=mean_length(self._segments),
+            )
+            self._segments[begin:] = [one]
+            self._settled = min(self._settled, begin)
+
+    def _settle(self, count: int) -> None:
+        if not self._is_owner or count == self._settled:
+            return
+        try:
+            self._files.settle(self._epoch, self._segments[:count])
+        except OSError as error:
+            # It is derived: the next start makes it again.
+            _log.warning("cannot write the index: %s", error)
+        else:
+            self._settled = count

@@ -1,0 +1,163 @@
+"""A stretch of the index: the rows that were added together, and all that is known of them.
+
+A row is one version of one item, or says that the item is gone; a later row with the same id buries
+it. Beside that, rows never change.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from observer.index.arrays import Arrays
+from observer.index.tokens import COLUMNS, SEPARATOR
+
+Rows = NDArray[np.int64]
+"""Places of rows inside one segment."""
+
+WEIGHTS = (2.0, 1.0, 1.0, 1.5, 1.0, 1.0)
+"""What an occurrence counts for in title, subtitle, narrative, facts, concepts, files.
+
+Source: development sets.
+"""
+
+SATURATION = 1.2
+LENGTH_SHARE = 0.75
+
+_HALVES = np.array([int(2 * weight) for weight in WEIGHTS], dtype=np.int64)
+"""The weights in halves, so that a row's weight for a word is a small whole number."""
+_FULL = 255
+_HALF_KEY = np.uint64(32)
+
+ATTRIBUTES = ("project", "kind", "type", "category", "branch", "owner")
+"""Columns of codes by which rows are filtered; see `observer.index.masks`."""
+
+
+class Postings(NamedTuple):
+    """Which rows hold which word: `rows[offsets[n]:offsets[n + 1]]` hold `terms[n]`.
+
+    `impacts` is what BM25 makes of the occurrences in that row, 0 to 1, in 255ths: near enough to
+    choose what is then looked at exactly.
+    """
+
+    terms: NDArray[np.uint32]
+    offsets: NDArray[np.uint32]
+    rows: NDArray[Any]
+    impacts: NDArray[np.uint8]
+
+
+class Runs(NamedTuple):
+    """Where the postings of some words are; `begins` equals `ends` for a word that is in no row."""
+
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many rows hold each word."""
+        return self.ends - self.begins
+
+
+class Segment:
+    """Immutable rows in memory or mapped from a file.
+
+    Args:
+        arrays: as `observer.index.making` makes them; at least one row, by id.
+        last_change: the newest change that is part of it.
+        model: the model that made its vectors, empty if it has none.
+    """
+
+    def __init__(self, arrays: Arrays, *, last_change: int, model: str) -> None:
+        self.arrays = arrays
+        self.last_change = last_change
+        self.model = model
+        self.ids: NDArray[np.int64] = arrays["ids"]
+        self.size = len(self.ids)
+        self.buried = np.zeros(self.size, np.bool_)
+        self.starts: NDArray[np.int64] = arrays["starts"]
+        self.tokens: NDArray[np.uint32] = arrays["tokens"]
+        self.lengths = np.diff(self.starts) - COLUMNS
+        self.vectors: NDArray[np.int8] = arrays["vectors"]
+        self.signs: NDArray[np.uint64] = arrays["signs"]
+        self.norms: NDArray[np.float32] = arrays["norms"]
+        self.alive: NDArray[np.bool_] = arrays["living"].copy()
+        """Which rows are the newest of an item that exists."""
+        self.words = int(self.lengths.sum())
+        self.postings = Postings(*(arrays[name] for name in Postings._fields))
+
+    def bury(self, ids: NDArray[np.int64]) -> None:
+        """Take the rows of these items for dead: newer ones exist."""
+        rows = self.find(ids)
+        self.buried[rows] = True
+        self.alive[rows] = False
+
+    def find(self, ids: NDArray[np.int64]) -> Rows:
+        """Return the rows of those of the items that are in here, dead or alive."""
+        places = np.minimum(np.searchsorted(self.ids, ids), self.size - 1)
+        found: Rows = places[self.ids[places] == ids]
+        return found
+
+    def runs(self, codes: NDArray[np.uint32]) -> Runs:
+        """Return where the postings of words are."""
+        terms, offsets = self.postings.terms, self.postings.offsets
+        places = np.searchsorted(terms, codes)
+        found = terms[np.minimum(places, len(terms) - 1)] == codes
+        places[~found] = 0
+        begins = offsets[places].astype(np.int64)
+        return Runs(begins, np.where(found, offsets[places + 1], begins))
+
+    def relevance(self, runs: Runs, rarities: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Return about the BM25 of every row."""
+        scores = np.zeros(self.size, np.float32)
+        worths = (rarities * (SATURATION + 1) / _FULL).astype(np.float32)
+        for begin, end, worth in zip(runs.begins.tolist(), runs.ends.tolist(), worths, strict=True):
+            if begin < end:
+                scores[self.postings.rows[begin:end]] += self.postings.impacts[begin:end] * worth
+        return scores
+
+
+def damping(lengths: NDArray[np.int64], mean_length: float) -> NDArray[np.float32]:
+    """Return, for rows of so many words, what their occurrences are weighed against, in halves."""
+    shares = 1 - LENGTH_SHARE + LENGTH_SHARE * lengths / max(1.0, mean_length)
+    return (2 * SATURATION * shares).astype(np.float32)
+
+
+def halves_of(tokens: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return what each code of whole streams weighs by its column, in halves; separators: 0."""
+    ends = tokens == SEPARATOR
+    columns = (np.cumsum(ends) - ends) % COLUMNS
+    return np.where(ends, 0, _HALVES[columns])
+
+
+def inverted(
+    tokens: NDArray[np.uint32], starts: NDArray[np.int64], *, mean_length: float
+) -> Postings:
+    """Return the postings of streams, one row each; lengths count against the mean given.
+
+    Separators are among the terms, with a weight of 0: so there is always a term.
+    """
+    size = len(starts) - 1
+    rows = np.repeat(np.arange(size, dtype=np.uint64), np.diff(starts))
+    keys = (tokens.astype(np.uint64) << _HALF_KEY) | rows
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    firsts = _firsts(keys)
+    weights = np.add.reduceat(halves_of(tokens)[order], firsts)
+    codes = (keys[firsts] >> _HALF_KEY).astype(np.uint32)
+    begins = _firsts(codes)
+    owners = keys[firsts].astype(np.uint32)
+    against = damping(np.diff(starts) - COLUMNS, mean_length)[owners]
+    impacts = weights / (weights + against)
+    return Postings(
+        terms=codes[begins],
+        offsets=np.append(begins, len(codes)).astype(np.uint32),
+        rows=owners.astype(np.min_scalar_type(size)),
+        impacts=np.rint(impacts * _FULL).astype(np.uint8),
+    )
+
+
+def _firsts(ordered: NDArray[Any]) -> NDArray[np.int64]:
+    """Return where each run of equal values begins."""
+    return np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))

@@ -1,0 +1,95 @@
+"""Text as numbers: every word becomes the code of its stem, names give their parts as well.
+
+A stem's code is 32 bits of a checksum. Two stems with one code are as good as one word; among
+half a million stems that are some thirty pairs.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from array import array
+from collections.abc import Callable, Sequence
+from itertools import chain
+
+from observer.model import Item
+
+Stem = Callable[[str], tuple[str, ...]]
+"""Returns the terms under which a word is kept: folded and stemmed."""
+
+SEPARATOR = 0
+"""The code that ends a column; no stem has it."""
+
+COLUMNS = 6
+"""Title, subtitle, narrative, facts, concepts, files: each ends with a separator."""
+
+MOST_KNOWN = 200_000
+"""Words whose codes are kept at hand."""
+
+WORD_CHARS = 200
+"""What is longer is data, not a word."""
+
+WORD = re.compile(r"[^\W_]+")
+"""A run of letters and digits."""
+_COLUMN_END = "\0"
+_WORD_OR_END = re.compile(rf"{WORD.pattern}|{_COLUMN_END}")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def pieces(word: str) -> list[str]:
+    """Return the parts of a name in camelCase; a word without a hump is its only part.
+
+    >>> pieces("HTTPServer"), pieces("server")
+    (['HTTP', 'Server'], ['server'])
+    """
+    return _HUMP.split(word)
+
+
+class Codes(dict[str, tuple[int, ...]]):
+    """The codes of each word met so far: its stems', then those of its parts.
+
+    Args:
+        stem: asked once for a word.
+    """
+
+    def __init__(self, stem: Stem) -> None:
+        super().__init__({_COLUMN_END: (SEPARATOR,)})
+        self._stem = stem
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        if len(self) >= MOST_KNOWN:
+            self.clear()
+            self[_COLUMN_END] = (SEPARATOR,)
+        found = self.whole(word)
+        inside = pieces(word[:WORD_CHARS])
+        if len(inside) > 1:
+            found += tuple(each for piece in inside for each in self.whole(piece))
+        self[word] = found
+        return found
+
+    def whole(self, word: str) -> tuple[int, ...]:
+        """Return the codes of a word without those of its parts."""
+        return tuple(map(code, self._stem(word))) if len(word) <= WORD_CHARS else ()
+
+    def of_item(self, item: Item) -> array[int]:
+        """Return the codes of an item's columns, each column ended by `SEPARATOR`."""
+        words = _WORD_OR_END.findall(_COLUMN_END.join((*_columns(item), "")))
+        return array("I", chain.from_iterable(map(self.__getitem__, words)))
+
+
+def code(term: str) -> int:
+    """Return the code of a stem, 1 to 2^32 - 1."""
+    return zlib.crc32(term.encode("utf-8", "surrogatepass")) or 1
+
+
+def _columns(item: Item) -> Sequence[str]:
+    files = dict.fromkeys((*item.files_modified, *item.files_read))
+    columns = (
+        item.title,
+        item.subtitle,
+        item.narrative,
+        "\n".join(item.facts),
+        "\n".join(item.concepts),
+        "\n".join(files),
+    )
+    return [text.replace(_COLUMN_END, " ") for text in columns]

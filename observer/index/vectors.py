@@ -1,0 +1,52 @@
+"""The meaning of items as numbers: which of a million vectors point where a query does.
+
+Two steps. The signs of a vector's dimensions, one bit each, tell roughly how far it points from
+the query's: the number of bits that differ. The nearest by that are compared in full, in eight bits
+a dimension.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+WORD_BITS = 64
+
+Vector = NDArray[np.float32]
+"""A unit vector."""
+
+
+def norms(vectors: NDArray[np.int8]) -> NDArray[np.float32]:
+    """Return the length of each packed vector; 0 says that there is none."""
+    squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.int64)
+    lengths: NDArray[np.float32] = np.sqrt(squares).astype(np.float32)
+    return lengths
+
+
+def signs(vectors: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return which dimensions are positive, one bit each: words of 64 by vectors."""
+    bits = np.packbits(vectors > 0, axis=1)
+    missing = -bits.shape[1] % (WORD_BITS // 8)
+    words = np.ascontiguousarray(np.pad(bits, ((0, 0), (0, missing)))).view(np.uint64)
+    # The first words of all vectors stand side by side, then the second ones: quicker to scan.
+    return np.ascontiguousarray(words.T)
+
+
+def distances(rows: NDArray[np.uint64], query: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Return how many signs of each vector differ from the query's; both are words by vectors."""
+    total = np.zeros(rows.shape[1], np.uint16)
+    for words, (word,) in zip(rows, query, strict=True):
+        total += np.bitwise_count(words ^ word)
+    return total
+
+
+def cosines(
+    vectors: NDArray[np.int8], lengths: NDArray[np.float32], query: Vector
+) -> NDArray[np.float32]:
+    """Return the cosine between each packed vector and the query; 0 where there is no vector."""
+    products = vectors.astype(np.float32) @ query
+    nothing = np.zeros_like(products)
+    found: NDArray[np.float32] = np.divide(products, lengths, out=nothing, where=lengths > 0)
+    return found

@@ -1,0 +1,225 @@
+"""The items that a query may mean, and what speaks for each: the two legs of recall.
+
+Words find what says the same, meanings find what says it otherwise. What either leg finds is then
+looked at by both, so that the figures of all candidates can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from observer.filters import Filters
+from observer.index import Best, View
+from observer.model import ItemKind
+from observer.recall.language import quoted
+from observer.recall.query import Plan
+from observer.recall.rank import COMPARED, Signals, relevance
+from observer.store.interface import Reader
+
+Leg = Literal["words", "meaning"]
+LEGS: tuple[Leg, ...] = ("words", "meaning")
+
+Column = NDArray[Any]
+Vector = NDArray[np.float32]
+Encode = Callable[[str], Vector | None]
+"""Returns what a text means as a unit vector; None while no model is there."""
+
+BY_WORDS = 100
+BY_MEANING = 50
+"""Candidates of each leg. Source: more changed nDCG@10 by 0.02 points at most."""
+
+MOST_CODES = 64
+"""Different stems of one query."""
+
+MOST_MATCHES = 5_000
+"""Items, the newest, that may fit an expression with operators, or a file, and are ranked."""
+
+MOST_ENDINGS = 20
+"""Words that one prefix stands for when it comes to ranking."""
+
+MOST_OF_A_PHRASE = 5
+"""Words of the longest query that is looked for as it was written."""
+
+CLOSE_DISTANCE = 3
+"""Other words that may stand between words which count as close. Source: development sets."""
+
+NO_MEANING = "searched by words alone: the model of meanings is not ready"
+
+_LEAST = 1e-9
+_NONE = Best(np.zeros(0, np.int64), np.zeros(0, np.float32))
+_LISTS: tuple[tuple[ItemKind, ...], ...] = (("observation", "note"), ("summary",))
+"""Kinds that a query finds when none is named, by the list that they are shown in."""
+
+
+class Sources(NamedTuple):
+    """One snapshot of the memory: its rows, its index, and the way from a text to its meaning."""
+
+    reader: Reader
+    view: View
+    encode: Encode
+
+
+class Candidates:
+    """Items that a query may mean, and what speaks for each: a column of figures, 0 to 1, a signal.
+
+    Which signals there are: see `rank.Signals`. `degraded` tells why some items may be missing.
+    """
+
+    def __init__(self, columns: Mapping[str, Column], *, has_meaning: bool, degraded: str) -> None:
+        self.ids: list[int] = columns["ids"].tolist()
+        self.has_meaning = has_meaning
+        self.degraded = degraded
+        self._columns = columns
+        self._places = {item_id: place for place, item_id in enumerate(self.ids)}
+
+    def lists(self) -> list[list[int]]:
+        """Return the ids of each list, those that fit the query best first; of equals the newest.
+
+        Without kinds in the filters the second list is that of summaries.
+        """
+        figures = {name: self._columns[name] for name in COMPARED}
+        order = np.lexsort((-self._columns["ids"], -relevance(**figures)))
+        numbers = self._columns["list"][order]
+        ids = self._columns["ids"][order]
+        return [ids[numbers == number].tolist() for number in np.unique(numbers)]
+
+    def signals(self, item_id: int, recency: float) -> Signals:
+        """Return what speaks for an item; for one that is no candidate that is recency alone."""
+        place = self._places.get(item_id)
+        if place is None:
+            return Signals(recency=recency)
+        columns = self._columns
+        return Signals(
+            **{name: float(columns[name][place]) for name in COMPARED},
+            recency=recency,
+            terms=tuple(compress(columns["words"].tolist(), columns["held"][place].tolist())),
+            words_rank=int(columns["words_rank"][place]) or None,
+            meaning_rank=int(columns["meaning_rank"][place]) or None,
+        )
+
+
+def candidates(
+    sources: Sources, wanted: Plan, filters: Filters, *, legs: Sequence[Leg] = LEGS
+) -> Candidates:
+    """Find what a plan may mean among the items that fit the filters."""
+    if not wanted.words:
+        return Candidates(_none(), has_meaning=True, degraded="")
+    view = sources.view
+    among, cut = _among(sources.reader, wanted, filters)
+    lists = [
+        view.masks(msgspec.structs.replace(filters, kinds=kinds), among)
+        for kinds in _lists(filters.kinds)
+    ]
+    query = _Query(sources, wanted)
+    vector = sources.encode(wanted.text) if "meaning" in legs else None
+    by_words = view.by_words(query.codes, lists, limit=BY_WORDS) if "words" in legs else []
+    # An expression says what must hold: its matches are ranked by meaning, not found by it.
+    by_meaning = (
+        []
+        if vector is None or wanted.expression
+        else view.by_meaning(vector, lists, limit=BY_MEANING)
+    )
+    missing = NO_MEANING if vector is None and "meaning" in legs else ""
+    return Candidates(
+        _columns(view, query, vector, by_words=by_words, by_meaning=by_meaning),
+        has_meaning=vector is not None,
+        degraded="; ".join(filter(None, (cut, missing))),
+    )
+
+
+class _Query:
+    """The words of a plan as the index knows them."""
+
+    def __init__(self, sources: Sources, wanted: Plan) -> None:
+        view = sources.view
+        names = {code: word for word in wanted.words for code in view.codes(word)}
+        for prefix in wanted.prefixes:
+            endings = sources.reader.beginning_with(prefix.casefold(), limit=MOST_ENDINGS)
+            names |= {code: term for term in endings for code in view.codes(term)}
+        self.codes = np.array(list(names)[:MOST_CODES], np.uint32)
+        self.words = list(names.values())[:MOST_CODES]
+        self.sequences = [
+            [code for word in shape.split() for code in view.codes(word)] for shape in wanted.shapes
+        ]
+
+
+def _columns(
+    view: View,
+    query: _Query,
+    vector: Vector | None,
+    *,
+    by_words: Sequence[Best],
+    by_meaning: Sequence[Best],
+) -> Mapping[str, Column]:
+    places = np.unique(np.concatenate([best.places for best in (_NONE, *by_words, *by_meaning)]))
+    if not len(places) or not len(query.codes):
+        return _none()
+    seen = view.occurrences(places, query.codes)
+    weights = seen.weights()
+    words = view.relevance(places, query.codes, weights)
+    meaning = np.zeros(len(places)) if vector is None else view.cosines(places, vector)
+    most = max(1, len(query.codes) - 1)
+    is_short = 1 < len(query.codes) <= MOST_OF_A_PHRASE
+    exact = np.zeros(len(places))
+    for sequence in query.sequences:
+        exact += seen.hold(sequence) / len(query.sequences)
+    return {
+        "ids": view.ids(places),
+        "list": _numbers(places, by_words, by_meaning),
+        "fts5": words / max(words.max(), _LEAST),
+        "semantic": meaning.clip(0, 1),
+        "close": (seen.together(len(query.codes) + CLOSE_DISTANCE) - 1).clip(0) / most,
+        "phrase": seen.hold(query.codes.tolist()) * float(is_short),
+        "exact": exact,
+        "held": weights > 0,
+        "words": np.array(query.words),
+        "words_rank": _ranks(places, by_words),
+        "meaning_rank": _ranks(places, by_meaning),
+    }
+
+
+def _none() -> Mapping[str, Column]:
+    names = ("ids", "list", *COMPARED, "held", "words", "words_rank", "meaning_rank")
+    return {name: np.zeros(0, np.int64) for name in names}
+
+
+def _ranks(places: Column, found: Sequence[Best]) -> Column:
+    ranks = np.zeros(len(places), np.int64)
+    for best in found:
+        ranks[np.searchsorted(places, best.places)] = np.arange(1, len(best.places) + 1)
+    return ranks
+
+
+def _numbers(places: Column, *found: Sequence[Best]) -> Column:
+    """Return the number of the list that each place was found for."""
+    numbers = np.zeros(len(places), np.int64)
+    for leg in found:
+        for number, best in enumerate(leg):
+            numbers[np.searchsorted(places, best.places)] = number
+    return numbers
+
+
+def _among(reader: Reader, wanted: Plan, filters: Filters) -> tuple[NDArray[np.int64] | None, str]:
+    """Return the items that fit what only the store can tell, None for all; and what is missing."""
+    expressions = [wanted.expression] if wanted.expression else []
+    if filters.files:
+        expressions.append(f"files : ({' OR '.join(map(quoted, filters.files))})")
+    if not expressions:
+        return None, ""
+    ids = reader.match(f"({') AND ('.join(expressions)})", filters, limit=MOST_MATCHES)
+    cut = f"only the newest {MOST_MATCHES:,} matches were ranked; narrow the query"
+    return np.array(sorted(ids), np.int64), cut if len(ids) == MOST_MATCHES else ""
+
+
+def _lists(kinds: Sequence[ItemKind]) -> list[tuple[ItemKind, ...]]:
+    if not kinds:
+        return list(_LISTS)
+    summaries = tuple(kind for kind in kinds if kind == "summary")
+    others = tuple(kind for kind in kinds if kind != "summary")
+    return [part for part in (others, summaries) if part]
