@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,13 @@ from msgspec import UNSET
 
 from observer.cli.output import emit, json_option, say
 from observer.cli.reach import open_memory, project_here
+from observer.clock import now_ms
 from observer.front import render
+from observer.front.narrowing import narrow
 from observer.front.tool import Answer
 from observer.front.toolsets import rows, tools_of
 from observer.memory import Memory
+from observer.recall.search import Found
 
 limit_option = click.option(
     "--limit", "-n", default=10, show_default=True, help="Most results of each kind."
@@ -21,18 +25,57 @@ limit_option = click.option(
 project_option = click.option("--project", "-p", help="Name, folder or remote of a project.")
 
 
+def narrowing(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that restrict what is found."""
+    for option in (
+        click.option("--until", default="", help="Only before then."),
+        click.option("--since", default="", help="Only from then on: 2026-11-21, or 7d for ago."),
+        click.option("--branch", default="", help="Only of this git branch."),
+        click.option("--session", default="", help="Only of this session, by its id."),
+        click.option(
+            "--file", "files", multiple=True, help="Only what touched this file or folder."
+        ),
+        click.option("--type", "type", default="", help="Only these types, e.g. commit,decision."),
+    ):
+        command = option(command)
+    return command
+
+
 @click.command("search", epilog='Example: observer search "title:auth* NOT oauth" -n 5')
 @click.argument("query", nargs=-1, required=True)
 @project_option
 @limit_option
+@narrowing
+@click.option("--explain", is_flag=True, help="Tell of every hit what spoke for it.")
 @json_option
 def search_command(
-    *, query: tuple[str, ...], project: str | None, limit: int, as_json: bool
+    *,
+    query: tuple[str, ...],
+    project: str | None,
+    limit: int,
+    explain: bool,
+    as_json: bool,
+    **narrowed: Any,  # noqa: ANN401 - the options of `narrowing`
 ) -> None:
-    """Find earlier work by words or FTS5 expressions, across all projects unless one is named."""
+    """Find earlier work by words, meaning or FTS5 expressions, in all projects or the one named."""
+    text = " ".join(query)
     with open_memory() as memory:
-        arguments = {"query": " ".join(query), "project": project, "limit": limit}
+        if explain and not as_json:
+            wanted = narrow(**narrowed, now_ms=now_ms())
+            found = memory.search(text, project=project, limit=limit, narrow=wanted)
+            _explain(memory, found)
+            return
+        files = list(narrowed.pop("files"))
+        arguments = {"query": text, "project": project, "limit": limit, "files": files, **narrowed}
         _print(_ask(memory, "search", arguments), as_json=as_json)
+
+
+def _explain(memory: Memory, found: Found) -> None:
+    names: dict[int | None, str] = {known.id: known.name for known in memory.projects()}
+    for remark in filter(None, (found.notice, found.degraded)):
+        say(f"({remark})")
+    told = render.explained(found.hits, lambda project: names.get(project, ""))
+    say(told or "nothing found")
 
 
 @click.command("timeline", epilog="Example: observer timeline 142 --before 3 --after 3")
@@ -75,10 +118,10 @@ def context_command(*, project: str | None, query: str | None, tokens: int, as_j
 
 @click.command("recall", epilog='Example: observer recall "database choice" --type decision')
 @click.argument("query", nargs=-1, required=True)
-@click.option("--type", "type_", default="", help="Only notes of this type, such as decision.")
 @click.option("--category", default="", help="Only notes of this category.")
 @project_option
 @limit_option
+@narrowing
 @json_option
 def recall_command(*, query: tuple[str, ...], as_json: bool, **narrow: Any) -> None:  # noqa: ANN401 - the options above
     """Find notes of a project, the one around the current folder unless one is named."""
@@ -86,19 +129,19 @@ def recall_command(*, query: tuple[str, ...], as_json: bool, **narrow: Any) -> N
         _recall(memory, " ".join(query), as_json=as_json, **narrow)
 
 
-def _recall(  # noqa: PLR0913 - a command's options
+def _recall(
     memory: Memory,
     query: str,
     *,
-    type_: str,
-    category: str,
     project: str | None,
     limit: int,
     as_json: bool,
+    **narrowed: Any,  # noqa: ANN401 - the options of `narrowing`
 ) -> None:
     here = project_here(memory)
     chosen = project or (here.uuid if here else None)
-    found = memory.recall(query, type=type_, category=category, limit=limit, project=chosen)
+    wanted = narrow(**narrowed, now_ms=now_ms())
+    found = memory.recall(query, limit=limit, project=chosen, narrow=wanted)
     names: dict[int | None, str] = {known.id: known.name for known in memory.projects()}
 
     def name(project_id: int | None) -> str:
@@ -108,6 +151,7 @@ def _recall(  # noqa: PLR0913 - a command's options
     result = rows.Found(
         observations=[rows.observation(hit.item, name) for hit in found.hits],
         summaries=[],
+        why=[rows.why(hit) for hit in found.hits],
         notice=found.notice or UNSET,
         degraded=found.degraded or UNSET,
     )

@@ -88,6 +88,31 @@ def hits(found: Iterable[Hit], name: ProjectName, *, remarks: Sequence[str] = ()
     return "\n".join([*lines, *(entries or ["nothing found"])])
 
 
+def explained(found: Iterable[Hit], name: ProjectName) -> str:
+    """Return found items with what spoke for each, figure by figure."""
+    return "\n".join(f"{entry(hit.item, name)}\n    {_reasons(hit)}" for hit in found)
+
+
+def _reasons(hit: Hit) -> str:
+    told = [f"score {hit.score:.2f}"]
+    signals = hit.signals
+    for label, figure, rank in (
+        ("words", signals.fts5, signals.words_rank),
+        ("meaning", signals.semantic, signals.meaning_rank),
+        ("close", signals.close, None),
+        ("phrase", signals.phrase, None),
+        ("exact", signals.exact, None),
+        ("recency", signals.recency, None),
+    ):
+        place = f" (no. {rank})" if rank else ""
+        told.append(f"{label} {figure:.2f}{place}")
+    if signals.terms:
+        told.append("matched " + ", ".join(signals.terms))
+    if hit.alike:
+        told.append("same as " + ", ".join(f"#{item_id}" for item_id in hit.alike))
+    return " · ".join(told)
+
+
 def timeline(told: Timeline, name: ProjectName) -> str:
     """Return what happened, oldest first, with positions relative to the anchor."""
     return "\n".join(

@@ -15,6 +15,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+
 from observer.index.files import Files
 from observer.index.making import merged, segment
 from observer.index.segment import Segment
@@ -23,7 +25,10 @@ from observer.index.view import View, mean_length
 from observer.model import Change
 
 BATCH = 2_000
-"""Changes taken up at a time."""
+"""Changes taken up at a time: a fifth of a second."""
+
+PATIENCE = 2
+"""Batches for which somebody who asks is made to wait."""
 
 LEVELS = (256, 4_096, 65_536)
 """Rows from which on a segment is of the next level. The largest are never merged again."""
@@ -72,28 +77,39 @@ class Index:
             self._model, self._dimensions = model, dimensions
 
     def refresh(self, feed: Feed) -> None:
-        """Take up all that changed."""
-        with self._lock:
-            self._refresh(feed)
+        """Take up all that changed; others get their turn in between."""
+        is_complete = False
+        while not is_complete:
+            with self._lock:
+                is_complete = self._refresh(feed, at_most=1)
 
     @contextmanager
     def view(self, feed: Feed) -> Iterator[View]:
-        """Lend what the feed tells, indexed; nobody else uses the index meanwhile."""
+        """Lend what the feed tells, indexed; nobody else uses the index meanwhile.
+
+        Where very much changed, only the older part of it is there yet: see `View.is_complete`.
+        """
         with self._lock:
-            self._refresh(feed)
-            yield View(self._segments, self._codes, model=self._model)
+            is_complete = self._refresh(feed, at_most=PATIENCE)
+            yield View(self._segments, self._codes, model=self._model, is_complete=is_complete)
 
     def close(self) -> None:
         """Write what is not on the disk yet."""
         with self._lock:
             self._settle(len(self._segments))
 
-    def _refresh(self, feed: Feed) -> None:
+    def _refresh(self, feed: Feed, *, at_most: int) -> bool:
+        """Take up some batches of what changed; tell whether that was all."""
         epoch = feed.epoch()
         if epoch != self._epoch:
             self._begin(epoch)
-        while changes := feed.changes(after=self._last, model=self._model, limit=BATCH):
-            self._add(changes)
+        for _ in range(at_most):
+            changes = feed.changes(after=self._last, model=self._model, limit=BATCH)
+            if changes:
+                self._add(changes)
+            if len(changes) < BATCH:
+                return True
+        return False
 
     @property
     def _last(self) -> int:
@@ -103,9 +119,7 @@ class Index:
         self._epoch = epoch
         self._segments = self._files.load(epoch)
         self._settled = len(self._segments)
-        for place, each in enumerate(self._segments):
-            for older in self._segments[:place]:
-                older.bury(each.ids)
+        _bury_versions(self._segments)
 
     def _add(self, changes: Sequence[Change]) -> None:
         new = segment(
@@ -150,3 +164,15 @@ class Index:
             _log.warning("cannot write the index: %s", error)
         else:
             self._settled = count
+
+
+def _bury_versions(segments: Sequence[Segment]) -> None:
+    """Bury every row that a later segment has a newer version of."""
+    if not segments:
+        return
+    newest_first = np.concatenate([each.ids for each in segments])[::-1]
+    is_newest = np.zeros(len(newest_first), np.bool_)
+    is_newest[np.unique(newest_first, return_index=True)[1]] = True
+    ends = np.cumsum([each.size for each in segments])
+    for each, newest in zip(segments, np.split(is_newest[::-1], ends[:-1]), strict=True):
+        each.bury_rows(~newest)

@@ -89,7 +89,10 @@ class Segment:
 
     def bury(self, ids: NDArray[np.int64]) -> None:
         """Take the rows of these items for dead: newer ones exist."""
-        rows = self.find(ids)
+        self.bury_rows(self.find(ids))
+
+    def bury_rows(self, rows: Rows | NDArray[np.bool_]) -> None:
+        """Take these rows for dead, by their places or by a mask."""
         self.buried[rows] = True
         self.alive[rows] = False
 

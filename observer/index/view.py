@@ -40,9 +40,13 @@ class View:
 
     Args:
         model: the model whose vectors count; empty for none.
+        is_complete: whether all that is stored is in it.
     """
 
-    def __init__(self, segments: Sequence[Segment], codes: Codes, *, model: str) -> None:
+    def __init__(
+        self, segments: Sequence[Segment], codes: Codes, *, model: str, is_complete: bool
+    ) -> None:
+        self.is_complete = is_complete
         self._segments = segments
         self._codes = codes
         self._model = model

@@ -83,45 +83,47 @@ class Memory:
         limit: int = 10,
         narrow: Narrow = Narrow(),  # noqa: B008 - frozen
     ) -> Found:
-        """Find items by words; across all projects unless one is named.
+        """Find items by words and meaning; across all projects unless one is named.
 
         Raises:
-            NotFound, Ambiguous: the project.
+            NotFound, Ambiguous: the project, or the session.
         """
         with self._sources() as sources:
-            projects = sources.reader.projects()
-            filters = Filters(
-                project_id=named(projects, project).id if project else None,
-                kinds=narrow.kinds,
-                types=narrow.types,
-                category=narrow.category,
-                since_ms=narrow.since_ms,
-                until_ms=narrow.until_ms,
-                owner=self._owner,
-            )
+            filters = self._filters(sources.reader, project, narrow)
             return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
 
     def recall(
         self,
         query: str,
         *,
-        type: str = "",  # noqa: A002 - the glossary's word
-        category: str = "",
         limit: int = 10,
         project: str | None = None,
+        narrow: Narrow = Narrow(),  # noqa: B008 - frozen
     ) -> Found:
-        """Find notes: those of the project, and those that belong to none."""
+        """Find notes: those of the project, and those that belong to none.
+
+        Raises:
+            NotFound, Ambiguous: the project, or the session.
+        """
         with self._sources() as sources:
-            projects = sources.reader.projects()
-            filters = Filters(
-                project_id=named(projects, project).id if project else None,
-                with_global=True,
-                kinds=("note",),
-                types=(type,) if type else (),
-                category=category,
-                owner=self._owner,
+            filters = msgspec.structs.replace(
+                self._filters(sources.reader, project, narrow), kinds=("note",), with_global=True
             )
             return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
+
+    def _filters(self, reader: Reader, project: str | None, narrow: Narrow) -> Filters:
+        return Filters(
+            project_id=named(reader.projects(), project).id if project else None,
+            kinds=narrow.kinds,
+            types=narrow.types,
+            category=narrow.category,
+            files=narrow.files,
+            session_id=_session_id(reader, narrow.session),
+            branch=narrow.branch,
+            since_ms=narrow.since_ms,
+            until_ms=narrow.until_ms,
+            owner=self._owner,
+        )
 
     def timeline(self, anchor: int, *, before: int = 5, after: int = 5) -> Timeline:
         """Return what happened around an item in its project.
@@ -331,3 +333,14 @@ class Memory:
         if self._record is None:
             raise DaemonUnavailable("this process only reads", hint="run: observer up")
         return self._record([event], project_id)[0]
+
+
+def _session_id(reader: Reader, handle: str) -> int | None:
+    if not handle:
+        return None
+    session = reader.session_called(handle)
+    if session is None and handle.isascii() and handle.isdecimal() and int(handle) <= _LARGEST_ID:
+        session = reader.session(int(handle))
+    if session is None:
+        raise NotFound(f"no session {handle[:80]!r}", hint="see: observer sessions")
+    return session.id

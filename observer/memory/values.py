@@ -7,11 +7,17 @@ from observer.model import Item, ItemKind
 
 
 class Narrow(Value):
-    """What a search is restricted to; empty fields do not restrict. Times as in `Filters`."""
+    """What a search is restricted to; empty fields do not restrict. All as in `Filters`.
+
+    `session` is the client's own id of a session, or ours.
+    """
 
     kinds: tuple[ItemKind, ...] = ()
     types: tuple[str, ...] = ()
     category: str = ""
+    files: tuple[str, ...] = ()
+    session: str = ""
+    branch: str = ""
     since_ms: int | None = None
     until_ms: int | None = None
 

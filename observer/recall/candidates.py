@@ -51,6 +51,8 @@ CLOSE_DISTANCE = 3
 
 NO_MEANING = "searched by words alone: the model of meanings is not ready"
 
+NOT_COMPLETE = "the newest items are not searched yet: the index is being made"
+
 _LEAST = 1e-9
 _NONE = Best(np.zeros(0, np.int64), np.zeros(0, np.float32))
 _LISTS: tuple[tuple[ItemKind, ...], ...] = (("observation", "note"), ("summary",))
@@ -126,10 +128,11 @@ def candidates(
         else view.by_meaning(vector, lists, limit=BY_MEANING)
     )
     missing = NO_MEANING if vector is None and "meaning" in legs else ""
+    late = "" if view.is_complete else NOT_COMPLETE
     return Candidates(
         _columns(view, query, vector, by_words=by_words, by_meaning=by_meaning),
         has_meaning=vector is not None,
-        degraded="; ".join(filter(None, (cut, missing))),
+        degraded="; ".join(filter(None, (cut, missing, late))),
     )
 
 

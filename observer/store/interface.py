@@ -97,6 +97,9 @@ class Reader(Protocol):
     def latest_session(self, client: str, external: str, project_id: int) -> Session | None:
         """Return the newest session under a client's own id in a project."""
 
+    def session_called(self, external: str) -> Session | None:
+        """Return the newest session under a client's own id, in whatever client and project."""
+
     def sessions(
         self, *, project_id: int | None = None, active: bool = False, limit: int = 20
     ) -> list[Session]:

@@ -13,6 +13,8 @@ from benchmarks import shelf
 from benchmarks.figure import Aim, Figure
 from benchmarks.lab import Lab, Options, lab, launchers
 from benchmarks.wire import Wire, processor_s, wire
+from observer.filters import Filters
+from observer.recall.language import quoted
 from observer.store.interface import Reader
 
 ITEMS = 100_000
@@ -131,8 +133,7 @@ def _queries(place: Lab, texts: shelf.Texts, rounds: int) -> dict[str, list[str]
 
 
 def _share(reader: Reader, word: str, count: int) -> float:
-    found = reader.frequencies(reader.stem(word))
-    return min(found.values(), default=0) / count
+    return len(reader.match(quoted(word), Filters(), limit=count)) / count
 
 
 def _commonest(texts: shelf.Texts) -> list[str]:

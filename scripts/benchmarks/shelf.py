@@ -14,6 +14,9 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.lab import ROOT
+from observer.config import Settings
+from observer.embed.catalogue import find
+from observer.embed.late import LateModel
 from observer.model import Item, Project, Session, SummaryFields, item_id, item_uuid
 from observer.store.sqlite import SqliteStore
 
@@ -78,6 +81,7 @@ def _digest(texts: Path) -> str:
 
 def _fill(path: Path, texts: Texts, count: int) -> None:
     store = SqliteStore(path)
+    model = LateModel(find(Settings().model, path.parent))
     chance = random.Random(11)  # noqa: S311 - the same store each time
     with store.write() as writer:
         for number, name in enumerate(PROJECTS, start=2):
@@ -90,7 +94,8 @@ def _fill(path: Path, texts: Texts, count: int) -> None:
         with store.write() as writer:
             for session in _sessions(numbers):
                 writer.put_session(session)
-            writer.put_items(_item(number, texts, chance, count) for number in numbers)
+            items = [_item(number, texts, chance, count) for number in numbers]
+            writer.put_items(items, model=model.id, vectors=model.made(items))
     store.close()
 
 

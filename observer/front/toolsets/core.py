@@ -14,8 +14,10 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta
 
+from observer.clock import now_ms
 from observer.errors import BadInput
 from observer.front import render
+from observer.front.narrowing import narrow
 from observer.front.tool import Answer, Row, Tool
 from observer.front.toolsets import notes, rows
 from observer.memory import MOST_IDS, Memory
@@ -68,7 +70,7 @@ class Core:
             write(run=self._notes.memory, title="Remember, recall, forget"),
         )
 
-    def search(
+    def search(  # noqa: PLR0913 - the documented parameters of one tool
         self,
         query: Annotated[
             str,
@@ -84,6 +86,17 @@ class Core:
         limit: Annotated[
             int, Meta(ge=1, le=50, description="Most observations, and most summaries.")
         ] = 10,
+        *,
+        type: Annotated[  # noqa: A002 - the glossary's word
+            str, Meta(description="Only these types, e.g. commit, command, decision,fix.")
+        ] = "",
+        files: Annotated[
+            list[str], Meta(description="Only what touched one of these files or folders.")
+        ] = [],  # noqa: B006 - never changed
+        session: Annotated[str, Meta(description="Only this session, by its id.")] = "",
+        branch: Annotated[str, Meta(description="Only this git branch.")] = "",
+        since: Annotated[str, Meta(description="Only from then on: 2026-11-21, or 7d (ago).")] = "",
+        until: Annotated[str, Meta(description="Only before then.")] = "",
     ) -> Answer[rows.Found]:
         """Find earlier work: file changes, commands with results, commits, decisions, notes, and
         summaries of sessions.
@@ -92,12 +105,17 @@ class Core:
         familiar, and whenever the user refers to the past. Returns a list with ids; fetch what
         looks right with get_observations, and its surroundings with timeline.
         """  # noqa: D205 - a model reads this, as a paragraph
-        found = self._memory.search(query, project=project or None, limit=limit)
+        wanted = narrow(
+            type=type, files=files, session=session, branch=branch, since=since, until=until,
+            now_ms=now_ms(),
+        )  # fmt: skip
+        found = self._memory.search(query, project=project or None, limit=limit, narrow=wanted)
         items = [hit.item for hit in found.hits]
         name = self._names()
         result = rows.Found(
             observations=[rows.observation(i, name) for i in items if i.kind != "summary"],
             summaries=[self._summary(i, name) for i in items if i.kind == "summary"],
+            why=[rows.why(hit) for hit in found.hits],
             notice=found.notice or UNSET,
             degraded=found.degraded or UNSET,
         )

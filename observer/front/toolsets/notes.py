@@ -11,10 +11,12 @@ from typing import Annotated, cast, get_args
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from observer.clock import now_ms
 from observer.errors import BadInput
 from observer.events import Scope
+from observer.front.narrowing import narrow
 from observer.front.tool import Answer, Row
-from observer.memory import Memory, Note
+from observer.memory import Memory, Narrow, Note
 from observer.model import Item, iso
 from observer.recall.rank import Hit
 
@@ -108,6 +110,10 @@ class Notes:
         ] = "project",
         query: Annotated[str, Meta(description="recall: what to look for.")] = "",
         limit: Annotated[int, Meta(ge=1, le=100, description="recall: most results.")] = 10,
+        since: Annotated[str, Meta(description="recall: only from then on: 2026-11-21, 7d.")] = "",
+        until: Annotated[str, Meta(description="recall: only before then.")] = "",
+        session: Annotated[str, Meta(description="recall: only of this session.")] = "",
+        branch: Annotated[str, Meta(description="recall: only of this git branch.")] = "",
         id: Annotated[str, Meta(description="forget: the exact id.")] = "",  # noqa: A002 - the documented name
     ) -> Answer[Outcome]:
         """Remember, recall or forget facts on purpose.
@@ -123,7 +129,11 @@ class Notes:
                 more = {"key": key, "category": category, "type": _type(fact_type or "general")}
                 return self._remember(msgspec.structs.replace(note, **more))
             case "recall":
-                return self._recall(query, fact_type=fact_type, category=category, limit=limit)
+                wanted = narrow(
+                    type=_type(fact_type) if fact_type else "", category=category, since=since,
+                    until=until, session=session, branch=branch, now_ms=now_ms(),
+                )  # fmt: skip
+                return self._recall(query, wanted, limit=limit)
             case "forget":
                 return self._forget(id)
         raise BadInput(f"Invalid action: {action!r}", hint=f"must be {_one_of(ACTIONS)}")
@@ -138,17 +148,13 @@ class Notes:
         outcome = Outcome(action="remember", message=message, id=kept.item.id, updated=kept.updated)
         return Answer(message, outcome)
 
-    def _recall(self, query: str, *, fact_type: str, category: str, limit: int) -> Answer[Outcome]:
+    def _recall(self, query: str, wanted: Narrow, *, limit: int) -> Answer[Outcome]:
         if not query.strip():
             raise BadInput("Missing query: recall requires query", hint="say what to look for")
         folder = self._here()
         around = self._memory.project_at(folder) if folder else None
         found = self._memory.recall(
-            query,
-            type=_type(fact_type) if fact_type else "",
-            category=category,
-            limit=limit,
-            project=around.uuid if around else None,
+            query, limit=limit, project=around.uuid if around else None, narrow=wanted
         )
         memories = [_recalled(hit) for hit in found.hits]
         outcome = Outcome(

@@ -14,6 +14,7 @@ from msgspec import UNSET, UnsetType
 from observer.front.tool import Row
 from observer.model import Item, SummaryFields, iso
 from observer.recall.context import Entry
+from observer.recall.rank import Hit
 
 ProjectName = Callable[[int | None], str]
 
@@ -54,11 +55,35 @@ class Summary(Row):
     created_at_epoch: int
 
 
+class Why(Row):
+    """Why an item was found: its score and signals (0 to 1), its place in each leg, its words.
+
+    `same` are ids of items that say the same and were left out for it.
+    """
+
+    id: int
+    score: float
+    semantic: float
+    fts5: float
+    close: float
+    phrase: float
+    exact: float
+    recency: float
+    terms: list[str]
+    words_rank: int | None
+    meaning_rank: int | None
+    same: list[int] | UnsetType = UNSET
+
+
 class Found(Row):
-    """Result of `search`; `notice` says where the query was understood otherwise than written."""
+    """Result of `search`; `notice` says where the query was understood otherwise than written.
+
+    `why` explains all of them, best first.
+    """
 
     observations: list[Observation]
     summaries: list[Summary]
+    why: list[Why]
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
 
@@ -163,6 +188,25 @@ def summary(item: Item, name: ProjectName, session: str) -> Summary:
         notes=answers.notes or None,
         created_at=iso(item.created_ms),
         created_at_epoch=item.created_ms,
+    )
+
+
+def why(hit: Hit) -> Why:
+    """Explain a hit; figures to four digits."""
+    signals = hit.signals
+    return Why(
+        id=hit.item.id,
+        score=round(hit.score, 4),
+        semantic=round(signals.semantic, 4),
+        fts5=round(signals.fts5, 4),
+        close=round(signals.close, 4),
+        phrase=round(signals.phrase, 4),
+        exact=round(signals.exact, 4),
+        recency=round(signals.recency, 4),
+        terms=list(signals.terms),
+        words_rank=signals.words_rank,
+        meaning_rank=signals.meaning_rank,
+        same=list(hit.alike) or UNSET,
     )
 
 

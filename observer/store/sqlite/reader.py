@@ -195,6 +195,14 @@ class SqliteReader:
         )
         return to_session(row) if row else None
 
+    def session_called(self, external: str) -> Session | None:
+        """See `Reader.session_called`."""
+        row = self._row(
+            f"SELECT {_SESSION} FROM session WHERE external = ? ORDER BY id DESC LIMIT 1",
+            (external,),
+        )
+        return to_session(row) if row else None
+
     def sessions(
         self, *, project_id: int | None = None, active: bool = False, limit: int = 20
     ) -> list[Session]:

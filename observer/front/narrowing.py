@@ -1,0 +1,59 @@
+"""What a person or a model wrote to narrow a search: names and times, read strictly."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from observer.errors import BadInput
+from observer.memory import Narrow
+
+_AGO = re.compile(r"(\d{1,5})\s*(min|h|d|w)")
+_UNIT_MS = {"min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+
+
+def narrow(  # noqa: PLR0913 - one of each, all optional
+    *,
+    type: str = "",  # noqa: A002 - the glossary's word
+    category: str = "",
+    files: Sequence[str] = (),
+    session: str = "",
+    branch: str = "",
+    since: str = "",
+    until: str = "",
+    now_ms: int,
+) -> Narrow:
+    """Return what a search is restricted to; an empty text does not restrict.
+
+    Raises:
+        BadInput: a time that cannot be read.
+    """
+    return Narrow(
+        types=tuple(name.strip() for name in type.split(",") if name.strip()),
+        category=category,
+        files=tuple(path for path in files if path.strip("/ ")),
+        session=session,
+        branch=branch,
+        since_ms=moment_ms(since, now_ms=now_ms),
+        until_ms=moment_ms(until, now_ms=now_ms),
+    )
+
+
+def moment_ms(text: str, *, now_ms: int) -> int | None:
+    """Return a time such as ``2026-11-21``, ``2026-11-21T09:30`` or ``7d`` (ago) in ms, UTC.
+
+    Raises:
+        BadInput: it is none of these.
+    """
+    if not (clean := text.strip()):
+        return None
+    if ago := _AGO.fullmatch(clean):
+        return now_ms - int(ago[1]) * _UNIT_MS[ago[2]]
+    try:
+        at = datetime.fromisoformat(clean)
+    except ValueError:
+        raise BadInput(
+            f"{clean[:40]!r} is no time", hint="write 2026-11-21, 2026-11-21T09:30, or 7d for ago"
+        ) from None
+    return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
