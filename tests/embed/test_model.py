@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.embed import catalogue
+from observer.embed import card, catalogue, tokens
 from observer.embed.model import Model
 
 NONE = Path("/nonexistent")
@@ -112,3 +112,12 @@ def test_importing_the_package_loads_no_native_library() -> None:
     heavy = "'onnxruntime' in sys.modules or 'tokenizers' in sys.modules"
     code = f"import sys, observer.embed.catalogue, observer.embed.text; sys.exit({heavy})"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_words_are_remembered_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "_REMEMBERED", 8)
+    folder = catalogue.BUILT_IN / "instant"
+    made = tokens.Tokens(folder, card.read(folder))
+    texts = [f"number{chr(97 + n)} {'y' * 40}" for n in range(26)]
+    assert [made.ids(text) for text in texts] == [made.ids(text) for text in texts]
+    assert len(made._known) <= 8

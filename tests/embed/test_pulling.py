@@ -73,7 +73,7 @@ def test_another_file_than_the_pinned_one_changes_nothing(
 
 def test_a_card_must_pin_the_other_files(served: str, copied: Folder, tmp_path: Path) -> None:
     folder = copied("mine", card="dimensions = 256\n")
-    with pytest.raises(ConfigInvalid, match="pins no model.onnx"):
+    with pytest.raises(ConfigInvalid, match=r"pins no model\.onnx"):
         pull("mine", served, sha256=pin(folder), folder=tmp_path / "own")
 
 
