@@ -2,7 +2,7 @@
 
 Runs every set of a folder through the real store and the real recall:
 
-    python scripts/evaluate.py FOLDER
+    python scripts/evaluate.py FOLDER [--model NAME]
 
 A folder holds `<repo>_<set>_docs.jsonl` (`id`, `title`, `narrative`, `facts`, `concepts`, `files`)
 and `<repo>_<set>_q.jsonl` (`q`, and `rel`, the ids of the relevant documents). A set of queries
@@ -19,15 +19,20 @@ import argparse
 import sys
 from pathlib import Path
 
+from observer.config import Settings
+from observer.embed.catalogue import find
+from observer.embed.late import LateModel
 from observer.errors import ObserverError
 from observer.evaluation import sets
-from observer.evaluation.asking import SYSTEMS, Asked, ask, figures, trial
+from observer.evaluation.asking import Asked, ask, figures, trial
 from observer.evaluation.findings import Finding, finding
 from observer.evaluation.measures import FIGURES, Interval, Numbers, average, redraw
+from observer.evaluation.systems import SINGLE_LEGS, SYSTEMS
 from observer.model import item_id
+from observer.paths import home
 
 
-def evaluate(questions: Path) -> Numbers:
+def evaluate(questions: Path, model: LateModel) -> Numbers:
     """Return the figures of every query and system of one set."""
     read = sets.read(questions)
     places = {document.id: item_id(n) for n, document in enumerate(read.documents, start=1)}
@@ -35,21 +40,21 @@ def evaluate(questions: Path) -> Numbers:
         Asked(text=one.q, relevant=frozenset(places[name] for name in one.rel))
         for one in read.questions
     ]
-    with trial() as memory:
+    with trial(model) as memory:
         memory.keep(sets.item(document, n) for n, document in enumerate(read.documents, start=1))
-        with memory.store.read() as reader:
-            return figures(ask(reader, asked, SYSTEMS, now_ms=sets.NOW_MS), asked)
+        with memory.sources() as sources:
+            return figures(ask(sources, asked, SYSTEMS, now_ms=sets.NOW_MS), asked)
 
 
 def show(found: Finding, note: str) -> None:
     """Print one set, or the average."""
     print(f"\n{found.name} ({note})", flush=True)
     for row in found.rows:
-        print(f"  {row.system:14}" + "".join(map(_shown, row.figures.values())))
+        print(f"  {row.system:15}" + "".join(map(_shown, row.figures.values())))
     for other in found.against:
         gap = other.gap
         print(
-            f"  recall - {other.system:14}{100 * gap.mean:+6.1f} nDCG@10"
+            f"  recall - {other.system:15}{100 * gap.mean:+6.1f} nDCG@10"
             f" [{100 * gap.low:+.1f}, {100 * gap.high:+.1f}], p = {gap.p:.4f}"
         )
 
@@ -61,8 +66,7 @@ def _shown(figure: Interval) -> str:
 
 def verdict(found: list[Finding]) -> None:
     """Print on which sets recall is behind the best single leg beyond chance."""
-    legs = [name for name in SYSTEMS if name.endswith(" only")]
-    worse = [each.name for each in found if (best := each.best(legs)) and best.is_worse]
+    worse = [each.name for each in found if (best := each.best(SINGLE_LEGS)) and best.is_worse]
     print(f"\nworse than the best single leg beyond chance on: {', '.join(worse) or 'no set'}")
 
 
@@ -70,12 +74,14 @@ def main() -> int:
     """Evaluate the folder named on the command line; returns the exit code."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("folder", type=Path, help="where the sets lie")
-    folder = arguments.parse_args().folder
-    print(f"{'set, system':16}" + "".join(f"{label:>7}{'':15}" for label in FIGURES))
+    arguments.add_argument("--model", default=Settings().model, help="see: observer model list")
+    chosen = arguments.parse_args()
+    print(f"{'set, system':17}" + "".join(f"{label:>7}{'':15}" for label in FIGURES))
     found, samples = [], []
     try:
-        for number, questions in enumerate(sets.find(folder)):
-            measured = evaluate(questions)
+        model = LateModel(find(chosen.model, home().models))
+        for number, questions in enumerate(sets.find(chosen.folder)):
+            measured = evaluate(questions, model)
             samples.append(redraw(measured, seed=number))
             name = questions.name.removesuffix("_q.jsonl")
             found.append(finding(name, samples[-1], list(SYSTEMS)))

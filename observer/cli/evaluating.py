@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
+from observer import config
 from observer.cli.output import emit, json_option, note, say, table
 from observer.cli.progress import progress
+from observer.embed.catalogue import find
+from observer.embed.late import LateModel
+from observer.evaluation.findings import Finding
 from observer.evaluation.measures import FIGURES, Interval
 from observer.evaluation.review import Missed, Review, review
 from observer.evaluation.verdict import examples, verdict
+from observer.paths import home
 
 _HASH = 10
 """Characters of a hash that are shown."""
@@ -18,10 +24,13 @@ _HASH = 10
 
 @click.command("eval", epilog="Example: observer eval ~/src/app")
 @click.argument("repository", default=".", type=click.Path(exists=True, file_okay=False))
+@click.option("--model", help="Name or folder of a model to try instead of the chosen one.")
 @json_option
-def eval_command(*, repository: str, as_json: bool) -> None:
+def eval_command(*, repository: str, model: str | None, as_json: bool) -> None:
     """Measure how well recall finds commits by their subjects, in a memory that is thrown away."""
-    found = review(str(Path(repository).resolve()), progress=progress)
+    here = home()
+    chosen = LateModel(find(model or config.load(here).model, here.models))
+    found = review(str(Path(repository).resolve()), chosen, progress=progress)
     if as_json:
         emit(found)
     else:
@@ -33,16 +42,20 @@ def _show(found: Review) -> None:
         note(f"note: {remark}")
     say(
         f"{found.queries} of {found.commits} commits of {found.finding.name} were looked for by"
-        " their subjects in a memory that knew nothing but their diffs.\n"
+        f" their subjects in a memory that knew nothing but their diffs; model: {found.model}.\n"
     )
-    rows = [
-        (row.system, *(_shown(row.figures[label]) for label in FIGURES))
-        for row in found.finding.rows
-    ]
-    table(("system", *FIGURES), rows)
+    table(("system", *FIGURES, "recall leads by"), _rows(found.finding))
     say("\n" + "\n".join(verdict(found)))
     if found.missed:
         say("\nMissed, for example:\n" + "\n".join(map(_example, examples(found))))
+
+
+def _rows(found: Finding) -> Iterator[Sequence[str]]:
+    leads = {each.system: each.gap for each in found.against}
+    for row in found.rows:
+        gap = leads.get(row.system)
+        lead = f"{100 * gap.mean:+.1f} (p = {gap.p:.2g})" if gap else ""
+        yield (row.system, *(_shown(row.figures[label]) for label in FIGURES), lead)
 
 
 def _shown(figure: Interval) -> str:

@@ -5,7 +5,6 @@ Each system answers alone, over the same store: what one finds the others could 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,19 +13,18 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from observer.capture.project import Places
+from observer.clock import now_ms
 from observer.config import Settings
-from observer.evaluation.measures import DEPTH, Numbers, measure
+from observer.embed.late import LateModel
+from observer.evaluation.measures import Numbers, measure
+from observer.evaluation.systems import System
 from observer.events import Event, Value
+from observer.index import Index
 from observer.model import UNASSIGNED, Item
-from observer.pipeline import BATCH, Pipeline
-from observer.recall.query import any_of, plan
-from observer.recall.search import search
+from observer.pipeline import Pipeline
+from observer.recall.candidates import Sources
 from observer.spool import Spool
-from observer.store.interface import Filters, Reader
-from observer.store.sqlite import SqliteStore
-
-System = Callable[[Reader, str, int], Sequence[int]]
-"""Answers a query at a time (ms) with the ids of items, best first, `DEPTH` at most."""
+from observer.store.sqlite import SqliteStore, stemmer
 
 Advance = Callable[[int], object]
 """Told how many more queries or documents are done."""
@@ -35,6 +33,7 @@ Answers = Mapping[str, Sequence[Sequence[int]]]
 """What each system answered to each query."""
 
 _NOTHING = 0
+_BATCH = 100
 
 
 class Asked(Value):
@@ -45,22 +44,32 @@ class Asked(Value):
 
 
 class Trial:
-    """A memory of its own, in a folder that is thrown away."""
+    """A memory of its own, in a folder that is thrown away.
 
-    def __init__(self, folder: Path) -> None:
-        self.store = SqliteStore(folder / "observer.db")
+    Args:
+        folder: where it is.
+        model: what gives its items their vectors.
+    """
+
+    def __init__(self, folder: Path, model: LateModel) -> None:
+        self._store = SqliteStore(folder / "observer.db")
+        self._index = Index(folder / "index", stem=stemmer(), is_owner=False)
+        self._index.use(model.id, model.info.dimensions)
+        self._model = model
         self._pipeline = Pipeline(
-            self.store,
+            self._store,
             Spool(folder / "spool"),
             settings=Settings(),
             places=Places(),
-            now_ms=_now_ms,
+            now_ms=now_ms,
+            embedder=model,
         )
 
     def keep(self, items: Iterable[Item]) -> None:
-        """Store items as they are."""
-        with self.store.write() as writer:
+        """Store items as they are, and embed them."""
+        with self._store.write() as writer:
             writer.put_items(items)
+        self._embed()
 
     def tell(self, events: Sequence[Event], *, advance: Advance = int) -> list[int]:
         """Store events as the daemon would; returns the id of the item that each became.
@@ -68,45 +77,44 @@ class Trial:
         An event that became none has an id that nothing has.
         """
         ids = []
-        for start in range(0, len(events), BATCH):
-            part = events[start : start + BATCH]
+        for start in range(0, len(events), _BATCH):
+            part = events[start : start + _BATCH]
             receipts = self._pipeline.ingest(part, UNASSIGNED)
             ids += [receipt.item or _NOTHING for receipt in receipts]
+            self._embed()
             advance(len(part))
         return ids
 
+    @contextmanager
+    def sources(self) -> Iterator[Sources]:
+        """Lend what recall looks at."""
+        with self._store.read() as reader, self._index.view(reader) as view:
+            yield Sources(reader, view, self._model.encode_patiently)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._store.close()
+
+    def _embed(self) -> None:
+        """Embed what has no vector yet: all of it where the model is too slow to wait for."""
+        after, then = -1, 0
+        while then != after:
+            after, then = then, self._pipeline.embed(then, limit=_BATCH)
+
 
 @contextmanager
-def trial() -> Iterator[Trial]:
+def trial(model: LateModel) -> Iterator[Trial]:
     """Lend an empty memory; nothing of it stays behind."""
     with TemporaryDirectory(prefix="observer-eval-", ignore_cleanup_errors=True) as folder:
-        made = Trial(Path(folder))
+        made = Trial(Path(folder), model)
         try:
             yield made
         finally:
-            made.store.close()
-
-
-def recall(reader: Reader, text: str, now_ms: int, *, limit: int = DEPTH) -> list[int]:
-    """Answer as the product does."""
-    found = search(reader, text, Filters(), limit=limit, now_ms=now_ms)
-    return [hit.item.id for hit in found.hits]
-
-
-def words_only(reader: Reader, text: str, now_ms: int) -> list[int]:
-    """Answer with BM25 over any of the words."""
-    del now_ms
-    expression = any_of(plan(text).words)
-    found = reader.match(expression, Filters(), limit=DEPTH) if expression else []
-    return [match.id for match in found]
-
-
-SYSTEMS: dict[str, System] = {"recall": recall, "words only": words_only}
-"""The product first; every other one is what it is held against."""
+            made.close()
 
 
 def ask(
-    reader: Reader,
+    sources: Sources,
     asked: Sequence[Asked],
     systems: Mapping[str, System],
     *,
@@ -117,7 +125,7 @@ def ask(
     answers: dict[str, list[Sequence[int]]] = {name: [] for name in systems}
     for question in asked:
         for name, system in systems.items():
-            answers[name].append(system(reader, question.text, now_ms))
+            answers[name].append(system(sources, question.text, now_ms))
         advance(1)
     return answers
 
@@ -129,7 +137,3 @@ def figures(answers: Answers, asked: Sequence[Asked]) -> Numbers:
         for given in answers.values()
     ]
     return np.array(found, dtype=np.float64).transpose(1, 0, 2)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
+from observer.embed.late import LateModel
 from observer.evaluation import commits
-from observer.evaluation.asking import (
-    SYSTEMS,
-    Advance,
-    Asked,
-    ask,
-    figures,
-    recall,
-    trial,
-)
+from observer.evaluation.asking import Advance, Asked, ask, figures, trial
 from observer.evaluation.commits import History, Query
 from observer.evaluation.findings import Finding, finding
 from observer.evaluation.measures import redraw
+from observer.evaluation.systems import mentions, recall, systems_of
 from observer.events import Value
-from observer.recall.evidence import matched
-from observer.recall.query import plan
-from observer.store.interface import Reader
+from observer.recall.candidates import Sources
 
 DEEPEST = 100
 """How far down the right answer to a missed query is looked for."""
@@ -52,13 +44,21 @@ class Review(Value):
     silent: int
     silent_found: int
     missed: tuple[Missed, ...]
+    model: str
     remarks: tuple[str, ...]
 
 
-def review(folder: str, *, progress: Progress = lambda *_: nullcontext(int)) -> Review:
+def review(
+    folder: str, model: LateModel, *, progress: Progress = lambda *_: nullcontext(int)
+) -> Review:
     """Ask a memory of nothing but a repository's diffs for its commits, by their subjects.
 
     Nothing is written but a folder for temporary files, which is removed.
+
+    Args:
+        folder: any folder of the repository.
+        model: what searches by meaning.
+        progress: shows how far it has come.
 
     Raises:
         NotFound: there is no repository, or no git.
@@ -67,38 +67,47 @@ def review(folder: str, *, progress: Progress = lambda *_: nullcontext(int)) -> 
     """
     with progress("reading", commits.size(folder)) as advance:
         told = commits.read(folder, advance=advance)
-    with trial() as memory:
+    with trial(model) as memory:
         with progress("storing", len(told.events)) as advance:
             ids = memory.tell(told.events, advance=advance)
-        with memory.store.read() as reader, progress("asking", len(told.queries)) as advance:
-            return _asked(reader, told, ids, advance=advance)
+        with memory.sources() as sources, progress("asking", len(told.queries)) as advance:
+            return _asked(sources, told, ids, model=model, advance=advance)
 
 
-def _asked(reader: Reader, told: History, ids: Sequence[int], *, advance: Advance) -> Review:
+def _asked(
+    sources: Sources,
+    told: History,
+    ids: Sequence[int],
+    *,
+    model: LateModel,
+    advance: Advance,
+) -> Review:
+    systems = systems_of(model)
     asked = [Asked(text=query.text, relevant=frozenset({ids[query.at]})) for query in told.queries]
-    answers = ask(reader, asked, SYSTEMS, now_ms=_latest_ms(told), advance=advance)
+    answers = ask(sources, asked, systems, now_ms=_latest_ms(told), advance=advance)
     right = zip(asked, answers["recall"], strict=True)
     lost = [at for at, (one, answer) in enumerate(right) if one.relevant.isdisjoint(answer)]
-    silent = {at for at, one in enumerate(asked) if _is_silent(reader, one)}
+    silent = {
+        at for at, one in enumerate(asked) if one.relevant.isdisjoint(mentions(sources, one.text))
+    }
     return Review(
         commits=len(told.events),
         queries=len(asked),
-        finding=finding(_shown(told.folder), redraw(figures(answers, asked)), list(SYSTEMS)),
+        finding=finding(_shown(told.folder), redraw(figures(answers, asked)), list(systems)),
         silent=len(silent),
         silent_found=len(silent.difference(lost)),
-        missed=tuple(_missed(reader, told, ids, query=told.queries[at]) for at in lost),
-        remarks=told.remarks,
+        missed=tuple(_missed(sources, told, ids, query=told.queries[at]) for at in lost),
+        model=model.info.name,
+        remarks=(*told.remarks, *_without(model)),
     )
 
 
-def _is_silent(reader: Reader, asked: Asked) -> bool:
-    items = reader.items(list(asked.relevant))
-    words = plan(asked.text).words
-    return not any(matched(item, words, stem=reader.stem)[0] for item in items)
+def _without(model: LateModel) -> tuple[str, ...]:
+    return (f"searched by words alone: {model.problem}",) if model.problem else ()
 
 
-def _missed(reader: Reader, told: History, ids: Sequence[int], *, query: Query) -> Missed:
-    found = recall(reader, query.text, _latest_ms(told), limit=DEEPEST)
+def _missed(sources: Sources, told: History, ids: Sequence[int], *, query: Query) -> Missed:
+    found = recall(sources, query.text, _latest_ms(told), limit=DEEPEST)
     right, first = ids[query.at], ids.index(found[0]) if found else None
     return Missed(
         query=query.text,

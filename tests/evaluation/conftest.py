@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from observer.embed.catalogue import find
+from observer.embed.late import LateModel
+
 Git = Callable[..., str]
 
 PLACES = (
@@ -37,6 +40,12 @@ def shop(tmp_path: Path, git: Git) -> Path:
     git(folder, "fast-import", "--quiet", stdin=stream)
     git(folder, "reset", "-q", "--hard")
     return folder
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> LateModel:
+    """The model that ships with observer and is chosen at first."""
+    return LateModel(find("instant", tmp_path))
 
 
 def _commit(number: int) -> bytes:

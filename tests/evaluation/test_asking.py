@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from observer.embed.catalogue import find
+from observer.embed.late import LateModel
 from observer.evaluation import sets
-from observer.evaluation.asking import SYSTEMS, Asked, ask, figures, trial
-from observer.store.interface import Reader
+from observer.evaluation.asking import Asked, ask, figures, trial
+from observer.evaluation.systems import SYSTEMS, mentions, systems_of
+from observer.recall.candidates import Sources
 
 DOCUMENTS = (
     sets.Document(id="a", title="Edit cart.py", narrative="Added def cachePrices"),
@@ -24,30 +28,67 @@ ASKED = (
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_every_system_finds_what_is_plainly_there(name: str) -> None:
-    with trial() as memory:
+def test_every_system_finds_what_is_plainly_there(model: LateModel, name: str) -> None:
+    with trial(model) as memory:
         memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))
-        with memory.store.read() as reader:
-            answers = ask(reader, ASKED, {name: SYSTEMS[name]}, now_ms=sets.NOW_MS)
+        with memory.sources() as sources:
+            answers = ask(sources, ASKED, {name: SYSTEMS[name]}, now_ms=sets.NOW_MS)
     assert figures(answers, ASKED)[:, 0, 3].tolist() == [1, 1, 0]
 
 
-def test_figures_stand_by_query_and_system_in_order() -> None:
-    def right(reader: Reader, text: str, now_ms: int) -> Sequence[int]:
+def test_figures_stand_by_query_and_system_in_order(model: LateModel) -> None:
+    def right(sources: Sources, text: str, now_ms: int) -> Sequence[int]:
         return [4] if text == "cache prices" else [8]
 
-    with trial() as memory, memory.store.read() as reader:
+    with trial(model) as memory, memory.sources() as sources:
         systems = {"right": right, "silent": lambda *_: []}
-        answers = ask(reader, ASKED, systems, now_ms=0)
+        answers = ask(sources, ASKED, systems, now_ms=0)
     assert figures(answers, ASKED)[:, :, 0].tolist() == [[1, 0], [1, 0], [0, 0]]
 
 
-def test_nothing_of_a_trial_stays_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_of_a_trial_stays_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: LateModel
+) -> None:
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    with trial() as memory:
+    with trial(model) as memory:
         memory.keep([sets.item(DOCUMENTS[0], 1)])
         assert list(folder.iterdir())
     assert not list(folder.iterdir())
     assert not (Path(os.environ["OBSERVER_HOME"])).exists()
+
+
+def test_every_kept_item_gets_a_vector_from_a_model_of_any_speed(tmp_path: Path) -> None:
+    slow = LateModel(find("deep", tmp_path))
+    with trial(slow) as memory:
+        memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))
+        with memory.sources() as sources:
+            assert sources.reader.vectors() == {slow.id: 2}
+
+
+def test_a_model_that_cannot_be_used_leaves_words(tmp_path: Path, model: LateModel) -> None:
+    broken = LateModel(replace(model.info, problem="damaged"))
+    with trial(broken) as memory:
+        memory.keep([sets.item(DOCUMENTS[0], 1)])
+        with memory.sources() as sources:
+            answers = ask(sources, ASKED[:1], systems_of(broken), now_ms=sets.NOW_MS)
+    assert answers == {"recall": [[4]], "words only": [[4]]}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param("prices of nothing", {4}, id="one word of many"),
+        pytest.param("edits", {4, 8}, id="stem"),
+        pytest.param("TOKEN verify", {8}, id="part of a name"),
+        pytest.param("zebra", set(), id="none"),
+        pytest.param("", set(), id="empty"),
+        pytest.param('"', set(), id="no word"),
+    ],
+)
+def test_what_holds_any_word_is_told(model: LateModel, text: str, found: set[int]) -> None:
+    with trial(model) as memory:
+        memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))
+        with memory.sources() as sources:
+            assert mentions(sources, text) == found
