@@ -21,11 +21,11 @@ from observer.store.migrate import migrations
 
 ROOT = Path(__file__).parents[1]
 FLOORS = (
-    ("0", "errors clock paths languages events model config"),
+    ("0", "errors clock paths languages events model filters config"),
     ("1", "spool client pump"),
     ("2", "capture"),
     ("3", "interpret"),
-    ("4", "store embed"),
+    ("4", "store index embed"),
     ("5", "recall pipeline"),
     ("6", "memory"),
     ("7", "front"),

@@ -46,7 +46,7 @@ FLOORS = {
 HOMES = {
     "apsw": ("observer.store.sqlite",),
     "git": ("observer.capture.project", "observer.capture.repository"),
-    "numpy": ("observer.embed", "observer.evaluation", "observer.index"),
+    "numpy": ("observer.embed", "observer.evaluation", "observer.index", "observer.recall"),
     "onnxruntime": ("observer.embed",),
     "tokenizers": ("observer.embed",),
     "watchfiles": ("observer.daemon",),

@@ -106,15 +106,7 @@ class Daemon:
         self._index = Index(home.index, stem=stemmer(), is_owner=True)
         model = LateModel(find(settings.model, home.models))
         self._index.use(model.id, model.info.dimensions)
-        pipeline = Pipeline(
-            self._store,
-            self._spool,
-            settings=settings,
-            places=Places(),
-            now_ms=now_ms,
-            ahead=Ahead(home.spool, settings),
-            embedder=model,
-        )
+        pipeline = self._pipeline(model)
         self._tenure = Tenure(home)
         self._writer = WriterThread(pipeline, self._tenure, self._health)
         self._memory = Memory(
@@ -174,6 +166,17 @@ class Daemon:
         await asyncio.to_thread(self._index.close)
         self._store.close()
         return 1 if failed else 0
+
+    def _pipeline(self, model: LateModel) -> Pipeline:
+        return Pipeline(
+            self._store,
+            self._spool,
+            settings=self._settings,
+            places=Places(),
+            now_ms=now_ms,
+            ahead=Ahead(self._home.spool, self._settings),
+            embedder=model,
+        )
 
     def _servers(self, http_door: socket.socket) -> list[HttpServer]:
         servers = [HttpServer(app(self._doings(), self._mcp), http_door, name="http")]
