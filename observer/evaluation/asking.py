@@ -87,7 +87,9 @@ class Trial:
 
     @contextmanager
     def sources(self) -> Iterator[Sources]:
-        """Lend what recall looks at."""
+        """Lend what recall looks at, all of it indexed."""
+        with self._store.read() as reader:
+            self._index.refresh(reader)
         with self._store.read() as reader, self._index.view(reader) as view:
             yield Sources(reader, view, self._model.encode_patiently)
 

@@ -33,8 +33,8 @@ def _behind(found: Review) -> Iterator[str]:
     for each in found.finding.against:
         if each.is_worse and each.system != WITHOUT_MEANING:
             yield (
-                f"It is worse than {each.system} ({_points(each)}): that is a defect of recall;"
-                " please report it with what `observer eval --json` prints."
+                f"It does worse than {each.system} here ({_points(each)}), which it never should:"
+                " please report that, with what `observer eval --json` prints."
             )
 
 

@@ -36,6 +36,17 @@ def test_every_system_finds_what_is_plainly_there(model: LateModel, name: str) -
     assert figures(answers, ASKED)[:, 0, 3].tolist() == [1, 1, 0]
 
 
+def test_everything_is_indexed_before_anything_is_asked(
+    model: LateModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A view has patience for a few batches only."""
+    monkeypatch.setattr("observer.index.index.BATCH", 1)
+    with trial(model) as memory:
+        memory.keep(sets.item(sets.Document(id=f"{n}", title="same"), n) for n in range(1, 10))
+        with memory.sources() as sources:
+            assert sources.view.size == 9
+
+
 def test_figures_stand_by_query_and_system_in_order(model: LateModel) -> None:
     def right(sources: Sources, text: str, now_ms: int) -> Sequence[int]:
         return [4] if text == "cache prices" else [8]

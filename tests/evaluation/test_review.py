@@ -91,7 +91,9 @@ def a_review(
     ("found", "said"),
     [
         pytest.param(a_review(), "first five answers to 50 of 100", id="figures"),
-        pytest.param(a_review(gap=-0.1, p=0.01), "worse than words only (-10.0 points", id="worse"),
+        pytest.param(
+            a_review(gap=-0.1, p=0.01), "worse than words only here (-10.0 points", id="worse"
+        ),
         pytest.param(a_review(WITHOUT_MEANING, gap=0.1, p=0.01), "meaning helps", id="helps"),
         pytest.param(a_review(WITHOUT_MEANING, gap=0.1, p=0.2), "no difference", id="no help"),
         pytest.param(a_review(WITHOUT_MEANING, gap=-0.1, p=0.01), "meaning hurts", id="hurts"),
