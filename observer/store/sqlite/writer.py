@@ -61,16 +61,19 @@ class SqliteWriter(SqliteReader):
         self, items: Iterable[Item], *, model: str = "", vectors: Mapping[int, bytes] = _NONE
     ) -> None:
         """See `Writer.put_items`."""
+        items = list(items)
         execute = self._connection.execute
         for change, item in enumerate(items, start=self._last_change() + 1):
             execute(_PUT_ITEM, (*item_row(item), change))
             execute("DELETE FROM item_vector WHERE item_id = ?", (item.id,))
-            if item.deleted_ms is not None:
-                execute("DELETE FROM item_words WHERE rowid = ?", (item.id,))
-                continue
-            execute(_PUT_WORDS, index_row(item))
-            if vector := vectors.get(item.id):
+            if item.deleted_ms is None and (vector := vectors.get(item.id)):
                 execute(_PUT_VECTOR, (item.id, model, vector))
+        # After all rows: a row that may replace another makes FTS5 write out what it gathered.
+        for item in items:
+            if item.deleted_ms is None:
+                execute(_PUT_WORDS, index_row(item))
+            else:
+                execute("DELETE FROM item_words WHERE rowid = ?", (item.id,))
 
     def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> None:
         """See `Writer.put_vectors`."""
