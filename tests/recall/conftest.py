@@ -3,21 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from observer.embed.late import packed
+from observer.index import Index
 from observer.model import Item, Project, item_id, item_uuid
-from observer.store.interface import Reader
-from observer.store.sqlite import SqliteStore
+from observer.recall.candidates import Sources
+from observer.store.sqlite import SqliteStore, stemmer
 
 NOW_MS = 1_800_000_000_000
 HERE, ELSEWHERE = 2, 3
 
-Filled = Callable[..., Reader]
-"""Stores items, or items of nothing but a title, and lends a reader of them."""
+MODEL, DIMENSIONS = "0123456789ab", 64
+
+Vector = NDArray[np.float32]
+Filled = Callable[..., Sources]
+"""Stores items, or items of nothing but a title, and lends what recall looks at."""
+Meanings = Callable[[str], "Vector | None"]
+
+
+def wordless(_: str) -> Vector | None:
+    """Where no model of meanings is there."""
+    return None
+
+
+def by_first_letter(text: str) -> Vector:
+    """A model that means by a text what its first letter is: easy to foresee."""
+    vector = np.full(DIMENSIONS, -1, np.float32)
+    vector[ord(text[:1].casefold() or " ") % DIMENSIONS] = 8
+    return vector / np.linalg.norm(vector)
+
+
+@contextmanager
+def lent(store: SqliteStore, encode: Meanings = wordless) -> Iterator[Sources]:
+    """Lend what recall looks at, from an index that is nowhere kept."""
+    index = Index(Path("/nowhere"), stem=stemmer(), is_owner=False)
+    index.use(MODEL, DIMENSIONS)
+    with store.read() as reader, index.view(reader) as view:
+        yield Sources(reader, view, encode)
 
 
 def _item(seq: int = 1, **fields: Any) -> Item:
@@ -52,19 +82,26 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture
+def lend() -> Callable[..., Any]:
+    return lent
+
+
+@pytest.fixture
 def filled(store: SqliteStore) -> Iterator[Filled]:
-    lent = []
+    with ExitStack() as stack:
 
-    def fill(*items: Item | str) -> Reader:
-        made = [
-            _item(seq, title=item) if isinstance(item, str) else item
-            for seq, item in enumerate(items, start=1)
-        ]
-        with store.write() as writer:
-            writer.put_items(made)
-        lent.append(store.read())
-        return lent[-1].__enter__()
+        def fill(*items: Item | str, meanings: bool = False) -> Sources:
+            made = [
+                _item(seq, title=item) if isinstance(item, str) else item
+                for seq, item in enumerate(items, start=1)
+            ]
+            vectors = {item.id: packed_meaning(item.title) for item in made} if meanings else {}
+            with store.write() as writer:
+                writer.put_items(made, model=MODEL, vectors=vectors)
+            return stack.enter_context(lent(store, by_first_letter if meanings else wordless))
 
-    yield fill
-    for each in lent:
-        each.__exit__(None, None, None)
+        yield fill
+
+
+def packed_meaning(text: str) -> bytes:
+    return packed(by_first_letter(text)[np.newaxis])[0].tobytes()

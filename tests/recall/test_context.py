@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from observer.errors import BadInput
 from observer.model import Item, Project, Session, SummaryFields
+from observer.recall.candidates import Sources
 from observer.recall.context import Costs, Entry, Pack, PackRequest, pack
-from observer.store.interface import Reader
 from observer.store.sqlite import SqliteStore
 
-Filled = Callable[..., Reader]
+Filled = Callable[..., Sources]
 Make = Callable[..., Item]
+Lend = Callable[..., Any]
 NOW_MS = 1_800_000_000_000
 HERE, ELSEWHERE = 2, 3
 OVERHEAD = 10
@@ -31,9 +32,9 @@ def summary_cost(item: Item) -> int:
 COSTS = Costs(entry=entry_cost, summary=summary_cost, overhead=OVERHEAD)
 
 
-def packed(reader: Reader, budget: int = 2000, **fields: Any) -> Pack:
+def packed(sources: Sources, budget: int = 2000, **fields: Any) -> Pack:
     request = PackRequest(project_id=HERE, budget_tokens=budget, now_ms=NOW_MS, **fields)
-    return pack(reader, request, COSTS)
+    return pack(sources, request, COSTS)
 
 
 def ids(found: Pack) -> list[int]:
@@ -51,8 +52,8 @@ def test_newest_come_first_without_a_query(filled: Filled) -> None:
 @pytest.mark.parametrize("query", ["", "login"])
 def test_knowledge_comes_first_however_old(filled: Filled, an_item: Make, query: str) -> None:
     fresh = (an_item(n, title=f"login {n * 'x'}") for n in range(1, 60))
-    reader = filled(*fresh, a_note(an_item, 5000, title="Use builders"))
-    first = packed(reader, query=query).entries[0].hit
+    sources = filled(*fresh, a_note(an_item, 5000, title="Use builders"))
+    first = packed(sources, query=query).entries[0].hit
     assert (first.item.id, first.score <= 1.0) == (20_000, True)
 
 
@@ -70,8 +71,8 @@ def test_a_query_that_finds_nothing_still_packs_and_a_bad_one_says_so(filled: Fi
 
 def test_old_matches_are_found_behind_many_new_items(filled: Filled, an_item: Make) -> None:
     fresh = (an_item(n, title=f"thing {n * 'y'}") for n in range(1, 250))
-    reader = filled(*fresh, an_item(4000, title="login"))
-    assert ids(packed(reader, query="login"))[0] == 16_000
+    sources = filled(*fresh, an_item(4000, title="login"))
+    assert ids(packed(sources, query="login"))[0] == 16_000
 
 
 def test_smaller_entries_follow_one_that_does_not_fit(filled: Filled) -> None:
@@ -108,24 +109,24 @@ def test_content_is_the_fullest_text(
 
 def test_repetitions_are_told_once_and_not_counted(filled: Filled, an_item: Make) -> None:
     said = "Modified auth.ts, updating {} lines of the login"
-    reader = filled(
+    sources = filled(
         *(an_item(n, title="Modified auth.ts", narrative=said.format(n)) for n in range(1, 9)),
         an_item(9, title="Modified auth.ts", narrative="Renamed every function in it"),
     )
-    found = packed(reader)
+    found = packed(sources)
     assert (ids(found), found.left_out) == ([4, 36], 0)
 
 
 def test_other_projects_stay_out_and_notes_of_none_count_half(
     filled: Filled, an_item: Make
 ) -> None:
-    reader = filled(
+    sources = filled(
         an_item(1, project_id=ELSEWHERE),
         a_note(an_item, 2, project_id=None, scope="personal", owner="ana", type="preference"),
         a_note(an_item, 3, project_id=None, scope="personal", owner="ben", type="preference"),
         an_item(4),
     )
-    found = packed(reader, owner="ana")
+    found = packed(sources, owner="ana")
     assert sorted(ids(found)) == [8, 16]
     assert {e.hit.item.id: e.hit.signals.project_match for e in found.entries} == {8: 0.5, 16: 1.0}
 
@@ -150,15 +151,15 @@ def test_the_newest_finished_summaries_are_packed(
                 Session(id=number, external="s", client="c", project_id=HERE, status=status)  # type: ignore[arg-type]  # a table
             )
     sessions = [1, 2, 3, None, 99, 2, 2, 2]
-    reader = filled(*(a_summary(an_item, n, one) for n, one in enumerate(sessions, start=1)))
-    assert [item.id for item in packed(reader).summaries] == [8, 12, 16, 20, 24]
+    sources = filled(*(a_summary(an_item, n, one) for n, one in enumerate(sessions, start=1)))
+    assert [item.id for item in packed(sources).summaries] == [8, 12, 16, 20, 24]
 
 
 def test_summaries_leave_room_and_are_counted_when_left_out(filled: Filled, an_item: Make) -> None:
-    reader = filled(
+    sources = filled(
         *(a_summary(an_item, n, None, title="s" * 40) for n in (1, 2, 3)), an_item(4, title="tiny")
     )
-    found = packed(reader, budget=OVERHEAD + 30)
+    found = packed(sources, budget=OVERHEAD + 30)
     assert (len(found.summaries), ids(found), found.left_out) == (1, [16], 2)
 
 
@@ -180,6 +181,7 @@ TEXT = st.text("ab c.\n", max_size=80)
 def test_a_pack_never_exceeds_its_budget(
     tmp_path_factory: pytest.TempPathFactory,
     an_item: Make,
+    lend: Lend,
     rows: list[tuple[str, str, str]],
     budget: int,
     query: str,
@@ -194,8 +196,8 @@ def test_a_pack_never_exceeds_its_budget(
             )
             for n, (type_, title, told) in enumerate(rows, start=1)
         )
-    with store.read() as reader:
-        found = packed(reader, budget=budget, query=query)
+    with lend(store) as sources:
+        found = packed(sources, budget=budget, query=query)
     store.close()
     spent = sum(map(entry_cost, found.entries)) + sum(map(summary_cost, found.summaries))
     assert OVERHEAD + spent == found.used_tokens <= found.budget_tokens == budget

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.recall.language import MAX_TERMS
-from observer.recall.query import MAX_SHAPES, MAX_WORD, any_of, parts, plan, scored, two_of
+from observer.recall.query import MAX_CHARS, MAX_SHAPES, MAX_WORD, parts, plan
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def ask(index: apsw.Connection, expression: str) -> None:
     ],
 )
 def test_hostile_text_is_a_legal_query_or_none(index: apsw.Connection, text: str) -> None:
-    if expression := scored(plan(text)):
+    if expression := plan(text).expression:
         ask(index, expression)
 
 
@@ -56,10 +56,9 @@ def test_any_text_is_a_legal_query_or_none(
     index: apsw.Connection, pieces: list[str], joint: str
 ) -> None:
     wanted = plan(joint.join(pieces))
-    expression = scored(wanted)
-    assert bool(expression) == bool(wanted.words)
-    if expression:
-        ask(index, expression)
+    if wanted.expression:
+        assert wanted.words
+        ask(index, wanted.expression)
 
 
 @pytest.mark.parametrize(
@@ -119,23 +118,41 @@ def test_a_plan_has_a_bounded_size() -> None:
     assert (len(found.words), len(found.shapes)) == (MAX_TERMS, MAX_SHAPES)
 
 
-def test_short_queries_reward_closeness_and_exact_order() -> None:
-    assert scored(plan("paginated request")) == (
-        '"paginated" OR "request" OR NEAR("paginated" "request", 3) OR "paginated request"'
-    )
+@pytest.mark.parametrize(
+    ("text", "expression", "words", "prefixes"),
+    [
+        pytest.param("login page", "", ("login", "page"), (), id="prose"),
+        pytest.param(
+            "login NOT OAuth", '("login" NOT "OAuth")', ("login",), (), id="excluded-words-out"
+        ),
+        pytest.param("auth* AND b", '("auth" * AND "b")', ("auth", "b"), ("auth",), id="prefix"),
+        pytest.param('"a b"', '"a b"', ("b",), (), id="phrase"),
+    ],
+)
+def test_operators_are_taken_at_their_word(
+    text: str, expression: str, words: tuple[str, ...], prefixes: tuple[str, ...]
+) -> None:
+    found = plan(text)
+    assert (found.expression, found.words, found.prefixes) == (expression, words, prefixes)
 
 
-def test_long_queries_do_not_expect_closeness() -> None:
-    assert "NEAR" not in scored(plan("one two three four five six"))
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        pytest.param(" How do we log in?\n", "How do we log in?", id="prose"),
+        pytest.param("a\0b", "a b", id="unusable"),
+        pytest.param("title:login AND page*", "login page", id="expression"),
+        pytest.param("cafe\u0301", "caf\u00e9", id="composed"),
+    ],
+)
+def test_what_a_text_means_is_its_words_as_written(text: str, meant: str) -> None:
+    assert plan(text).text == meant
 
 
-def test_operators_are_taken_at_their_word() -> None:
-    assert scored(plan("authentication NOT OAuth")) == '("authentication" NOT "OAuth")'
-
-
-def test_texts_are_joined_as_strings() -> None:
-    assert any_of(["a", 'b"']) == '"a" OR "b"""'
-    assert two_of("abc") == '("a" AND "b") OR ("a" AND "c") OR ("b" AND "c")'
+def test_a_text_without_end_is_cut_and_that_is_said() -> None:
+    found = plan("word " * MAX_CHARS)
+    assert len(found.text) <= MAX_CHARS
+    assert "only the first 4,000 characters were read" in found.notice
 
 
 def test_parts_are_those_of_the_index() -> None:

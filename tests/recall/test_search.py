@@ -7,20 +7,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from observer.filters import Filters
 from observer.model import Item, Project
-from observer.recall import search as search_module
+from observer.recall import candidates
+from observer.recall.candidates import LEGS, Leg, Sources
 from observer.recall.search import Found, search
-from observer.store.interface import Filters, Reader
 from observer.store.sqlite import SqliteStore
 
-Filled = Callable[..., Reader]
+Filled = Callable[..., Sources]
 Make = Callable[..., Item]
+Lend = Callable[..., Any]
 NOW_MS = 1_800_000_000_000
 HERE, ELSEWHERE = 2, 3
 
 
-def run(reader: Reader, text: str, *, limit: int = 10, **filters: Any) -> Found:
-    return search(reader, text, Filters(**filters), limit=limit, now_ms=NOW_MS)
+def run(
+    sources: Sources, text: str, *, limit: int = 10, legs: tuple[Leg, ...] = LEGS, **filters: Any
+) -> Found:
+    return search(sources, text, Filters(**filters), limit=limit, now_ms=NOW_MS, legs=legs)
 
 
 def titles(found: Found) -> list[str]:
@@ -64,12 +68,12 @@ def test_an_identifier_or_file_name_beats_its_scattered_words(filled: Filled, te
 
 
 def test_an_exact_error_text_comes_first(filled: Filled) -> None:
-    reader = filled(
+    sources = filled(
         "TypeError while reading properties of the undefined user",
         'TypeError: Cannot read properties of "undefined"',
         "Cannot write the undefined properties",
     )
-    found = run(reader, 'TypeError: Cannot read properties of "undefined"')
+    found = run(sources, 'TypeError: Cannot read properties of "undefined"')
     assert titles(found)[0].startswith("TypeError: Cannot")
 
 
@@ -86,30 +90,75 @@ def test_a_text_without_words_finds_nothing_and_says_so(filled: Filled, text: st
 
 
 def test_recency_orders_equals_only(filled: Filled, an_item: Make) -> None:
-    reader = filled(
-        an_item(3, title="login page"),
-        an_item(2, title="login page"),
+    sources = filled(
+        an_item(3, title="login page", narrative="green"),
+        an_item(2, title="login page", narrative="amber"),
         an_item(1, title="a page about the other things of the login"),
     )
-    assert [hit.item.id for hit in run(reader, "login page").hits] == [8, 12, 4]
+    assert [hit.item.id for hit in run(sources, "login page").hits] == [8, 12, 4]
 
 
 def test_each_hit_explains_itself(filled: Filled) -> None:
     best = run(filled(*CORPUS), "JWT tokens zebra").hits[0]
     assert best.item.title == CORPUS[0]
     assert best.signals.terms == ("JWT", "tokens")
-    assert best.signals.fts5 == best.score == 1.0
+    assert best.signals.fts5 == 1.0
     assert best.signals.close == 0.5
     assert 0.9 < best.signals.recency < 1.0
 
 
+def test_a_rank_is_the_place_in_the_answer_of_one_leg(filled: Filled) -> None:
+    sources = filled("apple pie", "apple tart", "a pie", meanings=True)
+    told = {hit.item.title: hit.signals for hit in run(sources, "apple pie").hits}
+    assert told["apple pie"].words_rank == 1
+    assert {told[title].meaning_rank for title in told} == {1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("text", "signals"),
+    [
+        pytest.param("JWT tokens", {"close": 1.0, "phrase": 1.0}, id="side-by-side"),
+        pytest.param("tokens JWT", {"close": 1.0, "phrase": 0.0}, id="turned-round"),
+        pytest.param("authentication tokens", {"close": 1.0, "phrase": 0.0}, id="near"),
+        pytest.param('"JWT tokens" now', {"exact": 1.0}, id="quoted"),
+        pytest.param("src/auth.ts queryPromise other_name", {"exact": 2 / 3}, id="names"),
+        pytest.param("JWT", {"close": 0.0, "phrase": 0.0, "exact": 0.0}, id="one-word"),
+    ],
+)
+def test_what_stands_together_is_told(filled: Filled, text: str, signals: dict[str, float]) -> None:
+    best = run(filled(*CORPUS), text).hits[0].signals
+    told = {name: getattr(best, name) for name in signals}
+    assert told == pytest.approx(signals)
+
+
 def test_both_lists_are_filled_up_to_the_limit(filled: Filled, an_item: Make) -> None:
     kinds = ["observation", "note", "summary", "inference"]
-    reader = filled(*(an_item(n, title="login", kind=kinds[n % 4]) for n in range(1, 25)))
-    found = [hit.item.kind for hit in run(reader, "login", limit=4).hits]
+    sources = filled(
+        *(an_item(n, title=f"login {chr(96 + n)}", kind=kinds[n % 4]) for n in range(1, 25))
+    )
+    found = [hit.item.kind for hit in run(sources, "login", limit=4).hits]
     assert found.count("summary") == 4
     assert found.count("observation") + found.count("note") == 4
     assert "inference" not in found
+
+
+def test_what_says_the_same_is_one_hit_that_names_the_others(filled: Filled, an_item: Make) -> None:
+    sources = filled(
+        *(an_item(n, title="Ran the login", narrative=f"in {n} seconds") for n in range(1, 9)),
+        an_item(9, title="Ran the login", narrative="and broke everything on the way"),
+        an_item(10, title="Ran another login"),
+    )
+    told = sorted(sorted((hit.item.id, *hit.alike)) for hit in run(sources, "login").hits)
+    assert told == [[4 * n for n in range(1, 9)], [36], [40]]
+
+
+def test_repetitions_do_not_use_up_the_limit(filled: Filled, an_item: Make) -> None:
+    sources = filled(
+        *(an_item(n, title="login login", created_ms=n) for n in range(2, 40)),
+        an_item(1, title="a login of another kind, long ago and far away"),
+    )
+    found = run(sources, "login", limit=2)
+    assert [hit.item.id for hit in found.hits] == [4 * 39, 4]
 
 
 @pytest.mark.parametrize("kinds", [("summary",), ("inference",), ("note", "summary")])
@@ -117,25 +166,95 @@ def test_only_the_kinds_asked_for_are_found(
     filled: Filled, an_item: Make, kinds: tuple[str, ...]
 ) -> None:
     every = ["observation", "note", "summary", "inference"]
-    reader = filled(*(an_item(n, title="login", kind=every[n % 4]) for n in range(1, 9)))
-    assert {hit.item.kind for hit in run(reader, "login", kinds=kinds).hits} == set(kinds)
+    sources = filled(*(an_item(n, title="login", kind=every[n % 4]) for n in range(1, 9)))
+    assert {hit.item.kind for hit in run(sources, "login", kinds=kinds).hits} == set(kinds)
 
 
 @pytest.mark.parametrize("text", ["common", "common usual", "common rare", "comm*", "usual NOT zz"])
-def test_common_words_find_their_best_matches(
-    filled: Filled, monkeypatch: pytest.MonkeyPatch, text: str
-) -> None:
-    """With a budget far below the matches, hits are fewer at worst, never wrong."""
-    monkeypatch.setattr(search_module, "BUDGET", 8)
-    reader = filled("rare common usual", *["common usual thing"] * 30)
-    found = run(reader, text, limit=3)
-    assert len(found.hits) == 3 or "rare" in text
-    assert ("rare" in text) == (titles(found)[0] == "rare common usual")
+def test_common_words_find_their_best_matches(filled: Filled, text: str) -> None:
+    sources = filled("rare common usual", *(f"common usual {c}" for c in "abcdefghijklmnopqrstuv"))
+    found = run(sources, text, limit=3)
+    assert len(found.hits) == 3
+    assert (titles(found)[0] == "rare common usual") or "rare" not in text
 
 
 def test_a_word_that_every_item_holds_still_finds(filled: Filled) -> None:
-    found = run(filled(*["login"] * 5), "login")
-    assert [hit.score for hit in found.hits] == [1.0] * 5
+    found = run(filled(*(f"login {c}" for c in "abcde")), "login")
+    assert [hit.signals.fts5 for hit in found.hits] == [1.0] * 5
+
+
+def test_only_the_newest_matches_of_an_expression_are_ranked_and_that_is_said(
+    filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "MOST_MATCHES", 3)
+    found = run(filled(*(f"login {c}" for c in "abcde")), "log*")
+    assert sorted(hit.item.id for hit in found.hits) == [12, 16, 20]
+    assert "only the newest 3 matches" in found.degraded
+
+
+@pytest.mark.parametrize(
+    ("files", "ids"),
+    [
+        pytest.param(("src/auth.ts",), {4, 8}, id="path"),
+        pytest.param(("auth.ts",), {4, 8, 16}, id="name"),
+        pytest.param(("src",), {4, 8}, id="folder"),
+        pytest.param(("auth",), set(), id="half-a-name"),
+        pytest.param(("lib/auth.ts", "tests/"), {12, 16}, id="several"),
+        pytest.param(('"', "é AND ("), set(), id="no-file"),
+    ],
+)
+def test_only_what_touched_a_file_is_found(
+    filled: Filled, an_item: Make, files: tuple[str, ...], ids: set[int]
+) -> None:
+    sources = filled(
+        an_item(1, title="login a", files_modified=("src/auth.ts",)),
+        an_item(2, title="login b", files_read=("x", "src/auth.ts")),
+        an_item(3, title="login c", files_read=("tests/auth-test.ts",)),
+        an_item(4, title="login d", files_read=("lib/auth.ts",)),
+        an_item(5, title="login src/auth.ts"),
+    )
+    assert {hit.item.id for hit in run(sources, "login", files=files).hits} == ids
+
+
+def test_words_without_letters_of_the_index_do_no_harm(filled: Filled) -> None:
+    """Python takes for letters what the engine's older Unicode does not know."""
+    young = "\U0001e900\U0001e901 \U0001e902"
+    sources = filled("login page")
+    assert titles(run(sources, f'login "{young}"')) == ["login page"]
+    assert run(sources, f"{young} \U0001e903").hits == ()
+
+
+def test_meaning_finds_what_no_word_does(filled: Filled) -> None:
+    sources = filled("banana", "apple", "cherry", meanings=True)
+    found = run(sources, "avocado")
+    assert titles(found)[0] == "apple"
+    best = found.hits[0].signals
+    assert (best.semantic, best.meaning_rank, best.words_rank) == (
+        pytest.approx(1, abs=0.01),
+        1,
+        None,
+    )
+    assert (found.degraded, best.terms) == ("", ())
+
+
+def test_both_legs_speak_for_what_both_find(filled: Filled) -> None:
+    sources = filled("a far thing", "zebra apple", "apple", meanings=True)
+    assert titles(run(sources, "apple"))[0] == "apple"
+    assert titles(run(sources, "apple", legs=("words",)))[:1] == ["apple"]
+    assert "a far thing" in titles(run(sources, "apple", legs=("meaning",)))
+    assert "a far thing" not in titles(run(sources, "apple", legs=("words",)))
+
+
+def test_an_expression_is_not_widened_by_meaning(filled: Filled) -> None:
+    sources = filled("apple pie", "apple", "avocado", meanings=True)
+    found = run(sources, "apple NOT pie")
+    assert titles(found) == ["apple"]
+    assert found.hits[0].signals.semantic > 0.9
+
+
+def test_without_a_model_words_are_searched_alone_and_that_is_said(filled: Filled) -> None:
+    assert run(filled(*CORPUS), "login").degraded == candidates.NO_MEANING
+    assert run(filled(*CORPUS), "login", legs=("words",)).degraded == ""
 
 
 @given(
@@ -154,6 +273,7 @@ def test_a_word_that_every_item_holds_still_finds(filled: Filled) -> None:
 def test_no_answer_crosses_projects_or_owners(
     tmp_path_factory: pytest.TempPathFactory,
     an_item: Make,
+    lend: Lend,
     rows: list[tuple[int | None, str, str, str]],
     text: str,
     with_global: bool,
@@ -169,8 +289,8 @@ def test_no_answer_crosses_projects_or_owners(
             )
             for seq, (project, kind, scope, owner) in enumerate(rows, start=1)
         )
-    with store.read() as reader:
-        found = run(reader, text, project_id=HERE, owner="ana", with_global=with_global)
+    with lend(store) as sources:
+        found = run(sources, text, project_id=HERE, owner="ana", with_global=with_global)
     store.close()
     assert all(
         hit.item.project_id in {HERE, *([None] if with_global else [])} for hit in found.hits

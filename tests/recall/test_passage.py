@@ -1,47 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.model import Item
-from observer.recall.evidence import matched, passage
-
-Make = Callable[..., Item]
-
-
-def lower(word: str) -> tuple[str, ...]:
-    return (word.casefold(),) if word.strip() else ()
-
-
-@pytest.mark.parametrize(
-    ("title", "terms", "close"),
-    [
-        pytest.param("fix the login token", ("Login", "token"), 1.0, id="side-by-side"),
-        pytest.param("login " + "x " * 20 + "token", ("Login", "token"), 0.0, id="apart"),
-        pytest.param("a token", ("token",), 0.0, id="one"),
-        pytest.param("nothing", (), 0.0, id="none"),
-        pytest.param("loginToken", ("Login", "token"), 1.0, id="camel-case"),
-    ],
-)
-def test_matched_words_and_their_closeness(
-    an_item: Make, title: str, terms: tuple[str, ...], close: float
-) -> None:
-    assert matched(an_item(title=title), ["Login", "token"], stem=lower) == (terms, close)
-
-
-@pytest.mark.parametrize("field", ["facts", "concepts", "files_modified", "files_read"])
-def test_lists_are_looked_through(an_item: Make, field: str) -> None:
-    assert matched(an_item(**{field: ("x", "token")}), ["token"], stem=lower)[0] == ("token",)
-
-
-def test_letters_beyond_ascii_are_matched_by_stem(an_item: Make) -> None:
-    def fold(word: str) -> tuple[str, ...]:
-        return (word.casefold().replace("é", "e"),)
-
-    assert matched(an_item(title="Élan élan"), ["elan"], stem=fold)[0] == ("elan",)
+from observer.recall.passage import passage
 
 
 @pytest.mark.parametrize(
