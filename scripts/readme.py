@@ -104,7 +104,7 @@ def schema() -> None:
     rows = []
     for step in migrations("sqlite"):
         for name, columns in re.findall(r"CREATE TABLE (\w+) \((.*?)\n\)", step.sql, re.DOTALL):
-            names = re.findall(r"^    (\w+)", columns, re.MULTILINE)
+            names = re.findall(r"^    ([a-z]\w*)", columns, re.MULTILINE)
             rows.append((f"`{name}`", " ".join(names)))
         for name, columns in re.findall(r"VIRTUAL TABLE (\w+) USING (\w+)", step.sql):
             rows.append((f"`{name}`", f"({columns})"))

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from observer.errors import BadInput
 from observer.events import Command, Event
+from observer.filters import Filters
 from observer.model import (
     UNASSIGNED,
+    Change,
     Item,
     Project,
     Recorded,
@@ -22,7 +24,7 @@ from observer.model import (
     item_id,
     item_uuid,
 )
-from observer.store.interface import Filters, Store
+from observer.store.interface import Store
 from observer.store.sqlite import SqliteStore
 
 
@@ -66,8 +68,16 @@ def put(store: Store, *items: Item) -> None:
 
 def found(store: Store, expression: str, **filters: object) -> list[int]:
     with store.read() as reader:
-        matches = reader.match(expression, Filters(**filters), limit=20)  # type: ignore[arg-type]  # table of cases
-    return [match.id for match in matches]
+        return reader.match(expression, Filters(**filters), limit=20)  # type: ignore[arg-type]  # table of cases
+
+
+def vector(number: int) -> bytes:
+    return bytes([number, 0, 0, 0])
+
+
+def changes(store: Store, *, after: int = 0, model: str = "m") -> list[Change]:
+    with store.read() as reader:
+        return reader.changes(after=after, model=model, limit=50)
 
 
 def test_an_event_comes_back_as_it_was_stored(store: Store) -> None:
@@ -220,19 +230,138 @@ def test_an_illegal_expression_is_bad_input(store: Store, expression: str) -> No
         found(store, expression)
 
 
-def test_better_matches_come_first_with_positive_scores(store: Store) -> None:
-    put(store, an_item(1, narrative="alpha " + "beta " * 50), an_item(2, title="alpha"), an_item(3))
+def test_the_highest_matches_come_first_and_fill_the_limit(store: Store) -> None:
+    put(store, an_item(3, title="alpha alpha"), *(an_item(n, title="alpha") for n in (1, 2)))
     with store.read() as reader:
-        matches = reader.match("alpha", Filters(), limit=5)
-    assert [match.id for match in matches] == [8, 4]
-    assert matches[0].bm25 > matches[1].bm25 > 0
+        assert reader.match("alpha", Filters(), limit=2) == [12, 8]
 
 
-def test_frequencies_count_items_by_stem(store: Store) -> None:
-    put(store, an_item(1, title="running"), an_item(2, title="runs"))
+def test_files_do_not_restrict_a_match(store: Store) -> None:
+    put(store, an_item(title="alpha"))
+    assert found(store, "alpha", files=("src/a.ts",)) == [4]
+
+
+def test_terms_are_found_by_how_they_begin(store: Store) -> None:
+    put(store, *(an_item(n, title=f"running runner{'s' * (n < 3)}") for n in range(1, 5)))
+    put(store, an_item(5, title="Runway walk"))
     with store.read() as reader:
-        assert reader.stem("Running") == ("run",)
-        assert reader.frequencies(["run", "nothing"]) == {"run": 2, "nothing": 0}
+        assert reader.beginning_with("run", limit=9)[-1] == "runwai"
+        assert set(reader.beginning_with("run", limit=9)) == {"run", "runner", "runwai"}
+        assert reader.beginning_with("runw", limit=1) == ["runwai"]
+        assert reader.beginning_with("zebra", limit=9) == []
+
+
+def test_every_change_gets_a_higher_number(store: Store) -> None:
+    put(store, an_item(1), an_item(2))
+    put(store, an_item(3))
+    assert [(each.id, each.item) for each in changes(store)] == [
+        (item.id, item) for item in (an_item(1), an_item(2), an_item(3))
+    ]
+    numbers = [each.change for each in changes(store)]
+    assert numbers == sorted(set(numbers))
+
+
+def test_an_item_that_changed_again_stands_where_it_changed_last(store: Store) -> None:
+    put(store, an_item(1), an_item(2))
+    seen = changes(store)[-1].change
+    put(store, an_item(1, title="new"))
+    put(store, an_item(2, deleted_ms=9))
+    assert [(each.id, each.item) for each in changes(store, after=seen)] == [
+        (4, an_item(1, title="new")),
+        (8, None),
+    ]
+    assert [each.id for each in changes(store)] == [4, 8]
+
+
+def test_changes_come_in_portions(store: Store) -> None:
+    put(store, *(an_item(n) for n in range(1, 6)))
+    ids, after = [], 0
+    with store.read() as reader:
+        while some := reader.changes(after=after, model="m", limit=2):
+            assert len(some) <= 2
+            ids += [each.id for each in some]
+            after = some[-1].change
+    assert ids == [4, 8, 12, 16, 20]
+
+
+def test_a_vector_is_stored_with_its_item(store: Store) -> None:
+    with store.write() as writer:
+        writer.put_items([an_item(1), an_item(2)], model="m", vectors={4: vector(1)})
+    assert [each.vector for each in changes(store)] == [vector(1), None]
+    assert [each.vector for each in changes(store, model="other")] == [None, None]
+    with store.read() as reader:
+        assert reader.vectors() == {"m": 1}
+
+
+def test_a_vector_goes_with_the_text_that_it_was_made_of(store: Store) -> None:
+    with store.write() as writer:
+        writer.put_items([an_item(1), an_item(2)], model="m", vectors={4: vector(1), 8: vector(2)})
+    put(store, an_item(1, title="new"), an_item(2, deleted_ms=9))
+    with store.read() as reader:
+        assert reader.vectors() == {}
+
+
+def test_vectors_of_former_models_go_with_the_text_as_well(store: Store) -> None:
+    with store.write() as writer:
+        writer.put_items([an_item(1)], model="m", vectors={4: vector(1)})
+        writer.put_items([an_item(1, title="new")], model="n", vectors={4: vector(2)})
+    with store.read() as reader:
+        assert reader.vectors() == {"n": 1}
+
+
+def test_a_deleted_item_gets_no_vector(store: Store) -> None:
+    with store.write() as writer:
+        writer.put_items([an_item(1, deleted_ms=9)], model="m", vectors={4: vector(1)})
+        writer.put_vectors("m", {4: vector(1), 99: vector(1)})
+        assert (writer.vectors(), writer.without_vector("m", after=0, limit=9)) == ({}, [])
+
+
+def test_what_lacks_a_vector_of_a_model_is_told(store: Store) -> None:
+    with store.write() as writer:
+        writer.put_items([an_item(1), an_item(2), an_item(3)], model="m", vectors={8: vector(2)})
+    with store.read() as reader:
+        bare = reader.without_vector("m", after=0, limit=9)
+        assert [each.id for each in bare] == [4, 12]
+        assert [e.id for e in reader.without_vector("m", after=bare[0].change, limit=9)] == [12]
+        assert [e.id for e in reader.without_vector("n", after=0, limit=2)] == [4, 8]
+
+
+def test_a_vector_that_comes_later_is_a_change(store: Store) -> None:
+    put(store, an_item(1), an_item(2))
+    seen = changes(store)[-1].change
+    with store.write() as writer:
+        writer.put_vectors("m", {8: vector(2), 4: vector(1)})
+    told = {each.id: (each.item, each.vector) for each in changes(store, after=seen)}
+    assert told == {4: (an_item(1), vector(1)), 8: (an_item(2), vector(2))}
+    with store.read() as reader:
+        assert reader.without_vector("m", after=0, limit=9) == []
+
+
+def test_an_item_has_one_vector_of_each_model_until_the_others_are_dropped(store: Store) -> None:
+    put(store, an_item(1), an_item(2))
+    with store.write() as writer:
+        writer.put_vectors("m", {4: vector(1), 8: vector(2)})
+        writer.put_vectors("m", {4: vector(3)})
+        writer.put_vectors("n", {4: vector(4)})
+        assert writer.vectors() == {"m": 2, "n": 1}
+        writer.drop_vectors(but="n")
+        assert writer.vectors() == {"n": 1}
+
+
+def test_the_numbering_of_changes_keeps_its_name_until_the_projection_is_cleared(
+    store: Store,
+) -> None:
+    with store.write() as writer:
+        writer.put_items([an_item(1)], model="m", vectors={4: vector(1)})
+    with store.read() as reader:
+        before = reader.epoch()
+    put(store, an_item(2))
+    with store.write() as writer:
+        assert writer.epoch() == before != ""
+        writer.clear_projection()
+        assert writer.epoch() not in {before, ""}
+        assert writer.vectors() == {}
+    assert changes(store) == []
 
 
 def test_around_is_ordered_and_stays_in_the_project(store: Store) -> None:
