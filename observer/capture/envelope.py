@@ -7,9 +7,11 @@ an unknown field is skipped, so that newer hooks can talk to an older daemon.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from observer.errors import Undecodable
+from observer.events import Value
 
 MAGIC = b"OBS1\0"
 HEADER_BYTES = 1 << 20
@@ -22,8 +24,7 @@ _LAST_MS = 253_402_300_799_999  # 9999-12-31: the last day that has an ISO 8601 
 _AHEAD_MS = 86_400_000
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(Value):
     """One spool entry, opened.
 
     `client` and `event` are what the hook's command line says; the payload may know better.
@@ -38,7 +39,7 @@ class Envelope:
     ppid: str = ""
     host: str = ""
     args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = msgspec.field(default_factory=dict)
     payload: bytes = b""
 
     @property
@@ -64,14 +65,14 @@ def parse(entry_id: str, data: bytes, at_ms: int) -> Envelope:
     if end < 0:
         raise Undecodable("an envelope without the empty field that ends its header")
     fields, args, env = _read_fields(data[len(MAGIC) : end])
-    for name in ("client", "event"):
-        if not fields.get(name):
-            raise Undecodable(f"an envelope without the field {name!r}")
+    client, event = fields.get("client", ""), fields.get("event", "")
+    if not (client and event):
+        raise Undecodable(f"an envelope without the field {'event' if client else 'client'!r}")
     return Envelope(
         id=entry_id,
         at_ms=_time(fields.get("at", ""), at_ms),
-        client=fields["client"],
-        event=fields["event"],
+        client=client,
+        event=event,
         cwd=fields.get("cwd", ""),
         ppid=fields.get("ppid", ""),
         host=fields.get("host", ""),

@@ -207,7 +207,8 @@ def passages(text: str, low: str) -> Iterator[Span]:
 
     `low` is the text in lower case, at equal offsets.
     """
-    for anchor, group in _BY_ANCHOR.items():
+    for anchor in filter(low.__contains__, _BY_ANCHOR):
+        group = _BY_ANCHOR[anchor]
         at = low.find(anchor)
         while at >= 0:
             end = at + 1

@@ -33,9 +33,10 @@ from observer.spool import Entry, Spool
 
 BACKLOG = 500
 """Entries left from which a process of its own is worth its start, a quarter of a second."""
-PAGE = 500
+PAGE = 1000
 PAGE_BYTES = 16 << 20
-"""A page is full at so many entries, or bytes of them."""
+"""A page is full at so many entries, or bytes of them. It is stored in one transaction: larger than
+a batch, for what is late already need not be searchable at once."""
 WAIT_S = 120.0
 """A page that takes longer will never come."""
 

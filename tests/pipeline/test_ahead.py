@@ -149,7 +149,7 @@ def test_one_that_died_is_not_started_again(
 
 def test_the_process_does_not_outlive_its_reader(ahead: Ahead, fill: Fill, until: Until) -> None:
     """However the daemon dies, the kernel closes its end of the pipe."""
-    fill(3 * PAGE)
+    fill(2 * PAGE)
     ahead.begin(in_hand=())
     process = process_of(ahead)
     assert len(ahead.next()) == PAGE
