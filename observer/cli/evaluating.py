@@ -43,8 +43,9 @@ def _show(found: Review) -> None:
     say(
         f"{found.queries} of {found.commits} commits of {found.finding.name} were looked for by"
         f" their subjects in a memory that knew nothing but their diffs; model: {found.model}.\n"
+        "In percent, with 95 % intervals; `lead` is recall's in nDCG@10.\n"
     )
-    table(("system", *FIGURES, "recall leads by"), _rows(found.finding))
+    table(("system", *FIGURES, "lead"), _rows(found.finding))
     say("\n" + "\n".join(verdict(found)))
     if found.missed:
         say("\nMissed, for example:\n" + "\n".join(map(_example, examples(found))))
@@ -54,12 +55,12 @@ def _rows(found: Finding) -> Iterator[Sequence[str]]:
     leads = {each.system: each.gap for each in found.against}
     for row in found.rows:
         gap = leads.get(row.system)
-        lead = f"{100 * gap.mean:+.1f} (p = {gap.p:.2g})" if gap else ""
+        lead = f"{100 * gap.mean:+.1f} p={gap.p:.2g}" if gap else ""
         yield (row.system, *(_shown(row.figures[label]) for label in FIGURES), lead)
 
 
 def _shown(figure: Interval) -> str:
-    return f"{100 * figure.mean:.0f} % ({100 * figure.low:.0f} to {100 * figure.high:.0f})"
+    return f"{100 * figure.mean:.0f} ({100 * figure.low:.0f}-{100 * figure.high:.0f})"
 
 
 def _example(missed: Missed) -> str:

@@ -37,7 +37,7 @@ def test_a_person_is_told_figures_verdict_and_examples(run: Run, shop: Path) -> 
     ran = run("eval", str(shop))
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(f"21 of 21 commits of {shop} were looked for")
-    assert "recall\t95 % (86 to 100)" in ran.out
+    assert "recall\t95 (86-100)" in ran.out
     assert "to 95 of 100 such questions" in ran.out
     assert 'Missed, for example:\n  "Weigh parcels' in ran.out
     assert "\x1b" not in ran.out
@@ -65,6 +65,17 @@ def test_a_script_is_told_all(run: Run, shop: Path) -> None:
 def test_the_memory_is_neither_needed_nor_made(run: Run, shop: Path) -> None:
     assert run("eval", str(shop)).code == 0
     assert not Path(os.environ["OBSERVER_HOME"]).exists()
+
+
+def test_another_model_can_be_tried(run: Run, shop: Path) -> None:
+    assert "model: deep." in run("eval", "--model", "deep", str(shop)).out
+    assert run("eval", "--model", "nothing", str(shop)).code == 3
+
+
+def test_a_name_of_a_folder_may_be_any_bytes(run: Run, shop: Path) -> None:
+    strange = shop.rename(shop.with_name("sh\udcffop"))
+    assert run("eval", str(strange)).code == 0
+    assert run("eval", "--json", str(strange)).json["queries"] == 21
 
 
 @pytest.mark.parametrize("has_git", [True, False])
