@@ -72,10 +72,10 @@ class Occurrences:
         return most
 
     def hold(self, sequence: Sequence[int]) -> NDArray[np.bool_]:
-        """Tell which rows hold these codes side by side, in this order."""
+        """Tell which rows hold these codes side by side, in this order; none holds no codes."""
         tokens = self._streams.tokens
         length = len(tokens) - len(sequence) + 1
-        fits = np.ones(max(0, length), np.bool_)
+        fits = np.full(max(0, length), len(sequence) > 0)
         for offset, code in enumerate(sequence):
             fits &= tokens[offset : offset + len(fits)] == code
         held = np.zeros(self._count, np.bool_)

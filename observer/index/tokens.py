@@ -29,8 +29,8 @@ MOST_KNOWN = 200_000
 WORD_CHARS = 200
 """What is longer is data, not a word."""
 
-WORD = re.compile(r"[^\W_]+")
-"""A run of letters and digits."""
+WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f]+[^\W_]*)*")
+"""A run of letters and digits, and of the accents that stand behind them in decomposed text."""
 _COLUMN_END = "\0"
 _WORD_OR_END = re.compile(rf"{WORD.pattern}|{_COLUMN_END}")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

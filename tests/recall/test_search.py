@@ -218,10 +218,17 @@ def test_only_what_touched_a_file_is_found(
 
 def test_words_without_letters_of_the_index_do_no_harm(filled: Filled) -> None:
     """Python takes for letters what the engine's older Unicode does not know."""
-    young = "\U0001e900\U0001e901 \U0001e902"
+    young = "\u19b0\u19b1 \u19b2"
     sources = filled("login page")
     assert titles(run(sources, f'login "{young}"')) == ["login page"]
-    assert run(sources, f"{young} \U0001e903").hits == ()
+    assert run(sources, f"{young} \u19b3").hits == ()
+
+
+@pytest.mark.parametrize("text", ["résumé", "re\u0301sume\u0301", "resume", "RÉSUMÉ.md"])
+@pytest.mark.parametrize("title", ["wrote résumé.md", "wrote re\u0301sume\u0301.md"])
+def test_accents_are_found_composed_or_not(filled: Filled, title: str, text: str) -> None:
+    """As file names are on macOS."""
+    assert titles(run(filled(title), text)) == [title]
 
 
 def test_meaning_finds_what_no_word_does(filled: Filled) -> None:
