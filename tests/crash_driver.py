@@ -20,8 +20,6 @@ from observer.pipeline import Pipeline
 from observer.spool import Entry, Spool
 from observer.store.sqlite import SqliteStore
 
-STEPS = ("claimed", "written", "committed", "half-acknowledged", "acknowledged")
-
 
 def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)

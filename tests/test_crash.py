@@ -13,11 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from observer import client
 from observer.paths import Home
 from observer.spool import Spool
+from observer.spool.entry import envelope
 from observer.store.sqlite import SqliteStore
 
 ROOT = Path(__file__).parents[1]
@@ -44,6 +46,18 @@ def spool_events(home: Home, count: int, *, start: int = 0) -> set[str]:
         )
         for n in range(start, start + count)
     }
+
+
+def spool_backlog(home: Home, count: int) -> set[str]:
+    """Spool prompts as hooks do, but without waiting for the disk."""
+    Spool(home.spool).prepare()
+    names = {f"e{number:05}" for number in range(count)}
+    for name in names:
+        said = json.dumps({"session_id": "s", "prompt": f"say {name}"}).encode()
+        fields = {"client": "claude-code", "event": "UserPromptSubmit", "cwd": "/"}
+        (home.spool / "tmp" / name).write_bytes(envelope(fields, said))
+        (home.spool / "new" / name).touch()
+    return names
 
 
 def stored(home: Home) -> list[str]:
@@ -88,3 +102,25 @@ def test_kills_at_random_moments_under_load(
     assert observer("down").returncode == 0
     ids = stored(home)
     assert (len(ids), set(ids)) == (320, expected)
+
+
+def test_a_kill_amid_a_long_backlog_leaves_no_process_and_loses_nothing(
+    home: Home, until: Callable[..., None]
+) -> None:
+    expected = spool_backlog(home, 2500)
+    client.ensure_daemon(home, wait_s=30)
+    daemon = psutil.Process(client.daemon_pid(home) or 0)
+    until(lambda: readers(daemon))
+    ahead = readers(daemon)[0]
+    daemon.kill()
+    until(lambda: not ahead.is_running() or ahead.status() == psutil.STATUS_ZOMBIE)
+    client.ensure_daemon(home, wait_s=30)
+    until(lambda: Spool(home.spool).depth() == 0)
+    ids = stored(home)
+    assert (len(ids), set(ids)) == (len(expected), expected)
+
+
+def readers(daemon: psutil.Process) -> list[psutil.Process]:
+    return [
+        child for child in daemon.children() if "observer.pipeline.ahead" in str(child.cmdline())
+    ]

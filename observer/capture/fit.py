@@ -16,7 +16,6 @@ from msgspec import structs
 
 from observer.events import AnyBody, Event, Value
 
-LEAST_CAP_BYTES = 1024
 ELEMENT_BYTES = 128
 """A list keeps at most one element per this many bytes of the cap."""
 
@@ -44,7 +43,7 @@ def fit(event: Event, cap_bytes: int) -> Event:
 
     Args:
         event: redacted: a cut through a secret would hide it from the patterns.
-        cap_bytes: at least `LEAST_CAP_BYTES`.
+        cap_bytes: 1,024 at least.
     """
     if len(msgspec.json.encode(event)) <= cap_bytes:
         return event

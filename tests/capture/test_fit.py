@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from observer.capture.fit import LEAST_CAP_BYTES, cut, fit, trim
+from observer.capture.fit import cut, fit, trim
 from observer.events import (
     AnyBody,
     Command,
@@ -44,6 +44,7 @@ BODIES: st.SearchStrategy[AnyBody] = st.one_of(
     ),
     st.builds(Rewrite, pairs=st.lists(st.tuples(TEXTS, TEXTS), max_size=60).map(tuple)),
 )
+LEAST_CAP_BYTES = 1024
 CAPS = st.sampled_from([LEAST_CAP_BYTES, 5000, 65_536])
 
 
