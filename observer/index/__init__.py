@@ -6,6 +6,6 @@
 from observer.index.index import BATCH, Feed, Index
 from observer.index.segment import WEIGHTS
 from observer.index.tokens import WORD, Stem, pieces
-from observer.index.view import Best, View
+from observer.index.view import Best, View, Wanted
 
-__all__ = ["BATCH", "WEIGHTS", "WORD", "Best", "Feed", "Index", "Stem", "View", "pieces"]
+__all__ = ["BATCH", "WEIGHTS", "WORD", "Best", "Feed", "Index", "Stem", "View", "Wanted", "pieces"]

@@ -36,7 +36,7 @@ LEVELS = (256, 4_096, 65_536)
 SETTLED = LEVELS[1]
 """Rows from which on a segment is worth a file."""
 
-MOST_OF_A_LEVEL = 16
+MOST_OF_A_LEVEL = 6
 
 _log = logging.getLogger(__name__)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,31 +19,37 @@ def mask(one: Segment, filters: Filters, among: NDArray[np.int64] | None = None)
 
     Names are compared by their codes, and files not at all: `Filters.admits` has the last word.
     """
-    arrays = one.arrays
     seen = one.alive.copy()
     if among is not None:
         chosen = np.zeros(one.size, np.bool_)
         chosen[one.find(among)] = True
         seen &= chosen
+    for column, values in _wanted(filters):
+        seen &= _one_of(one.arrays[column], values)
+    if filters.session_id is not None:
+        seen &= one.arrays["session"] == filters.session_id
+    if filters.since_ms is not None:
+        seen &= one.arrays["created"] >= filters.since_ms
+    if filters.until_ms is not None:
+        seen &= one.arrays["created"] < filters.until_ms
+    if one.has_owners:
+        owner = attribute(f"owner {filters.owner}") if filters.owner else NOBODY
+        seen &= _one_of(one.arrays["owner"], [NOBODY, owner])
+    return seen
+
+
+def _wanted(filters: Filters) -> Iterator[tuple[str, list[int]]]:
+    """Yield the columns of codes that the filters restrict, and the codes that may stand there."""
     if filters.project_id is not None:
-        projects = [filters.project_id, *([0] if filters.with_global else [])]
-        seen &= _one_of(arrays["project"], projects)
-    for column, wanted in (
+        yield "project", [filters.project_id, *([0] if filters.with_global else [])]
+    for column, names in (
         ("kind", filters.kinds),
         ("type", filters.types),
-        ("category", (filters.category,) if filters.category else ()),
-        ("branch", (filters.branch,) if filters.branch else ()),
+        ("category", [filters.category]),
+        ("branch", [filters.branch]),
     ):
-        if wanted:
-            seen &= _one_of(arrays[column], [attribute(name) for name in wanted])
-    if filters.session_id is not None:
-        seen &= arrays["session"] == filters.session_id
-    if filters.since_ms is not None:
-        seen &= arrays["created"] >= filters.since_ms
-    if filters.until_ms is not None:
-        seen &= arrays["created"] < filters.until_ms
-    owner = attribute(f"owner {filters.owner}") if filters.owner else NOBODY
-    return seen & _one_of(arrays["owner"], [NOBODY, owner])
+        if any(names):
+            yield column, [attribute(name) for name in names]
 
 
 def _one_of(column: NDArray[np.uint32], wanted: list[int]) -> Mask:

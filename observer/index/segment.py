@@ -84,6 +84,9 @@ class Segment:
         self.norms: NDArray[np.float32] = arrays["norms"]
         self.alive: NDArray[np.bool_] = arrays["living"].copy()
         """Which rows are the newest of an item that exists."""
+        self.has_owners = bool(arrays["owner"].any())
+        """Whether some rows are for one person's eyes only."""
+        self.has_vector: NDArray[np.bool_] = self.norms > 0
         self.words = int(self.lengths.sum())
         self.postings = Postings(*(arrays[name] for name in Postings._fields))
 

@@ -19,13 +19,26 @@ from observer.index.vectors import Vector, cosines, distances, signs
 LEAST_RARITY = 1e-6
 """What a word that most items hold is worth: enough to match, too little to matter."""
 
-RESCORED = 800
-"""Vectors compared in full, for each list. Source: recall@10 of 0.997 at a million items."""
+RESCORED = 10
+"""Vectors compared in full for one that is wanted. Source: recall@10 at a million items."""
+
+SAMPLED = 4_096
+"""Rows that tell how near the nearest of a segment are."""
 
 Places = NDArray[np.int64]
 """Rows of all segments, counted through."""
 Query = NDArray[np.uint32]
 """Codes of the different words of a query."""
+
+
+class Wanted(NamedTuple):
+    """A list of an answer: which rows of each segment may be in it, and how many are wanted."""
+
+    masks: list[Mask]
+    limit: int
+
+
+Part = tuple[Segment, NDArray[np.int64], NDArray[np.int64]]
 
 
 class Best(NamedTuple):
@@ -50,6 +63,9 @@ class View:
         self._segments = segments
         self._codes = codes
         self._model = model
+        # What one question needs several times: of its words, and of the rows it looks at.
+        self._asked: tuple[Query, list[Runs]] = (np.zeros(0, np.uint32), [])
+        self._chosen: tuple[Places, list[Part]] = (np.zeros(0, np.int64), [])
         self._bases = np.cumsum([0, *(each.size for each in segments)], dtype=np.int64)
 
     @property
@@ -65,29 +81,31 @@ class View:
         """Return which rows of each segment count; see `masks.mask`."""
         return [mask(each, filters, among) for each in self._segments]
 
-    def by_words(self, query: Query, lists: Sequence[list[Mask]], *, limit: int) -> list[Best]:
-        """Return the rows with about the highest BM25 in each list."""
-        runs = [each.runs(query) for each in self._segments]
-        rarities = self._rarities(_summed(runs, len(query)))
-        best = [_Top(limit) for _ in lists]
-        for number, each in self._newest_first():
-            scores = each.relevance(runs[number], rarities)
-            for top, masks in zip(best, lists, strict=True):
-                top.offer(scores * masks[number], int(self._bases[number]))
+    def by_words(self, query: Query, wanted: Sequence[Wanted]) -> list[Best]:
+        """Return the rows with about the highest BM25 of each list."""
+        runs, rarities = self._runs(query), self._rarities(query)
+        best = [_Top(each.limit) for each in wanted]
+        for number, segment in self._newest_first():
+            scores = segment.relevance(runs[number], rarities)
+            for top, each in zip(best, wanted, strict=True):
+                top.offer(scores * each.masks[number], int(self._bases[number]))
         return [top.best() for top in best]
 
-    def by_meaning(self, query: Vector, lists: Sequence[list[Mask]], *, limit: int) -> list[Best]:
-        """Return the rows whose vectors point most nearly where the query does, in each list."""
+    def by_meaning(self, query: Vector, wanted: Sequence[Wanted]) -> list[Best]:
+        """Return the rows whose vectors point most nearly where the query does, of each list."""
         pattern = signs(query[np.newaxis])
-        nearest = [_Top(RESCORED) for _ in lists]
-        for number, each in self._newest_first():
-            if each.model != self._model:
+        nearest = [_Top(RESCORED * each.limit) for each in wanted]
+        for number, segment in self._newest_first():
+            if segment.model != self._model:
                 continue
-            agreement = len(query) - distances(each.signs, pattern).astype(np.float32)
-            agreement *= each.norms > 0
-            for top, masks in zip(nearest, lists, strict=True):
-                top.offer(agreement * masks[number], int(self._bases[number]))
-        return [self._rescored(top.best().places, query, limit) for top in nearest]
+            agreement = len(query) - distances(segment.signs, pattern)
+            for top, each in zip(nearest, wanted, strict=True):
+                seen = agreement * (each.masks[number] & segment.has_vector)
+                top.offer(seen, int(self._bases[number]), least=_least(seen, top.limit))
+        return [
+            self._rescored(top.best().places, query, each.limit)
+            for top, each in zip(nearest, wanted, strict=True)
+        ]
 
     def occurrences(self, places: Places, query: Query) -> Occurrences:
         """Return where the words of a query stand in some rows, given in ascending order."""
@@ -100,8 +118,7 @@ class View:
         lengths = self._of(places, lambda each: each.lengths)
         against = damping(lengths, mean_length(self._segments))
         shares = weights / (weights + against[:, np.newaxis])
-        rarities = self._rarities(self.counts(query)) * (SATURATION + 1)
-        return (shares @ rarities).astype(np.float32)
+        return (shares @ self._rarities(query) * (SATURATION + 1)).astype(np.float32)
 
     def cosines(self, places: Places, query: Vector) -> NDArray[np.float32]:
         """Return the cosine of some rows with a query; 0 where there is no vector."""
@@ -117,7 +134,9 @@ class View:
 
     def counts(self, query: Query) -> NDArray[np.int64]:
         """Return how many rows hold each word, buried ones included."""
-        return _summed([each.runs(query) for each in self._segments], len(query))
+        counts = [each.counts for each in self._runs(query)]
+        total: NDArray[np.int64] = np.sum([np.zeros(len(query), np.int64), *counts], axis=0)
+        return total
 
     def _streams(self, places: Places) -> Streams:
         """Return the codes of some rows, separators included."""
@@ -128,7 +147,14 @@ class View:
             tokens.append(codes)
         return Streams(np.concatenate(starts), np.concatenate(tokens))
 
-    def _rarities(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _runs(self, query: Query) -> list[Runs]:
+        """Return where the words are in each segment; looked up once a question."""
+        if self._asked[0] is not query:
+            self._asked = (query, [each.runs(query) for each in self._segments])
+        return self._asked[1]
+
+    def _rarities(self, query: Query) -> NDArray[np.float64]:
+        counts = self.counts(query)
         rarities = np.log((self.size - counts + 0.5) / (counts + 0.5))
         return np.maximum(LEAST_RARITY, rarities)
 
@@ -149,18 +175,17 @@ class View:
         numbers = range(len(self._segments) - 1, -1, -1)
         return ((number, self._segments[number]) for number in numbers)
 
-    def _parted(self, places: Places) -> Iterator[tuple[Segment, NDArray[np.int64], Places]]:
-        """Yield each segment that has some of the rows: which of them, and where in it."""
-        owners = np.searchsorted(self._bases, places, side="right") - 1
-        for number in np.unique(owners).tolist():
-            asked = np.flatnonzero(owners == number)
-            yield self._segments[number], asked, places[asked] - self._bases[number]
-
-
-def _summed(runs: Sequence[Runs], words: int) -> NDArray[np.int64]:
-    counts = [each.counts for each in runs]
-    total: NDArray[np.int64] = np.sum([np.zeros(words, np.int64), *counts], axis=0)
-    return total
+    def _parted(self, places: Places) -> list[Part]:
+        """Return each segment that has some of the rows: which of them, and where in it."""
+        if self._chosen[0] is not places:
+            owners = np.searchsorted(self._bases, places, side="right") - 1
+            parts = []
+            for number in np.unique(owners).tolist():
+                asked = np.flatnonzero(owners == number)
+                rows = places[asked] - self._bases[number]
+                parts.append((self._segments[number], asked, rows))
+            self._chosen = (places, parts)
+        return self._chosen[1]
 
 
 def mean_length(segments: Sequence[Segment]) -> float:
@@ -168,22 +193,39 @@ def mean_length(segments: Sequence[Segment]) -> float:
     return sum(each.words for each in segments) / max(1, sum(each.size for each in segments))
 
 
+def _least(agreement: NDArray[np.uint16], count: int) -> int:
+    """Return an agreement that about `count` rows reach, judged by a sample; 0 if fewer do."""
+    step = max(1, len(agreement) // SAMPLED)
+    sample = np.sort(agreement[::step])
+    # One and a half times as many: the sample may flatter.
+    place = len(sample) - 1 - (3 * count) // (2 * step)
+    return int(sample[place]) if place >= 0 else 0
+
+
 class _Top:
     """The highest scores offered so far, of those above 0; of equal ones the first offered."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._floor = np.float32(0)
+        self.limit = limit
+        self._floor = 0.0
         self._best = Best(np.zeros(0, np.int64), np.zeros(0, np.float32))
 
-    def offer(self, scores: NDArray[np.float32], base: int) -> None:
-        found = np.flatnonzero(scores > self._floor)
+    def offer(
+        self, scores: NDArray[np.float32] | NDArray[np.uint16], base: int, *, least: int = 0
+    ) -> None:
+        """Take rows of one segment; those with scores below `least` need not be looked at."""
+        is_high = scores > self._floor
+        if least:
+            is_high &= scores >= least
+        found = np.flatnonzero(is_high)
+        if not len(found):
+            return
         places = np.concatenate((self._best.places, found + base))
-        values = np.concatenate((self._best.scores, scores[found]))
-        if len(values) > self._limit:
-            kept = np.argpartition(-values, self._limit - 1)[: self._limit]
+        values = np.concatenate((self._best.scores, scores[found].astype(np.float32)))
+        if len(values) > self.limit:
+            kept = np.argpartition(-values, self.limit - 1)[: self.limit]
             places, values = places[kept], values[kept]
-            self._floor = values.min()
+            self._floor = float(values.min())
         self._best = Best(places, values)
 
     def best(self) -> Best:

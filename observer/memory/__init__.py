@@ -7,7 +7,7 @@ everything captured, and return after the commit.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
@@ -19,7 +19,7 @@ from observer.errors import Ambiguous, BadInput, DaemonUnavailable, NotFound, Se
 from observer.events import Event, Forget, Remember
 from observer.filters import Filters
 from observer.index import Index
-from observer.memory.handles import around, named
+from observer.memory.handles import LARGEST_ID, around, named, session_id
 from observer.memory.values import Fetched, Narrow, Note, Remembered
 from observer.model import (
     UNASSIGNED,
@@ -39,7 +39,6 @@ from observer.store.interface import Reader, Store, Totals
 __all__ = ["MOST_IDS", "Fetched", "Memory", "Narrow", "Note", "Record", "Remembered"]
 
 MOST_IDS = 50
-_LARGEST_ID = 2**63 - 1
 """Most items fetched by one call."""
 
 Record = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
@@ -118,7 +117,7 @@ class Memory:
             types=narrow.types,
             category=narrow.category,
             files=narrow.files,
-            session_id=_session_id(reader, narrow.session),
+            session_id=session_id(reader, narrow.session),
             branch=narrow.branch,
             since_ms=narrow.since_ms,
             until_ms=narrow.until_ms,
@@ -269,6 +268,12 @@ class Memory:
         with self._store.read() as reader:
             return reader.session(session_id)
 
+    def session_names(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the clients' own ids of sessions, by ours."""
+        with self._store.read() as reader:
+            found = filter(None, map(reader.session, set(ids)))
+            return {session.id: session.external for session in found}
+
     def summary(self, session_id: int) -> Item | None:
         """Return a session's summary, if it has one yet."""
         with self._store.read() as reader:
@@ -311,7 +316,7 @@ class Memory:
             yield Sources(reader, view, self._encode)
 
     def _visible(self, reader: Reader, ids: Sequence[int]) -> list[Item]:
-        possible = [item for item in ids if abs(item) <= _LARGEST_ID]
+        possible = [item for item in ids if abs(item) <= LARGEST_ID]
         return [item for item in reader.items(possible) if self._may_see(item)]
 
     def _may_see(self, item: Item) -> bool:
@@ -333,14 +338,3 @@ class Memory:
         if self._record is None:
             raise DaemonUnavailable("this process only reads", hint="run: observer up")
         return self._record([event], project_id)[0]
-
-
-def _session_id(reader: Reader, handle: str) -> int | None:
-    if not handle:
-        return None
-    session = reader.session_called(handle)
-    if session is None and handle.isascii() and handle.isdecimal() and int(handle) <= _LARGEST_ID:
-        session = reader.session(int(handle))
-    if session is None:
-        raise NotFound(f"no session {handle[:80]!r}", hint="see: observer sessions")
-    return session.id

@@ -1,4 +1,4 @@
-"""Which project a handle means: exact handles first, then names, never a guess between two."""
+"""Which project or session a handle means: exact handles first, then names, never a guess between two."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from pathlib import Path
 
 from observer.errors import Ambiguous, NotFound
 from observer.model import Project
+from observer.store.interface import Reader
+
+LARGEST_ID = 2**63 - 1
 
 
 def around(projects: Sequence[Project], folder: str) -> Project | None:
@@ -45,3 +48,20 @@ def named(projects: Sequence[Project], handle: str) -> Project:
     if Path(handle).is_absolute() and (inside := around(projects, handle)):
         return inside
     raise NotFound(f"no project {handle!r}", hint="list them with: observer projects")
+
+
+def session_id(reader: Reader, handle: str) -> int | None:
+    """Return the session that a client's own id, or ours, stands for; None for no handle.
+
+    Raises:
+        NotFound: there is none.
+    """
+    if not handle:
+        return None
+    session = reader.session_called(handle)
+    is_number = handle.isascii() and handle.isdecimal() and int(handle[:20]) <= LARGEST_ID
+    if session is None and is_number:
+        session = reader.session(int(handle))
+    if session is None:
+        raise NotFound(f"no session {handle[:80]!r}", hint="see: observer sessions")
+    return session.id

@@ -8,7 +8,7 @@ something smaller.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 import msgspec
@@ -32,14 +32,17 @@ from observer.recall.rank import (
 )
 from observer.store.interface import Reader
 
-TOKENS_PER_CANDIDATE = 40
+TOKENS_PER_CANDIDATE = 80
 FEWEST_CANDIDATES = 20
 MOST_CANDIDATES = 200
-"""Items of one sort that are looked at; an entry seldom costs less than 40 tokens."""
+"""Items of one sort that are looked at; an entry seldom costs less than 80 tokens."""
 
 SUMMARIES = 5
 SUMMARY_SHARE = 0.5
 """Of what knowledge left over, so that summaries cannot crowd out what happened last."""
+
+MOST_MISSES = 10
+"""Entries in a row that do not fit, after which no other one is tried."""
 
 KNOWLEDGE_LENGTHS = (1_600, 400, 120)
 OTHER_LENGTHS = (400, 120)
@@ -132,13 +135,18 @@ class _Purse:
     def entries(
         self, hits: Iterable[Hit], lengths: Sequence[int], words: Sequence[str], costs: Costs
     ) -> list[Entry]:
-        bought = []
+        bought: list[Entry] = []
+        misses = 0
         for hit in hits:
+            if misses == MOST_MISSES:
+                self.left_out += 1
+                continue
             shown = _shown(content(hit.item), lengths, words)
             tries = (Entry(hit=hit, content=content) for content in shown)
             entry = next((each for each in tries if self._buy(costs.entry(each))), None)
             if entry:
                 bought.append(entry)
+            misses = 0 if entry else misses + 1
             self.left_out += entry is None
         return bought
 
@@ -159,7 +167,8 @@ class _Purse:
 def _ranked(sources: Sources, request: PackRequest, found: Candidates) -> list[Hit]:
     reader, filters, weights = sources.reader, _filters(request), _weights(found)
     items = {item.id: item for item in _newest(reader, request)}
-    older = reader.items([item_id for item_id in found.ids if item_id not in items])
+    best = chain(*(ids[: _candidates(request)] for ids in found.lists()))
+    older = reader.items([item_id for item_id in best if item_id not in items])
     items |= {item.id: item for item in older if filters.admits(item)}
     hits = []
     for item in items.values():

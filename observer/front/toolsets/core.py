@@ -111,10 +111,13 @@ class Core:
         )  # fmt: skip
         found = self._memory.search(query, project=project or None, limit=limit, narrow=wanted)
         items = [hit.item for hit in found.hits]
-        name = self._names()
+        name, summaries = self._names(), [item for item in items if item.kind == "summary"]
+        sessions = self._memory.session_names(i.session_id or 0 for i in summaries)
         result = rows.Found(
             observations=[rows.observation(i, name) for i in items if i.kind != "summary"],
-            summaries=[self._summary(i, name) for i in items if i.kind == "summary"],
+            summaries=[
+                rows.summary(i, name, sessions.get(i.session_id or 0, "")) for i in summaries
+            ],
             why=[rows.why(hit) for hit in found.hits],
             notice=found.notice or UNSET,
             degraded=found.degraded or UNSET,
