@@ -41,7 +41,9 @@ def main() -> int:
     with ExitStack() as stack:
         work = chosen.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         work.mkdir(parents=True, exist_ok=True)
-        options = Options(quick=chosen.quick, texts=chosen.texts, work=work.resolve())
+        options = Options(
+            quick=chosen.quick, texts=chosen.texts, work=work.resolve(), items=chosen.items
+        )
         try:
             for name in chosen.names or FIGURES:
                 for figure in FIGURES[name](options):
@@ -62,6 +64,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--texts", type=Path, default=ROOT, help="folder whose texts the items of `recall` hold"
     )
+    parser.add_argument("--items", type=int, default=0, help="items that `recall` asks")
     parser.add_argument("--work", type=Path, help="folder to work in; keeps the store of `recall`")
     chosen = parser.parse_args()
     if unknown := [name for name in chosen.names if name not in FIGURES]:

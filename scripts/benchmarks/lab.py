@@ -25,6 +25,7 @@ from observer.embed.late import LateModel
 from observer.index import Index
 from observer.memory import Memory
 from observer.paths import Home
+from observer.recall.candidates import Sources
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore, stemmer
 
@@ -41,6 +42,8 @@ class Options:
     quick: bool
     texts: Path
     work: Path
+    items: int = 0
+    """Items that `recall` asks; 0: as many as the figure promises."""
 
     def rounds(self, full: int) -> int:
         """Return how often to repeat; a tenth where it has to be quick."""
@@ -84,10 +87,21 @@ class Lab:
     def memory(self) -> Iterator[Memory]:
         """Read the store as the daemon does, in this process."""
         with self.store() as store:
-            index = Index(self.home.index, stem=stemmer(), is_owner=False)
-            model = LateModel(find(Settings().model, self.home.models))
-            index.use(model.id, model.info.dimensions)
+            index, model = self._index()
             yield Memory(store, owner="", now_ms=now_ms, index=index, encode=model.encode_patiently)
+
+    @contextmanager
+    def sources(self) -> Iterator[Sources]:
+        """Lend what recall looks into."""
+        index, model = self._index()
+        with self.store() as store, store.read() as reader, index.view(reader) as view:
+            yield Sources(reader, view, model.encode_patiently)
+
+    def _index(self) -> tuple[Index, LateModel]:
+        index = Index(self.home.index, stem=stemmer(), is_owner=False)
+        model = LateModel(find(Settings().model, self.home.models))
+        index.use(model.id, model.info.dimensions)
+        return index, model
 
 
 @contextmanager
