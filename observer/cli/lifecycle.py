@@ -66,6 +66,8 @@ def _described(status: Status) -> list[tuple[str, str]]:
     ]
     if status.uptime_ms is not None:
         lines.insert(1, ("uptime", _age(status.uptime_ms)))
+    if status.model:
+        lines.append(("meaning", f"{status.vectors} items embedded by {status.model}"))
     if status.http:
         lines.append(("http", status.http))
     if status.degraded:

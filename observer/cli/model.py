@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import click
@@ -9,12 +10,19 @@ import msgspec
 
 from observer import client, config
 from observer.cli.output import emit, json_option, note, say, table
+from observer.cli.progress import progress
 from observer.cli.settings import write_setting
+from observer.daemon.status import current
 from observer.embed import catalogue
 from observer.embed.catalogue import ModelInfo
 from observer.embed.pulling import pull
 from observer.errors import BadInput
-from observer.paths import home
+from observer.paths import Home, home
+
+RESTART_S = 30.0
+LOOK_S = 0.3
+STILL_S = 15.0
+"""Without news for so long, there is nothing left to wait for."""
 
 
 @click.group("model", invoke_without_command=True, epilog="Example: observer model list")
@@ -55,19 +63,40 @@ def info_command(*, name: str, as_json: bool) -> None:
 
 @model_command.command("use", epilog="Example: observer model use deep")
 @click.argument("name")
+@click.option("--wait/--no-wait", default=True, show_default=True, help="Show how it gets on.")
 @json_option
-def use_command(*, name: str, as_json: bool) -> None:
-    """Choose the model by name or folder; the daemon embeds what is remembered anew with it."""
+def use_command(*, name: str, wait: bool, as_json: bool) -> None:
+    """Choose the model by name or folder, and embed what is remembered anew with it.
+
+    The daemon does that in the background, whether this command waits or is broken off; search
+    goes on meanwhile, and says what it cannot find by meaning yet.
+    """
     here = home()
     model = catalogue.load(catalogue.find(name, here.models))
     write_setting(here, "model", name)
+    if client.stop(here, wait_s=RESTART_S):
+        client.ensure_daemon(here, wait_s=RESTART_S)
+        if wait:
+            _watch(here, name)
     if as_json:
         emit({"model": name, "id": model.id, "dimensions": model.dimensions})
-        return
-    say(f"model {name} is chosen")
-    if client.is_running(here):
-        note("note: the running daemon keeps its model; restart it: observer down, observer up")
-    note("note: what is remembered is embedded anew in the background; until then, search says so")
+    else:
+        say(f"model {name} is in use")
+
+
+def _watch(here: Home, name: str) -> None:
+    """Show how many items are embedded, until all are or no more come: some have no words."""
+    status = current(here, wait_s=RESTART_S)
+    shown, last_s = 0, time.monotonic()
+    with progress(f"embedding with {name}", status.items) as advance:
+        while shown < status.items and not status.degraded and time.monotonic() - last_s < STILL_S:
+            time.sleep(LOOK_S)
+            status = current(here, wait_s=RESTART_S)
+            if status.vectors > shown:
+                advance(status.vectors - shown)
+                shown, last_s = status.vectors, time.monotonic()
+    if status.degraded:
+        note(f"degraded: {status.degraded}")
 
 
 @model_command.command("pull", epilog="Example: observer model pull mine --sha256 3b1f…")

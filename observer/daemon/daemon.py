@@ -219,6 +219,8 @@ class Daemon:
             uptime_ms=now_ms() - self._started_ms,
             degraded=self._health.text(),
             http=self._http,
+            model=self._settings.model,
+            vectors=self._index.embedded(),
             home=str(self._home.root),
         )
         try:

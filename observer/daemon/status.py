@@ -20,7 +20,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """What `observer status --json` prints and `GET /status` answers; every field is always there.
 
     `spool_depth` counts events that wait to be stored, `bad_events` those that no decoder
-    understood. `degraded` says in words what does not work as it should, null when all does.
+    understood. `vectors` counts the items that `model` has embedded, 0 while the daemon is down.
+    `degraded` says in words what does not work as it should, null when all does.
     """
 
     pid: int | None = None
@@ -37,6 +38,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     bad_events: int = 0
     last_stored_ms: int | None = None
     degraded: str | None = None
+    model: str = ""
+    vectors: int = 0
     db_bytes: int = 0
     spool_bytes: int = 0
     http: str | None = None

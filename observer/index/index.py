@@ -93,6 +93,11 @@ class Index:
             is_complete = self._refresh(feed, at_most=PATIENCE)
             yield View(self._segments, self._codes, model=self._model, is_complete=is_complete)
 
+    def embedded(self) -> int:
+        """Count the items that have a vector of the model in use, as far as they are indexed."""
+        with self._lock:
+            return sum(each.embedded(self._model) for each in self._segments)
+
     def close(self) -> None:
         """Write what is not on the disk yet."""
         with self._lock:

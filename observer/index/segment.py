@@ -99,6 +99,12 @@ class Segment:
         self.buried[rows] = True
         self.alive[rows] = False
 
+    def embedded(self, model: str) -> int:
+        """Count the living rows that have a vector of a model."""
+        if model != self.model:
+            return 0
+        return int(np.count_nonzero(self.has_vector & self.alive))
+
     def find(self, ids: NDArray[np.int64]) -> Rows:
         """Return the rows of those of the items that are in here, dead or alive."""
         places = np.minimum(np.searchsorted(self.ids, ids), self.size - 1)

@@ -62,7 +62,7 @@ class View:
         self.is_complete = is_complete
         self._segments = segments
         self._codes = codes
-        self._model = model
+        self.model = model
         # What one question needs several times: of its words, and of the rows it looks at.
         self._asked: tuple[Query, list[Runs]] = (np.zeros(0, np.uint32), [])
         self._chosen: tuple[Places, list[Part]] = (np.zeros(0, np.int64), [])
@@ -72,6 +72,13 @@ class View:
     def size(self) -> int:
         """How many rows there are, buried ones included."""
         return int(self._bases[-1])
+
+    @property
+    def embedded(self) -> float:
+        """Which share of the items has a vector; 1 if there are no items."""
+        alive = sum(int(np.count_nonzero(each.alive)) for each in self._segments)
+        embedded = sum(each.embedded(self.model) for each in self._segments)
+        return embedded / alive if alive else 1.0
 
     def codes(self, word: str) -> tuple[int, ...]:
         """Return the codes of one word, left whole."""
@@ -96,7 +103,7 @@ class View:
         pattern = signs(query[np.newaxis])
         nearest = [_Top(RESCORED * each.limit) for each in wanted]
         for number, segment in self._newest_first():
-            if segment.model != self._model:
+            if segment.model != self.model:
                 continue
             agreement = len(query) - distances(segment.signs, pattern)
             for top, each in zip(nearest, wanted, strict=True):
@@ -124,7 +131,7 @@ class View:
         """Return the cosine of some rows with a query; 0 where there is no vector."""
         found = np.zeros(len(places), np.float32)
         for each, asked, rows in self._parted(places):
-            if each.model == self._model:
+            if each.model == self.model:
                 found[asked] = cosines(each.vectors[rows], each.norms[rows], query)
         return found
 

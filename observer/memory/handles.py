@@ -1,4 +1,4 @@
-"""Which project or session a handle means: exact handles first, then names, never a guess between two."""
+"""Which project or session a handle means: exact handles first, then names, never a guess."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from observer.model import Project
 from observer.store.interface import Reader
 
 LARGEST_ID = 2**63 - 1
+DIGITS = len(str(LARGEST_ID))
 
 
 def around(projects: Sequence[Project], folder: str) -> Project | None:
@@ -59,7 +60,7 @@ def session_id(reader: Reader, handle: str) -> int | None:
     if not handle:
         return None
     session = reader.session_called(handle)
-    is_number = handle.isascii() and handle.isdecimal() and int(handle[:20]) <= LARGEST_ID
+    is_number = handle.isascii() and handle.isdecimal() and len(handle) < DIGITS
     if session is None and is_number:
         session = reader.session(int(handle))
     if session is None:

@@ -6,7 +6,7 @@ looked at by both, so that the figures of all candidates can be compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Any, Literal, NamedTuple
 
@@ -55,6 +55,9 @@ CLOSE_DISTANCE = 3
 NO_MEANING = "searched by words alone: the model of meanings is not ready"
 
 NOT_COMPLETE = "the newest items are not searched yet: the index is being made"
+
+LEAST_BARE = 0.005
+"""Share of items without a vector that is worth a word."""
 
 _LEAST = 1e-9
 _NONE = Best(np.zeros(0, np.int64), np.zeros(0, np.float32))
@@ -129,13 +132,22 @@ def candidates(
     # An expression says what must hold: its matches are ranked by meaning, not found by it.
     if vector is not None and not wanted.expression:
         by_meaning = view.by_meaning(vector, [Wanted(m, BY_MEANING // share) for m, share in lists])
-    missing = NO_MEANING if vector is None and "meaning" in legs else ""
-    late = "" if view.is_complete else NOT_COMPLETE
+    remarks = (cut, *_remarks(view, has_meaning=vector is not None or "meaning" not in legs))
     return Candidates(
         _columns(view, query, vector, by_words=by_words, by_meaning=by_meaning),
         has_meaning=vector is not None,
-        degraded="; ".join(filter(None, (cut, missing, late))),
+        degraded="; ".join(filter(None, remarks)),
     )
+
+
+def _remarks(view: View, *, has_meaning: bool) -> Iterator[str]:
+    """Yield what keeps the view from finding all that is stored."""
+    if not view.is_complete:
+        yield NOT_COMPLETE
+    if not has_meaning:
+        yield NO_MEANING
+    elif (bare := 1 - view.embedded) > LEAST_BARE:
+        yield f"{bare:.0%} of the items are found by words alone: they are being embedded"
 
 
 class _Query:
