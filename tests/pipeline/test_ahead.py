@@ -4,16 +4,19 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from observer.capture.project import Places
 from observer.config import Settings
+from observer.errors import StoreUnavailable
 from observer.paths import Home
 from observer.pipeline import BATCH, Pipeline
-from observer.pipeline.ahead import BACKLOG, PAGE, Ahead, Order, Page, pages
+from observer.pipeline.ahead import BACKLOG, PAGE, PAGE_BYTES, Ahead, Order, Page, pages
 from observer.pipeline.reading import Reading
 from observer.spool import Spool
 from observer.spool.entry import envelope
@@ -195,3 +198,54 @@ def test_settings_reach_the_process(home: Home, fill: Fill, folder: Path) -> Non
     ahead.begin(in_hand=())
     assert [located for _, located in ahead.next()] == [[], []]
     ahead.end()
+
+
+class Faulty:
+    """A store that fails at one event."""
+
+    def __init__(self, store: Store, event_id: str, fault: Exception) -> None:
+        self._store = store
+        self._event_id = event_id
+        self._fault = fault
+
+    @contextmanager
+    def write(self) -> Iterator[Any]:
+        with self._store.write() as writer:
+            append = writer.append
+
+            def failing(recorded: Any, **parts: Any) -> bool:
+                if recorded.event.id == self._event_id:
+                    raise self._fault
+                return append(recorded, **parts)
+
+            writer.append = failing  # type: ignore[method-assign]  # the fault
+            yield writer
+
+
+def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
+    make_pipeline: Callable[..., Pipeline], ahead: Ahead, fill: Fill, store: Store, spool: Spool
+) -> None:
+    names = fill(LONG)
+    poison = names.pop(-9)
+    drained(make_pipeline(store=Faulty(store, poison, ZeroDivisionError()), ahead=ahead))
+    assert ids_of(store) == names
+    assert (spool.depth(), spool.bad()) == (0, 1)
+
+
+def test_a_store_that_cannot_write_ends_the_reading(
+    make_pipeline: Callable[..., Pipeline], ahead: Ahead, fill: Fill, store: Store
+) -> None:
+    """What follows must not be stored before what failed."""
+    names = fill(LONG)
+    full = Faulty(store, names[-9], StoreUnavailable("full"))
+    with pytest.raises(StoreUnavailable):
+        drained(make_pipeline(store=full, ahead=ahead))
+    assert not ahead.is_reading
+    drained(make_pipeline(ahead=ahead))
+    assert ids_of(store) == names
+
+
+def test_a_page_of_many_bytes_is_short(fill: Fill, order: Order) -> None:
+    said = msgspec.json.encode({"session_id": "s1", "prompt": "x" * (PAGE_BYTES // 2)})
+    fill(3, payload=said)
+    assert [len(page.lines) for page in pages(order)] == [2, 1]
