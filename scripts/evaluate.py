@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from observer.config import Settings
@@ -26,24 +27,27 @@ from observer.errors import ObserverError
 from observer.evaluation import sets
 from observer.evaluation.asking import Asked, ask, figures, trial
 from observer.evaluation.findings import Finding, finding
-from observer.evaluation.measures import FIGURES, Interval, Numbers, average, redraw
-from observer.evaluation.systems import SINGLE_LEGS, SYSTEMS
+from observer.evaluation.measures import FIGURES, Interval, Numbers, Sample, average, redraw
+from observer.evaluation.sets import QuestionSet
+from observer.evaluation.systems import SINGLE_LEGS, systems_of
 from observer.model import item_id
 from observer.paths import home
 
 
-def evaluate(questions: Path, model: LateModel) -> Numbers:
-    """Return the figures of every query and system of one set."""
-    read = sets.read(questions)
-    places = {document.id: item_id(n) for n, document in enumerate(read.documents, start=1)}
-    asked = [
-        Asked(text=one.q, relevant=frozenset(places[name] for name in one.rel))
-        for one in read.questions
-    ]
+def evaluate(alike: Sequence[QuestionSet], model: LateModel) -> Iterator[tuple[str, Numbers]]:
+    """Yield the name of each set and the figures of its queries; all ask the same documents."""
+    documents = list(enumerate(alike[0].documents, start=1))
+    places = {document.id: item_id(number) for number, document in documents}
     with trial(model) as memory:
-        memory.keep(sets.item(document, n) for n, document in enumerate(read.documents, start=1))
+        memory.keep(sets.item(document, number) for number, document in documents)
         with memory.sources() as sources:
-            return figures(ask(sources, asked, SYSTEMS, now_ms=sets.NOW_MS), asked)
+            for each in alike:
+                asked = [
+                    Asked(text=one.q, relevant=frozenset(places[name] for name in one.rel))
+                    for one in each.questions
+                ]
+                answers = ask(sources, asked, systems_of(model), now_ms=sets.NOW_MS)
+                yield each.name, figures(answers, asked)
 
 
 def show(found: Finding, note: str) -> None:
@@ -77,20 +81,26 @@ def main() -> int:
     arguments.add_argument("--model", default=Settings().model, help="see: observer model list")
     chosen = arguments.parse_args()
     print(f"{'set, system':17}" + "".join(f"{label:>7}{'':15}" for label in FIGURES))
-    found, samples = [], []
+    found: list[Finding] = []
+    samples: list[Sample] = []
     try:
         model = LateModel(find(chosen.model, home().models))
-        for number, questions in enumerate(sets.find(chosen.folder)):
-            measured = evaluate(questions, model)
-            samples.append(redraw(measured, seed=number))
-            name = questions.name.removesuffix("_q.jsonl")
-            found.append(finding(name, samples[-1], list(SYSTEMS)))
-            show(found[-1], f"{len(measured)} queries")
+        read = [sets.read(questions) for questions in sets.find(chosen.folder)]
+        for source in dict.fromkeys(each.source for each in read):
+            alike = [each for each in read if each.source == source]
+            for name, measured in evaluate(alike, model):
+                samples.append(redraw(measured, seed=len(samples)))
+                found.append(finding(name, samples[-1], list(systems_of(model))))
+                show(found[-1], f"{len(measured)} queries")
     except ObserverError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    show(finding("macro average", average(samples), list(SYSTEMS)), f"{len(samples)} sets")
+    show(
+        finding("macro average", average(samples), list(systems_of(model))), f"{len(samples)} sets"
+    )
     verdict(found)
+    if model.problem:
+        print(f"note: there were no vectors: {model.problem}", file=sys.stderr)
     return 0
 
 

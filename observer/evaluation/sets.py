@@ -46,9 +46,10 @@ class Question(Value):
 
 
 class QuestionSet(Value):
-    """Queries, each about at least one of the documents."""
+    """Queries, each about at least one of the documents, which lie in the file `source`."""
 
     name: str
+    source: Path
     documents: tuple[Document, ...]
     questions: tuple[Question, ...]
 
@@ -90,7 +91,9 @@ def read(questions: Path) -> QuestionSet:
     if not asked:
         raise BadInput(f"{questions}: no queries", hint="give one JSON object a line")
     name = questions.name.removesuffix(_QUESTIONS)
-    return QuestionSet(name=name, documents=tuple(documents.values()), questions=tuple(asked))
+    return QuestionSet(
+        name=name, source=source, documents=tuple(documents.values()), questions=tuple(asked)
+    )
 
 
 def item(document: Document, number: int) -> Item:
