@@ -47,7 +47,7 @@ def segment(
     ordered = [newest[item_id] for item_id in sorted(newest)]
     streams = [codes.of_item(one.item) if one.item else _EMPTY for one in ordered]
     starts = np.cumsum([0, *map(len, streams)], dtype=np.int64)
-    mean_length = mean_length or float(starts[-1]) / len(ordered)
+    mean_length = mean_length or float(starts[-1]) / len(ordered) - COLUMNS
     tokens = np.frombuffer(b"".join(streams), np.uint32)
     arrays = {
         **_attributes(ordered),
