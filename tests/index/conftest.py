@@ -1,0 +1,169 @@
+"""Items in the order of their changes, as a store would tell them, and an index that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from observer.embed.late import packed
+from observer.filters import Filters
+from observer.index import Index, View, Wanted
+from observer.index.segment import Segment
+from observer.index.tokens import Codes
+from observer.model import Change, Item, item_id
+from observer.store.sqlite import stemmer
+
+MODEL, DIMENSIONS = "0123456789ab", 64
+
+STEM = stemmer()
+
+
+class Told:
+    """A numbered feed of changes that is all in memory."""
+
+    def __init__(self) -> None:
+        self.name = "first"
+        self.asked_after: list[int] = []
+        self._number = 0
+        self._newest: dict[int, Change] = {}
+
+    def put(self, *items: Item, vector: bytes | None = None) -> None:
+        for item in items:
+            self._add(item.id, item, vector)
+
+    def delete(self, item: int) -> None:
+        self._add(item, None, None)
+
+    def upto(self, number: int) -> Told:
+        """Return the feed as it was after a change, as far as nothing is in it twice."""
+        before = Told()
+        before._newest = {c.id: c for c in self._newest.values() if c.change <= number}
+        return before
+
+    def begin_anew(self, name: str) -> None:
+        self.name, self._number, self._newest = name, 0, {}
+
+    def epoch(self) -> str:
+        return self.name
+
+    def changes(self, *, after: int, model: str, limit: int) -> Sequence[Change]:
+        self.asked_after.append(after)
+        some = sorted((c for c in self._newest.values() if c.change > after), key=_number)
+        kept = (c if model == MODEL else msgspec.structs.replace(c, vector=None) for c in some)
+        return list(kept)[:limit]
+
+    def living(self) -> dict[int, Item]:
+        return {change.id: change.item for change in self._newest.values() if change.item}
+
+    def newest(self) -> list[Change]:
+        return sorted(self._newest.values(), key=_number)
+
+    def _add(self, item_id_: int, item: Item | None, vector: bytes | None) -> None:
+        self._number += 1
+        self._newest[item_id_] = Change(change=self._number, id=item_id_, item=item, vector=vector)
+
+
+def _number(change: Change) -> int:
+    return change.change
+
+
+def _item(seq: int, title: str = "", **fields: Any) -> Item:
+    item = Item(
+        id=item_id(seq), uuid=f"u{seq}", kind="observation", type="command", title=title,
+        project_id=2, created_ms=seq,
+    )  # fmt: skip
+    return msgspec.structs.replace(item, **fields)
+
+
+def _vector(seed: int) -> bytes:
+    chance = np.random.default_rng(seed)
+    return packed(chance.normal(size=(1, DIMENSIONS)).astype(np.float32))[0].tobytes()
+
+
+def _index(folder: Path | None = None, *, is_owner: bool = True, model: str = MODEL) -> Index:
+    made = Index(folder or Path("/nowhere"), stem=STEM, is_owner=bool(folder) and is_owner)
+    made.use(model, DIMENSIONS)
+    return made
+
+
+def _query(view: View, *words: str) -> NDArray[np.uint32]:
+    return np.array([code for word in words for code in view.codes(word)], np.uint32)
+
+
+def _view(codes: Codes, *segments: Segment) -> View:
+    return View(segments, codes, model=MODEL, is_complete=True)
+
+
+def _found(
+    view: View, *words: str, filters: Filters | None = None, limit: int = 10_000
+) -> dict[int, float]:
+    """Return the score of each item that holds one of the words, best first."""
+    masks = view.masks(filters or Filters(owner="ana"))
+    (best,) = view.by_words(_query(view, *words), [Wanted(masks, limit)])
+    return dict(zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True))
+
+
+def _near(
+    view: View,
+    vector: bytes | NDArray[np.float32],
+    *,
+    filters: Filters | None = None,
+    limit: int = 1_000,
+) -> dict[int, float]:
+    """Return the cosine of each item that has a vector, best first."""
+    bare = np.frombuffer(vector, np.int8) if isinstance(vector, bytes) else vector
+    meaning = (bare / np.linalg.norm(bare)).astype(np.float32)
+    wanted = Wanted(view.masks(filters or Filters(owner="ana")), limit)
+    (best,) = view.by_meaning(meaning, [wanted])
+    return dict(zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True))
+
+
+WORDS = ("aa", "bb", "cc", "dd", "ee")
+
+
+def _answers(index: Index, feed: Any) -> dict[str, Any]:
+    """Return all that a view tells which does not hang on how its rows are parted."""
+    with index.view(feed) as view:
+        words = {word: set(_found(view, word)) for word in WORDS}
+        near = {seed: _near(view, _vector(seed)) for seed in (1, 2)}
+        return {"words": words, "near": near}
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture(scope="session")
+def codes() -> Codes:
+    return Codes(STEM)
+
+
+def _lent(value: Any) -> Any:
+    return pytest.fixture(scope="session")(lambda: value)
+
+
+new_told = _lent(Told)
+an_item = _lent(_item)
+a_vector = _lent(_vector)
+an_index = _lent(_index)
+a_view = _lent(_view)
+query = _lent(_query)
+found = _lent(_found)
+near = _lent(_near)
+answers = _lent(_answers)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Levels so low that a few items fill them."""
+    monkeypatch.setattr("observer.index.index.LEVELS", (3, 9, 27))
+    monkeypatch.setattr("observer.index.index.SETTLED", 9)
+    monkeypatch.setattr("observer.index.index.MOST_OF_A_LEVEL", 3)
+    monkeypatch.setattr("observer.index.index.BATCH", 4)

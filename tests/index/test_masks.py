@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.filters import Filters
+from observer.index.making import segment
+from observer.index.masks import mask
+from observer.index.tokens import Codes
+from observer.model import Change, Item
+
+Make = Callable[..., Any]
+KINDS = st.sampled_from(["observation", "summary", "note", "inference"])
+NAMES = st.sampled_from(["", "a", "b", "é"])
+PROJECTS = st.sampled_from([None, 1, 2])
+SESSIONS = st.sampled_from([None, 1, 2])
+TIMES = st.integers(0, 5)
+
+FIELDS = st.fixed_dictionaries(
+    {
+        "kind": KINDS,
+        "type": st.sampled_from(["command", "decision"]),
+        "category": NAMES,
+        "branch": NAMES,
+        "owner": NAMES,
+        "scope": st.sampled_from(["project", "personal", "team"]),
+        "project_id": PROJECTS,
+        "session_id": SESSIONS,
+        "created_ms": TIMES,
+    }
+)
+FILTERS = st.builds(
+    Filters,
+    project_id=PROJECTS,
+    kinds=st.lists(KINDS, max_size=2).map(tuple),
+    types=st.lists(st.sampled_from(["command", "decision"]), max_size=2).map(tuple),
+    category=NAMES,
+    branch=NAMES,
+    session_id=SESSIONS,
+    since_ms=st.none() | TIMES,
+    until_ms=st.none() | TIMES,
+    owner=NAMES,
+    with_global=st.booleans(),
+)
+
+
+def rows(codes: Codes, *items: Item | None) -> Any:
+    changes = [Change(change=n, id=4 * n, item=item) for n, item in enumerate(items, start=1)]
+    return segment(changes, codes, model="m", dimensions=8, mean_length=0.0)
+
+
+@given(st.lists(FIELDS, min_size=1, max_size=8), FILTERS)
+def test_a_mask_agrees_with_what_filters_admit(
+    an_item: Make, codes: Codes, fields: list[dict[str, Any]], filters: Filters
+) -> None:
+    items = [an_item(n, **each) for n, each in enumerate(fields, start=1)]
+    assert mask(rows(codes, *items), filters).tolist() == [filters.admits(item) for item in items]
+
+
+def test_the_gone_and_the_buried_are_not_seen(an_item: Make, codes: Codes) -> None:
+    one = rows(codes, an_item(1), None, an_item(3), an_item(4))
+    one.bury(np.array([4, 99], np.int64))
+    assert mask(one, Filters()).tolist() == [False, False, True, True]
+
+
+@pytest.mark.parametrize("among", [(), (12,), (4, 16, 99), (8,)])
+def test_only_rows_among_the_items_named_are_seen(
+    an_item: Make, codes: Codes, among: tuple[int, ...]
+) -> None:
+    one = rows(codes, an_item(1), None, an_item(3), an_item(4))
+    seen = mask(one, Filters(), np.array(among, np.int64))
+    assert one.ids[seen].tolist() == [each for each in among if each in {4, 12, 16}]
+
+
+def test_files_are_not_looked_at(an_item: Make, codes: Codes) -> None:
+    assert mask(rows(codes, an_item(1)), Filters(files=("a.ts",))).tolist() == [True]

@@ -1,0 +1,268 @@
+"""Rows against a reference in plain Python: what they hold, what they are worth, what is buried."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from observer.index.arrays import Saved
+from observer.index.making import facts_of, loaded, merged, segment
+from observer.index.segment import LENGTH_SHARE, SATURATION, WEIGHTS, Segment
+from observer.index.tokens import Codes
+from observer.index.view import LEAST_RARITY
+from observer.model import Change, Item
+
+Make = Callable[..., Any]
+MODEL, DIMENSIONS = "0123456789ab", 64
+WORDS = ("aa", "bb", "cc", "dd", "ee")
+FIELDS = ("title", "subtitle", "narrative", "facts", "concepts", "files_modified")
+STEP = 1 / 255
+"""What an impact may be off by, and half as much again."""
+
+TEXT = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+COLUMNS = st.tuples(TEXT, TEXT, TEXT, TEXT, TEXT, TEXT)
+
+
+def made(changes: Sequence[Change], codes: Codes, **given: Any) -> Segment:
+    fields = {"model": MODEL, "dimensions": DIMENSIONS, "mean_length": 0.0} | given
+    return segment(changes, codes, **fields)
+
+
+def item_of(an_item: Make, seq: int, columns: Sequence[str]) -> Item:
+    listed = {
+        name: (text,) if name in FIELDS[3:] else text
+        for name, text in zip(FIELDS, columns, strict=True)
+    }
+    return an_item(seq, **listed)
+
+
+def bm25(rows: Mapping[int, Sequence[str]], words: Sequence[str]) -> dict[int, float]:
+    """BM25 as the books have it, with weights of columns."""
+    lengths = {row: sum(len(text.split()) for text in columns) for row, columns in rows.items()}
+    mean = max(1.0, sum(lengths.values()) / len(rows))
+    weights = {row: Counter[str]() for row in rows}
+    for row, columns in rows.items():
+        for weight, text in zip(WEIGHTS, columns, strict=True):
+            for word in text.split():
+                weights[row][word] += weight
+    scores = dict.fromkeys(rows, 0.0)
+    for word in words:
+        holding = sum(weights[row][word] > 0 for row in rows)
+        rarity = max(LEAST_RARITY, math.log((len(rows) - holding + 0.5) / (holding + 0.5)))
+        for row, each in weights.items():
+            against = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * lengths[row] / mean)
+            share = each[word] / (each[word] + against)
+            scores[row] += rarity * share * (SATURATION + 1)
+    return scores
+
+
+def changes_of(an_item: Make, rows: Sequence[Sequence[str]]) -> list[Change]:
+    return [
+        Change(change=seq, id=4 * seq, item=item_of(an_item, seq, columns))
+        for seq, columns in enumerate(rows, start=1)
+    ]
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(COLUMNS, min_size=1, max_size=8), st.sets(st.sampled_from((*WORDS, "zz")), min_size=1)
+)
+def test_relevance_is_bm25(
+    a_view: Make,
+    an_item: Make,
+    codes: Codes,
+    query: Make,
+    found: Make,
+    rows: list[tuple[str, ...]],
+    words: set[str],
+) -> None:
+    view = a_view(codes, made(changes_of(an_item, rows), codes))
+    expected = bm25({4 * seq: columns for seq, columns in enumerate(rows, start=1)}, sorted(words))
+    asked = query(view, *sorted(words))
+    places = np.arange(len(rows), dtype=np.int64)
+    exact = view.relevance(places, asked, view.occurrences(places, asked).weights())
+    assert dict(zip(view.ids(places).tolist(), exact.tolist(), strict=True)) == pytest.approx(
+        expected, abs=1e-5
+    )
+    about = found(view, *sorted(words))
+    rarest = math.log(len(rows) + 0.5) * (SATURATION + 1) * max(1, len(words))
+    for row, score in expected.items():
+        assert about.get(row, 0.0) == pytest.approx(score, abs=rarest * STEP)
+
+
+@given(st.lists(COLUMNS, min_size=2, max_size=9), st.integers(1, 8))
+def test_several_segments_are_as_good_as_one(
+    a_view: Make, an_item: Make, codes: Codes, query: Make, rows: list[tuple[str, ...]], cut: int
+) -> None:
+    changes = changes_of(an_item, rows)
+    cut = min(cut, len(changes) - 1)
+    parts = [made(changes[:cut], codes), made(changes[cut:], codes)]
+    whole = a_view(codes, made(changes, codes))
+    parted = a_view(codes, *parts)
+    places = np.arange(len(rows), dtype=np.int64)
+    asked = query(whole, *WORDS)
+    for view in (whole, parted):
+        assert view.size == len(rows)
+        assert view.ids(places).tolist() == [change.id for change in changes]
+    weights = [view.occurrences(places, asked).weights() for view in (whole, parted)]
+    assert np.array_equal(*weights)
+    assert np.allclose(
+        whole.relevance(places, asked, weights[0]), parted.relevance(places, asked, weights[1])
+    )
+
+
+STEPS = st.lists(
+    st.tuples(st.integers(1, 6), st.one_of(st.none(), COLUMNS), st.booleans()),
+    min_size=2,
+    max_size=12,
+)
+
+
+def history(an_item: Make, a_vector: Make, steps: Sequence[Any]) -> list[Change]:
+    return [
+        Change(
+            change=number,
+            id=4 * seq,
+            item=item_of(an_item, seq, columns) if columns else None,
+            vector=a_vector(number) if columns and has_vector else None,
+        )
+        for number, (seq, columns, has_vector) in enumerate(steps, start=1)
+    ]
+
+
+def parted(changes: Sequence[Change], codes: Codes, size: int) -> list[Segment]:
+    parts: list[Segment] = []
+    for begin in range(0, len(changes), size):
+        new = made(changes[begin : begin + size], codes, mean_length=5.0)
+        for older in parts:
+            older.bury(new.ids)
+        parts.append(new)
+    return parts
+
+
+@given(STEPS, st.integers(1, 5))
+def test_merged_is_the_same_as_made_at_once(
+    an_item: Make, a_vector: Make, codes: Codes, steps: list[Any], size: int
+) -> None:
+    changes = history(an_item, a_vector, steps)
+    parts = parted(changes, codes, size)
+    one = merged(parts, model=MODEL, dimensions=DIMENSIONS, mean_length=5.0)
+    whole = made(changes, codes, mean_length=5.0)
+    assert (one.last_change, one.model, one.words) == (len(steps), MODEL, whole.words)
+    assert set(one.arrays) == set(whole.arrays)
+    for name, array in whole.arrays.items():
+        assert one.arrays[name].dtype == array.dtype, name
+        assert np.array_equal(one.arrays[name], array), name
+
+
+@given(STEPS, st.integers(1, 5))
+def test_a_buried_row_is_never_found(
+    a_view: Make,
+    an_item: Make,
+    a_vector: Make,
+    codes: Codes,
+    found: Make,
+    near: Make,
+    steps: list[Any],
+    size: int,
+) -> None:
+    changes = history(an_item, a_vector, steps)
+    newest = {change.id: change for change in changes}
+    view = a_view(codes, *parted(changes, codes, size))
+    for word in WORDS:
+        holding = {
+            item_id
+            for item_id, change in newest.items()
+            if change.item and word in " ".join(_texts(change.item)).split()
+        }
+        assert set(found(view, word)) == holding
+    assert set(near(view, a_vector(0))) == {c.id for c in newest.values() if c.vector}
+
+
+def _texts(item: Item) -> list[str]:
+    lists = (*item.facts, *item.concepts, *item.files_modified)
+    return [item.title, item.subtitle, item.narrative, *lists]
+
+
+def test_a_deletion_survives_merging_and_saving(
+    a_view: Make, an_item: Make, codes: Codes, found: Make
+) -> None:
+    changes = [
+        Change(change=1, id=4, item=an_item(1, "aa")),
+        Change(change=2, id=8, item=an_item(2, "aa")),
+        Change(change=3, id=4, item=None),
+    ]
+    one = merged(parted(changes, codes, 1), model=MODEL, dimensions=DIMENSIONS, mean_length=1.0)
+    kept = loaded(Saved(msgspec.json.encode(facts_of(one)), one.arrays))
+    older = made(changes[:1], codes)
+    older.bury(kept.ids)
+    assert set(found(a_view(codes, older, kept), "aa")) == {8}
+
+
+def test_a_merger_leaves_vectors_of_other_models_behind(
+    a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make
+) -> None:
+    changes = [Change(change=n, id=4 * n, item=an_item(n), vector=a_vector(n)) for n in (1, 2)]
+    parts = [made(changes[:1], codes, model="other"), made(changes[1:], codes)]
+    one = merged(parts, model=MODEL, dimensions=DIMENSIONS, mean_length=1.0)
+    assert set(near(a_view(codes, one), a_vector(1))) == {8}
+
+
+def test_vectors_of_another_model_do_not_count(
+    a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make
+) -> None:
+    change = Change(change=1, id=4, item=an_item(1), vector=a_vector(1))
+    other = a_view(codes, made([change], codes, model="other"))
+    assert near(other, a_vector(1)) == {}
+    meaning = np.ones(DIMENSIONS, np.float32)
+    assert other.cosines(np.array([0]), meaning).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("vector", [b"", b"\x01" * (DIMENSIONS - 1), bytes(DIMENSIONS)])
+def test_a_vector_that_is_none_is_not_found(
+    a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make, vector: bytes
+) -> None:
+    change = Change(change=1, id=4, item=an_item(1, "aa"), vector=vector)
+    assert near(a_view(codes, made([change], codes)), a_vector(1)) == {}
+
+
+def test_of_equal_rows_the_newest_come_first(
+    a_view: Make, an_item: Make, codes: Codes, found: Make
+) -> None:
+    changes = [Change(change=n, id=4 * n, item=an_item(n, "aa")) for n in range(1, 9)]
+    changes += [Change(change=n, id=4 * n, item=an_item(n, "bb")) for n in range(9, 40)]
+    parts = a_view(codes, made(changes[:5], codes), made(changes[5:], codes))
+    assert list(found(parts, "aa"))[:3] == [32, 28, 24]
+
+
+def test_an_index_without_rows_answers_nothing(
+    a_view: Make, codes: Codes, found: Make, near: Make
+) -> None:
+    empty = a_view(codes)
+    assert (found(empty, "aa"), near(empty, b"\x01" * DIMENSIONS), empty.size) == ({}, {}, 0)
+
+
+@given(st.lists(COLUMNS, min_size=1, max_size=30), st.integers(1, 5))
+def test_a_limit_cuts_the_worst(
+    a_view: Make, an_item: Make, codes: Codes, found: Make, rows: list[tuple[str, ...]], limit: int
+) -> None:
+    changes = changes_of(an_item, rows)
+    view = a_view(codes, *parted(changes, codes, 7))
+    every, best = (list(found(view, *WORDS, limit=n).values()) for n in (999, limit))
+    assert best == every[:limit]
+    assert sorted(every, reverse=True) == every
+
+
+@pytest.mark.parametrize("asked", [(), (4,), (4, 12), (8,), (4, 8, 12, 16), (-1, 99)])
+def test_rows_are_found_by_item(an_item: Make, codes: Codes, asked: tuple[int, ...]) -> None:
+    one = made([Change(change=n, id=8 * n - 4, item=an_item(n)) for n in (1, 2)], codes)
+    rows = one.find(np.array(asked, np.int64))
+    assert one.ids[rows].tolist() == [each for each in asked if each in {4, 12}]

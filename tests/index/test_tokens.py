@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.index.tokens import (
+    COLUMNS,
+    SEPARATOR,
+    WORD_CHARS,
+    Codes,
+    code,
+    pieces,
+)
+from observer.model import Item
+from observer.store.sqlite import stemmer
+
+Make = Callable[..., Item]
+STEM = stemmer()
+
+
+def columns(codes: Codes, item: Item) -> list[list[int]]:
+    """Return the codes of each column."""
+    stream = codes.of_item(item).tolist()
+    ends = [-1, *(place for place, each in enumerate(stream) if each == SEPARATOR)]
+    assert (len(ends), ends[-1]) == (COLUMNS + 1, len(stream) - 1)
+    return [stream[begin + 1 : end] for begin, end in pairwise(ends)]
+
+
+def coded(*stems: str) -> list[int]:
+    return [code(stem) for stem in stems]
+
+
+SMALL = st.characters(categories=["Ll", "Lo", "Nd", "No", "Zs", "Po", "Pc", "Sm"])
+TEXTS = st.text(st.one_of(SMALL, st.sampled_from("aéos\u0301 \n_-/.")), max_size=40)
+
+
+@given(TEXTS)
+def test_codes_are_those_of_the_engines_stems(codes: Codes, an_item: Make, text: str) -> None:
+    """No capitals, so no humps: those are ours alone."""
+    assert columns(codes, an_item(1, text))[0] == coded(*STEM(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "stems"),
+    [
+        pytest.param("HTTPServer runs", ["httpserver", "http", "server", "run"], id="hump"),
+        pytest.param("get_user", ["get", "user"], id="underscore"),
+        pytest.param("aB", ["ab", "a", "b"], id="short"),
+        pytest.param("ABC", ["abc"], id="capitals"),
+        pytest.param("src/a.ts", ["src", "a", "ts"], id="path"),
+        pytest.param("x\0y", ["x", "y"], id="nul"),
+        pytest.param("\0" * 9, [], id="nuls"),
+        pytest.param("a\ud800b", ["a", "b"], id="half-a-character"),
+        pytest.param("x" * WORD_CHARS, ["x" * WORD_CHARS], id="long"),
+        pytest.param("y " + "x" * (WORD_CHARS + 1), ["y"], id="too-long"),
+        pytest.param("🙂 -- !", [], id="no-words"),
+    ],
+)
+def test_text_becomes_codes(codes: Codes, an_item: Make, text: str, stems: list[str]) -> None:
+    assert columns(codes, an_item(1, text))[0] == coded(*stems)
+
+
+def test_each_field_has_its_column(codes: Codes, an_item: Make) -> None:
+    item = an_item(
+        1, "a", subtitle="b", narrative="c", facts=("d", "e"), concepts=("f", "g"),
+        files_modified=("h", "i"), files_read=("h", "j"),
+    )  # fmt: skip
+    expected = [coded(*stems) for stems in ("a", "b", "c", "de", "fg", "hij")]
+    assert columns(codes, item) == expected
+
+
+def test_a_long_name_with_humps_keeps_the_parts_of_its_beginning(
+    codes: Codes, an_item: Make
+) -> None:
+    assert columns(codes, an_item(1, "ab" + "CdefG" * 100))[0][:2] == coded("ab", "cdef")
+
+
+def test_a_whole_word_comes_without_its_parts(codes: Codes) -> None:
+    assert list(codes.whole("HTTPServer")) == coded("httpserver")
+    assert codes.whole("x" * (WORD_CHARS + 1)) == ()
+
+
+def test_words_are_kept_at_hand_up_to_a_bound(
+    an_item: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("observer.index.tokens.MOST_KNOWN", 5)
+    asked: list[str] = []
+
+    def stem(word: str) -> tuple[str, ...]:
+        asked.append(word)
+        return (word,)
+
+    codes = Codes(stem)
+    for text in ("a b a b", *(f"w{n} a" for n in range(20))):
+        assert columns(codes, an_item(1, text))[0] == coded(*text.split())
+    assert len(codes) <= 6
+    assert asked.count("b") == 1
+
+
+def test_no_stem_has_the_code_of_the_separator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("observer.index.tokens.zlib.crc32", lambda _: 0)
+    assert code("anything") != SEPARATOR
+
+
+@given(st.text("abAB9_é", max_size=12))
+def test_pieces_are_the_whole_word_in_parts(word: str) -> None:
+    assert "".join(pieces(word)) == word
+    assert all(pieces(piece) == [piece] for piece in pieces(word))

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays_of
+from numpy.typing import NDArray
+
+from observer.embed.late import packed
+from observer.filters import Filters
+from observer.index.making import segment
+from observer.index.tokens import Codes
+from observer.index.vectors import cosines, distances, norms, signs
+from observer.model import Change
+
+Make = Callable[..., Any]
+Floats = NDArray[np.float32]
+MODEL = "0123456789ab"
+SHAPES = st.tuples(st.integers(0, 5), st.sampled_from([0, 1, 8, 63, 64, 65, 200]))
+PACKED = SHAPES.flatmap(lambda shape: arrays_of.arrays(np.int8, shape))
+UNIT = arrays_of.arrays(
+    np.float32,
+    st.tuples(st.integers(0, 5), st.integers(1, 40)),
+    elements=st.integers(-1000, 1000).map(lambda n: n / 1000),
+)
+
+
+@given(UNIT)
+def test_a_packed_vector_points_where_it_did(vectors: Floats) -> None:
+    small = packed(vectors)
+    assert (small.dtype, small.shape) == (np.int8, vectors.shape)
+    for one, whole in zip(small.astype(np.float64), vectors.astype(np.float64), strict=True):
+        largest = np.abs(whole).max()
+        if not largest:
+            assert not one.any()
+            continue
+        assert np.abs(one).max() == 127
+        assert np.abs(one / 127 - whole / largest).max() <= 0.5 / 127 + 1e-6
+
+
+@given(PACKED)
+def test_norms_are_lengths(vectors: NDArray[np.int8]) -> None:
+    assert np.allclose(norms(vectors), np.linalg.norm(vectors.astype(np.float64), axis=1))
+
+
+@given(PACKED, st.randoms())
+def test_distances_count_the_signs_that_differ(vectors: NDArray[np.int8], chance: Any) -> None:
+    query = np.array([chance.uniform(-1, 1) for _ in range(vectors.shape[1])], np.float32)
+    rows = signs(vectors)
+    assert (rows.dtype, rows.shape[1]) == (np.uint64, len(vectors))
+    found = distances(rows, signs(query[np.newaxis]))
+    assert found.tolist() == ((vectors > 0) != (query > 0)).sum(axis=1).tolist()
+
+
+@given(PACKED, st.randoms())
+def test_cosines_are_those_of_the_vectors(vectors: NDArray[np.int8], chance: Any) -> None:
+    query = np.array([chance.uniform(-1, 1) for _ in range(vectors.shape[1])], np.float32)
+    query /= np.linalg.norm(query) or 1
+    found = cosines(vectors, norms(vectors), query)
+    for one, cosine in zip(vectors.astype(np.float64), found.tolist(), strict=True):
+        length = np.linalg.norm(one)
+        assert cosine == pytest.approx(one @ query / length if length else 0, abs=1e-5)
+
+
+def clustered(count: int, dimensions: int) -> Floats:
+    chance = np.random.default_rng(7)
+    middles = chance.normal(size=(60, dimensions))
+    vectors = middles[chance.integers(0, 60, count)] + 0.6 * chance.normal(size=(count, dimensions))
+    unit: Floats = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return unit
+
+
+@pytest.mark.parametrize("size", [5_000, 777])
+def test_the_nearest_are_found(
+    an_item: Make, a_view: Make, near: Make, codes: Codes, size: int
+) -> None:
+    vectors = clustered(5_000, 256)
+    changes = [
+        Change(change=n, id=n, item=an_item(n), vector=one.tobytes())
+        for n, one in enumerate(packed(vectors), start=1)
+    ]
+    parts = [
+        segment(changes[n : n + size], codes, model=MODEL, dimensions=256, mean_length=0.0)
+        for n in range(0, 5_000, size)
+    ]
+    view = a_view(codes, *parts)
+    hits = 0
+    for query in clustered(5_040, 256)[5_000:]:
+        best = near(view, query, limit=10)
+        exact = np.argsort(-(vectors @ query))[:10] + 1
+        hits += len(set(best) & set(exact.tolist()))
+    assert hits / 400 >= 0.98
+
+
+def test_only_masked_rows_are_found_by_meaning(
+    an_item: Make, a_vector: Make, a_view: Make, near: Make, codes: Codes
+) -> None:
+    changes = [
+        Change(change=n, id=4 * n, item=an_item(n, project_id=2 + n % 2), vector=a_vector(n))
+        for n in range(1, 9)
+    ]
+    one = segment(changes, codes, model=MODEL, dimensions=64, mean_length=0.0)
+    view = a_view(codes, one)
+    for project, ids in ((2, {8, 16, 24, 32}), (3, {4, 12, 20, 28})):
+        assert set(near(view, a_vector(0), filters=Filters(project_id=project))) == ids
