@@ -22,6 +22,8 @@ from observer.paths import make_private
 FORMAT = 1
 """Raised when what a segment holds, or how text becomes numbers, changes."""
 
+TRIES = 3
+
 _LIST = "index.json"
 
 
@@ -44,6 +46,11 @@ class Files:
 
     def load(self, epoch: str) -> list[Segment]:
         """Return the settled segments, oldest first; none if they are of another epoch or torn."""
+        # Who owns the folder may replace files while another process opens them.
+        tries = (self._load(epoch) for _ in range(TRIES))
+        return next(filter(None, tries), [])
+
+    def _load(self, epoch: str) -> list[Segment]:
         try:
             raw = (self._folder / _LIST).read_bytes()
             listed = msgspec.json.decode(raw, type=_Listed)

@@ -8,6 +8,7 @@ larger ones, so that there are never many.
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -27,7 +28,7 @@ from observer.model import Change
 BATCH = 2_000
 """Changes taken up at a time: a fifth of a second."""
 
-PATIENCE = 2
+PATIENCE = 4
 """Batches for which somebody who asks is made to wait."""
 
 LEVELS = (256, 4_096, 65_536)
@@ -90,7 +91,9 @@ class Index:
         Where very much changed, only the older part of it is there yet: see `View.is_complete`.
         """
         with self._lock:
-            is_complete = self._refresh(feed, at_most=PATIENCE)
+            # A process that only reads is gone before anybody else could make the index for it.
+            patience = PATIENCE if self._is_owner else sys.maxsize
+            is_complete = self._refresh(feed, at_most=patience)
             yield View(self._segments, self._codes, model=self._model, is_complete=is_complete)
 
     def embedded(self) -> int:
