@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -42,7 +43,7 @@ class Files:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._names: dict[int, str] = {}
+        self._names: WeakKeyDictionary[Segment, str] = WeakKeyDictionary()
 
     def load(self, epoch: str) -> list[Segment]:
         """Return the settled segments, oldest first; none if they are of another epoch or torn."""
@@ -59,7 +60,7 @@ class Files:
             found = [loaded(load(self._folder / name)) for name in listed.segments]
         except (OSError, Torn, msgspec.MsgspecError, KeyError):
             return []
-        self._names = {id(each): name for each, name in zip(found, listed.segments, strict=True)}
+        self._names.update(zip(found, listed.segments, strict=True))
         return found
 
     def settle(self, epoch: str, segments: Sequence[Segment]) -> None:
@@ -69,16 +70,16 @@ class Files:
             OSError: the disk is full or read-only; the former ones stay settled.
         """
         make_private(self._folder)
-        names = {id(each): self._named(each) for each in segments}
-        listed = _Listed(epoch=epoch, segments=tuple(names.values()))
+        names = tuple(map(self._named, segments))
+        listed = _Listed(epoch=epoch, segments=names)
         unfinished = self._folder / f".{_LIST}"
         unfinished.write_bytes(msgspec.json.encode(listed))
         unfinished.replace(self._folder / _LIST)
-        self._names = names
-        self._sweep({_LIST, *names.values()})
+        self._names.update(zip(segments, names, strict=True))
+        self._sweep({_LIST, *names})
 
     def _named(self, one: Segment) -> str:
-        if name := self._names.get(id(one)):
+        if name := self._names.get(one):
             return name
         # Named by what it ends with and its size: a merger and its last part differ in size.
         name = f"{one.last_change:012d}-{one.size}.segment"
