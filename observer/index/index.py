@@ -108,7 +108,8 @@ class Index:
 
     def _refresh(self, feed: Feed, *, at_most: int) -> bool:
         """Take up some batches of what changed; tell whether that was all."""
-        epoch = feed.epoch()
+        # Rows that were taken up for another model lack what the store has of this one.
+        epoch = f"{feed.epoch()} {self._model}"
         if epoch != self._epoch:
             self._begin(epoch)
         for _ in range(at_most):
