@@ -30,7 +30,7 @@ class Told:
     def __init__(self) -> None:
         self.name = "first"
         self.asked_after: list[int] = []
-        self._number = 0
+        self._log: list[Change] = []
         self._newest: dict[int, Change] = {}
 
     def put(self, *items: Item, vector: bytes | None = None) -> None:
@@ -41,13 +41,14 @@ class Told:
         self._add(item, None, None)
 
     def upto(self, number: int) -> Told:
-        """Return the feed as it was after a change, as far as nothing is in it twice."""
+        """Return the feed as it was after a change."""
         before = Told()
-        before._newest = {c.id: c for c in self._newest.values() if c.change <= number}
+        for change in self._log[:number]:
+            before._add(change.id, change.item, change.vector)
         return before
 
     def begin_anew(self, name: str) -> None:
-        self.name, self._number, self._newest = name, 0, {}
+        self.name, self._log, self._newest = name, [], {}
 
     def epoch(self) -> str:
         return self.name
@@ -65,8 +66,9 @@ class Told:
         return sorted(self._newest.values(), key=_number)
 
     def _add(self, item_id_: int, item: Item | None, vector: bytes | None) -> None:
-        self._number += 1
-        self._newest[item_id_] = Change(change=self._number, id=item_id_, item=item, vector=vector)
+        made = Change(change=len(self._log) + 1, id=item_id_, item=item, vector=vector)
+        self._log.append(made)
+        self._newest[item_id_] = made
 
 
 def _number(change: Change) -> int:
@@ -129,9 +131,13 @@ WORDS = ("aa", "bb", "cc", "dd", "ee")
 
 def _answers(index: Index, feed: Any) -> dict[str, Any]:
     """Return all that a view tells which does not hang on how its rows are parted."""
+    index.refresh(feed)
     with index.view(feed) as view:
         words = {word: set(_found(view, word)) for word in WORDS}
-        near = {seed: _near(view, _vector(seed)) for seed in (1, 2)}
+        near = {
+            seed: {item: round(cosine, 5) for item, cosine in _near(view, _vector(seed)).items()}
+            for seed in (1, 2)
+        }
         return {"words": words, "near": near}
 
 
@@ -167,3 +173,4 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("observer.index.index.SETTLED", 9)
     monkeypatch.setattr("observer.index.index.MOST_OF_A_LEVEL", 3)
     monkeypatch.setattr("observer.index.index.BATCH", 4)
+    monkeypatch.setattr("observer.index.index.PATIENCE", 2)

@@ -1,0 +1,417 @@
+"""The index follows its feed whatever happens to its files, its process or its neighbours."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.index import Index
+from observer.index.arrays import load, save
+from observer.index.files import FORMAT, Files
+from observer.index.making import Facts, segment
+from observer.index.tokens import Codes
+from observer.model import Change
+
+Make = Callable[..., Any]
+Told = Any
+WORDS = ("aa", "bb", "cc", "dd", "ee")
+
+pytestmark = pytest.mark.usefixtures("small")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def fill(an_item: Make, a_vector: Make) -> Callable[..., None]:
+    """Tell of new items, changed items and deletions, without order but always the same."""
+
+    def tell(told: Told, count: int, *, seed: int = 5) -> None:
+        chance = random.Random(seed)
+        for _ in range(count):
+            seq = chance.randint(1, 60)
+            if chance.random() < 0.1:
+                told.delete(4 * seq)
+                continue
+            title = " ".join(chance.choices(WORDS, k=3))
+            vector = a_vector(chance.randint(0, 99)) if chance.random() < 0.7 else None
+            told.put(an_item(seq, title), vector=vector)
+
+    return tell
+
+
+@pytest.fixture
+def fresh(an_index: Make, answers: Make) -> Callable[[Told], Any]:
+    """Return what an index tells that is made of the whole feed at once."""
+
+    def ask(told: Told) -> Any:
+        return answers(an_index(), told)
+
+    return ask
+
+
+STEPS = st.lists(
+    st.tuples(st.integers(1, 9), st.lists(st.sampled_from(WORDS), max_size=3), st.booleans()),
+    max_size=40,
+)
+
+
+@given(STEPS, st.integers(1, 7))
+def test_changes_one_by_one_or_in_bulk_give_the_same_answers(
+    new_told: Make,
+    an_index: Make,
+    an_item: Make,
+    a_vector: Make,
+    answers: Make,
+    steps: list[tuple[int, list[str], bool]],
+    pause: int,
+) -> None:
+    told, index = new_told(), an_index()
+    for number, (seq, words, has_vector) in enumerate(steps):
+        if words:
+            told.put(an_item(seq, " ".join(words)), vector=a_vector(seq) if has_vector else None)
+        else:
+            told.delete(4 * seq)
+        if number % pause == 0:
+            index.refresh(told)
+    found = answers(index, told)
+    assert found == answers(an_index(), told)
+    for word in WORDS:
+        holding = {i for i, item in told.living().items() if word in item.title.split()}
+        assert found["words"][word] == holding
+
+
+def test_segments_stay_few(told: Told, an_index: Make, fill: Make) -> None:
+    index = an_index()
+    for _ in range(300):
+        fill(told, 1, seed=_)
+        index.refresh(told)
+        assert len(index._segments) <= 12
+
+
+def test_a_reload_gives_the_answers_of_a_fresh_build(
+    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+) -> None:
+    fill(told, 200)
+    index = an_index(folder)
+    index.refresh(told)
+    index.close()
+    assert answers(an_index(folder), told) == fresh(told)
+
+
+def test_what_was_closed_is_not_read_again(
+    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+) -> None:
+    fill(told, 50)
+    index = an_index(folder)
+    index.refresh(told)
+    index.close()
+    told.asked_after.clear()
+    reopened = an_index(folder)
+    reopened.refresh(told)
+    assert told.asked_after == [told.newest()[-1].change]
+    fill(told, 30, seed=6)
+    assert answers(reopened, told) == fresh(told)
+    reopened.close()
+    assert answers(an_index(folder), told) == fresh(told)
+
+
+def test_an_index_goes_on_after_it_was_closed(
+    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+) -> None:
+    index = an_index(folder)
+    for round_ in range(6):
+        fill(told, 25, seed=round_)
+        index.refresh(told)
+        index.close()
+        assert answers(an_index(folder, is_owner=False), told) == fresh(told)
+    index.close()
+
+
+def test_an_index_without_anything_in_it_closes(folder: Path, an_index: Make, told: Told) -> None:
+    index = an_index(folder)
+    index.close()
+    index.refresh(told)
+    index.close()
+    assert not folder.exists()
+
+
+def test_nothing_but_the_index_stays_in_its_folder(
+    folder: Path, told: Told, an_index: Make, fill: Make
+) -> None:
+    folder.mkdir()
+    (folder / "000000000001-1.segment").write_bytes(b"left over")
+    (folder / ".half").touch()
+    (folder / "sub").mkdir()
+    for round_ in range(4):
+        index = an_index(folder)
+        fill(told, 60, seed=round_)
+        index.refresh(told)
+        index.close()
+    listed = msgspec.json.decode((folder / "index.json").read_bytes())["segments"]
+    assert {entry.name for entry in folder.iterdir()} == {"index.json", "sub", *listed}
+
+
+@pytest.fixture
+def settled(folder: Path, told: Told, an_index: Make, fill: Make) -> Path:
+    fill(told, 120)
+    index = an_index(folder)
+    index.refresh(told)
+    index.close()
+    return folder
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[30] ^= 0xFF
+    path.write_bytes(data)
+
+
+def foreign(path: Path) -> None:
+    path.write_bytes(b"\0\xff not ours" * 9)
+
+
+HARMS = [cut, flip, foreign, Path.unlink]
+
+
+@pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)
+@pytest.mark.parametrize("kind", ["*.segment", "index.json"])
+def test_torn_or_foreign_files_are_made_again(
+    settled: Path,
+    told: Told,
+    an_index: Make,
+    answers: Make,
+    fresh: Make,
+    harm: Callable[[Path], None],
+    kind: str,
+) -> None:
+    for path in settled.glob(kind):
+        before = path.read_bytes()
+        harm(path)
+        assert answers(an_index(settled, is_owner=False), told) == fresh(told)
+        path.write_bytes(before)
+    for path in settled.glob(kind):
+        harm(path)
+    owner = an_index(settled)
+    assert answers(owner, told) == fresh(told)
+    owner.close()
+    told.asked_after.clear()
+    an_index(settled, is_owner=False).refresh(told)
+    assert told.asked_after == [told.newest()[-1].change]
+
+
+@pytest.mark.parametrize("change", [{"format": FORMAT + 1}, {"format": 0}, {"epoch": "second"}])
+def test_files_of_another_format_or_numbering_are_made_again(
+    settled: Path, told: Told, an_index: Make, fresh: Make, answers: Make, change: dict[str, Any]
+) -> None:
+    listed = msgspec.json.decode((settled / "index.json").read_bytes())
+    (settled / "index.json").write_bytes(msgspec.json.encode(listed | change))
+    told.asked_after.clear()
+    assert answers(an_index(settled), told) == fresh(told)
+    assert told.asked_after[0] == 0
+
+
+def test_a_segment_without_all_its_arrays_is_made_again(
+    settled: Path, told: Told, an_index: Make, fresh: Make, answers: Make
+) -> None:
+    path = next(settled.glob("*.segment"))
+    saved = load(path)
+    save(path, Facts(last_change=1, model=""), {"ids": saved.arrays["ids"]})
+    assert answers(an_index(settled), told) == fresh(told)
+
+
+def test_a_numbering_that_begins_anew_begins_the_index_anew(
+    settled: Path, told: Told, an_index: Make, an_item: Make, fill: Make, answers: Make, fresh: Make
+) -> None:
+    index = an_index(settled)
+    index.refresh(told)
+    told.begin_anew("second")
+    told.put(an_item(1, "aa"))
+    found = answers(index, told)
+    assert found == fresh(told)
+    assert found["words"]["aa"] == {4}
+    fill(told, 80, seed=9)
+    index.refresh(told)
+    index.close()
+    assert answers(an_index(settled), told) == fresh(told)
+
+
+def test_who_only_reads_writes_nothing(
+    settled: Path, told: Told, an_index: Make, fill: Make, fresh: Make, answers: Make
+) -> None:
+    def stamps() -> dict[str, int]:
+        return {entry.name: entry.stat().st_mtime_ns for entry in settled.iterdir()}
+
+    before = stamps()
+    fill(told, 100, seed=8)
+    reader = an_index(settled, is_owner=False)
+    assert answers(reader, told) == fresh(told)
+    reader.close()
+    assert stamps() == before
+    nowhere = settled.parent / "nowhere"
+    other = an_index(nowhere, is_owner=False)
+    assert answers(other, told) == fresh(told)
+    other.close()
+    assert not nowhere.exists()
+
+
+def test_a_folder_that_cannot_be_written_does_no_harm(
+    tmp_path: Path, told: Told, an_index: Make, fill: Make, fresh: Make, answers: Make,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    (tmp_path / "file").touch()
+    fill(told, 100)
+    index = an_index(tmp_path / "file" / "index")
+    assert answers(index, told) == fresh(told)
+    index.close()
+    assert "cannot write the index" in caplog.text
+
+
+def test_vectors_of_another_model_never_count(
+    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make
+) -> None:
+    fill(told, 100)
+    index = an_index(folder)
+    assert answers(index, told)["near"][1]
+    index.use("other", 64)
+    assert answers(index, told)["near"] == {1: {}, 2: {}}
+    index.close()
+    assert answers(an_index(folder, model="other"), told)["near"] == {1: {}, 2: {}}
+
+
+@pytest.mark.parametrize("more", [0, 5, 100])
+def test_a_model_that_comes_back_has_all_its_vectors(
+    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make, more: int
+) -> None:
+    fill(told, 100)
+    index = an_index(folder)
+    index.refresh(told)
+    index.use("other", 16)
+    fill(told, more, seed=9)
+    index.refresh(told)
+    index.close()
+    assert answers(an_index(folder), told) == fresh(told)
+    index.use("0123456789ab", 64)
+    assert answers(index, told) == fresh(told)
+
+
+def test_a_view_of_very_much_says_what_it_lacks(
+    folder: Path, told: Told, an_index: Make, an_item: Make, found: Make
+) -> None:
+    told.put(*(an_item(n, "aa") for n in range(1, 31)))
+    index = an_index(folder)
+    with index.view(told) as view:
+        assert not view.is_complete
+        assert set(found(view, "aa")) == {4 * n for n in range(1, 9)}
+    index.refresh(told)
+    with index.view(told) as view:
+        assert view.is_complete
+        assert len(found(view, "aa")) == 30
+
+
+def test_who_only_reads_waits_for_all_of_it(
+    told: Told, an_index: Make, an_item: Make, found: Make
+) -> None:
+    told.put(*(an_item(n, "aa") for n in range(1, 31)))
+    with an_index().view(told) as view:
+        assert view.is_complete
+        assert len(found(view, "aa")) == 30
+
+
+def test_what_has_a_vector_of_the_model_is_counted(
+    folder: Path, told: Told, an_index: Make, an_item: Make, a_vector: Make
+) -> None:
+    told.put(*(an_item(n) for n in range(1, 6)))
+    told.put(*(an_item(n) for n in range(3, 9)), vector=a_vector(1))
+    told.delete(4 * 8)
+    index = an_index(folder)
+    index.refresh(told)
+    assert index.embedded() == 5
+    index.use("other", 64)
+    assert index.embedded() == 0
+
+
+def test_threads_take_turns(told: Told, an_index: Make, fill: Make, answers: Make) -> None:
+    fill(told, 60)
+    index, failed, done = an_index(), [], threading.Event()
+    expected = answers(an_index(), told)
+
+    def ask() -> None:
+        while not done.is_set():
+            try:
+                assert answers(index, told) == expected
+            except BaseException as error:  # noqa: BLE001 - a thread tells nobody else
+                failed.append(error)
+                return
+
+    threads = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(20):
+        index.refresh(told)
+        index.use("0123456789ab", 64)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+
+
+def test_a_name_is_of_one_segment_only(folder: Path, codes: Codes, an_item: Make) -> None:
+    """Whatever stands at an address in memory where another segment stood."""
+
+    def rows(number: int) -> Any:
+        change = Change(change=number, id=4 * number, item=an_item(number))
+        return segment([change], codes, model="m", dimensions=8, mean_length=1.0)
+
+    files = Files(folder)
+    number = 1
+    files.settle("e", [rows(number)])
+    for number in range(2, 30):
+        files.settle("e", [rows(number)])
+        assert [one.last_change for one in Files(folder).load("e")] == [number]
+
+
+def test_a_kill_at_any_moment_leaves_an_index_that_can_be_used(
+    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+) -> None:
+    fill(told, 800)
+    moments = random.Random(20261122)
+    for round_ in range(20):
+        portions = [told.upto(number) for number in range(40 * round_ + 1, 40 * round_ + 41)]
+        child = os.fork()
+        if not child:
+            _write_for_ever(an_index(folder), portions)
+        time.sleep(moments.uniform(0.005, 0.06))  # the random moment itself, not a wait
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        assert answers(an_index(folder, is_owner=False), portions[-1]) == fresh(portions[-1])
+    owner = an_index(folder)
+    assert answers(owner, told) == fresh(told)
+
+
+def _write_for_ever(index: Index, portions: Sequence[Any]) -> None:
+    try:
+        while True:
+            for portion in portions:
+                index.refresh(portion)
+                index.close()
+            index._epoch = ""  # as after a restart: everything from the disk again
+    finally:
+        os._exit(1)
