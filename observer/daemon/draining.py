@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 LOOK_ANYWAY_S = 10.0
 """Drain at least this often, in case the kernel kept a change to itself."""
 BACKOFF_S = (1.0, 2.0, 5.0, 10.0, 30.0)
-TELL_EVERY_S = 5.0
+TELL_EVERY_S = 15.0
 """In a long drain; what others make of the news costs a tenth of it at every commit."""
 IDLE_CHECK_S = 20.0
 SWEEP_S = 3600.0

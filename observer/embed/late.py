@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ class LateModel:
         self._model: Model | None = None
         self._begin = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._working = ThreadPoolExecutor(1, thread_name_prefix="embedding")
 
     def start(self) -> None:
         """Begin to load, if nobody did."""
@@ -54,11 +56,14 @@ class LateModel:
         """The id of the model."""
         return self.info.id
 
-    def vectors(self, items: Sequence[Item]) -> dict[int, bytes]:
-        """Return the packed vector of each item, by id; waits until the model is loaded.
+    def begin(self, items: Sequence[Item]) -> Callable[[], dict[int, bytes]]:
+        """Begin to embed items in a thread; returns what waits for their packed vectors, by id.
 
         A model that is too slow to wait for embeds nothing here: `made` is for a thread with time.
         """
+        return self._working.submit(self._quickly, items).result
+
+    def _quickly(self, items: Sequence[Item]) -> dict[int, bytes]:
         model = self._loaded()
         return _packed_of(model, items) if model and model.is_quick else {}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from observer.events import Forget, Remember
@@ -22,8 +22,11 @@ class Embedder(Protocol):
     def id(self) -> str:
         """The model that makes them."""
 
-    def vectors(self, items: Sequence[Item]) -> Mapping[int, bytes]:
-        """Return the vector of each item, by id; none from a model that is too slow to wait for."""
+    def begin(self, items: Sequence[Item]) -> Callable[[], Mapping[int, bytes]]:
+        """Begin to embed items beside what goes on; returns what waits for their vectors, by id.
+
+        There are none from a model that is too slow to wait for.
+        """
 
     def made(self, items: Sequence[Item]) -> Mapping[int, bytes]:
         """Return the vector of each item, by id, however long it takes; none without a model."""
@@ -65,7 +68,7 @@ class Projection:
         if self._embedder is None:
             self._writer.put_items(items)
             return
-        vectors = self._embedder.vectors([item for item in items if item.deleted_ms is None])
+        vectors = self._embedder.begin([item for item in items if item.deleted_ms is None])
         self._writer.put_items(items, model=self._embedder.id, vectors=vectors)
 
     def _fold(self, recorded: Recorded) -> Fold:

@@ -9,7 +9,7 @@ nothing matched.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -21,7 +21,12 @@ COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 """Columns that a query can name (`title:auth*`); `files` holds read and modified paths."""
 
 
-_NONE: Mapping[int, bytes] = {}
+Vectors = Callable[[], Mapping[int, bytes]]
+"""Returns vectors by the items that they are of; items without one are left out."""
+
+
+def _nothing() -> Mapping[int, bytes]:
+    return {}
 
 
 class Totals(Value):
@@ -137,11 +142,12 @@ class Writer(Reader, Protocol):
         """Return the `seq` that the next appended event must carry; used ones never come again."""
 
     def put_items(
-        self, items: Iterable[Item], *, model: str = "", vectors: Mapping[int, bytes] = _NONE
+        self, items: Iterable[Item], *, model: str = "", vectors: Vectors = _nothing
     ) -> None:
-        """Insert or replace items by id, with their words and the vectors given, by item.
+        """Insert or replace items by id, with their words and the vectors given.
 
-        A vector that an item had before is gone: it was of another text.
+        `vectors` is asked last, so that they can be made meanwhile. A vector that an item had
+        before is gone: it was of another text.
         """
 
     def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> None:

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -95,7 +96,7 @@ def _fill(path: Path, texts: Texts, count: int) -> None:
             for session in _sessions(numbers):
                 writer.put_session(session)
             items = [_item(number, texts, chance, count) for number in numbers]
-            writer.put_items(items, model=model.id, vectors=model.made(items))
+            writer.put_items(items, model=model.id, vectors=partial(model.made, items))
     store.close()
 
 

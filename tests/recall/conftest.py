@@ -97,7 +97,7 @@ def filled(store: SqliteStore) -> Iterator[Filled]:
             ]
             vectors = {item.id: packed_meaning(item.title) for item in made} if meanings else {}
             with store.write() as writer:
-                writer.put_items(made, model=MODEL, vectors=vectors)
+                writer.put_items(made, model=MODEL, vectors=lambda: vectors)
             return stack.enter_context(lent(store, by_first_letter if meanings else wordless))
 
         yield fill

@@ -286,7 +286,7 @@ def test_changes_come_in_portions(store: Store) -> None:
 
 def test_a_vector_is_stored_with_its_item(store: Store) -> None:
     with store.write() as writer:
-        writer.put_items([an_item(1), an_item(2)], model="m", vectors={4: vector(1)})
+        writer.put_items([an_item(1), an_item(2)], model="m", vectors=lambda: {4: vector(1)})
     assert [each.vector for each in changes(store)] == [vector(1), None]
     assert [each.vector for each in changes(store, model="other")] == [None, None]
     with store.read() as reader:
@@ -295,7 +295,9 @@ def test_a_vector_is_stored_with_its_item(store: Store) -> None:
 
 def test_a_vector_goes_with_the_text_that_it_was_made_of(store: Store) -> None:
     with store.write() as writer:
-        writer.put_items([an_item(1), an_item(2)], model="m", vectors={4: vector(1), 8: vector(2)})
+        writer.put_items(
+            [an_item(1), an_item(2)], model="m", vectors=lambda: {4: vector(1), 8: vector(2)}
+        )
     put(store, an_item(1, title="new"), an_item(2, deleted_ms=9))
     with store.read() as reader:
         assert reader.vectors() == {}
@@ -303,22 +305,24 @@ def test_a_vector_goes_with_the_text_that_it_was_made_of(store: Store) -> None:
 
 def test_vectors_of_former_models_go_with_the_text_as_well(store: Store) -> None:
     with store.write() as writer:
-        writer.put_items([an_item(1)], model="m", vectors={4: vector(1)})
-        writer.put_items([an_item(1, title="new")], model="n", vectors={4: vector(2)})
+        writer.put_items([an_item(1)], model="m", vectors=lambda: {4: vector(1)})
+        writer.put_items([an_item(1, title="new")], model="n", vectors=lambda: {4: vector(2)})
     with store.read() as reader:
         assert reader.vectors() == {"n": 1}
 
 
 def test_a_deleted_item_gets_no_vector(store: Store) -> None:
     with store.write() as writer:
-        writer.put_items([an_item(1, deleted_ms=9)], model="m", vectors={4: vector(1)})
+        writer.put_items([an_item(1, deleted_ms=9)], model="m", vectors=lambda: {4: vector(1)})
         writer.put_vectors("m", {4: vector(1), 99: vector(1)})
         assert (writer.vectors(), writer.without_vector("m", after=0, limit=9)) == ({}, [])
 
 
 def test_what_lacks_a_vector_of_a_model_is_told(store: Store) -> None:
     with store.write() as writer:
-        writer.put_items([an_item(1), an_item(2), an_item(3)], model="m", vectors={8: vector(2)})
+        writer.put_items(
+            [an_item(1), an_item(2), an_item(3)], model="m", vectors=lambda: {8: vector(2)}
+        )
     with store.read() as reader:
         bare = reader.without_vector("m", after=0, limit=9)
         assert [each.id for each in bare] == [4, 12]
@@ -352,7 +356,7 @@ def test_the_numbering_of_changes_keeps_its_name_until_the_projection_is_cleared
     store: Store,
 ) -> None:
     with store.write() as writer:
-        writer.put_items([an_item(1)], model="m", vectors={4: vector(1)})
+        writer.put_items([an_item(1)], model="m", vectors=lambda: {4: vector(1)})
     with store.read() as reader:
         before = reader.epoch()
     put(store, an_item(2))

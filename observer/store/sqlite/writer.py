@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from observer.model import Item, Project, Recorded, Session
+from observer.store.interface import Vectors
 from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.rows import (
     ITEM_COLUMNS,
@@ -27,7 +28,10 @@ def _put(table: str, columns: str) -> str:
     return f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({_marks(columns.count(',') + 1)})"
 
 
-_NONE: Mapping[int, bytes] = {}
+def _nothing() -> Mapping[int, bytes]:
+    return {}
+
+
 _PUT_ITEM = _put("item", f"{ITEM_COLUMNS}, change")
 _PUT_VECTOR = _put("item_vector", "item_id, model, vector")
 _PUT_SESSION = _put("session", ", ".join(SESSION_FIELDS))
@@ -58,22 +62,24 @@ class SqliteWriter(SqliteReader):
         return 1 + (row[0] if row else 0)
 
     def put_items(
-        self, items: Iterable[Item], *, model: str = "", vectors: Mapping[int, bytes] = _NONE
+        self, items: Iterable[Item], *, model: str = "", vectors: Vectors = _nothing
     ) -> None:
         """See `Writer.put_items`."""
         items = list(items)
-        execute = self._connection.execute
-        for change, item in enumerate(items, start=self._last_change() + 1):
-            execute(_PUT_ITEM, (*item_row(item), change))
-            execute("DELETE FROM item_vector WHERE item_id = ?", (item.id,))
-            if item.deleted_ms is None and (vector := vectors.get(item.id)):
-                execute(_PUT_VECTOR, (item.id, model, vector))
+        many = self._connection.executemany
+        (newest,) = self._row("SELECT coalesce(max(id), 0) FROM item") or (0,)
+        changed = enumerate(items, start=self._last_change() + 1)
+        living = [item for item in items if item.deleted_ms is None]
+        dead = [(item.id,) for item in items if item.deleted_ms is not None]
+        many(_PUT_ITEM, ((*item_row(item), change) for change, item in changed))
         # After all rows: a row that may replace another makes FTS5 write out what it gathered.
-        for item in items:
-            if item.deleted_ms is None:
-                execute(_PUT_WORDS, index_row(item))
-            else:
-                execute("DELETE FROM item_words WHERE rowid = ?", (item.id,))
+        many(_PUT_WORDS, map(index_row, living))
+        many("DELETE FROM item_words WHERE rowid = ?", dead)
+        known = ((item.id,) for item in items if item.id <= newest)
+        many("DELETE FROM item_vector WHERE item_id = ?", known)
+        made = vectors()
+        rows = ((item.id, model, made[item.id]) for item in living if item.id in made)
+        many(_PUT_VECTOR, rows)
 
     def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> None:
         """See `Writer.put_vectors`."""
