@@ -6,7 +6,7 @@ looked at by both, so that the figures of all candidates can be compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 from typing import Any, Literal, NamedTuple
 
@@ -132,22 +132,23 @@ def candidates(
     # An expression says what must hold: its matches are ranked by meaning, not found by it.
     if vector is not None and not wanted.expression:
         by_meaning = view.by_meaning(vector, [Wanted(m, BY_MEANING // share) for m, share in lists])
-    remarks = (cut, *_remarks(view, has_meaning=vector is not None or "meaning" not in legs))
+    late = "" if view.is_complete else NOT_COMPLETE
+    bare = _bare(view, has_model=vector is not None) if "meaning" in legs else ""
     return Candidates(
         _columns(view, query, vector, by_words=by_words, by_meaning=by_meaning),
         has_meaning=vector is not None,
-        degraded="; ".join(filter(None, remarks)),
+        degraded="; ".join(filter(None, (cut, late, bare))),
     )
 
 
-def _remarks(view: View, *, has_meaning: bool) -> Iterator[str]:
-    """Yield what keeps the view from finding all that is stored."""
-    if not view.is_complete:
-        yield NOT_COMPLETE
-    if not has_meaning:
-        yield NO_MEANING
-    elif (bare := 1 - view.embedded) > LEAST_BARE:
-        yield f"{bare:.0%} of the items are found by words alone: they are being embedded"
+def _bare(view: View, *, has_model: bool) -> str:
+    """Return what keeps items from being found by their meaning."""
+    if not has_model:
+        return NO_MEANING
+    bare = 1 - view.embedded
+    if bare < LEAST_BARE:
+        return ""
+    return f"{bare:.0%} of the items are found by words alone: they are being embedded"
 
 
 class _Query:

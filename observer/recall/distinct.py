@@ -14,6 +14,9 @@ from observer.recall.rank import Hit
 ALIKE = 0.8
 """Share of words in common from which two items under one title are the same to a reader."""
 
+EACH_COUNTS = frozenset({"commit"})
+"""Types of which each is a place of its own, however alike: what was picked to another branch."""
+
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
@@ -29,7 +32,7 @@ def distinct(hits: Iterable[Hit]) -> list[Hit]:
         words = _words(hit.item) if titles[title] > 1 else set()
         others = told.setdefault(title, {})
         same = next((item for item, other in others.items() if _alike(words, other)), None)
-        if same is None:
+        if same is None or hit.item.type in EACH_COUNTS:
             others[hit.item.id] = words
             kept[hit.item.id] = hit
         else:

@@ -303,3 +303,8 @@ def test_no_answer_crosses_projects_or_owners(
         hit.item.project_id in {HERE, *([None] if with_global else [])} for hit in found.hits
     )
     assert all(hit.item.scope != "personal" or hit.item.owner == "ana" for hit in found.hits)
+
+
+def test_a_commit_is_never_the_same_as_another(filled: Filled, an_item: Make) -> None:
+    picked = (an_item(n, type="commit", title="Mend the login", narrative="x") for n in (1, 2))
+    assert [hit.alike for hit in run(filled(*picked), "login").hits] == [(), ()]
