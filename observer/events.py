@@ -142,7 +142,7 @@ class FileChange(Value):
     """One file of a commit; line counts are None for binary files.
 
     `symbols` are the functions, classes or sections that git's hunk headers and changed
-    definition lines name.
+    definition lines name, `names` what stands in added lines and in no removed one.
     """
 
     path: str
@@ -151,6 +151,7 @@ class FileChange(Value):
     added: int | None = None
     removed: int | None = None
     symbols: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class Commit(Body, tag="commit"):

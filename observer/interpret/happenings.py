@@ -54,6 +54,7 @@ _DECODER = msgspec.json.Decoder(dict[str, Any])  # a tool's input may be anythin
 _PLACES = {"web": "the web", "code": "the code", "files": "file names", "memory": "memory"}
 _SIGNS = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C"}
 _OPERATIONS = {"import": "commit"}
+_PARTED = re.compile(r"[/.]")
 _HASH = re.compile(r"[0-9a-f]{40}")
 _TRAILER = re.compile(r"^[A-Z][\w-]{1,40}: \S")
 _TAKEN = word_set(
@@ -273,4 +274,8 @@ def _file_fact(file: FileChange) -> str:
     counts = " binary" if file.added is None else f" +{file.added} -{file.removed or 0}"
     moved = f"{file.old_path} -> " if file.old_path else ""
     symbols = f": {listed(file.symbols, 8)}" if file.symbols else ""
-    return one_line(f"{_SIGNS.get(file.status, '?')} {moved}{file.path}{counts}{symbols}", FACT)
+    known = {*file.symbols, *_PARTED.split(file.path)}
+    new = [name for name in file.names if name not in known]
+    names = f"; brings {listed(new, 8)}" if new else ""
+    sign = _SIGNS.get(file.status, "?")
+    return one_line(f"{sign} {moved}{file.path}{counts}{symbols}{names}", FACT)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias
 
+from observer.capture.repository.names import Names
 from observer.capture.repository.symbols import Symbols
 from observer.events import Commit, FileChange
 
@@ -53,8 +54,7 @@ class Draft:
         """Take the next line of the commit."""
         sign = line[:1]
         if self._is_in_hunk and sign in (b"+", b"-"):
-            if not self._file.symbols.is_done:
-                self._file.symbols.line(line[1:].rstrip(b"\r\n"))
+            self._file.line(sign, line[1:].rstrip(b"\r\n"))
         elif sign == b"@" and (hunk := _HUNK.match(line)):
             self._is_in_hunk = True
             self._file.hunk(hunk)
@@ -112,6 +112,7 @@ class _File:
         self.added: int | None = None
         self.removed: int | None = None
         self.symbols = Symbols(self.path)
+        self.names = Names(self.path)
         self._status: _Status = status
         self._old_path = _unquoted(old)
 
@@ -124,6 +125,11 @@ class _File:
         self.removed = (self.removed or 0) + int(removed or 1)
         self.symbols.hunk(context)
 
+    def line(self, sign: bytes, text: bytes) -> None:
+        self.names.line(sign, text)
+        if not self.symbols.is_done:
+            self.symbols.line(text)
+
     def change(self) -> FileChange:
         return FileChange(
             path=self.path,
@@ -132,6 +138,7 @@ class _File:
             added=self.added,
             removed=self.removed,
             symbols=self.symbols.names(),
+            names=self.names.names(),
         )
 
 

@@ -59,7 +59,16 @@ def test_a_commit_tells_all(shop: Path, git: Git) -> None:
         message="Add the cart\n\nIt was missing.\nReally.",
         author="Ana",
         authored_ms=1_000_000_000_000,
-        files=(FileChange(path="cart.py", status="added", added=2, removed=0, symbols=("total",)),),
+        files=(
+            FileChange(
+                path="cart.py",
+                status="added",
+                added=2,
+                removed=0,
+                symbols=("total",),
+                names=("total", "cart"),
+            ),
+        ),
     )
 
 
