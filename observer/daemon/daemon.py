@@ -14,7 +14,6 @@ import os
 import signal
 import socket
 from collections.abc import Coroutine, Iterable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -101,7 +100,7 @@ class Daemon:
         self._stopping = asyncio.Event()
         self._http: str | None = None
         self._health = Health()
-        self._store = LateStore(partial(SqliteStore, home.database, backups=home.backups))
+        self._store = LateStore(self._open_store)
         self._spool = Spool(home.spool)
         self._index = Index(home.index, stem=stemmer(), is_owner=True)
         model = LateModel(find(settings.model, home.models))
@@ -166,6 +165,12 @@ class Daemon:
         await asyncio.to_thread(self._index.close)
         self._store.close()
         return 1 if failed else 0
+
+    def _open_store(self) -> SqliteStore:
+        """Open the database, and note which file it is before anybody hears of it."""
+        store = SqliteStore(self._home.database, backups=self._home.backups)
+        self._tenure.check()
+        return store
 
     def _pipeline(self, model: LateModel) -> Pipeline:
         return Pipeline(
