@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 
 from observer.daemon.health import Health
 from observer.daemon.writer import WriterThread
@@ -71,7 +72,8 @@ class Indexing:
         """Embed what is stored without a vector: first all there is, then what comes, for ever."""
         after = await self._embed_from(0)
         if not self._model.problem:
-            await self._writer.run(self._pipeline.drop_other_vectors)
+            with suppress(ObserverError):  # they do no harm, and the next start drops them
+                await self._writer.run(self._pipeline.drop_other_vectors)
         while True:
             await self._stored.wait()
             self._stored.clear()
