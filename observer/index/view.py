@@ -88,6 +88,10 @@ class View:
         """Return which rows of each segment count; see `masks.mask`."""
         return [mask(each, filters, among) for each in self._segments]
 
+    def within(self, places: Places, masks: list[Mask]) -> NDArray[np.bool_]:
+        """Tell which rows the masks of all segments let through."""
+        return np.concatenate(masks)[places]
+
     def by_words(self, query: Query, wanted: Sequence[Wanted]) -> list[Best]:
         """Return the rows with about the highest BM25 of each list."""
         runs, rarities = self._runs(query), self._rarities(query)

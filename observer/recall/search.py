@@ -17,7 +17,7 @@ from observer.recall.distinct import distinct
 from observer.recall.query import plan
 from observer.recall.rank import COMPARED, Hit, recency, relevance
 
-_SPARE = 4
+_SPARE = 2
 """Items fetched beside those asked for, in case some say the same."""
 
 _TIE = 2
