@@ -344,8 +344,15 @@ def test_what_has_a_vector_of_the_model_is_counted(
     index = an_index(folder)
     index.refresh(told)
     assert index.embedded() == 5
+    with index.view(told) as view:
+        assert view.embedded == 5 / 7
     index.use("other", 64)
     assert index.embedded() == 0
+
+
+def test_of_no_items_all_have_a_vector(told: Told, an_index: Make) -> None:
+    with an_index().view(told) as view:
+        assert view.embedded == 1
 
 
 def test_threads_take_turns(told: Told, an_index: Make, fill: Make, answers: Make) -> None:

@@ -1,0 +1,230 @@
+"""The index follows the store, and everything gets a vector of the model in use."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import signal
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer import client
+from observer.capture.project import Places
+from observer.config import Settings
+from observer.daemon.health import Health
+from observer.daemon.indexing import Indexing
+from observer.daemon.late_store import LateStore
+from observer.daemon.tenure import Tenure
+from observer.daemon.writer import WriterThread
+from observer.embed.catalogue import ModelInfo, find
+from observer.embed.late import LateModel
+from observer.index import Index
+from observer.model import UNASSIGNED, Item, item_id, item_uuid
+from observer.paths import Home
+from observer.pipeline import Pipeline
+from observer.spool import Spool
+from observer.store.interface import Store
+from observer.store.sqlite import SqliteStore, stemmer
+
+Until = Callable[..., None]
+
+
+def items(count: int, *, start: int = 1) -> list[Item]:
+    return [
+        Item(
+            id=item_id(n),
+            uuid=item_uuid(f"e{n}", n),
+            kind="observation",
+            type="command",
+            title=f"Ran target {n}",
+            project_id=UNASSIGNED,
+            created_ms=n,
+        )
+        for n in range(start, start + count)
+    ]
+
+
+@pytest.fixture
+def store(home: Home) -> Iterator[SqliteStore]:
+    opened = SqliteStore(home.database)
+    yield opened
+    opened.close()
+
+
+class Bench:
+    """The tasks with all that they need, for one event loop."""
+
+    def __init__(self, home: Home, store: Store, info: ModelInfo) -> None:
+        self.store = store
+        self.health = Health()
+        self.index = Index(home.index, stem=stemmer(), is_owner=True)
+        self.index.use(info.id, info.dimensions)
+        model = LateModel(info)
+        pipeline = Pipeline(
+            store,
+            Spool(home.spool),
+            settings=Settings(),
+            places=Places(),
+            now_ms=lambda: 1,
+            embedder=model,
+        )
+        self._writer = WriterThread(pipeline, Tenure(home), self.health)
+        self.tasks = Indexing(
+            store, self.index, model, pipeline=pipeline, writer=self._writer, health=self.health
+        )
+
+    def run(self, *work: Callable[[], Awaitable[None]], until: Callable[[], Any]) -> None:
+        """Run tasks until a condition holds; none may end before."""
+        asyncio.run(self._run(work, until))
+        self._writer.close()
+
+    async def _run(self, work: Any, until: Callable[[], Any]) -> None:
+        tasks = [asyncio.ensure_future(each()) for each in work]
+        deadline = time.monotonic() + 20
+        try:
+            while not until():
+                assert time.monotonic() < deadline, "waited too long"
+                for task in tasks:
+                    assert not task.done(), task.exception()
+                await asyncio.sleep(0.01)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def vectors(self) -> dict[str, int]:
+        with self.store.read() as reader:
+            return dict(reader.vectors())
+
+
+@pytest.fixture
+def info(home: Home) -> ModelInfo:
+    return find("instant", home.models)
+
+
+@pytest.fixture
+def bench(home: Home, store: SqliteStore, info: ModelInfo) -> Bench:
+    return Bench(home, store, info)
+
+
+def put(store: Store, *made: Item) -> None:
+    with store.write() as writer:
+        writer.put_items(made)
+
+
+def test_what_was_stored_without_a_vector_gets_one(
+    bench: Bench, store: SqliteStore, info: ModelInfo
+) -> None:
+    put(store, *items(70))
+    bench.run(bench.tasks.embed_the_rest, until=lambda: bench.vectors() == {info.id: 70})
+
+
+def test_another_model_embeds_everything_anew_and_drops_the_old_vectors(
+    bench: Bench, store: SqliteStore, info: ModelInfo
+) -> None:
+    put(store, *items(40))
+    with store.write() as writer:
+        writer.put_vectors("former", {item.id: b"1234" for item in items(40)})
+    bench.run(bench.tasks.embed_the_rest, until=lambda: bench.vectors() == {info.id: 40})
+
+
+def test_what_comes_later_is_embedded_when_it_is_told_of(
+    bench: Bench, store: SqliteStore, info: ModelInfo
+) -> None:
+    put(store, *items(3))
+
+    def has_all() -> bool:
+        found = bench.vectors()
+        if found == {info.id: 3}:
+            put(store, *items(2, start=10))
+            bench.tasks.touch([None])
+            bench.tasks.touch([UNASSIGNED])
+        return found == {info.id: 5}
+
+    bench.run(bench.tasks.embed_the_rest, until=has_all)
+
+
+def test_the_index_takes_up_what_is_stored_and_embedded(bench: Bench, store: SqliteStore) -> None:
+    put(store, *items(5))
+    bench.run(
+        bench.tasks.keep_fresh,
+        bench.tasks.embed_the_rest,
+        until=lambda: bench.index.embedded() == 5,
+    )
+    assert bench.health.text() is None
+
+
+def test_a_store_that_cannot_be_opened_ends_no_task(
+    home: Home, tmp_path: Path, info: ModelInfo
+) -> None:
+    (tmp_path / "file").touch()
+    late = LateStore(lambda: SqliteStore(tmp_path / "file" / "observer.db"))
+    bench = Bench(home, late, info)
+    began = time.monotonic()
+    bench.run(
+        bench.tasks.keep_fresh,
+        bench.tasks.embed_the_rest,
+        until=lambda: "store" in (bench.health.text() or "") and time.monotonic() > began + 0.7,
+    )
+
+
+def test_an_index_that_fails_is_told_and_recovers(
+    bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, *items(1))
+    monkeypatch.setattr("observer.index.index.segment", None)
+    told = []
+
+    def is_well_again() -> bool:
+        ill = "index: " in (bench.health.text() or "")
+        if ill and not told:
+            told.append(ill)
+            monkeypatch.undo()
+            bench.tasks.touch([UNASSIGNED])
+        return bool(told) and not ill
+
+    bench.run(bench.tasks.keep_fresh, until=is_well_again)
+
+
+def test_a_model_with_a_problem_is_told_and_nothing_is_dropped(
+    home: Home, store: SqliteStore, info: ModelInfo
+) -> None:
+    folder = home.models / "broken"
+    folder.mkdir(parents=True)
+    (folder / "model.toml").write_text("dimensions = 'many'")
+    put(store, *items(2))
+    with store.write() as writer:
+        writer.put_vectors("former", {4: b"1234"})
+    bench = Bench(home, store, find("broken", home.models))
+    bench.run(bench.tasks.embed_the_rest, until=lambda: "model: " in (bench.health.text() or ""))
+    assert bench.vectors() == {"former": 1}
+
+
+def test_a_daemon_killed_while_it_embeds_leaves_each_item_one_vector(
+    home: Home, info: ModelInfo, until: Until
+) -> None:
+    made = items(3_000)
+    store = SqliteStore(home.database)
+    with store.write() as writer:
+        writer.put_items(made)
+        writer.put_vectors("former", {item.id: b"1234" for item in made})
+    moments = random.Random(20261122)
+
+    def vectors() -> dict[str, int]:
+        with store.read() as reader:
+            return dict(reader.vectors())
+
+    for _ in range(4):
+        client.ensure_daemon(home, wait_s=30)
+        time.sleep(moments.uniform(0.1, 0.8))  # the random moment itself, not a wait
+        os.kill(client.daemon_pid(home) or 0, signal.SIGKILL)
+        until(lambda: not client.is_running(home))
+    client.ensure_daemon(home, wait_s=30)
+    until(lambda: vectors() == {info.id: len(made)}, wait_s=60)
+    assert store.check() == "ok"
+    store.close()

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from observer.embed.catalogue import find, load
+from observer.embed.late import LateModel, packed
+from observer.embed.text import text_of
+from observer.model import Item
+
+Folder = Callable[..., Path]
+
+
+def an_item(number: int, title: str = "fix the login") -> Item:
+    return Item(id=number, uuid=str(number), kind="note", type="fact", title=title)
+
+
+@pytest.fixture
+def late(tmp_path: Path) -> LateModel:
+    return LateModel(find("instant", tmp_path))
+
+
+def test_who_cannot_wait_does_without_until_the_model_is_there(
+    late: LateModel, until: Callable[..., None]
+) -> None:
+    assert late.encode("login") is None
+    until(lambda: late.encode("login") is not None)
+
+
+def test_who_waits_gets_what_the_model_says(late: LateModel) -> None:
+    found = late.encode_patiently("fix the login")
+    assert found is not None
+    assert np.array_equal(found, load(late.info).embed(["fix the login"])[0])
+    assert np.linalg.norm(found) == pytest.approx(1, abs=1e-5)
+
+
+def test_items_get_the_packed_vectors_of_their_texts(late: LateModel) -> None:
+    items = [an_item(4), an_item(8, "another thing"), an_item(12, "")]
+    model = load(late.info)
+    expected = {item.id: packed(model.embed([text_of(item)]))[0].tobytes() for item in items}
+    assert late.made(items) == late.begin(items)() == expected
+    assert expected[12] == bytes(model.dimensions)
+    assert late.id == model.id
+
+
+def test_of_no_items_there_are_no_vectors(late: LateModel) -> None:
+    assert (late.made([]), late.begin([])()) == ({}, {})
+
+
+def test_a_slow_model_is_not_waited_for(tmp_path: Path) -> None:
+    late = LateModel(find("deep", tmp_path))
+    assert late.begin([an_item(4)])() == {}
+    assert list(late.made([an_item(4)])) == [4]
+
+
+def test_a_model_with_a_problem_is_never_there(copied: Folder, tmp_path: Path) -> None:
+    folder = copied(card="dimensions = 'many'")
+    late = LateModel(find("mine", folder.parent))
+    assert late.problem
+    assert late.encode_patiently("login") is None
+    assert (late.made([an_item(4)]), late.begin([an_item(4)])()) == ({}, {})
+
+
+def test_a_model_that_turns_out_to_be_damaged_says_so(copied: Folder) -> None:
+    folder = copied()
+    late = LateModel(find("mine", folder.parent))
+    (folder / "model.onnx").write_bytes(b"no graph")
+    assert late.problem == ""
+    assert late.encode_patiently("login") is None
+    assert "cannot be used" in late.problem
+
+
+def test_a_model_is_loaded_once(late: LateModel) -> None:
+    for _ in range(3):
+        late.start()
+    assert late.encode_patiently("a") is not None
