@@ -63,14 +63,16 @@ def info_command(*, name: str, as_json: bool) -> None:
 
 @model_command.command("use", epilog="Example: observer model use deep")
 @click.argument("name")
-@click.option("--wait/--no-wait", default=True, show_default=True, help="Show how it gets on.")
+@click.option(
+    "--wait/--no-wait",
+    default=True,
+    show_default=True,
+    help="Show how the daemon gets on with it; search goes on meanwhile.",
+)
 @json_option
 def use_command(*, name: str, wait: bool, as_json: bool) -> None:
-    """Choose the model by name or folder, and embed what is remembered anew with it.
-
-    The daemon does that in the background, whether this command waits or is broken off; search
-    goes on meanwhile, and says what it cannot find by meaning yet.
-    """
+    """Choose the model by name or folder, and have all that is remembered embedded anew with it."""
+    # By the daemon, in the background, whether this command waits or is broken off.
     here = home()
     model = catalogue.load(catalogue.find(name, here.models))
     write_setting(here, "model", name)
@@ -80,8 +82,10 @@ def use_command(*, name: str, wait: bool, as_json: bool) -> None:
             _watch(here, name)
     if as_json:
         emit({"model": name, "id": model.id, "dimensions": model.dimensions})
-    else:
-        say(f"model {name} is in use")
+        return
+    say(f"model {name} is in use")
+    if not client.is_running(here):
+        note("note: what is remembered is embedded anew once the daemon runs: observer up")
 
 
 def _watch(here: Home, name: str) -> None:

@@ -70,7 +70,7 @@ def test_use_writes_the_setting(run: Run, home: Home) -> None:
     ran = run("model", "use", "deep")
     assert ran.code == 0
     assert config.load(home, {}).model == "deep"
-    assert "in the background" in ran.err
+    assert ran.out == "model deep is in use\n"
     assert run("model", "list", "--json").json[1]["is_used"]
 
 

@@ -22,7 +22,9 @@ def test_search_finds_what_was_stored(run: Run, filled: Home) -> None:
 
 def test_search_for_people_begins_with_the_id(run: Run, filled: Home) -> None:
     hit = run("search", "bench", "--json").json["observations"][0]
-    assert run("search", "bench").out.startswith(f"#{hit['id']} command")
+    notice, first = run("search", "bench").out.splitlines()[:2]
+    assert notice == "(100% of the items are found by words alone: they are being embedded)"
+    assert first.startswith(f"#{hit['id']} command")
 
 
 def test_show_takes_any_handle(run: Run, filled: Home) -> None:

@@ -30,7 +30,17 @@ SUMMARY = (
 MOMENT = "id type title subtitle narrative project created_at created_at_epoch position"
 CONTEXT_ITEM = "id title content type project created_at created_at_epoch score signals"
 PARAMETERS = {
-    "search": {"query": None, "project": "", "limit": 10},
+    "search": {
+        "query": None,
+        "project": "",
+        "limit": 10,
+        "type": "",
+        "files": [],
+        "session": "",
+        "branch": "",
+        "since": "",
+        "until": "",
+    },
     "timeline": {"anchor_id": None, "depth_before": 5, "depth_after": 5},
     "get_observations": {"ids": None},
     "get_context": {"project": "", "token_budget": 2000, "query": ""},
@@ -45,6 +55,10 @@ PARAMETERS = {
         "query": "",
         "limit": 10,
         "id": "",
+        "session": "",
+        "branch": "",
+        "since": "",
+        "until": "",
     },
 }
 
