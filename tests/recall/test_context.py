@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from observer.errors import BadInput
 from observer.model import Item, Project, Session, SummaryFields
 from observer.recall.candidates import Sources
-from observer.recall.context import Costs, Entry, Pack, PackRequest, pack
+from observer.recall.context import MOST_MISSES, Costs, Entry, Pack, PackRequest, pack
 from observer.store.sqlite import SqliteStore
 
 Filled = Callable[..., Sources]
@@ -78,6 +78,12 @@ def test_old_matches_are_found_behind_many_new_items(filled: Filled, an_item: Ma
 def test_smaller_entries_follow_one_that_does_not_fit(filled: Filled) -> None:
     found = packed(filled("a" * 400, "small"), budget=OVERHEAD + 10)
     assert (ids(found), found.left_out) == ([8], 1)
+
+
+def test_after_many_that_do_not_fit_no_other_is_tried(filled: Filled) -> None:
+    sources = filled(*(chr(97 + n) * 400 for n in range(MOST_MISSES)), "small", "tiny")
+    found = packed(sources, budget=OVERHEAD + 10)
+    assert (ids(found), found.left_out) == ([], MOST_MISSES + 2)
 
 
 def test_knowledge_is_shortened_rather_than_dropped(filled: Filled, an_item: Make) -> None:

@@ -244,6 +244,15 @@ def test_meaning_finds_what_no_word_does(filled: Filled) -> None:
     assert (found.degraded, best.terms) == ("", ())
 
 
+def test_how_much_has_no_meaning_yet_is_said(
+    store: SqliteStore, filled: Filled, an_item: Make
+) -> None:
+    with store.write() as writer:
+        writer.put_items([an_item(n, title="bare") for n in (7, 8, 9)])
+    found = run(filled("apple", meanings=True), "apple")
+    assert found.degraded.startswith("75% of the items are found by words alone")
+
+
 def test_both_legs_speak_for_what_both_find(filled: Filled) -> None:
     sources = filled("a far thing", "zebra apple", "apple", meanings=True)
     assert titles(run(sources, "apple"))[0] == "apple"
