@@ -16,11 +16,12 @@ from observer.capture.project import Places
 from observer.config import Settings
 from observer.errors import StoreUnavailable
 from observer.events import Command, Commit, Event, Forget, Prompt, Remember, SessionEnd
+from observer.filters import Filters
 from observer.model import UNASSIGNED, Item, Place, Receipt, item_id
 from observer.paths import Home
 from observer.pipeline import FIRST_BATCH, Drained, Pipeline
 from observer.spool import Spool
-from observer.store.interface import Filters, Store
+from observer.store.interface import Store
 
 Post = Callable[..., str]
 Run = Callable[..., dict[str, Any]]
