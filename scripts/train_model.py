@@ -76,13 +76,13 @@ def main() -> None:
     tokenizer = minilm.tokenizer(words)
     teacher_model = minilm.MiniLM(minilm.quantised(minilm.full(weights)), tokenizer)
     vocabulary = _vocabulary(seen, words)
-    bags, batches, lesson = _prepared(seen, vocabulary, teacher_model, given.cache)
+    bags, batches, lessons = _prepared(seen, vocabulary, teacher_model, given.cache)
     sets = [*_held_out(every), *(retrieval.read(given.sets) if given.sets else [])]
     trial = Trial(vocabulary, bags, sets)
     trial.tell("distilled")
     recipe = tuning.Recipe()
     began = time.monotonic()
-    tuning.train(bags, batches, lesson, recipe)
+    tuning.train(bags, batches, lessons, recipe)
     trial.tell("trained")
     print(f"{recipe.steps} steps in {time.monotonic() - began:.0f} s")
     graph = table.graph(*bags.made())
@@ -108,19 +108,22 @@ def _vocabulary(seen: Sequence[Pair], words: bytes) -> Vocabulary:
 
 def _prepared(
     seen: Sequence[Pair], vocabulary: Vocabulary, minilm_model: minilm.MiniLM, cache: Path
-) -> tuple[tuning.Bags, Batches, tuning.Lesson]:
+) -> tuple[tuning.Bags, Batches, list[tuning.Lesson]]:
     """Return the table to begin with, and what it is trained on."""
     recipe = tuning.Recipe()
     texts = Texts(seen, vocabulary)
-    alone = teacher.vectors(minilm_model, [t.removeprefix("##") for t in vocabulary.tokens], cache)
-    begun = table.distilled(alone, dimensions=DIMENSIONS)
+    kept = [token.removeprefix("##") for token in vocabulary.kept]
+    alone = [teacher.vectors(minilm_model, tokens, cache) for tokens in (kept, vocabulary.added)]
+    begun = table.distilled(np.concatenate(alone), dimensions=DIMENSIONS)
     bags = tuning.Bags(begun, table.weights(texts.counts(len(vocabulary.tokens))))
-    taught = teacher.prose(seen, seed=recipe.seed)
-    lesson = tuning.Lesson(
-        [np.array(vocabulary.ids(text), np.int64) for text in taught],
-        teacher.vectors(minilm_model, taught, cache),
-    )
-    return bags, Batches(texts, size=recipe.batch, seed=recipe.seed), lesson
+    lessons = [
+        tuning.Lesson(
+            [np.array(vocabulary.ids(text), np.int64) for text in taught],
+            teacher.vectors(minilm_model, taught, cache),
+        )
+        for taught in teacher.prose(seen, seed=recipe.seed)
+    ]
+    return bags, Batches(texts, size=recipe.batch, seed=recipe.seed), lessons
 
 
 def _held_out(every: Sequence[Pair]) -> list[Set]:

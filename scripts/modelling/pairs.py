@@ -22,7 +22,8 @@ _HEAD = re.compile(
 )
 _FACT = re.compile(
     r"(?:^|\s)(?=(?:Added|Changed|Removed) (?:def|class|func|function|const|let|var|type|struct|"
-    r"interface|enum|trait|impl|fn|mod|module|macro|method|public|private|static|namespace)\b)"
+    r"interface|enum|trait|impl|fn|mod|module|macro|method|fun|public|private|protected|static|"
+    r"export|async|pub|template|namespace|abstract|final)\b)"
 )
 _NEXT_FACT = re.compile(r"\s(?=(?:Added|Changed|Removed) \w+ )")
 _NEXT_PART = re.compile(r" (?=(?:Notes: |Strings: |Introduces |Drops ))")

@@ -18,13 +18,13 @@ NOTES = 14000
 _NOTES_CHARS = range(60, 261)
 
 
-def prose(pairs: Sequence[Pair], *, seed: int) -> list[str]:
+def prose(pairs: Sequence[Pair], *, seed: int) -> tuple[list[str], list[str]]:
     """Return the texts that are taught: every subject once, and a choice of notes."""
     subjects = list(dict.fromkeys(pair.subject for pair in pairs))
     notes = [pair.parts.get("notes", "")[: _NOTES_CHARS.stop - 1] for pair in pairs]
     notes = [note for note in dict.fromkeys(notes) if len(note) in _NOTES_CHARS]
     chosen = np.random.default_rng(seed).permutation(len(notes))[:NOTES]
-    return subjects + [notes[place] for place in chosen]
+    return subjects, [notes[place] for place in chosen]
 
 
 def vectors(minilm: MiniLM, texts: Sequence[str], cache: Path) -> Vectors:

@@ -14,8 +14,8 @@ from modelling.batches import Batches, Ids, View
 from modelling.table import REPEATED
 
 Vectors = NDArray[np.float32]
-_PROSE = 320
-"""Texts of a step whose similarities are compared with MiniLM's."""
+_PROSE = 160
+"""Texts of each lesson in a step, whose similarities are compared with MiniLM's."""
 
 
 class Recipe(msgspec.Struct, frozen=True):
@@ -33,7 +33,7 @@ class Recipe(msgspec.Struct, frozen=True):
     shares: dict[str, float] = msgspec.field(
         default_factory=lambda: {"subject": 1.0, "names": 0.3, "prose": 0.5}
     )
-    taught: float = 1.0
+    taught: float = 2.0
     seed: int = 0
 
 
@@ -79,7 +79,7 @@ class Lesson(msgspec.Struct, frozen=True):
 def train(
     bags: Bags,
     batches: Batches,
-    lesson: Lesson,
+    lessons: Sequence[Lesson],
     recipe: Recipe,
 ) -> None:
     """Change the table and its weights in place."""
@@ -92,9 +92,9 @@ def train(
         optimiser, lambda step: min((step + 1) / 50, 1) * max(0.02, 1 - step / recipe.steps)
     )
     for _ in range(recipe.steps):
-        chosen = random.integers(0, len(lesson.texts), _PROSE)
+        chosen = [random.integers(0, len(lesson.texts), _PROSE) for lesson in lessons]
         loss = _contrast(bags, batches.next(), recipe)
-        loss = loss + recipe.taught * _difference(bags, lesson, chosen)
+        loss = loss + recipe.taught * _difference(bags, lessons, chosen)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]  # torch
         optimiser.step()
@@ -117,10 +117,13 @@ def _contrast(bags: Bags, views: dict[str, View], recipe: Recipe) -> torch.Tenso
     return torch.stack(losses).sum()
 
 
-def _difference(bags: Bags, lesson: Lesson, chosen: NDArray[np.int64]) -> torch.Tensor:
+def _difference(
+    bags: Bags, lessons: Sequence[Lesson], chosen: Sequence[NDArray[np.int64]]
+) -> torch.Tensor:
     """Return a hundred times the mean squared difference from MiniLM's cosines."""
-    made = bags([lesson.texts[place] for place in chosen])
-    taught = torch.from_numpy(lesson.vectors[chosen])
+    asked = list(zip(lessons, chosen, strict=True))
+    made = bags([lesson.texts[place] for lesson, places in asked for place in places])
+    taught = torch.from_numpy(np.concatenate([lesson.vectors[places] for lesson, places in asked]))
     difference = made @ made.T - taught @ taught.T
-    others = ~torch.eye(len(chosen), dtype=torch.bool)
+    others = ~torch.eye(len(made), dtype=torch.bool)
     return 100 * (difference[others] ** 2).mean()

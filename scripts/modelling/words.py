@@ -24,7 +24,9 @@ class Vocabulary:
     def __init__(self, bert: bytes, added: Iterable[str]) -> None:
         every = bert_words(bert)
         kept = [token for token in every if not (token[0] == "[" and token[-1] == "]" != token)]
-        self.tokens = [PADDING, UNKNOWN, *kept, *added]
+        self.kept = [PADDING, UNKNOWN, *kept]
+        self.added = list(added)
+        self.tokens = [*self.kept, *self.added]
         self.tokenizer = self._made()
         self._find = re.compile(WORDS).findall
         self._known: dict[str, list[int]] = {}
@@ -56,12 +58,12 @@ def bert_words(bert: bytes) -> dict[str, int]:
 
 
 def of_software(texts: Iterable[tuple[str, str]], bert: bytes, *, at_least: int) -> list[str]:
-    """Return the words that BERT lacks, commonest first.
+    """Return the words that BERT lacks, commonest first and equals by the alphabet.
 
     Args:
         texts: pairs of a text and the repository it is from.
         bert: the file of BERT's tokenizer.
-        at_least: texts that must have the word, from three repositories or more.
+        at_least: texts that must have the word, from two repositories or more.
     """
     lacking = bert_words(bert)
     find = re.compile(WORDS).findall
@@ -72,4 +74,5 @@ def of_software(texts: Iterable[tuple[str, str]], bert: bytes, *, at_least: int)
             if word not in lacking and len(word) in _LETTERS and not word.isdigit():
                 counts[word] += 1
                 places.setdefault(word, set()).add(repository)
-    return [w for w, n in counts.most_common() if n >= at_least and len(places[w]) >= 3]
+    found = [word for word, n in counts.items() if n >= at_least and len(places[word]) > 1]
+    return sorted(found, key=lambda word: (-counts[word], word))
