@@ -50,7 +50,7 @@ def read(folder: Path) -> Card:
     """
     for name in (CARD, *DIGESTED):
         if not (folder / name).is_file():
-            raise ConfigInvalid(f"{folder} has no {name}", hint="a model is three files: README")
+            raise ConfigInvalid(f"{folder} has no {name}", hint="see: Models in the README")
     return parse((folder / CARD).read_bytes()[: _CARD_BYTES + 1], source=str(folder / CARD))
 
 
