@@ -38,7 +38,11 @@ def model_command(context: click.Context) -> None:
 def list_command(*, as_json: bool = False) -> None:
     """List the models that ship with observer, then your own."""
     here = home()
-    rows = [_row(info, config.load(here).model) for info in catalogue.known(here.models)]
+    used = config.load(here).model
+    models = catalogue.known(here.models)
+    if used not in {info.name for info in models}:
+        models.append(catalogue.find(used, here.models))
+    rows = [_row(info, used) for info in models]
     if as_json:
         emit(rows)
         return
@@ -124,7 +128,7 @@ def pull_command(*, name: str, sha256: str, base_url: str | None, as_json: bool)
 
 def _row(info: ModelInfo, used: str) -> dict[str, Any]:
     told: dict[str, Any] = msgspec.structs.asdict(info)
-    return {**told, "folder": str(info.folder), "is_used": info.name == used}
+    return {**told, "folder": str(info.folder), "is_used": used in {info.name, str(info.folder)}}
 
 
 def _shown(row: dict[str, Any], name: str) -> object:

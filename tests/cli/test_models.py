@@ -83,10 +83,23 @@ def test_use_as_json_tells_the_vectors_name(run: Run) -> None:
     }
 
 
-def test_a_folder_may_be_used(run: Run, home: Home, tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ["{here}/mine", "./mine"], ids=["absolute", "relative"])
+def test_a_folder_may_be_used(
+    run: Run, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
     shutil.copytree(BUILT_IN / "instant", tmp_path / "mine")
-    assert run("model", "use", str(tmp_path / "mine")).code == 0
+    assert run("model", "use", path.format(here=tmp_path)).code == 0
     assert config.load(home, {}).model == str(tmp_path / "mine")
+    assert [row["is_used"] for row in run("model", "list", "--json").json] == [False, False, True]
+
+
+def test_a_chosen_model_that_is_gone_is_told(run: Run, home: Home) -> None:
+    home.root.mkdir()
+    home.config.write_text("model = 'gone'")
+    ran = run("model", "list")
+    assert ran.code == 3
+    assert "no model 'gone'" in ran.err
 
 
 @pytest.mark.parametrize(("name", "code"), [("unknown", 3), ("broken", 2)])
