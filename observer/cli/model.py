@@ -78,7 +78,10 @@ def use_command(*, name: str, wait: bool, as_json: bool) -> None:
     """Choose the model by name or folder, and have all that is remembered embedded anew with it."""
     # By the daemon, in the background, whether this command waits or is broken off.
     here = home()
-    model = catalogue.load(catalogue.find(name, here.models))
+    info = catalogue.find(name, here.models)
+    model = catalogue.load(info)
+    if name != info.name:
+        name = str(info.folder.absolute())  # the daemon works in another folder
     write_setting(here, "model", name)
     if client.stop(here, wait_s=RESTART_S):
         client.ensure_daemon(here, wait_s=RESTART_S)
