@@ -48,6 +48,9 @@ class Feed(Protocol):
     def epoch(self) -> str:
         """Return the name of the numbering of changes; another one begins anew."""
 
+    def newest_change(self) -> int:
+        """Return the number of the last change; 0 without any."""
+
     def changes(self, *, after: int, model: str, limit: int) -> Sequence[Change]:
         """Return the next changes, each item once, with its vector of a model."""
 
@@ -111,7 +114,7 @@ class Index:
         # Rows that were taken up for another model lack what the store has of this one.
         epoch = f"{feed.epoch()} {self._model}"
         if epoch != self._epoch:
-            self._begin(epoch)
+            self._begin(epoch, newest=feed.newest_change())
         for _ in range(at_most):
             changes = feed.changes(after=self._last, model=self._model, limit=BATCH)
             if changes:
@@ -124,9 +127,11 @@ class Index:
     def _last(self) -> int:
         return self._segments[-1].last_change if self._segments else 0
 
-    def _begin(self, epoch: str) -> None:
+    def _begin(self, epoch: str, *, newest: int) -> None:
         self._epoch = epoch
         self._segments = self._files.load(epoch)
+        if self._last > newest:
+            self._segments = []  # of a store that was put back to an earlier state
         self._settled = len(self._segments)
         _bury_versions(self._segments)
 

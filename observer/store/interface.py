@@ -60,6 +60,9 @@ class Reader(Protocol):
     def epoch(self) -> str:
         """Return the name of the numbering of changes; a rebuild begins another one."""
 
+    def newest_change(self) -> int:
+        """Return the number of the last change; 0 without any."""
+
     def changes(self, *, after: int, model: str, limit: int) -> list[Change]:
         """Return the next changes after a number, with vectors of a model: each item once.
 

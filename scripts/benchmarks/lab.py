@@ -124,16 +124,18 @@ def kill(home: Home) -> None:
         time.sleep(client.POLL_S)
 
 
-def until(holds: Callable[[], object], *, step_s: float = 0.01) -> None:
+def until(
+    holds: Callable[[], object], *, step_s: float = 0.01, wait_s: float = DEADLINE_S
+) -> None:
     """Wait for a condition.
 
     Raises:
         TimeoutError: it did not come true.
     """
-    deadline = time.monotonic() + DEADLINE_S
+    deadline = time.monotonic() + wait_s
     while not holds():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"waited {DEADLINE_S:g} s")
+            raise TimeoutError(f"waited {wait_s:g} s")
         time.sleep(step_s)
 
 

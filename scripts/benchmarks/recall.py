@@ -46,7 +46,7 @@ def run(options: Options) -> Iterator[Figure]:
         begun = time.perf_counter()
         daemon = place.up()
         with wire(next(iter(launchers().values())), place.folder) as asked:
-            until(lambda: "degraded" not in asked.call("search", query="total"))
+            until(lambda: "degraded" not in asked.call("search", query="total"), wait_s=900.0)
             took_s = time.perf_counter() - begun
             yield Figure(f"index of {items:,} items made", [items / took_s], " items/s")
             for tool, asks in (

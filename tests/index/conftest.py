@@ -53,6 +53,9 @@ class Told:
     def epoch(self) -> str:
         return self.name
 
+    def newest_change(self) -> int:
+        return max(map(_number, self._newest.values()), default=0)
+
     def changes(self, *, after: int, model: str, limit: int) -> Sequence[Change]:
         self.asked_after.append(after)
         some = sorted((c for c in self._newest.values() if c.change > after), key=_number)

@@ -228,6 +228,13 @@ def test_files_of_another_format_or_numbering_are_made_again(
     assert told.asked_after[0] == 0
 
 
+def test_files_of_a_store_that_was_put_back_are_made_again(
+    settled: Path, told: Told, an_index: Make, fresh: Make, answers: Make
+) -> None:
+    earlier = told.upto(told.newest_change() - 1)
+    assert answers(an_index(settled), earlier) == fresh(earlier)
+
+
 def test_a_segment_without_all_its_arrays_is_made_again(
     settled: Path, told: Told, an_index: Make, fresh: Make, answers: Make
 ) -> None:

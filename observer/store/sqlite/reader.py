@@ -77,6 +77,11 @@ class SqliteReader:
         row = self._row("SELECT value FROM meta WHERE key = 'epoch'")
         return str(row[0]) if row else ""
 
+    def newest_change(self) -> int:
+        """See `Reader.newest_change`."""
+        row = self._row("SELECT max(change) FROM item")
+        return (row and row[0]) or 0
+
     def changes(self, *, after: int, model: str, limit: int) -> list[Change]:
         """See `Reader.changes`."""
         rows = self._rows(

@@ -68,7 +68,7 @@ class SqliteWriter(SqliteReader):
         items = list(items)
         many = self._connection.executemany
         (newest,) = self._row("SELECT coalesce(max(id), 0) FROM item") or (0,)
-        changed = enumerate(items, start=self._last_change() + 1)
+        changed = enumerate(items, start=self.newest_change() + 1)
         living = [item for item in items if item.deleted_ms is None]
         dead = [(item.id,) for item in items if item.deleted_ms is not None]
         many(_PUT_ITEM, ((*item_row(item), change) for change, item in changed))
@@ -83,7 +83,7 @@ class SqliteWriter(SqliteReader):
 
     def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> None:
         """See `Writer.put_vectors`."""
-        change = self._last_change()
+        change = self.newest_change()
         for item_id, vector in vectors.items():
             change += 1
             self._connection.execute(
@@ -95,10 +95,6 @@ class SqliteWriter(SqliteReader):
     def drop_vectors(self, *, but: str) -> None:
         """See `Writer.drop_vectors`."""
         self._connection.execute("DELETE FROM item_vector WHERE model <> ?", (but,))
-
-    def _last_change(self) -> int:
-        row = self._row("SELECT max(change) FROM item")
-        return (row and row[0]) or 0
 
     def put_project(self, project: Project) -> None:
         """See `Writer.put_project`."""
