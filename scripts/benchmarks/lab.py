@@ -124,9 +124,7 @@ def kill(home: Home) -> None:
         time.sleep(client.POLL_S)
 
 
-def until(
-    holds: Callable[[], object], *, step_s: float = 0.01, wait_s: float = DEADLINE_S
-) -> None:
+def until(holds: Callable[[], object], *, step_s: float = 0.01, wait_s: float = DEADLINE_S) -> None:
     """Wait for a condition.
 
     Raises:
