@@ -223,6 +223,8 @@ def _environment(home: Home) -> dict[str, str]:
     }
     kept.pop("OBSERVER_SESSION", None)
     kept["OBSERVER_HOME"] = str(home.root)
+    # Its products are small: a second thread would cost 20 MB and win nothing.
+    kept["OPENBLAS_NUM_THREADS"] = "1"
     package_parent = Path(__file__).parents[1]
     if package_parent.name not in {"site-packages", "dist-packages"}:
         kept["PYTHONPATH"] = str(package_parent)  # a checkout that nobody installed

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 
 from observer.daemon.health import Health
+from observer.daemon.heap import give_memory_back
 from observer.daemon.writer import WriterThread
 from observer.embed.late import LateModel
 from observer.errors import ObserverError, StoreUnavailable
@@ -19,6 +21,8 @@ log = logging.getLogger(__name__)
 
 PAUSE_S = 0.3
 """What is stored within this time is taken up at once; a search does not wait for it."""
+LONG_S = 0.5
+"""What took longer left much behind that the allocator keeps: 46 of 215 MB after 10,000 items."""
 BATCH = 32
 """Items embedded between two chances for others to write."""
 
@@ -97,5 +101,8 @@ class Indexing:
         return after if self._model.problem else self._pipeline.embed(after, limit=BATCH)
 
     def _refresh(self) -> None:
+        begun_s = time.monotonic()
         with self._store.read() as reader:
             self._index.refresh(reader)
+        if time.monotonic() - begun_s > LONG_S:
+            give_memory_back()
