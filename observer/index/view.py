@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -19,8 +20,11 @@ from observer.index.vectors import Vector, cosines, distances, signs
 LEAST_RARITY = 1e-6
 """What a word that most items hold is worth: enough to match, too little to matter."""
 
-RESCORED = 10
-"""Vectors compared in full for one that is wanted. Source: recall@10 at a million items."""
+RESCORED = 13
+"""Vectors compared in full, times the square root of all: 4,000 of 100,000, 13,000 of a million.
+
+Source: recall@10 against exact of 0.98 and more with 256 dimensions; 2,400 and 8,000 give 0.97.
+"""
 
 SAMPLED = 4_096
 """Rows that tell how near the nearest of a segment are."""
@@ -105,7 +109,8 @@ class View:
     def by_meaning(self, query: Vector, wanted: Sequence[Wanted]) -> list[Best]:
         """Return the rows whose vectors point most nearly where the query does, of each list."""
         pattern = signs(query[np.newaxis])
-        nearest = [_Top(RESCORED * each.limit) for each in wanted]
+        looked_at = int(RESCORED * math.sqrt(self.size))
+        nearest = [_Top(max(looked_at, each.limit)) for each in wanted]
         for number, segment in self._newest_first():
             if segment.model != self.model:
                 continue
