@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
@@ -19,8 +20,6 @@ from benchmarks.wire import Wire, processor_s, rss_mib, wire
 from observer.filters import Filters
 from observer.index import Wanted
 from observer.recall.candidates import BY_MEANING
-from observer.recall.language import quoted
-from observer.store.interface import Reader
 
 ITEMS = 100_000
 QUERIES = 40
@@ -29,8 +28,8 @@ AIMS = (Aim(percent=50, most=6.0), Aim(percent=95, most=20.0))
 
 EXACT = Aim(least=0.98)
 
-RARE, MIDDLING, COMMON = (1, 0.0005), (0.001, 0.01), (0.05, 1)
-"""The share of items that hold a word of each sort; 1 for RARE means one item at least."""
+RARE, MIDDLING, COMMON = (0, 0.0005), (0.001, 0.01), (0.05, 1)
+"""The share of narratives that hold a word of each sort."""
 
 _WORD = re.compile(r"[A-Za-z]{3,20}")
 _SYMBOL = re.compile(r"[a-z]{2,}(?:_[a-z]{2,}){1,4}|[A-Z][a-z]+(?:[A-Z][a-z]+){1,3}")
@@ -42,7 +41,7 @@ def run(options: Options) -> Iterator[Figure]:
     database = shelf.opened(options.texts, options.work, items)
     with lab(options) as place:
         shutil.copyfile(database, place.home.database)
-        queries = _queries(place, shelf.read(options.texts), options.rounds(QUERIES))
+        queries = _queries(shelf.read(options.texts), options.rounds(QUERIES))
         begun = time.perf_counter()
         daemon = place.up()
         with wire(next(iter(launchers().values())), place.folder) as asked:
@@ -147,18 +146,13 @@ def _took_ms(ask: Callable[[], object]) -> float:
     return (time.perf_counter() - begun) * 1000
 
 
-def _queries(place: Lab, texts: shelf.Texts, rounds: int) -> dict[str, list[str]]:
+def _queries(texts: shelf.Texts, rounds: int) -> dict[str, list[str]]:
     """Make queries of every sort from the words that the items hold."""
     chance = random.Random(5)  # noqa: S311 - the same queries each time
-    words = sorted({word.lower() for text in texts.narratives for word in _WORD.findall(text)})
-    chance.shuffle(words)
-    with place.store() as store, store.read() as reader:
-        count = reader.totals().items
-        shares = {word: _share(reader, word, count) for word in words[: 200 * rounds]}
-        shares |= {word: _share(reader, word, count) for word in _commonest(texts)}
+    counts = Counter(word for text in texts.narratives for word in set(_WORD.findall(text.lower())))
     rare, middling, common = (
-        [word for word, share in shares.items() if low <= share <= high]
-        for low, high in ((RARE[0] / count, RARE[1]), MIDDLING, COMMON)
+        [word for word, n in sorted(counts.items()) if low <= n / len(texts.narratives) <= high]
+        for low, high in (RARE, MIDDLING, COMMON)
     )
     symbols = sorted({name for text in texts.narratives for name in _SYMBOL.findall(text)})
     return {
@@ -175,18 +169,6 @@ def _queries(place: Lab, texts: shelf.Texts, rounds: int) -> dict[str, list[str]
             for _ in range(rounds)
         ],
     }
-
-
-def _share(reader: Reader, word: str, count: int) -> float:
-    return len(reader.match(quoted(word), Filters(), limit=count)) / count
-
-
-def _commonest(texts: shelf.Texts) -> list[str]:
-    counts: dict[str, int] = {}
-    for text in texts.narratives:
-        for word in set(_WORD.findall(text.lower())):
-            counts[word] = counts.get(word, 0) + 1
-    return sorted(counts, key=lambda word: -counts[word])[:60]
 
 
 def _phrases(texts: shelf.Texts) -> list[str]:
