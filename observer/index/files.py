@@ -63,8 +63,8 @@ class Files:
         self._names.update(zip(found, listed.segments, strict=True))
         return found
 
-    def settle(self, epoch: str, segments: Sequence[Segment]) -> None:
-        """Make these the settled segments.
+    def settle(self, epoch: str, segments: Sequence[Segment]) -> list[Segment]:
+        """Make these the settled segments; returns them as they are on the disk, mapped.
 
         Raises:
             OSError: the disk is full or read-only; the former ones stay settled.
@@ -75,8 +75,21 @@ class Files:
         unfinished = self._folder / f".{_LIST}"
         unfinished.write_bytes(msgspec.json.encode(listed))
         unfinished.replace(self._folder / _LIST)
-        self._names.update(zip(segments, names, strict=True))
+        mapped = [self._mapped(*pair) for pair in zip(segments, names, strict=True)]
+        self._names.update(zip(mapped, names, strict=True))
         self._sweep({_LIST, *names})
+        return mapped
+
+    def _mapped(self, one: Segment, name: str) -> Segment:
+        """Return a segment that need not be in memory, with the same rows buried."""
+        if one in self._names:
+            return one
+        try:
+            found = loaded(load(self._folder / name))
+        except Torn:  # the next start makes it again
+            return one
+        found.bury_rows(one.buried)
+        return found
 
     def _named(self, one: Segment) -> str:
         if name := self._names.get(one):

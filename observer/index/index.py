@@ -172,11 +172,12 @@ class Index:
         if not self._is_owner or count == self._settled:
             return
         try:
-            self._files.settle(self._epoch, self._segments[:count])
+            mapped = self._files.settle(self._epoch, self._segments[:count])
         except OSError as error:
             # It is derived: the next start makes it again.
             _log.warning("cannot write the index: %s", error)
         else:
+            self._segments[:count] = mapped
             self._settled = count
 
 

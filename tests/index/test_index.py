@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.index import Index
-from observer.index.arrays import load, save
+from observer.index.arrays import Torn, load, save
 from observer.index.files import FORMAT, Files
 from observer.index.making import Facts, segment
 from observer.index.tokens import Codes
@@ -429,3 +429,36 @@ def _write_for_ever(index: Index, portions: Sequence[Any]) -> None:
             index._epoch = ""  # as after a restart: everything from the disk again
     finally:
         os._exit(1)
+
+
+def test_what_is_settled_need_not_be_in_memory(
+    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+) -> None:
+    index = an_index(folder)
+    fill(told, 80)
+    index.refresh(told)
+    told.delete(told.newest()[0].id)
+    index.refresh(told)
+    index.close()
+    assert all(not each.ids.flags.writeable for each in index._segments)
+    assert answers(index, told) == fresh(told)
+
+
+def test_what_cannot_be_mapped_again_stays_in_memory(
+    folder: Path,
+    told: Told,
+    an_index: Make,
+    fill: Make,
+    answers: Make,
+    fresh: Make,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def torn(path: Path) -> None:
+        raise Torn(path.name)
+
+    monkeypatch.setattr("observer.index.files.load", torn)
+    index = an_index(folder)
+    fill(told, 80)
+    index.refresh(told)
+    index.close()
+    assert answers(index, told) == fresh(told)

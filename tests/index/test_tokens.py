@@ -34,7 +34,10 @@ def coded(*stems: str) -> list[int]:
     return [code(stem) for stem in stems]
 
 
-SMALL = st.characters(categories=["Ll", "Lo", "Nd", "No", "Zs", "Po", "Pc", "Sm"])
+# The engine knows an older Unicode: of letters since then they may differ.
+SMALL = st.characters(
+    max_codepoint=0x24F, categories=["Ll", "Lo", "Nd", "No", "Zs", "Po", "Pc", "Sm"]
+)
 TEXTS = st.text(st.one_of(SMALL, st.sampled_from("aéos\u0301 \n_-/.")), max_size=40)
 
 
