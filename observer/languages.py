@@ -62,6 +62,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{3,60}")
+"""A name long enough to tell something."""
+
 KEYWORDS = _words(
     """
     False None String True abstract and any args async await bool boolean break case catch char

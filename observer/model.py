@@ -165,6 +165,19 @@ class Item(Value):
     deleted_ms: int | None = None
 
 
+def columns_of(item: Item) -> tuple[str, ...]:
+    """Return what of an item is searched: title, subtitle, narrative, facts, concepts, files."""
+    files = dict.fromkeys((*item.files_modified, *item.files_read))
+    return (
+        item.title,
+        item.subtitle,
+        item.narrative,
+        "\n".join(item.facts),
+        " ".join(item.concepts),
+        "\n".join(files),
+    )
+
+
 class Change(Value):
     """An item as it is since the change of that number; without `item` it is no more.
 

@@ -71,10 +71,9 @@ def search_command(
 
 
 def _explain(memory: Memory, found: Found) -> None:
-    names: dict[int | None, str] = {known.id: known.name for known in memory.projects()}
     for remark in filter(None, (found.notice, found.degraded)):
         say(f"({remark})")
-    told = render.explained(found.hits, lambda project: names.get(project, ""))
+    told = render.explained(found.hits, rows.project_names(memory.projects()))
     say(told or "nothing found")
 
 
@@ -142,11 +141,7 @@ def _recall(
     chosen = project or (here.uuid if here else None)
     wanted = narrow(**narrowed, now_ms=now_ms())
     found = memory.recall(query, limit=limit, project=chosen, narrow=wanted)
-    names: dict[int | None, str] = {known.id: known.name for known in memory.projects()}
-
-    def name(project_id: int | None) -> str:
-        return names.get(project_id, "")
-
+    name = rows.project_names(memory.projects())
     text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))
     result = rows.Found(
         observations=[rows.observation(hit.item, name) for hit in found.hits],

@@ -3,9 +3,8 @@
 `Index` keeps it, `View` answers. Read `segment` to learn what is in it, `view` what it is asked.
 """
 
-from observer.index.index import BATCH, Feed, Index
-from observer.index.segment import WEIGHTS
-from observer.index.tokens import WORD, Stem, pieces
+from observer.index.index import Feed, Index
+from observer.index.tokens import WORD, WORD_CHARS, Stem, pieces
 from observer.index.view import Best, View, Wanted
 
-__all__ = ["BATCH", "WEIGHTS", "WORD", "Best", "Feed", "Index", "Stem", "View", "Wanted", "pieces"]
+__all__ = ["WORD", "WORD_CHARS", "Best", "Feed", "Index", "Stem", "View", "Wanted", "pieces"]

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import zlib
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import chain
 
-from observer.model import Item
+from observer.model import Item, columns_of
 
 Stem = Callable[[str], tuple[str, ...]]
 """Returns the terms under which a word is kept: folded and stemmed."""
@@ -73,23 +73,11 @@ class Codes(dict[str, tuple[int, ...]]):
 
     def of_item(self, item: Item) -> array[int]:
         """Return the codes of an item's columns, each column ended by `SEPARATOR`."""
-        words = _WORD_OR_END.findall(_COLUMN_END.join((*_columns(item), "")))
+        columns = (text.replace(_COLUMN_END, " ") for text in columns_of(item))
+        words = _WORD_OR_END.findall("".join(text + _COLUMN_END for text in columns))
         return array("I", chain.from_iterable(map(self.__getitem__, words)))
 
 
 def code(term: str) -> int:
     """Return the code of a stem, 1 to 2^32 - 1."""
     return zlib.crc32(term.encode("utf-8", "surrogatepass")) or 1
-
-
-def _columns(item: Item) -> Sequence[str]:
-    files = dict.fromkeys((*item.files_modified, *item.files_read))
-    columns = (
-        item.title,
-        item.subtitle,
-        item.narrative,
-        "\n".join(item.facts),
-        "\n".join(item.concepts),
-        "\n".join(files),
-    )
-    return [text.replace(_COLUMN_END, " ") for text in columns]

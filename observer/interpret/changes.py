@@ -7,19 +7,17 @@ end, so the time is linear in the text; symbols are found by their defining line
 
 from __future__ import annotations
 
-import re
 import sys
 
 from observer.events import Edit, FileWrite, Value
 from observer.interpret.wording import distinct, one_line
-from observer.languages import FLAT, KEYWORDS, definition, language_of
+from observer.languages import FLAT, IDENTIFIER, KEYWORDS, definition, language_of
 
 SYMBOLS = 24
 """Most symbols of one sort that a change names."""
 NAMES = 12
 """Most identifiers that a change names as coming in or going out."""
 
-_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{3,60}")
 _LINES = 4000
 _NAMED_CHARS = 8192
 _CONTINUING = frozenset(")]{")
@@ -144,7 +142,7 @@ def _identifiers(lines: list[str], other: str) -> tuple[str, ...]:
     if not lines:
         return ()
     found: dict[str, None] = {}
-    for name in _IDENTIFIER.findall("\n".join(lines)[:_NAMED_CHARS]):
+    for name in IDENTIFIER.findall("\n".join(lines)[:_NAMED_CHARS]):
         if name not in found and name not in KEYWORDS and name not in other:
             found[name] = None
             if len(found) == NAMES:

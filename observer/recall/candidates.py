@@ -84,6 +84,7 @@ class Candidates:
         self.has_meaning = has_meaning
         self.degraded = degraded
         self._columns = columns
+        self._words: list[str] = columns["words"].tolist()
         self._places = {item_id: place for place, item_id in enumerate(self.ids)}
 
     def lists(self) -> list[list[int]]:
@@ -106,7 +107,7 @@ class Candidates:
         return Signals(
             **{name: float(columns[name][place]) for name in COMPARED},
             recency=recency,
-            terms=tuple(compress(columns["words"].tolist(), columns["held"][place].tolist())),
+            terms=tuple(compress(self._words, columns["held"][place].tolist())),
             words_rank=int(columns["words_rank"][place]) or None,
             meaning_rank=int(columns["meaning_rank"][place]) or None,
         )

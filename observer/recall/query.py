@@ -14,10 +14,10 @@ import msgspec
 
 from observer.errors import BadInput
 from observer.events import Value
-from observer.index import WORD, pieces
+from observer.index import WORD, WORD_CHARS, pieces
 from observer.recall.language import MAX_TERMS, Token, parse, quoted, tokens, uses_operators
 
-MAX_WORD = 200
+MAX_WORD = WORD_CHARS
 """Characters of one word that are looked at; what is longer is no word."""
 
 MAX_SHAPES = 16

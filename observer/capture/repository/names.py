@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from observer.capture.redact import redact_text
-from observer.languages import FLAT, KEYWORDS, language_of
+from observer.capture.repository.symbols import DATA
+from observer.languages import FLAT, IDENTIFIER, KEYWORDS, language_of
 
 MOST_NAMES = 8
 """Names told of one file."""
@@ -18,8 +19,6 @@ MOST_BYTES = 6_000
 MOST_DIGITS = 3
 """Of a name; what has more is a number, a digest or a date."""
 
-_DATA = "json"
-_NAME = re.compile(r"[A-Za-z_$][\w$]{3,60}")
 _MARK = re.compile(r"\[redacted:[a-z-]+\]|\[private\]")
 
 
@@ -28,7 +27,7 @@ class Names:
 
     def __init__(self, path: str) -> None:
         language = language_of(path)
-        self._is_code = bool(language) and language not in FLAT and language != _DATA
+        self._is_code = bool(language) and language not in FLAT and language != DATA
         self._lines: dict[bytes, list[bytes]] = {b"+": [], b"-": []}
         self._room = {b"+": MOST_BYTES, b"-": MOST_BYTES}
 
@@ -43,7 +42,7 @@ class Names:
         added, removed = self._text(b"+"), self._text(b"-")
         if not added:
             return ()
-        found = dict.fromkeys(_NAME.findall(_MARK.sub(" ", redact_text(added))))
+        found = dict.fromkeys(IDENTIFIER.findall(_MARK.sub(" ", redact_text(added))))
         new = (name for name in found if _tells(name) and name not in removed)
         return tuple(name for _, name in zip(range(MOST_NAMES), new, strict=False))
 

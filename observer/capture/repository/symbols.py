@@ -13,7 +13,7 @@ MOST_SYMBOLS = 30
 """Symbols named of one file; a last entry says that there are more."""
 CUT = "[… more]"
 
-_DATA = "json"
+DATA = "json"
 """A language of which every line would be a definition: it names nothing here."""
 _LINE_BYTES = 300
 _BRACKETS = "{}()[];, \t\r\f\v"
@@ -24,7 +24,7 @@ class Symbols:
 
     def __init__(self, path: str) -> None:
         language = language_of(path)
-        self._language = "" if language == _DATA else language
+        self._language = "" if language == DATA else language
         self._around = ""
         self._names: dict[str, None] = {}
 

@@ -231,8 +231,7 @@ class Core:
         return project.uuid if project else None
 
     def _names(self) -> rows.ProjectName:
-        names: dict[int | None, str] = {p.id: p.name for p in self._memory.projects()}
-        return lambda project_id: names.get(project_id, "")
+        return rows.project_names(self._memory.projects())
 
     def _summary(self, item: Item, name: rows.ProjectName) -> rows.Summary:
         session = self._memory.session(item.session_id) if item.session_id is not None else None

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from observer.front.tool import Row
-from observer.model import Item, SummaryFields, iso
+from observer.model import Item, Project, SummaryFields, iso
 from observer.recall.context import Entry
 from observer.recall.rank import Hit
 
@@ -149,6 +149,12 @@ class Context(Row):
     left_out: int | UnsetType = UNSET
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
+
+
+def project_names(projects: Iterable[Project]) -> ProjectName:
+    """Return what gives the name of a project by its id; none has an empty one."""
+    names: dict[int | None, str] = {project.id: project.name for project in projects}
+    return lambda project_id: names.get(project_id, "")
 
 
 def observation(item: Item, name: ProjectName) -> Observation:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from observer.events import Event, kind_of
-from observer.model import Change, Item, Project, Recorded, Session, SummaryFields
+from observer.model import Change, Item, Project, Recorded, Session, SummaryFields, columns_of
 
 Row = tuple[Any, ...]
 """One result row; `Any` because SQLite's columns are typed by the schema, not by Python."""
@@ -140,17 +140,8 @@ def kind_term(kind: str) -> str:
 
 def index_row(item: Item) -> Row:
     """Return what `item_words` holds of an item: its id, six columns, its place."""
-    files = dict.fromkeys((*item.files_modified, *item.files_read))
-    return (
-        item.id,
-        code_aware(item.title),
-        code_aware(item.subtitle),
-        code_aware(item.narrative),
-        code_aware("\n".join(item.facts)),
-        code_aware(" ".join(item.concepts)),
-        code_aware("\n".join(files)),
-        f"{project_term(item.project_id)} {kind_term(item.kind)}",
-    )
+    place = f"{project_term(item.project_id)} {kind_term(item.kind)}"
+    return (item.id, *map(code_aware, columns_of(item)), place)
 
 
 def code_aware(text: str) -> str:
