@@ -121,6 +121,12 @@ def test_a_kill_amid_a_long_backlog_leaves_no_process_and_loses_nothing(
 
 
 def readers(daemon: psutil.Process) -> list[psutil.Process]:
-    return [
-        child for child in daemon.children() if "observer.pipeline.ahead" in str(child.cmdline())
-    ]
+    return [child for child in daemon.children() if "observer.pipeline.ahead" in command_of(child)]
+
+
+def command_of(process: psutil.Process) -> str:
+    """Return a command line; empty for a process that ended, buried or not."""
+    try:
+        return str(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
