@@ -169,7 +169,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the daemon, whose end is ours
     gc.disable()  # nothing that is read is cyclic, and the process is short-lived
     order = _order(sys.stdin.buffer.read())
-    with suppress(BrokenPipeError), open(1, "wb") as out:
+    with suppress(BrokenPipeError), sys.stdout.buffer as out:
         for page in pages(order):
             data = _encode(page)
             out.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)

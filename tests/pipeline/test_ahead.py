@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import gc
+import io
 import os
 import signal
 import subprocess
@@ -16,7 +18,7 @@ from observer.config import Settings
 from observer.errors import StoreUnavailable
 from observer.paths import Home
 from observer.pipeline import BATCH, Pipeline
-from observer.pipeline.ahead import BACKLOG, PAGE, PAGE_BYTES, Ahead, Order, Page, pages
+from observer.pipeline.ahead import BACKLOG, PAGE, PAGE_BYTES, Ahead, Order, Page, main, pages
 from observer.pipeline.reading import Reading
 from observer.spool import Spool
 from observer.spool.entry import envelope
@@ -179,6 +181,56 @@ def test_a_page_says_what_reading_says(
     told = [[msgspec.structs.replace(one, gist=None) for one in located] for _, located in batch]
     assert told == [reading.read(entry) for entry in entries]
     assert [entry for entry, _ in batch] == [entry._replace(data=b"") for entry in entries]
+
+
+def test_one_that_cannot_start_is_not_tried_again(
+    make_pipeline: Callable[..., Pipeline],
+    ahead: Ahead,
+    fill: Fill,
+    spool: Spool,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("observer.pipeline.ahead._COMMAND", ("/no/such/python",))
+    fill(LONG)
+    drained(make_pipeline(ahead=ahead))
+    assert (spool.depth(), ahead.is_reading) == (0, False)
+    assert [one.getMessage() for one in caplog.records] == [
+        "the process that reads ahead cannot start: No such file or directory; going on without one"
+    ]
+
+
+def test_a_pipeline_that_closes_ends_its_process(
+    make_pipeline: Callable[..., Pipeline], ahead: Ahead, fill: Fill
+) -> None:
+    fill(2)
+    ahead.begin(in_hand=())
+    process = process_of(ahead)
+    make_pipeline(ahead=ahead).close()
+    assert (ahead.is_reading, process.returncode) == (False, -signal.SIGKILL)
+
+
+def test_the_process_writes_pages_behind_their_lengths(
+    fill: Fill, order: Order, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = fill(3)
+    asked = io.TextIOWrapper(io.BytesIO(msgspec.msgpack.encode(order)))
+    monkeypatch.setattr("sys.stdin", asked)
+    with (tmp_path / "out").open("w") as out, monkeypatch.context() as patched:
+        patched.setattr("sys.stdout", out)
+        interrupted = signal.getsignal(signal.SIGINT)
+        try:
+            main()
+        finally:
+            signal.signal(signal.SIGINT, interrupted)
+            gc.enable()
+    told = (tmp_path / "out").read_bytes()
+    assert len(told) == 8 + int.from_bytes(told[:8], "big")
+    assert [line.id for line in msgspec.msgpack.decode(told[8:], type=Page).lines] == names
+
+
+def test_nothing_makes_no_page(order: Order) -> None:
+    assert list(pages(order)) == []
 
 
 def test_pages_of_nothing_are_left_out(fill: Fill, order: Order) -> None:
