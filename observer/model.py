@@ -125,11 +125,24 @@ class SummaryFields(Value):
     notes: str = ""
 
 
+class Link(Value):
+    """What an item has to do with another one.
+
+    `kind` is a verb or a noun of the item that holds it: `fixes`, `evidence`, `reverts`,
+    `replaces`, `supersedes` … `target` is the other item's id, 0 where only its `title` is known.
+    """
+
+    kind: str
+    target: int = 0
+    title: str = ""
+
+
 class Item(Value):
     """Anything that can be recalled. Paths are relative to the project's root where inside it.
 
     `discovery_tokens` estimates what the original cost the agent: characters / 4, rounded up.
-    `folded` counts the happenings that this item stands for.
+    `folded` counts the happenings that this item stands for. `signature` is the normalised error
+    that it tells of, the same in another month or project; empty where there is none.
     """
 
     id: int
@@ -144,6 +157,8 @@ class Item(Value):
     files_read: tuple[str, ...] = ()
     files_modified: tuple[str, ...] = ()
     summary: SummaryFields | None = None
+    links: tuple[Link, ...] = ()
+    signature: str = ""
     project_id: int | None = None
     session_id: int | None = None
     author: Literal["person", "agent", "system"] = "system"

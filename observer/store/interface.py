@@ -15,7 +15,7 @@ from typing import Protocol
 
 from observer.events import Value
 from observer.filters import Filters
-from observer.model import Change, Item, Project, Recorded, Session
+from observer.model import Change, Item, Link, Project, Recorded, Session
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 """Columns that a query can name (`title:auth*`); `files` holds read and modified paths."""
@@ -85,6 +85,18 @@ class Reader(Protocol):
         """Return observations, summaries and notes of the anchor's project around it in time.
 
         Oldest first by (`created_ms`, `id`), the anchor included.
+        """
+
+    def linked_to(self, ids: Sequence[int]) -> list[tuple[int, Link]]:
+        """Return the links of living items that lead to one of the ids.
+
+        Each with the id of the item that holds it, in the order of those.
+        """
+
+    def with_signature(self, signature: str, filters: Filters, *, limit: int) -> list[Item]:
+        """Return items that tell of an error, newest first by (`created_ms`, `id`).
+
+        No signature is no error: it has no items.
         """
 
     def resolve(self, handle: str) -> list[int]:

@@ -1,6 +1,6 @@
 """Numbered migrations: which exist, which a database still needs.
 
-A released migration never changes. The engine runs each in one transaction, after a backup.
+A released migration never changes. The engine runs each in one transaction, all after a backup.
 """
 
 from __future__ import annotations

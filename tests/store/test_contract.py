@@ -17,6 +17,7 @@ from observer.model import (
     UNASSIGNED,
     Change,
     Item,
+    Link,
     Project,
     Recorded,
     Session,
@@ -131,6 +132,8 @@ def test_an_item_comes_back_as_it_was_stored(store: Store) -> None:
         files_read=("x y",),
         files_modified=("z,1",),
         summary=SummaryFields(request="why"),
+        links=(Link(kind="fixes", target=4), Link(kind="wiki", title="Lock order")),
+        signature="AssertionError: total",
         confidence=0.5,
         stale_ms=3,
     )
@@ -453,11 +456,12 @@ def test_a_reader_sees_one_snapshot(store: Store) -> None:
 def test_clearing_the_projection_keeps_log_and_projects(store: Store) -> None:
     with store.write() as writer:
         writer.append(recorded(), stored_ms=1)
-        writer.put_items([an_item(title="alpha")])
+        writer.put_items([an_item(title="alpha", links=(Link(kind="fixes", target=4),))])
         writer.put_session(a_session())
         writer.clear_projection()
         assert (writer.totals().events, writer.totals().items) == (1, 0)
         assert (writer.sessions(), len(writer.projects())) == ([], 1)
+        assert writer.linked_to([4]) == []
     assert found(store, "alpha") == []
 
 

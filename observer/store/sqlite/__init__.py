@@ -87,10 +87,13 @@ class SqliteStore:
         make_private(self._path.parent)
         # A newer database must not even be switched to write-ahead logging: look first.
         writer = self._connect()
-        todo = needed(_version(writer), self._steps, where=str(self._path))
+        version = _version(writer)
+        todo = needed(version, self._steps, where=str(self._path))
         writer.execute("PRAGMA journal_mode = WAL").fetchall()
+        if todo and version:
+            self._back_up(writer, version, backups)
         for step in todo:
-            self._migrate(writer, step, backups)
+            _migrate(writer, step)
         return writer
 
     def _connect(self) -> apsw.Connection:
@@ -118,15 +121,10 @@ class SqliteStore:
         )
         return self._path.absolute().as_uri() + ("?immutable=1" if is_still else "")
 
-    def _migrate(self, writer: apsw.Connection, step: Migration, backups: Path) -> None:
-        if version := _version(writer):
-            stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-            copy = make_private(backups) / f"{self._path.stem}-v{version}-{stamp}.db"
-            writer.execute("VACUUM INTO ?", (os.fspath(copy),))
-        with writer:
-            writer.execute(step.sql)
-            writer.execute(f"PRAGMA application_id = {APPLICATION_ID}").fetchall()
-            writer.execute(f"PRAGMA user_version = {step.number}").fetchall()
+    def _back_up(self, writer: apsw.Connection, version: int, backups: Path) -> None:
+        stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        copy = make_private(backups) / f"{self._path.stem}-v{version}-{stamp}.db"
+        writer.execute("VACUUM INTO ?", (os.fspath(copy),))
 
     @contextmanager
     def read(self) -> Iterator[SqliteReader]:
@@ -169,6 +167,13 @@ class SqliteStore:
             self._readers.get_nowait().close()
         if self._writer is not None:
             self._writer.close()
+
+
+def _migrate(writer: apsw.Connection, step: Migration) -> None:
+    with writer:
+        writer.execute(step.sql)
+        writer.execute(f"PRAGMA application_id = {APPLICATION_ID}").fetchall()
+        writer.execute(f"PRAGMA user_version = {step.number}").fetchall()
 
 
 def _version(connection: apsw.Connection) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import apsw
 
@@ -16,7 +15,6 @@ from observer.store.sqlite.rows import (
     PROJECT_FIELDS,
     RECORDED_COLUMNS,
     SESSION_FIELDS,
-    Row,
     kind_term,
     project_term,
     to_change,
@@ -25,6 +23,8 @@ from observer.store.sqlite.rows import (
     to_recorded,
     to_session,
 )
+from observer.store.sqlite.selecting import conditions
+from observer.store.sqlite.story import StoryReads
 
 _SESSION = ", ".join(SESSION_FIELDS)
 _PROJECT = ", ".join(PROJECT_FIELDS)
@@ -35,21 +35,12 @@ _INTEGER_DIGITS = 19
 """Longest decimal that may be an id; longer ones do not fit a 64-bit integer."""
 
 
-class SqliteReader:
+class SqliteReader(StoryReads):
     """Implements `store.interface.Reader` over one connection inside a transaction."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
-
-    def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
-        return self._connection.execute(sql, values).fetchall()
-
-    def _row(self, sql: str, values: Sequence[object] = ()) -> Row | None:
-        return next(iter(self._rows(sql, values)), None)
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
         """See `Reader.match`."""
-        where, values = _conditions(filters)
+        where, values = conditions(filters)
         inside = f"CROSS JOIN item ON item.id = item_words.rowid AND {where}"
         try:
             rows = self._rows(
@@ -118,17 +109,10 @@ class SqliteReader:
 
     def recent(self, filters: Filters, *, limit: int) -> list[Item]:
         """See `Reader.recent`."""
-        where, values = _conditions(filters)
+        where, values = conditions(filters)
         if filters.kinds and "observation" not in filters.kinds:
             where += " AND item.kind <> 'observation'"  # as the index of what is no observation
-        found: list[Item] = []
-        # One project at a time, each in the order of its index.
-        for place, place_values in _homes(filters):
-            found += self._items(
-                f"{place} AND {where} ORDER BY created_ms DESC, id DESC LIMIT ?",
-                (*place_values, *values, limit),
-            )
-        return sorted(found, key=lambda item: (item.created_ms, item.id), reverse=True)[:limit]
+        return self._newest(where, values, filters, limit=limit)
 
     def around(self, anchor: Item, *, before: int, after: int) -> list[Item]:
         """See `Reader.around`."""
@@ -174,11 +158,6 @@ class SqliteReader:
             (value, filters.project_id, filters.owner),
         )
         return found[0] if found else None
-
-    def _items(self, tail: str, values: Sequence[object]) -> list[Item]:
-        return [
-            to_item(r) for r in self._rows(f"SELECT {ITEM_COLUMNS} FROM item WHERE {tail}", values)
-        ]
 
     def projects(self) -> list[Project]:
         """See `Reader.projects`."""
@@ -283,31 +262,3 @@ def _places(filters: Filters) -> Iterator[list[str]]:
     # Nearly every item is an observation: as a term that would cost a scan, as a condition nothing.
     if filters.kinds and "observation" not in filters.kinds:
         yield [kind_term(kind) for kind in filters.kinds]
-
-
-def _homes(filters: Filters) -> list[tuple[str, list[Any]]]:
-    if filters.project_id is None:
-        return [("1", [])]
-    homes: list[tuple[str, list[Any]]] = [("project_id = ?", [filters.project_id])]
-    return [*homes, ("project_id IS NULL", [])] if filters.with_global else homes
-
-
-def _conditions(filters: Filters) -> tuple[str, list[Any]]:
-    """Return the conditions that are no index terms, and their values."""
-    parts = ["item.deleted_ms IS NULL", "(item.scope <> 'personal' OR item.owner = ?)"]
-    values: list[Any] = [filters.owner]
-    for column, wanted in (("kind", filters.kinds), ("type", filters.types)):
-        if wanted:
-            parts.append(f"item.{column} IN ({', '.join('?' * len(wanted))})")
-            values.extend(wanted)
-    for condition, value in (
-        ("item.category = ?", filters.category or None),
-        ("item.branch = ?", filters.branch or None),
-        ("item.session_id = ?", filters.session_id),
-        ("item.created_ms >= ?", filters.since_ms),
-        ("item.created_ms < ?", filters.until_ms),
-    ):
-        if value is not None:
-            parts.append(condition)
-            values.append(value)
-    return " AND ".join(parts), values

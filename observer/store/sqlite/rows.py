@@ -8,7 +8,16 @@ from typing import Any
 import msgspec
 
 from observer.events import Event, kind_of
-from observer.model import Change, Item, Project, Recorded, Session, SummaryFields, columns_of
+from observer.model import (
+    Change,
+    Item,
+    Link,
+    Project,
+    Recorded,
+    Session,
+    SummaryFields,
+    columns_of,
+)
 
 Row = tuple[Any, ...]
 """One result row; `Any` because SQLite's columns are typed by the schema, not by Python."""
@@ -17,13 +26,21 @@ _encode = msgspec.json.Encoder().encode
 _event = msgspec.json.Decoder(Event).decode
 _strings = msgspec.json.Decoder(tuple[str, ...]).decode
 _summary = msgspec.json.Decoder(SummaryFields).decode
+_links = msgspec.json.Decoder(tuple[Link, ...]).decode
 
 _RENAMED = {"commit": "commit_hash"}
-_LISTS = frozenset({"facts", "concepts", "files_read", "files_modified"})
+_LISTS = {
+    "facts": _strings,
+    "concepts": _strings,
+    "files_read": _strings,
+    "files_modified": _strings,
+    "links": _links,
+}
+"""How the columns that hold lists are read."""
 _NONE_LISTED = "[]"
 
 ITEM_FIELDS = Item.__struct_fields__
-_LIST_PLACES = tuple(ITEM_FIELDS.index(name) for name in sorted(_LISTS))
+_LIST_PLACES = tuple(map(ITEM_FIELDS.index, _LISTS))
 _SUMMARY_PLACE = ITEM_FIELDS.index("summary")
 ITEM_COLUMNS = ", ".join(_RENAMED.get(name, name) for name in ITEM_FIELDS)
 SESSION_FIELDS = Session.__struct_fields__
@@ -53,11 +70,19 @@ def item_row(item: Item) -> Row:
 def to_item(row: Row) -> Item:
     """Build an item from columns in the order of `ITEM_FIELDS`."""
     values = dict(zip(ITEM_FIELDS, row, strict=True))
-    for name in _LISTS:
-        values[name] = _strings(values[name])
+    for name, read in _LISTS.items():
+        values[name] = read(values[name])
     if values["summary"]:
         values["summary"] = _summary(values["summary"])
     return Item(**values)
+
+
+def link_rows(item: Item) -> list[Row]:
+    """Return what `link` holds of an item."""
+    return [
+        (item.id, place, link.kind, link.target, link.title)
+        for place, link in enumerate(item.links)
+    ]
 
 
 def to_change(row: Row) -> Change:

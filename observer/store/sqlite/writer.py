@@ -15,6 +15,7 @@ from observer.store.sqlite.rows import (
     SESSION_FIELDS,
     index_row,
     item_row,
+    link_rows,
     project_row,
     recorded_row,
 )
@@ -36,6 +37,7 @@ _PUT_ITEM = _put("item", f"{ITEM_COLUMNS}, change")
 _PUT_VECTOR = _put("item_vector", "item_id, model, vector")
 _PUT_SESSION = _put("session", ", ".join(SESSION_FIELDS))
 _PUT_PROJECT = _put("project", ", ".join(PROJECT_FIELDS))
+_PUT_LINK = _put("link", "source, place, kind, target, title")
 _PUT_WORDS = _put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
 _APPEND = (
     "INSERT INTO event (seq, id, dedup, kind, client, project_id, session_id, root, branch,"
@@ -75,8 +77,10 @@ class SqliteWriter(SqliteReader):
         # After all rows: a row that may replace another makes FTS5 write out what it gathered.
         many(_PUT_WORDS, map(index_row, living))
         many("DELETE FROM item_words WHERE rowid = ?", dead)
-        known = ((item.id,) for item in items if item.id <= newest)
+        known = [(item.id,) for item in items if item.id <= newest]
         many("DELETE FROM item_vector WHERE item_id = ?", known)
+        many("DELETE FROM link WHERE source = ?", known)
+        many(_PUT_LINK, (row for item in living for row in link_rows(item)))
         made = vectors()
         rows = ((item.id, model, made[item.id]) for item in living if item.id in made)
         many(_PUT_VECTOR, rows)
@@ -115,7 +119,8 @@ class SqliteWriter(SqliteReader):
     def clear_projection(self) -> None:
         """See `Writer.clear_projection`."""
         self._connection.execute(
-            "DELETE FROM item_vector; DELETE FROM item; DELETE FROM session; DELETE FROM forgotten;"
+            "DELETE FROM item_vector; DELETE FROM link; DELETE FROM item; DELETE FROM session;"
+            " DELETE FROM forgotten;"
             " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
         )
         self._connection.execute("INSERT INTO item_words (item_words) VALUES ('delete-all')")

@@ -1,0 +1,19 @@
+-- The story of the work: what an item has to do with others, and which error it tells of.
+
+ALTER TABLE item ADD COLUMN links TEXT NOT NULL DEFAULT '[]';   -- list of {kind, target, title}
+ALTER TABLE item ADD COLUMN signature TEXT NOT NULL DEFAULT ''; -- normalised error, '' if none
+
+CREATE INDEX item_signature ON item (signature, created_ms)
+    WHERE signature <> '' AND deleted_ms IS NULL;
+
+-- The links of living items once more, for the way back.
+CREATE TABLE link (
+    source INTEGER NOT NULL,             -- the item that holds the link
+    place  INTEGER NOT NULL,             -- its place among the links of that item, from 0
+    kind   TEXT NOT NULL,                -- fixes | evidence | reverts | replaces | supersedes | …
+    target INTEGER NOT NULL,             -- the item it leads to, 0 where only its title is known
+    title  TEXT NOT NULL,                -- what the target is called, '' if its id says it
+    PRIMARY KEY (source, place)
+) WITHOUT ROWID;
+
+CREATE INDEX link_target ON link (target) WHERE target <> 0;

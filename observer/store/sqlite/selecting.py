@@ -1,0 +1,71 @@
+"""How every read of the SQLite store asks: rows, items, and the conditions of filters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from observer.filters import Filters
+from observer.model import Item
+from observer.store.sqlite.rows import ITEM_COLUMNS, Row, to_item
+
+
+class Selecting:
+    """One connection inside a transaction, and the ways to select from it."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
+        return self._connection.execute(sql, values).fetchall()
+
+    def _row(self, sql: str, values: Sequence[object] = ()) -> Row | None:
+        return next(iter(self._rows(sql, values)), None)
+
+    def _items(self, tail: str, values: Sequence[object]) -> list[Item]:
+        return [
+            to_item(r) for r in self._rows(f"SELECT {ITEM_COLUMNS} FROM item WHERE {tail}", values)
+        ]
+
+    def _newest(
+        self, where: str, values: Sequence[object], filters: Filters, *, limit: int
+    ) -> list[Item]:
+        """Return the items of the filters' projects for which a condition holds, newest first."""
+        found: list[Item] = []
+        # One project at a time, each in the order of its index.
+        for place, place_values in _homes(filters):
+            found += self._items(
+                f"{place} AND {where} ORDER BY created_ms DESC, id DESC LIMIT ?",
+                (*place_values, *values, limit),
+            )
+        return sorted(found, key=lambda item: (item.created_ms, item.id), reverse=True)[:limit]
+
+
+def _homes(filters: Filters) -> list[tuple[str, list[Any]]]:
+    if filters.project_id is None:
+        return [("1", [])]
+    homes: list[tuple[str, list[Any]]] = [("project_id = ?", [filters.project_id])]
+    return [*homes, ("project_id IS NULL", [])] if filters.with_global else homes
+
+
+def conditions(filters: Filters) -> tuple[str, list[Any]]:
+    """Return the conditions that are no index terms, and their values."""
+    parts = ["item.deleted_ms IS NULL", "(item.scope <> 'personal' OR item.owner = ?)"]
+    values: list[Any] = [filters.owner]
+    for column, wanted in (("kind", filters.kinds), ("type", filters.types)):
+        if wanted:
+            parts.append(f"item.{column} IN ({', '.join('?' * len(wanted))})")
+            values.extend(wanted)
+    for condition, value in (
+        ("item.category = ?", filters.category or None),
+        ("item.branch = ?", filters.branch or None),
+        ("item.session_id = ?", filters.session_id),
+        ("item.created_ms >= ?", filters.since_ms),
+        ("item.created_ms < ?", filters.until_ms),
+    ):
+        if value is not None:
+            parts.append(condition)
+            values.append(value)
+    return " AND ".join(parts), values

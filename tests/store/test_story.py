@@ -1,0 +1,133 @@
+"""Links and signatures: what `store/interface.py` promises of the story that items tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+from msgspec.structs import replace
+
+from observer.filters import Filters
+from observer.model import Item, Link, Project, item_id, item_uuid
+from observer.store.interface import Store
+from observer.store.migrate import migrations
+from observer.store.sqlite import SqliteStore
+
+FIXES, EVIDENCE = Link(kind="fixes", target=4), Link(kind="evidence", target=8)
+WIKI = Link(kind="wiki", title="Lock order")
+
+
+@pytest.fixture(params=["sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened = SqliteStore(tmp_path / "store" / "observer.db")
+    with opened.write() as writer:
+        writer.put_project(Project(id=2, uuid="u", name="n"))
+    yield opened
+    opened.close()
+
+
+def an_item(seq: int, *links: Link, signature: str = "", project_id: int | None = 1) -> Item:
+    return Item(
+        id=item_id(seq),
+        uuid=item_uuid(f"event-{seq}", seq),
+        kind="observation",
+        type="fix",
+        title="x",
+        links=links,
+        signature=signature,
+        project_id=project_id,
+        created_ms=1000 * seq,
+    )
+
+
+def put(store: Store, *items: Item) -> None:
+    with store.write() as writer:
+        writer.put_items(items)
+
+
+def linked_to(store: Store, *ids: int) -> list[tuple[int, Link]]:
+    with store.read() as reader:
+        return reader.linked_to(ids)
+
+
+def with_signature(
+    store: Store, signature: str, filters: Filters | None = None, *, limit: int = 9
+) -> list[int]:
+    with store.read() as reader:
+        found = reader.with_signature(signature, filters or Filters(), limit=limit)
+    return [item.id for item in found]
+
+
+def test_a_link_is_found_from_its_target(store: Store) -> None:
+    put(store, an_item(3, FIXES, EVIDENCE), an_item(4, FIXES))
+    assert linked_to(store, 4) == [(12, FIXES), (16, FIXES)]
+    assert linked_to(store, 8, 4) == [(12, FIXES), (12, EVIDENCE), (16, FIXES)]
+
+
+def test_nothing_leads_to_what_has_no_id(store: Store) -> None:
+    put(store, an_item(3, WIKI))
+    assert linked_to(store, 0) == []
+    assert linked_to(store) == []
+
+
+def test_an_item_that_changed_has_only_its_new_links(store: Store) -> None:
+    put(store, an_item(3, FIXES, WIKI))
+    put(store, an_item(3, EVIDENCE))
+    assert linked_to(store, 4, 8) == [(12, EVIDENCE)]
+
+
+def test_a_deleted_item_links_to_nothing(store: Store) -> None:
+    put(store, an_item(3, FIXES))
+    put(store, replace(an_item(3, FIXES), deleted_ms=1))
+    assert linked_to(store, 4) == []
+
+
+@pytest.mark.parametrize(
+    ("signature", "filters", "ids"),
+    [
+        pytest.param("boom", Filters(), [16, 12, 4], id="everywhere, newest first"),
+        pytest.param("boom", Filters(project_id=1), [4], id="in a project"),
+        pytest.param("boom", Filters(project_id=1, with_global=True), [16, 4], id="and in none"),
+        pytest.param("boom", Filters(since_ms=2000, until_ms=4000), [12], id="at a time"),
+        pytest.param("", Filters(), [], id="no error"),
+        pytest.param("bo", Filters(), [], id="the whole signature"),
+    ],
+)
+def test_the_same_error_is_found_again(
+    store: Store, signature: str, filters: Filters, ids: list[int]
+) -> None:
+    put(store, an_item(1, signature="boom"), an_item(2), an_item(3, signature="boom", project_id=2))
+    put(store, an_item(4, signature="boom", project_id=None), an_item(5, signature="bang"))
+    assert with_signature(store, signature, filters) == ids
+
+
+def test_of_many_the_newest_are_found(store: Store) -> None:
+    put(store, *(an_item(seq, signature="boom") for seq in (1, 3, 2)))
+    assert with_signature(store, "boom", limit=2) == [12, 8]
+
+
+def test_a_database_without_a_story_gets_one(tmp_path: Path) -> None:
+    path = tmp_path / "observer.db"
+    SqliteStore(path, steps=migrations("sqlite")[:1]).close()
+    old = apsw.Connection(str(path))
+    columns = {
+        name: "[]" if name in {"facts", "concepts", "files_read", "files_modified"} else ""
+        for _, name, _, required, default, _ in old.execute("PRAGMA table_info(item)")
+        if required and default is None
+    }
+    values = columns | {"id": 4, "uuid": "u", "kind": "note", "title": "as before", "change": 1}
+    values |= {"scope": "project", "layer": "past", "folded": 1, "discovery_tokens": 0}
+    values |= {"created_ms": 5, "updated_ms": 5}
+    names = ", ".join(values)
+    marks = ", ".join("?" * len(values))
+    old.execute(f"INSERT INTO item ({names}) VALUES ({marks})", tuple(values.values()))
+    old.close()
+    store = SqliteStore(path)
+    with store.read() as reader:
+        (item,) = reader.items([4])
+    assert (item.title, item.links, item.signature) == ("as before", (), "")
+    put(store, replace(item, links=(FIXES,), signature="boom"))
+    assert (linked_to(store, 4), with_signature(store, "boom")) == ([(4, FIXES)], [4])
+    store.close()
