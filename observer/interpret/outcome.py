@@ -12,9 +12,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from observer.events import Command
 from observer.interpret import checkers, testers
 from observer.interpret.commandline import Line
+from observer.interpret.signature import signature
 from observer.interpret.verdict import LINE_START, Verdict
 from observer.interpret.wording import one_line
 
@@ -79,6 +82,16 @@ _NO_MATCH_IS_ONE = frozenset({"grep", "egrep", "rg", "ag", "diff", "cmp", "test"
 
 def read(command: Command, line: Line) -> Verdict:
     """Say how a command went, from its exit code and what it printed."""
+    verdict = _read(command, line)
+    return replace(verdict, signature=_signature(verdict)) if verdict.first_error else verdict
+
+
+def _signature(verdict: Verdict) -> str:
+    test = "".join(verdict.failing[:1])
+    return signature(verdict.first_error.removeprefix(test).removeprefix(" - "), test)
+
+
+def _read(command: Command, line: Line) -> Verdict:
     code = exit_code_of(command)
     told = None if code is None else code == 0
     if command.failed is not None:

@@ -20,7 +20,8 @@ class Verdict(Value):
     """What a command's output said. Counts are None where it did not say.
 
     `ok` is None where nothing tells. `said` is the result in a few words ("2 failed, 14 passed in
-    3.1 s"); `first_error` the first error with its place ("src/a.ts:3: TS2304: Cannot find …").
+    3.1 s"); `first_error` the first error with its place ("src/a.ts:3: TS2304: Cannot find …"),
+    and `signature` what of it will be the same on another day or in another project.
     """
 
     tool: str = ""
@@ -30,6 +31,7 @@ class Verdict(Value):
     failed: int | None = None
     failing: tuple[str, ...] = ()
     first_error: str = ""
+    signature: str = ""
 
     @property
     def is_check(self) -> bool:
