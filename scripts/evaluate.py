@@ -1,8 +1,12 @@
-"""Measure how well recall finds what a query is about, on sets of documents and queries.
+"""Measure how well recall finds what a query is about, and how well the story is told.
 
-Runs every set of a folder through the real store and the real recall:
+    python scripts/evaluate.py recall FOLDER [--model NAME]
+    python scripts/evaluate.py story [--misses]
 
-    python scripts/evaluate.py FOLDER [--model NAME]
+`story` asks interpretation for what the labelled sets of `tests/data` want told (changes symbol by
+symbol, outcomes, arcs) and prints precision and recall; `--misses` names each difference.
+
+`recall` runs every set of a folder through the real store and the real recall.
 
 A folder holds `<repo>_<set>_docs.jsonl` (`id`, `title`, `narrative`, `facts`, `concepts`, `files`)
 and `<repo>_<set>_q.jsonl` (`q`, and `rel`, the ids of the relevant documents). A set of queries
@@ -29,9 +33,13 @@ from observer.evaluation.asking import Asked, ask, figures, trial
 from observer.evaluation.findings import Finding, finding
 from observer.evaluation.measures import FIGURES, Interval, Numbers, Sample, average, redraw
 from observer.evaluation.sets import QuestionSet
+from observer.evaluation.story import SETS
+from observer.evaluation.story.score import score
 from observer.evaluation.systems import SINGLE_LEGS, systems_of
 from observer.model import item_id
 from observer.paths import home
+
+LABELLED = Path(__file__).parents[1] / "tests/data"
 
 
 def evaluate(alike: Sequence[QuestionSet], model: LateModel) -> Iterator[tuple[str, Numbers]]:
@@ -74,12 +82,36 @@ def verdict(found: list[Finding]) -> None:
     print(f"\nworse than the best single leg beyond chance on: {', '.join(worse) or 'no set'}")
 
 
+def story(chosen: argparse.Namespace) -> int:
+    """Print how well the labelled sets are told; returns the exit code."""
+    print(f"{'set':12}{'cases':>7}{'precision':>11}{'recall':>8}")
+    for name, cases in SETS.items():
+        asked = list(cases(LABELLED / name))
+        found = score(name, asked)
+        print(f"{name:12}{found.cases:7}{found.precision:11.3f}{found.recall:8.3f}")
+        for case in asked if chosen.misses else ():
+            for what, claims in (("wrong", case.wrong), ("missed", case.missed)):
+                print("".join(f"  {case.name}: {what} {claim}\n" for claim in claims), end="")
+    return 0
+
+
 def main() -> int:
-    """Evaluate the folder named on the command line; returns the exit code."""
+    """Evaluate what the command line names; returns the exit code."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("folder", type=Path, help="where the sets lie")
-    arguments.add_argument("--model", default=Settings().model, help="see: observer model list")
+    parts = arguments.add_subparsers(required=True)
+    asking = parts.add_parser("recall", help="sets of documents and queries")
+    asking.add_argument("folder", type=Path, help="where the sets lie")
+    asking.add_argument("--model", default=Settings().model, help="see: observer model list")
+    asking.set_defaults(evaluate=recall)
+    telling = parts.add_parser("story", help="the labelled sets of tests/data")
+    telling.add_argument("--misses", action="store_true", help="name what was told wrong or not")
+    telling.set_defaults(evaluate=story)
     chosen = arguments.parse_args()
+    return int(chosen.evaluate(chosen))
+
+
+def recall(chosen: argparse.Namespace) -> int:
+    """Print how well recall answers the sets of a folder; returns the exit code."""
     print(f"{'set, system':17}" + "".join(f"{label:>7}{'':15}" for label in FIGURES))
     found: list[Finding] = []
     samples: list[Sample] = []

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 def evaluate(folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, ROOT / "scripts/evaluate.py", folder],
+        [sys.executable, ROOT / "scripts/evaluate.py", "recall", folder],
         capture_output=True,
         text=True,
         check=False,

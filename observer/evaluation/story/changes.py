@@ -1,0 +1,53 @@
+r"""The labelled edits: which symbols they added, changed, resigned, renamed or removed.
+
+A file of the set holds the cases of one language, told apart by lines that begin with ``%%``:
+
+    %% case a-new-function auth.py
+    %% old
+    (text before the edit)
+    %% new
+    (text after it)
+    %% added verify_token | resigned login
+
+A case may have several pairs of ``old`` and ``new``: the edits of one event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from observer.evaluation.story.score import Case
+from observer.events import Edit, FileWrite
+from observer.interpret.changes import change_of
+
+MARK = "%% "
+
+
+def cases(folder: Path) -> Iterator[Case]:
+    """Yield the cases of every file of a folder, asked and beside their labels."""
+    for file in sorted(folder.glob("*.txt")):
+        for written in file.read_text(encoding="utf-8").split(f"{MARK}case ")[1:]:
+            yield _case(written)
+
+
+def _case(written: str) -> Case:
+    head, *parts = written.split(f"\n{MARK}")
+    name, path = head.split()
+    *texts, labels = parts
+    sides = [text.partition("\n")[2] for text in texts]
+    pairs = zip(sides[::2], sides[1::2], strict=True)
+    edits = tuple(Edit(old=old, new=new) for old, new in pairs)
+    return Case(
+        name=f"{path} {name}",
+        told=_told(FileWrite(path=path, edits=edits)),
+        wanted=frozenset(
+            label.strip() for label in labels.split("|") if label.strip() != "nothing"
+        ),
+    )
+
+
+def _told(write: FileWrite) -> frozenset[str]:
+    change = change_of(write)
+    named = {"added": change.new, "changed": change.changed, "removed": change.gone}
+    return frozenset(f"{word} {name}" for word, names in named.items() for name in names)
