@@ -204,6 +204,18 @@ class Forget(Body, tag="forget"):
     item: int
 
 
+class Enriched(Body, tag="enriched"):
+    """A language model wrote about an item, as that was at `as_of_ms` (its `updated_ms` then)."""
+
+    item: int
+    model: str
+    as_of_ms: int
+    narrative: str = ""
+    learned: str = ""
+    next_steps: str = ""
+    concepts: tuple[str, ...] = ()
+
+
 class Custom(Body, tag="custom"):
     """Whatever else an editor or script wants remembered."""
 
@@ -231,6 +243,7 @@ AnyBody = (
     | Rewrite
     | Remember
     | Forget
+    | Enriched
     | Custom
 )
 

@@ -137,6 +137,28 @@ class Link(Value):
     title: str = ""
 
 
+class Enrichment(Value):
+    """What a language model wrote about an item; its own words stand beside it unchanged.
+
+    `as_of_ms` is the item's `updated_ms` as the model read it, `at_ms` when that was.
+    """
+
+    model: str
+    at_ms: int
+    as_of_ms: int
+    narrative: str = ""
+    learned: str = ""
+    next_steps: str = ""
+    concepts: tuple[str, ...] = ()
+
+
+class Spending(Value):
+    """What language models were sent and sent back in one day (UTC), in tokens and requests."""
+
+    tokens: int = 0
+    requests: int = 0
+
+
 class Item(Value):
     """Anything that can be recalled. Paths are relative to the project's root where inside it.
 
@@ -159,6 +181,7 @@ class Item(Value):
     summary: SummaryFields | None = None
     links: tuple[Link, ...] = ()
     signature: str = ""
+    enrichment: Enrichment | None = None
     project_id: int | None = None
     session_id: int | None = None
     author: Literal["person", "agent", "system"] = "system"
@@ -181,14 +204,21 @@ class Item(Value):
 
 
 def columns_of(item: Item) -> tuple[str, ...]:
-    """Return what of an item is searched: title, subtitle, narrative, facts, concepts, files."""
+    """Return what of an item is searched: title, subtitle, narrative, facts, concepts, files.
+
+    What a model wrote is searched with the narrative and the concepts.
+    """
     files = dict.fromkeys((*item.files_modified, *item.files_read))
+    narrative, concepts = item.narrative, item.concepts
+    if wrote := item.enrichment:
+        narrative = "\n".join((narrative, wrote.narrative, wrote.learned, wrote.next_steps))
+        concepts += wrote.concepts
     return (
         item.title,
         item.subtitle,
-        item.narrative,
+        narrative,
         "\n".join(item.facts),
-        " ".join(item.concepts),
+        " ".join(concepts),
         "\n".join(files),
     )
 

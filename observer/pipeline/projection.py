@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from observer.events import Forget, Remember
+from msgspec.structs import replace
+
+from observer.events import Enriched, Forget, Remember
 from observer.filters import Filters
+from observer.interpret.enrichments import enrichment
 from observer.interpret.fold import Fold
 from observer.interpret.notes import forgotten, note
 from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
-from observer.model import Item, Recorded, Session
+from observer.model import Enrichment, Item, Recorded, Session
 from observer.store.interface import Writer
 
 
@@ -45,6 +48,7 @@ class Projection:
         self._folds: dict[int | None, Fold] = {None: Fold(None)}
         self._items: dict[int, Item] = {}
         self._forgotten = dict(writer.forgotten())
+        self._enriched: dict[int, Enrichment] = {}
 
     def add(self, recorded: Recorded) -> int | None:
         """Interpret one event; returns the id of the item it made or changed."""
@@ -64,6 +68,7 @@ class Projection:
                 self._writer.put_session(session)
                 if summary := summarise(session):
                     self._items[summary.id] = summary
+        self._enrich()
         items = [self._unless_forgotten(item) for item in self._items.values()]
         if self._embedder is None:
             self._writer.put_items(items)
@@ -83,12 +88,26 @@ class Projection:
         body = recorded.event.body
         if isinstance(body, Remember):
             made = [self._note(recorded, body)]
+        elif isinstance(body, Enriched):
+            self._enriched[body.item] = enrichment(body, recorded.event.at_ms)
+            return []
         elif isinstance(body, Forget):
             made = self._forget(body.item, recorded.event.at_ms)
         else:
             return []
         self._writer.put_items(made)
         return made
+
+    def _enrich(self) -> None:
+        """Keep with each item what was written about it: what derives an item knows nothing of it.
+
+        Last, since a summary that was written about is derived after everything else.
+        """
+        absent = [item_id for item_id in self._enriched if item_id not in self._items]
+        self._items |= {item.id: item for item in self._writer.items(absent)}
+        written = {**self._writer.enrichments(list(self._items)), **self._enriched}
+        for item_id in written.keys() & self._items.keys():
+            self._items[item_id] = replace(self._items[item_id], enrichment=written[item_id])
 
     def _forget(self, item_id: int, at_ms: int) -> list[Item]:
         # An open burst or session derives its item again: deleting what is there is not enough.

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from observer.events import Value
 from observer.filters import Filters
-from observer.model import Change, Item, Link, Project, Recorded, Session
+from observer.model import Change, Enrichment, Item, Link, Project, Recorded, Session, Spending
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 """Columns that a query can name (`title:auth*`); `files` holds read and modified paths."""
@@ -137,6 +137,19 @@ class Reader(Protocol):
     def all_items(self) -> Iterator[Item]:
         """Yield every living item by id."""
 
+    def unenriched(self, *, limit: int) -> list[Item]:
+        """Return what a language model has not written about yet as it stands, newest first.
+
+        These are the summaries of sessions that are over, and observations whose original cost
+        2,000 tokens or more.
+        """
+
+    def enrichments(self, ids: Sequence[int]) -> Mapping[int, Enrichment]:
+        """Return what language models wrote about items, by id; most have nothing."""
+
+    def spending(self, day: str) -> Spending:
+        """Return what language models cost on a day (UTC, e.g. ``2026-11-22``)."""
+
     def totals(self) -> Totals:
         """Return counts and sizes; cheap enough to ask every second."""
 
@@ -182,6 +195,9 @@ class Writer(Reader, Protocol):
 
     def forgotten(self) -> Mapping[int, int]:
         """Return when each forgotten item was deleted, by its id."""
+
+    def spend(self, day: str, *, tokens: int, requests: int = 0) -> None:
+        """Add to what language models cost on a day; a rebuild keeps it. Negative gives back."""
 
     def clear_projection(self) -> None:
         """Delete all that is derived (items, sessions, words, vectors, deletions).

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.embed.text import TEXT_CHARS, text_of
-from observer.model import Item
+from observer.model import Enrichment, Item
 
 words = st.lists(st.text(max_size=400), max_size=30).map(tuple)
 
@@ -52,6 +52,15 @@ def test_a_single_entry_that_is_too_long_is_cut() -> None:
 def test_a_file_that_was_read_and_changed_is_named_once() -> None:
     made = item(files_modified=("a/b.py",), files_read=("c/b.py", "a/b.py"))
     assert text_of(made) == "b.py"
+
+
+def test_what_a_language_model_wrote_is_read_and_pushes_out_nothing_else() -> None:
+    wrote = Enrichment(model="m", at_ms=1, as_of_ms=1, narrative="Because of a race. " * 99)
+    made = item("Title", narrative="the reason", facts=("Added def resume",), enrichment=wrote)
+    text = text_of(made)
+    assert text.startswith("Title Because of a race.")
+    assert "the reason" in text
+    assert text.endswith("Added def resume")
 
 
 def test_an_item_of_nothing_gives_nothing() -> None:

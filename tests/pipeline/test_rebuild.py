@@ -15,6 +15,7 @@ from observer.events import (
     AnyBody,
     Command,
     Edit,
+    Enriched,
     Event,
     FileRead,
     FileWrite,
@@ -46,6 +47,13 @@ BODIES: st.SearchStrategy[AnyBody] = st.one_of(
     ),
     st.builds(Remember, content=st.sampled_from(["x", "y"]), key=st.sampled_from(["", "k"])),
     st.builds(Forget, item=st.integers(1, 40)),
+    st.builds(
+        Enriched,
+        item=st.integers(1, 40),
+        model=st.just("m"),
+        as_of_ms=st.just(1),
+        narrative=st.sampled_from(["It was a race.", ""]),
+    ),
 )
 STEPS = st.lists(st.tuples(BODIES, st.sampled_from(["", "s1", "ppid:1@h"])), max_size=25)
 

@@ -16,6 +16,7 @@ from observer.filters import Filters
 from observer.model import (
     UNASSIGNED,
     Change,
+    Enrichment,
     Item,
     Link,
     Project,
@@ -134,6 +135,7 @@ def test_an_item_comes_back_as_it_was_stored(store: Store) -> None:
         summary=SummaryFields(request="why"),
         links=(Link(kind="fixes", target=4), Link(kind="wiki", title="Lock order")),
         signature="AssertionError: total",
+        enrichment=Enrichment(model="m", at_ms=2, as_of_ms=1, concepts=("race",)),
         confidence=0.5,
         stale_ms=3,
     )

@@ -10,6 +10,7 @@ from observer.errors import BadInput
 from observer.filters import Filters
 from observer.model import Change, Item, Project, Recorded, Session
 from observer.store.interface import COLUMNS, Totals
+from observer.store.sqlite.enriching import EnrichingReads
 from observer.store.sqlite.rows import (
     ITEM_COLUMNS,
     PROJECT_FIELDS,
@@ -35,7 +36,7 @@ _INTEGER_DIGITS = 19
 """Longest decimal that may be an id; longer ones do not fit a 64-bit integer."""
 
 
-class SqliteReader(StoryReads):
+class SqliteReader(StoryReads, EnrichingReads):
     """Implements `store.interface.Reader` over one connection inside a transaction."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:

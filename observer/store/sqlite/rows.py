@@ -10,6 +10,7 @@ import msgspec
 from observer.events import Event, kind_of
 from observer.model import (
     Change,
+    Enrichment,
     Item,
     Link,
     Project,
@@ -26,6 +27,7 @@ _encode = msgspec.json.Encoder().encode
 _event = msgspec.json.Decoder(Event).decode
 _strings = msgspec.json.Decoder(tuple[str, ...]).decode
 _summary = msgspec.json.Decoder(SummaryFields).decode
+to_enrichment = msgspec.json.Decoder(Enrichment).decode
 _links = msgspec.json.Decoder(tuple[Link, ...]).decode
 
 _RENAMED = {"commit": "commit_hash"}
@@ -41,7 +43,9 @@ _NONE_LISTED = "[]"
 
 ITEM_FIELDS = Item.__struct_fields__
 _LIST_PLACES = tuple(map(ITEM_FIELDS.index, _LISTS))
-_SUMMARY_PLACE = ITEM_FIELDS.index("summary")
+_VALUES = {"summary": _summary, "enrichment": to_enrichment}
+"""How the columns that hold one value, or NULL, are read."""
+_VALUE_PLACES = tuple(map(ITEM_FIELDS.index, _VALUES))
 ITEM_COLUMNS = ", ".join(_RENAMED.get(name, name) for name in ITEM_FIELDS)
 SESSION_FIELDS = Session.__struct_fields__
 PROJECT_FIELDS = Project.__struct_fields__
@@ -62,8 +66,9 @@ def item_row(item: Item) -> Row:
     values = list(msgspec.structs.astuple(item))
     for place in _LIST_PLACES:
         values[place] = json_text(values[place]) if values[place] else _NONE_LISTED
-    if item.summary:
-        values[_SUMMARY_PLACE] = json_text(item.summary)
+    for place in _VALUE_PLACES:
+        if values[place]:
+            values[place] = json_text(values[place])
     return tuple(values)
 
 
@@ -72,8 +77,9 @@ def to_item(row: Row) -> Item:
     values = dict(zip(ITEM_FIELDS, row, strict=True))
     for name, read in _LISTS.items():
         values[name] = read(values[name])
-    if values["summary"]:
-        values["summary"] = _summary(values["summary"])
+    for name, read_one in _VALUES.items():
+        if values[name]:
+            values[name] = read_one(values[name])
     return Item(**values)
 
 

@@ -116,6 +116,14 @@ class SqliteWriter(SqliteReader):
         """See `Writer.forgotten`."""
         return dict(self._rows("SELECT item_id, at_ms FROM forgotten"))
 
+    def spend(self, day: str, *, tokens: int, requests: int = 0) -> None:
+        """See `Writer.spend`."""
+        self._connection.execute(
+            "INSERT INTO llm_spending VALUES (?1, max(?2, 0), ?3) ON CONFLICT DO UPDATE"
+            " SET tokens = max(tokens + ?2, 0), requests = requests + ?3",
+            (day, tokens, requests),
+        )
+
     def clear_projection(self) -> None:
         """See `Writer.clear_projection`."""
         self._connection.execute(

@@ -1,0 +1,39 @@
+"""Reads about what language models wrote: what waits for one, what it wrote, what that cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from observer.model import Enrichment, Item, Spending
+from observer.store.sqlite.rows import to_enrichment
+from observer.store.sqlite.selecting import Selecting
+
+_CANDIDATE = "deleted_ms IS NULL AND (kind = 'summary' OR discovery_tokens >= 2000)"
+"""Word for word the condition of the index `item_enrichable`, which serves no other."""
+_OVER = "(kind = 'observation' OR session_id IN (SELECT id FROM session WHERE status <> 'active'))"
+_BEHIND = "(enrichment IS NULL OR updated_ms > json_extract(enrichment, '$.as_of_ms'))"
+
+
+class EnrichingReads(Selecting):
+    """The part of `store.interface.Reader` that is about language models."""
+
+    def unenriched(self, *, limit: int) -> list[Item]:
+        """See `Reader.unenriched`."""
+        return self._items(
+            f"{_CANDIDATE} AND kind IN ('summary', 'observation') AND {_OVER} AND {_BEHIND}"
+            " ORDER BY created_ms DESC, id DESC LIMIT ?",
+            (limit,),
+        )
+
+    def enrichments(self, ids: Sequence[int]) -> Mapping[int, Enrichment]:
+        """See `Reader.enrichments`."""
+        marks = ", ".join("?" * len(ids))
+        rows = self._rows(
+            f"SELECT id, enrichment FROM item WHERE id IN ({marks}) AND enrichment IS NOT NULL", ids
+        )
+        return {item_id: to_enrichment(text) for item_id, text in rows}
+
+    def spending(self, day: str) -> Spending:
+        """See `Reader.spending`."""
+        row = self._row("SELECT tokens, requests FROM llm_spending WHERE day = ?", (day,))
+        return Spending(tokens=row[0], requests=row[1]) if row else Spending()

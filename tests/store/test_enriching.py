@@ -1,0 +1,128 @@
+"""What waits for a language model, what it wrote, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.filters import Filters
+from observer.model import UNASSIGNED, Enrichment, Item, Session, Spending, item_uuid
+from observer.store.interface import Store
+from observer.store.sqlite import SqliteStore
+
+WROTE = Enrichment(model="m", at_ms=9, as_of_ms=2, narrative="It was a race.", concepts=("mutex",))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = SqliteStore(tmp_path / "observer.db")
+    yield opened
+    opened.close()
+
+
+def an_item(item_id: int, **fields: Any) -> Item:
+    given = {"kind": "observation", "type": "command", "title": "t", "project_id": UNASSIGNED}
+    given |= {"created_ms": item_id, "updated_ms": 2, "discovery_tokens": 2000}
+    return Item(id=item_id, uuid=item_uuid(str(item_id), 1), **given | fields)
+
+
+def a_summary(item_id: int, *, session: int, **fields: Any) -> Item:
+    given = {"kind": "summary", "discovery_tokens": 1, "session_id": session}
+    return an_item(item_id, **given | fields)
+
+
+def waiting(store: Store) -> list[int]:
+    with store.read() as reader:
+        return [item.id for item in reader.unenriched(limit=9)]
+
+
+def put(
+    store: Store, *items: Item, over: tuple[int, ...] = (), open_ones: tuple[int, ...] = ()
+) -> None:
+    with store.write() as writer:
+        writer.put_items(items)
+        for status, ids in (("ended", over), ("active", open_ones)):
+            for number in ids:
+                writer.put_session(
+                    Session(
+                        id=number,
+                        external=str(number),
+                        client="c",
+                        project_id=UNASSIGNED,
+                        status=status,
+                    )
+                )
+
+
+def test_the_newest_waits_first(store: Store) -> None:
+    put(store, an_item(4), a_summary(9, session=1), an_item(12), over=(1,))
+    assert waiting(store) == [12, 9, 4]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        pytest.param(an_item(4, discovery_tokens=1999), id="small"),
+        pytest.param(an_item(4, kind="note"), id="note"),
+        pytest.param(an_item(4, deleted_ms=3), id="forgotten"),
+        pytest.param(an_item(4, enrichment=WROTE), id="written about"),
+        pytest.param(a_summary(4, session=1), id="of a session that goes on"),
+    ],
+)
+def test_nothing_else_waits(store: Store, item: Item) -> None:
+    put(store, item, open_ones=(1,))
+    assert waiting(store) == []
+
+
+def test_what_has_changed_since_waits_again(store: Store) -> None:
+    put(store, an_item(4, enrichment=WROTE, updated_ms=3))
+    assert waiting(store) == [4]
+
+
+def test_what_waits_is_looked_up_in_its_index(store: Store) -> None:
+    with store.read() as reader:
+        plan = reader._rows(  # type: ignore[attr-defined]  # how this engine would go about it
+            "EXPLAIN QUERY PLAN SELECT id FROM item WHERE deleted_ms IS NULL AND"
+            " (kind = 'summary' OR discovery_tokens >= 2000) ORDER BY created_ms DESC, id DESC"
+        )
+    assert "item_enrichable" in plan[0][-1]
+
+
+def test_what_was_written_is_told_by_item(store: Store) -> None:
+    put(store, an_item(4, enrichment=WROTE), an_item(8))
+    with store.read() as reader:
+        assert reader.enrichments([4, 8, 12]) == {4: WROTE}
+
+
+@pytest.mark.parametrize("words", ["race", "concepts : mutex", "narrative : race"])
+def test_what_was_written_is_found_by_its_words(store: Store, words: str) -> None:
+    put(store, an_item(4, enrichment=WROTE))
+    with store.read() as reader:
+        assert reader.match(words, Filters(), limit=9) == [4]
+
+
+def test_spending_adds_up_by_day_and_can_be_given_back(store: Store) -> None:
+    with store.write() as writer:
+        writer.spend("2026-11-21", tokens=5, requests=1)
+        writer.spend("2026-11-22", tokens=900, requests=1)
+        writer.spend("2026-11-22", tokens=-300)
+    with store.read() as reader:
+        assert reader.spending("2026-11-22") == Spending(tokens=600, requests=1)
+        assert reader.spending("2026-11-23") == Spending()
+
+
+def test_what_is_given_back_twice_is_not_owed(store: Store) -> None:
+    with store.write() as writer:
+        writer.spend("2026-11-22", tokens=-300)
+        writer.spend("2026-11-22", tokens=-300)
+        assert writer.spending("2026-11-22").tokens == 0
+
+
+def test_a_rebuild_keeps_what_was_spent(store: Store) -> None:
+    with store.write() as writer:
+        writer.spend("2026-11-22", tokens=900)
+        writer.clear_projection()
+        assert writer.spending("2026-11-22").tokens == 900
