@@ -262,3 +262,15 @@ def iso(at_ms: int) -> str:
     """Return ISO 8601 UTC with milliseconds, e.g. ``2026-11-21T09:12:01.120Z``."""
     seconds, millis = divmod(at_ms, 1000)
     return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{millis:03d}Z"
+class Use(Value):
+    """What became of an item in a session: it was shown there, or somebody made use of it.
+
+    `session` is 0 where nobody told which session it was.
+    """
+
+    item: int
+    session: int
+    sort: Literal["shown", "fetched", "cited", "edited"]
+    at_ms: int
+
+

@@ -151,6 +151,23 @@ class Reader(Protocol):
         """Return what language models cost on a day (UTC, e.g. ``2026-11-22``)."""
 
     def totals(self) -> Totals:
+    def uses(
+        self, *, items: Sequence[int] | None = None, sessions: Sequence[int] | None = None
+    ) -> list[Use]:
+        """Return what became of items in sessions, oldest first; None does not restrict."""
+
+    def followed(self) -> int | None:
+        """Return the `seq` up to which events were looked through for uses; None if none was."""
+
+    def newest_seq(self) -> int:
+        """Return the `seq` of the newest event; 0 without any."""
+
+    def log_of_kind(self, kind: str, *, after_seq: int, until_seq: int) -> list[Recorded]:
+        """Return the events of a kind with `after_seq < seq <= until_seq`, in log order."""
+
+    def log_of_shown(self, *, after_seq: int, until_seq: int, limit: int) -> list[Recorded]:
+        """Return the events of sessions that were shown items, as `log_of_kind` does."""
+
         """Return counts and sizes; cheap enough to ask every second."""
 
 
@@ -200,6 +217,12 @@ class Writer(Reader, Protocol):
         """Add to what language models cost on a day; a rebuild keeps it. Negative gives back."""
 
     def clear_projection(self) -> None:
+    def put_uses(self, uses: Iterable[Use], *, followed: int | None = None) -> None:
+        """Add uses; one that is known keeps its later time. `followed` as `Reader.followed`."""
+
+    def drop_uses(self, items: Sequence[int] | None = None, *, before_ms: int) -> int:
+        """Delete uses older than a time, of these items or of all; return how many there were."""
+
         """Delete all that is derived (items, sessions, words, vectors, deletions).
 
         Log and projects stay.

@@ -26,6 +26,8 @@ from observer.store.sqlite.rows import (
 )
 from observer.store.sqlite.selecting import conditions
 from observer.store.sqlite.story import StoryReads
+from observer.store.sqlite.truth import TruthKept
+from observer.store.sqlite.usage import UsageReads
 
 _SESSION = ", ".join(SESSION_FIELDS)
 _PROJECT = ", ".join(PROJECT_FIELDS)
@@ -36,7 +38,7 @@ _INTEGER_DIGITS = 19
 """Longest decimal that may be an id; longer ones do not fit a 64-bit integer."""
 
 
-class SqliteReader(StoryReads, EnrichingReads):
+class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept):
     """Implements `store.interface.Reader` over one connection inside a transaction."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:

@@ -19,6 +19,8 @@ from observer.store.sqlite.rows import (
     project_row,
     recorded_row,
 )
+from observer.store.sqlite.truth import TruthKeeping
+from observer.store.sqlite.usage import UsageWrites
 
 
 def _marks(count: int) -> str:
@@ -45,7 +47,7 @@ _APPEND = (
 )
 
 
-class SqliteWriter(SqliteReader):
+class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping):
     """Implements `store.interface.Writer`; the store commits or rolls back around it."""
 
     def known(self, event_ids: Sequence[str]) -> set[str]:

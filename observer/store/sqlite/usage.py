@@ -1,0 +1,83 @@
+"""What became of items that were shown: reads, and the changes of one table of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from observer.model import Recorded, Use
+from observer.store.sqlite.rows import RECORDED_COLUMNS, to_recorded
+from observer.store.sqlite.selecting import Selecting
+
+_FOLLOWED = "usage_seq"
+"""Name of the fact up to which event the log was looked through for uses."""
+_EVENTS = f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq > ? AND seq <= ?"
+
+
+class UsageReads(Selecting):
+    """The part of `store.interface.Reader` that is about uses."""
+
+    def uses(
+        self, *, items: Sequence[int] | None = None, sessions: Sequence[int] | None = None
+    ) -> list[Use]:
+        """See `Reader.uses`."""
+        where, values = ["1"], []
+        for column, wanted in (("item_id", items), ("session_id", sessions)):
+            if wanted is not None:
+                where.append(f"{column} IN ({', '.join('?' * len(wanted))})")
+                values.extend(wanted)
+        rows = self._rows(
+            "SELECT item_id, session_id, sort, at_ms FROM usage"
+            f" WHERE {' AND '.join(where)} ORDER BY at_ms, item_id, session_id, sort",
+            values,
+        )
+        return [Use(item=row[0], session=row[1], sort=row[2], at_ms=row[3]) for row in rows]
+
+    def followed(self) -> int | None:
+        """See `Reader.followed`."""
+        row = self._row("SELECT value FROM meta WHERE key = ?", (_FOLLOWED,))
+        return int(row[0]) if row else None
+
+    def newest_seq(self) -> int:
+        """See `Reader.newest_seq`."""
+        row = self._row("SELECT max(seq) FROM event")
+        return (row and row[0]) or 0
+
+    def log_of_kind(self, kind: str, *, after_seq: int, until_seq: int) -> list[Recorded]:
+        """See `Reader.log_of_kind`."""
+        rows = self._rows(f"{_EVENTS} AND kind = ? ORDER BY seq", (after_seq, until_seq, kind))
+        return [to_recorded(row) for row in rows]
+
+    def log_of_shown(self, *, after_seq: int, until_seq: int, limit: int) -> list[Recorded]:
+        """See `Reader.log_of_shown`."""
+        rows = self._rows(
+            f"{_EVENTS} AND session_id IN (SELECT session_id FROM usage WHERE sort = 'shown')"
+            " ORDER BY seq LIMIT ?",
+            (after_seq, until_seq, limit),
+        )
+        return [to_recorded(row) for row in rows]
+
+
+class UsageWrites(UsageReads):
+    """The part of `store.interface.Writer` that is about uses."""
+
+    def put_uses(self, uses: Iterable[Use], *, followed: int | None = None) -> None:
+        """See `Writer.put_uses`."""
+        self._connection.executemany(
+            "INSERT INTO usage (item_id, session_id, sort, at_ms) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET at_ms = max(at_ms, excluded.at_ms)",
+            map(msgspec.structs.astuple, uses),
+        )
+        if followed is not None:
+            self._connection.execute(
+                "INSERT OR REPLACE INTO meta VALUES (?, ?)", (_FOLLOWED, str(followed))
+            )
+
+    def drop_uses(self, items: Sequence[int] | None = None, *, before_ms: int) -> int:
+        """See `Writer.drop_uses`."""
+        among, values = "", []
+        if items is not None:
+            among, values = f" AND item_id IN ({', '.join('?' * len(items))})", [*items]
+        self._connection.execute(f"DELETE FROM usage WHERE at_ms < ?{among}", (before_ms, *values))
+        return self._connection.changes()
