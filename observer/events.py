@@ -12,6 +12,8 @@ from typing import Literal, dataclass_transform
 import msgspec
 
 Scope = Literal["personal", "project", "team"]
+Layer = Literal["past", "state", "rule"]
+"""Whether a note tells what happened, how things are, or how to behave."""
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -182,10 +184,19 @@ class Rewrite(Body, tag="rewrite"):
     pairs: tuple[tuple[str, str], ...] = ()
 
 
+class Reference(Value):
+    """What one item has to do with another, by its id: `supersedes`, `amends`, `evidence` …."""
+
+    kind: str = "explicit"
+    item: int = 0
+
+
 class Remember(Body, tag="remember"):
     """A note recorded on purpose. `key` makes it an upsert within its scope and owner.
 
-    `owner` is whose note it is where `scope` is personal, empty otherwise.
+    `owner` is whose note it is where `scope` is personal, empty otherwise. Without a `layer` the
+    type decides it. `expires_ms` is when it stops to hold; `metadata` is a JSON object as text,
+    kept as it is.
     """
 
     content: str
@@ -196,6 +207,42 @@ class Remember(Body, tag="remember"):
     confidence: float | None = None
     scope: Scope = "project"
     owner: str = ""
+    layer: Layer | None = None
+    tags: tuple[str, ...] = ()
+    links: tuple[Reference, ...] = ()
+    expires_ms: int | None = None
+    metadata: str = ""
+
+
+class Revise(Body, tag="revise"):
+    """A note was changed by its exact id; what is None stays as it is.
+
+    An `expires_ms` of 0 means never. `links` are all explicit ones that it has from now on.
+    """
+
+    item: int
+    content: str | None = None
+    title: str | None = None
+    type: str | None = None
+    category: str | None = None
+    confidence: float | None = None
+    layer: Layer | None = None
+    tags: tuple[str, ...] | None = None
+    links: tuple[Reference, ...] | None = None
+    expires_ms: int | None = None
+    metadata: str | None = None
+
+
+class Approve(Body, tag="approve"):
+    """A person stands for a note as it is now; by anybody else it says nothing."""
+
+    item: int
+
+
+class Undo(Body, tag="undo"):
+    """The last change of a note that still stood was taken back, its deletion included."""
+
+    item: int
 
 
 class Forget(Body, tag="forget"):
@@ -242,6 +289,9 @@ AnyBody = (
     | Checkout
     | Rewrite
     | Remember
+    | Revise
+    | Approve
+    | Undo
     | Forget
     | Enriched
     | Custom

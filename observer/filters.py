@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from observer.events import Value
+from observer.events import Layer, Scope, Value
 from observer.model import Item, ItemKind
 
 
@@ -12,7 +12,7 @@ class Filters(Value):
     `since_ms` is inclusive, `until_ms` exclusive, both of `created_ms`. `files` are paths as items
     name them, or their ends (`rank.py`, `recall/rank.py`), or folders (`recall/`): an item that
     touched one of them counts. `owner` hides personal items of everybody else; an empty owner sees
-    no personal item.
+    no personal item. Of several `tags` an item must have all.
     """
 
     project_id: int | None = None
@@ -25,6 +25,9 @@ class Filters(Value):
     since_ms: int | None = None
     until_ms: int | None = None
     owner: str = ""
+    layer: Layer | None = None
+    scope: Scope | None = None
+    tags: tuple[str, ...] = ()
     with_global: bool = False
     """With `project_id`: personal and team items that belong to no project count too."""
 
@@ -39,6 +42,9 @@ class Filters(Value):
             and (self.session_id is None or item.session_id == self.session_id)
             and (self.since_ms is None or item.created_ms >= self.since_ms)
             and (self.until_ms is None or item.created_ms < self.until_ms)
+            and self.layer in {None, item.layer}
+            and self.scope in {None, item.scope}
+            and set(self.tags) <= set(item.tags)
             and (item.scope != "personal" or "" != item.owner == self.owner)
             and (not self.files or any(map(self._admits_file, _paths(item))))
         )

@@ -9,9 +9,7 @@ import hashlib
 from datetime import UTC, datetime
 from typing import Literal
 
-from observer.events import Event, Scope, Value
-
-Layer = Literal["past", "state", "rule"]
+from observer.events import Event, Layer, Scope, Value
 
 # --- where it happened ---------------------------------------------------------------------------
 
@@ -85,6 +83,8 @@ class Receipt(Value):
 
 ItemKind = Literal["observation", "summary", "note", "inference"]
 Slot = Literal["observation", "summary", "arc"]
+Approval = Literal["", "provisional", "approved"]
+"""Whether a person stands for a note; `provisional` waits for one."""
 
 KNOWLEDGE_TYPES = frozenset({"decision", "constraint", "heuristic", "rejected"})
 """Types that are ranked above everything else in a context pack (factor 3)."""
@@ -197,6 +197,11 @@ class Item(Value):
     content_hash: str = ""
     discovery_tokens: int = 0
     folded: int = 1
+    tags: tuple[str, ...] = ()
+    expires_ms: int | None = None
+    approval: Approval = ""
+    suspicion: str = ""
+    metadata: str = ""
     created_ms: int = 0
     updated_ms: int = 0
     stale_ms: int | None = None

@@ -10,12 +10,12 @@ import re
 
 from msgspec.structs import replace
 
-from observer.events import Remember
+from observer.events import Layer, Remember
 from observer.interpret import concepts
 from observer.interpret.classify import content_hash
 from observer.interpret.told import TITLE
 from observer.interpret.wording import block, first_line, one_line
-from observer.model import Item, Layer, Recorded, item_id, item_uuid
+from observer.model import Item, Recorded, item_id, item_uuid
 
 CONTENT_CHARS = 65_536
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Literal, Protocol
 
 from observer.events import Value
 from observer.filters import Filters
@@ -20,6 +20,9 @@ from observer.model import Change, Enrichment, Item, Link, Project, Recorded, Se
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 """Columns that a query can name (`title:auth*`); `files` holds read and modified paths."""
 
+
+Grouping = Literal["tags", "category", "type", "layer"]
+"""What notes are counted by."""
 
 Vectors = Callable[[], Mapping[int, bytes]]
 """Returns vectors by the items that they are of; items without one are left out."""
@@ -98,6 +101,27 @@ class Reader(Protocol):
 
         No signature is no error: it has no items.
         """
+
+    def item(self, item_id: int, *, deleted: bool = False) -> Item | None:
+        """Return one item; with `deleted` also one that was deleted."""
+
+    def history(self, item_id: int) -> list[Recorded]:
+        """Return the events that made and changed a note, by `seq`; also of a deleted one."""
+
+    def titled(self, title: str, project_id: int | None, *, owner: str) -> list[Item]:
+        """Return the notes of a project, then those of none, that are called so, oldest first.
+
+        The case of ASCII letters does not count.
+        """
+
+    def naming(self, title: str, filters: Filters, *, limit: int) -> list[Item]:
+        """Return the items that link to a title, newest first."""
+
+    def ids(self, filters: Filters, *, limit: int) -> list[int]:
+        """Return the ids of items, newest first; `filters.files` do not restrict here."""
+
+    def counts(self, grouping: Grouping, filters: Filters) -> Mapping[str, int]:
+        """Count items by a column, the commonest first; those that have nothing there are none."""
 
     def resolve(self, handle: str) -> list[int]:
         """Return the ids of items whose decimal id, uuid or uuid prefix (8+ characters) fits."""
@@ -206,6 +230,9 @@ class Writer(Reader, Protocol):
 
     def put_session(self, session: Session) -> None:
         """Insert or replace a session by id."""
+
+    def put_history(self, item_id: int, seq: int) -> None:
+        """Add an event to the history of a note."""
 
     def forget(self, item_id: int, *, at_ms: int) -> None:
         """Remember that an item is deleted, for whatever is derived under its id from now on."""

@@ -11,6 +11,7 @@ from observer.filters import Filters
 from observer.model import Change, Item, Project, Recorded, Session
 from observer.store.interface import COLUMNS, Totals
 from observer.store.sqlite.enriching import EnrichingReads
+from observer.store.sqlite.noting import NoteReads
 from observer.store.sqlite.rows import (
     ITEM_COLUMNS,
     PROJECT_FIELDS,
@@ -38,7 +39,7 @@ _INTEGER_DIGITS = 19
 """Longest decimal that may be an id; longer ones do not fit a 64-bit integer."""
 
 
-class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept):
+class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads):
     """Implements `store.interface.Reader` over one connection inside a transaction."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:

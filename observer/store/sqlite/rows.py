@@ -37,6 +37,7 @@ _LISTS = {
     "files_read": _strings,
     "files_modified": _strings,
     "links": _links,
+    "tags": _strings,
 }
 """How the columns that hold lists are read."""
 _NONE_LISTED = "[]"

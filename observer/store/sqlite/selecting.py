@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import apsw
 
+from observer.events import Layer
 from observer.filters import Filters
 from observer.model import Item
 from observer.store.sqlite.rows import ITEM_COLUMNS, Row, to_item
+
+_LAYERS = {layer: layer for layer in get_args(Layer)}
 
 
 class Selecting:
@@ -35,7 +38,7 @@ class Selecting:
         """Return the items of the filters' projects for which a condition holds, newest first."""
         found: list[Item] = []
         # One project at a time, each in the order of its index.
-        for place, place_values in _homes(filters):
+        for place, place_values in homes(filters):
             found += self._items(
                 f"{place} AND {where} ORDER BY created_ms DESC, id DESC LIMIT ?",
                 (*place_values, *values, limit),
@@ -43,7 +46,8 @@ class Selecting:
         return sorted(found, key=lambda item: (item.created_ms, item.id), reverse=True)[:limit]
 
 
-def _homes(filters: Filters) -> list[tuple[str, list[Any]]]:
+def homes(filters: Filters) -> list[tuple[str, list[Any]]]:
+    """Return a condition and its values for each place that filters name."""
     if filters.project_id is None:
         return [("1", [])]
     homes: list[tuple[str, list[Any]]] = [("project_id = ?", [filters.project_id])]
@@ -54,6 +58,15 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
     """Return the conditions that are no index terms, and their values."""
     parts = ["item.deleted_ms IS NULL", "(item.scope <> 'personal' OR item.owner = ?)"]
     values: list[Any] = [filters.owner]
+    if filters.layer:
+        # Written out, so that the index of rules serves.
+        parts.append(f"item.layer = '{_LAYERS[filters.layer]}'")
+    if filters.scope:
+        parts.append("item.scope = ?")
+        values.append(filters.scope)
+    for tag in filters.tags:
+        parts.append("EXISTS (SELECT 1 FROM json_each(item.tags) WHERE value = ?)")
+        values.append(tag)
     for column, wanted in (("kind", filters.kinds), ("type", filters.types)):
         if wanted:
             parts.append(f"item.{column} IN ({', '.join('?' * len(wanted))})")

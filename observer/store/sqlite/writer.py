@@ -110,6 +110,10 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping):
         """See `Writer.put_session`."""
         self._connection.execute(_PUT_SESSION, msgspec.structs.astuple(session))
 
+    def put_history(self, item_id: int, seq: int) -> None:
+        """See `Writer.put_history`."""
+        self._connection.execute("INSERT INTO note_event VALUES (?, ?)", (item_id, seq))
+
     def forget(self, item_id: int, *, at_ms: int) -> None:
         """See `Writer.forget`."""
         self._connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?)", (item_id, at_ms))
@@ -130,7 +134,7 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping):
         """See `Writer.clear_projection`."""
         self._connection.execute(
             "DELETE FROM item_vector; DELETE FROM link; DELETE FROM item; DELETE FROM session;"
-            " DELETE FROM forgotten;"
+            " DELETE FROM forgotten; DELETE FROM note_event;"
             " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
         )
         self._connection.execute("INSERT INTO item_words (item_words) VALUES ('delete-all')")

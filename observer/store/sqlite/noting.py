@@ -1,0 +1,81 @@
+"""Reads that only notes need: their history, their titles, and what they are grouped by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from observer.filters import Filters
+from observer.model import Item, Recorded
+from observer.store.interface import Grouping
+from observer.store.sqlite.rows import RECORDED_COLUMNS, to_recorded
+from observer.store.sqlite.selecting import Selecting, conditions, homes
+
+_VISIBLE = "(item.scope <> 'personal' OR item.owner = ?)"
+
+
+class NoteReads(Selecting):
+    """The part of `store.interface.Reader` that is about notes."""
+
+    def item(self, item_id: int, *, deleted: bool = False) -> Item | None:
+        """See `Reader.item`."""
+        found = self._items("id = ? AND (? OR deleted_ms IS NULL)", (item_id, deleted))
+        return found[0] if found else None
+
+    def history(self, item_id: int) -> list[Recorded]:
+        """See `Reader.history`."""
+        rows = self._rows(
+            f"SELECT {RECORDED_COLUMNS} FROM event"
+            " WHERE seq IN (SELECT seq FROM note_event WHERE item_id = ?) ORDER BY seq",
+            (item_id,),
+        )
+        return [to_recorded(row) for row in rows]
+
+    def titled(self, title: str, project_id: int | None, *, owner: str) -> list[Item]:
+        """See `Reader.titled`."""
+        return self._items(
+            "title = ? COLLATE NOCASE AND kind = 'note' AND deleted_ms IS NULL"
+            f" AND (project_id IS ? OR project_id IS NULL) AND {_VISIBLE}"
+            " ORDER BY project_id IS NULL, id LIMIT 10",
+            (title, project_id, owner),
+        )
+
+    def naming(self, title: str, filters: Filters, *, limit: int) -> list[Item]:
+        """See `Reader.naming`."""
+        where, values = conditions(filters)
+        return self._newest(
+            "id IN (SELECT source FROM link WHERE title = ? COLLATE NOCASE AND title <> '')"
+            f" AND {where}",
+            (title, *values),
+            filters,
+            limit=limit,
+        )
+
+    def ids(self, filters: Filters, *, limit: int) -> list[int]:
+        """See `Reader.ids`."""
+        where, values = _chosen(filters)
+        rows = self._rows(
+            f"SELECT id FROM item WHERE {where} ORDER BY created_ms DESC, id DESC LIMIT ?",
+            (*values, limit),
+        )
+        return [row[0] for row in rows]
+
+    def counts(self, grouping: Grouping, filters: Filters) -> Mapping[str, int]:
+        """See `Reader.counts`."""
+        where, values = _chosen(filters)
+        source = "item, json_each(item.tags) AS each" if grouping == "tags" else "item"
+        column = "each.value" if grouping == "tags" else f"item.{grouping}"
+        return dict(
+            self._rows(
+                f"SELECT {column}, count(*) FROM {source} WHERE {where} AND {column} <> ''"
+                " GROUP BY 1 ORDER BY 2 DESC, 1",
+                values,
+            )
+        )
+
+
+def _chosen(filters: Filters) -> tuple[str, list[object]]:
+    """Return the whole condition of filters, their projects included."""
+    where, values = conditions(filters)
+    places = homes(filters)
+    place = " OR ".join(text for text, _ in places)
+    return f"({place}) AND {where}", [*(v for _, given in places for v in given), *values]
