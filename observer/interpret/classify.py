@@ -81,6 +81,7 @@ def item(
         concepts=told.concepts,
         files_read=told.files_read,
         files_modified=told.files_modified,
+        signature=told.signature,
         project_id=recorded.project_id,
         session_id=recorded.session_id,
         author=event.author,

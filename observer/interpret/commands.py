@@ -32,6 +32,7 @@ def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: 
             _about(line.head, command.description[:SUBTITLE]),
             *(concepts.of_path(name.partition("::")[0]) for name in verdict.failing[:2]),
         ),
+        signature=verdict.signature if verdict.ok is False else "",
         chars=len(command.command) + len(command.output),
     )
 

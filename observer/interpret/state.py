@@ -82,6 +82,8 @@ class Ran(Value):
     ok: bool | None = None
     said: str = ""
     first_error: str = ""
+    signature: str = ""
+    failing: tuple[str, ...] = ()
     tool: str = ""
     is_check: bool = False
     runs: int = 1
@@ -102,6 +104,7 @@ class State(Value):
     todos: tuple[str, ...] = ()
     compactions: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     searches: tuple[str, ...] = ()
     delegations: tuple[str, ...] = ()

@@ -53,7 +53,7 @@ def summarise(session: Session) -> Item | None:
     if not _has_substance(known):
         return None
     fields = SummaryFields(
-        request=_request(session, known),
+        request=request_of(session, known),
         investigated=_investigated(known),
         learned=_learned(known),
         completed=_completed(known),
@@ -127,7 +127,7 @@ def _narrative(fields: SummaryFields) -> str:
     return "\n".join(f"{name}: {text}" for name, text in named if text)
 
 
-def _request(session: Session, known: State) -> str:
+def request_of(session: Session, known: State) -> str:
     """Return the first real prompts, else what the work was called in commits or the branch."""
     if asked := _real(known.prompts):
         later = [f"Then: {'; '.join(asked[1:4])}"] if len(asked) > 1 else []

@@ -17,7 +17,10 @@ PATHS = 200
 
 
 class Told(Value):
-    """What an observation says. `chars` is the length of the original text that it stands for."""
+    """What an observation says. `chars` is the length of the original text that it stands for.
+
+    `signature` is that of the error that it tells of.
+    """
 
     type: str
     title: str
@@ -27,6 +30,7 @@ class Told(Value):
     concepts: tuple[str, ...] = ()
     files_read: tuple[str, ...] = ()
     files_modified: tuple[str, ...] = ()
+    signature: str = ""
     chars: int = 0
 
 

@@ -116,6 +116,11 @@ def test_a_changed_outcome_never_folds(tell: Tell) -> None:
     assert [item.folded for item in told.items.values()] == [1, 2, 1]
 
 
+def test_a_failure_carries_the_signature_of_its_error(tell: Tell) -> None:
+    told = tell(Command(command="make", output="KeyError: 'total'", exit_code=2), GREEN)
+    assert [bool(item.signature) for item in told.items.values()] == [True, False]
+
+
 def test_looking_around_folds_into_one(tell: Tell) -> None:
     told = tell(*(Command(command=c) for c in ("ls", "git status", "pwd", "ls", "cat a")))
     assert told.last.title == "ls, git status, pwd and 1 more"

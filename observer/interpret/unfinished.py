@@ -1,0 +1,75 @@
+"""What a session left open: the work that the next one may take up.
+
+Part of interpretation (step 6): a pure function of the session as it stands, so that it can be
+asked of one that was cut off as well as of one that ended.
+"""
+
+from __future__ import annotations
+
+from observer.events import Value
+from observer.interpret import state
+from observer.interpret.summary import request_of
+from observer.model import Session
+
+
+class Failing(Value):
+    """A command that failed when it ran last; `tests` are the failing names that it told.
+
+    `since` are the files that were changed since it began to fail.
+    """
+
+    command: str
+    said: str = ""
+    first_error: str = ""
+    signature: str = ""
+    tests: tuple[str, ...] = ()
+    since: tuple[str, ...] = ()
+    is_check: bool = False
+
+
+class Unfinished(Value):
+    """What a session left open; every field may be empty.
+
+    `request` is what was asked, `dirty` the files that no commit took in, the newest first.
+    `failing` has the commands that judge the code before the others, the newest first. `steps`
+    are what the agent said or listed as still to do, `rejected` what was tried and did not help.
+    """
+
+    request: str = ""
+    dirty: tuple[str, ...] = ()
+    failing: tuple[Failing, ...] = ()
+    steps: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Tell whether anything was left open: changes, a failure, or a plan."""
+        return bool(self.dirty or self.failing or self.steps)
+
+
+def unfinished(session: Session) -> Unfinished:
+    """Return what a session left open.
+
+    Raises:
+        msgspec.DecodeError: the session's state is of another version; a rebuild makes it anew.
+    """
+    known = state.decode(session.state)
+    failing = [
+        Failing(
+            command=head,
+            said=ran.said,
+            first_error=ran.first_error,
+            signature=ran.signature,
+            tests=ran.failing,
+            since=ran.since,
+            is_check=ran.is_check,
+        )
+        for head, ran in reversed(known.commands.items())
+        if ran.ok is False
+    ]
+    return Unfinished(
+        request=request_of(session, known),
+        dirty=tuple(path for path, file in reversed(known.files.items()) if file.is_dirty),
+        failing=tuple(sorted(failing, key=lambda one: not one.is_check)),
+        steps=(*known.plans, *known.todos),
+        rejected=known.rejected,
+    )

@@ -1,0 +1,84 @@
+"""What a session leaves to the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from observer.events import (
+    AnyBody,
+    Command,
+    Commit,
+    Edit,
+    FileChange,
+    FileWrite,
+    Prompt,
+    Reply,
+    SessionEnd,
+)
+from observer.interpret.unfinished import unfinished
+
+Tell = Callable[..., Any]
+
+RED = Command(
+    command="pytest -q",
+    output="FAILED tests/test_cart.py::test_total - assert 0 == 5\n1 failed in 0.10s",
+    exit_code=1,
+)
+GREEN = Command(command="pytest -q", output="1 passed in 0.10s", exit_code=0)
+BROKEN = Command(command="python serve.py", output="OSError: port taken", exit_code=1)
+
+
+def save(path: str) -> FileWrite:
+    return FileWrite(path=path, edits=(Edit(new="x = 1\n"),), tool="Edit")
+
+
+def commit(*paths: str) -> Commit:
+    return Commit(hash="abc", subject="x", files=tuple(FileChange(path=path) for path in paths))
+
+
+def test_an_interrupted_session_leaves_all_that_is_needed_to_go_on(tell: Tell) -> None:
+    left = unfinished(
+        tell(
+            Prompt(text="make the total right"),
+            save("a.py"),
+            save("cart.py"),
+            RED,
+            save("cart.py"),
+            Reply(text="Next steps:\n- round the total\n"),
+            commit("a.py"),
+        ).session
+    )
+    assert left
+    assert left.request == "make the total right."
+    assert left.dirty == ("cart.py",)
+    (failing,) = left.failing
+    assert (failing.command, failing.tests) == ("pytest -q", ("tests/test_cart.py::test_total",))
+    assert "assert 0 == 5" in failing.first_error
+    assert failing.signature
+    assert failing.since == ("cart.py",)
+    assert left.steps == ("round the total",)
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((Prompt(text="why?"), Reply(text="Because of rounding.")), id="a question"),
+        pytest.param((RED, GREEN), id="green again"),
+        pytest.param((save("a.py"), commit("a.py"), SessionEnd()), id="committed"),
+    ],
+)
+def test_work_that_is_done_leaves_nothing_open(tell: Tell, bodies: tuple[AnyBody, ...]) -> None:
+    assert not unfinished(tell(*bodies).session)
+
+
+def test_what_judges_the_code_comes_first_then_the_newest(tell: Tell) -> None:
+    left = unfinished(
+        tell(RED, Command(command="mypy .", output=MYPY, exit_code=1), BROKEN).session
+    )
+    assert [one.command for one in left.failing] == ["mypy .", "pytest -q", "python serve.py"]
+
+
+MYPY = "a.py:1: error: no  [misc]\nFound 1 error in 1 file (checked 1 source file)"
