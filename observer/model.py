@@ -159,12 +159,36 @@ class Spending(Value):
     requests: int = 0
 
 
+Reason = Literal[
+    "changed", "renamed", "deleted", "reverted", "elsewhere", "superseded", "supersedes"
+]
+
+
+class Standing(Value):
+    """What must be said of an item beside what it says, since the world moved on.
+
+    `subject` is the symbol or file that it is about, `path` where that file is now. `commit` did
+    it, `since_ms` is when; `share` is the part of what the item touched. `branch` is where the
+    item holds, if not here. `target` is the item that takes its place, or whose place it takes.
+    """
+
+    reason: Reason
+    subject: str = ""
+    path: str = ""
+    commit: str = ""
+    branch: str = ""
+    target: int = 0
+    share: float = 1.0
+    since_ms: int = 0
+
+
 class Item(Value):
     """Anything that can be recalled. Paths are relative to the project's root where inside it.
 
     `discovery_tokens` estimates what the original cost the agent: characters / 4, rounded up.
     `folded` counts the happenings that this item stands for. `signature` is the normalised error
-    that it tells of, the same in another month or project; empty where there is none.
+    that it tells of, the same in another month or project; empty where there is none. `standing` is
+    no part of what is stored: whoever reads an item says so, as it looks from a work tree.
     """
 
     id: int
@@ -206,6 +230,7 @@ class Item(Value):
     updated_ms: int = 0
     stale_ms: int | None = None
     deleted_ms: int | None = None
+    standing: tuple[Standing, ...] = ()
 
 
 def columns_of(item: Item) -> tuple[str, ...]:
@@ -216,7 +241,7 @@ def columns_of(item: Item) -> tuple[str, ...]:
     files = dict.fromkeys((*item.files_modified, *item.files_read))
     narrative, concepts = item.narrative, item.concepts
     if wrote := item.enrichment:
-        narrative = "\n".join((narrative, wrote.narrative, wrote.learned, wrote.next_steps))
+        narrative = f"{narrative}\n{wrote.narrative}\n{wrote.learned}\n{wrote.next_steps}"
         concepts += wrote.concepts
     return (
         item.title,
@@ -263,10 +288,6 @@ class Session(Value):
     state: bytes = b""
 
 
-def iso(at_ms: int) -> str:
-    """Return ISO 8601 UTC with milliseconds, e.g. ``2026-11-21T09:12:01.120Z``."""
-    seconds, millis = divmod(at_ms, 1000)
-    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{millis:03d}Z"
 class Use(Value):
     """What became of an item in a session: it was shown there, or somebody made use of it.
 
@@ -279,3 +300,7 @@ class Use(Value):
     at_ms: int
 
 
+def iso(at_ms: int) -> str:
+    """Return ISO 8601 UTC with milliseconds, e.g. ``2026-11-21T09:12:01.120Z``."""
+    seconds, millis = divmod(at_ms, 1000)
+    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{millis:03d}Z"

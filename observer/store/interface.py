@@ -15,7 +15,8 @@ from typing import Literal, Protocol
 
 from observer.events import Value
 from observer.filters import Filters
-from observer.model import Change, Enrichment, Item, Link, Project, Recorded, Session, Spending
+from observer.model import Change, Enrichment, Item, Link, Project, Recorded, Session, Spending, Use
+from observer.store.truth import TruthReads, TruthWrites
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 """Columns that a query can name (`title:auth*`); `files` holds read and modified paths."""
@@ -45,7 +46,7 @@ class Totals(Value):
     size_bytes: int = 0
 
 
-class Reader(Protocol):
+class Reader(TruthReads, Protocol):
     """Reads. Deleted items are never returned, except by `item(..., deleted=True)`."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
@@ -174,7 +175,6 @@ class Reader(Protocol):
     def spending(self, day: str) -> Spending:
         """Return what language models cost on a day (UTC, e.g. ``2026-11-22``)."""
 
-    def totals(self) -> Totals:
     def uses(
         self, *, items: Sequence[int] | None = None, sessions: Sequence[int] | None = None
     ) -> list[Use]:
@@ -192,10 +192,11 @@ class Reader(Protocol):
     def log_of_shown(self, *, after_seq: int, until_seq: int, limit: int) -> list[Recorded]:
         """Return the events of sessions that were shown items, as `log_of_kind` does."""
 
+    def totals(self) -> Totals:
         """Return counts and sizes; cheap enough to ask every second."""
 
 
-class Writer(Reader, Protocol):
+class Writer(Reader, TruthWrites, Protocol):
     """Changes inside one transaction; nothing is visible outside before it commits."""
 
     def known(self, event_ids: Sequence[str]) -> set[str]:
@@ -243,13 +244,13 @@ class Writer(Reader, Protocol):
     def spend(self, day: str, *, tokens: int, requests: int = 0) -> None:
         """Add to what language models cost on a day; a rebuild keeps it. Negative gives back."""
 
-    def clear_projection(self) -> None:
     def put_uses(self, uses: Iterable[Use], *, followed: int | None = None) -> None:
         """Add uses; one that is known keeps its later time. `followed` as `Reader.followed`."""
 
     def drop_uses(self, items: Sequence[int] | None = None, *, before_ms: int) -> int:
         """Delete uses older than a time, of these items or of all; return how many there were."""
 
+    def clear_projection(self) -> None:
         """Delete all that is derived (items, sessions, words, vectors, deletions).
 
         Log and projects stay.

@@ -42,7 +42,7 @@ _LISTS = {
 """How the columns that hold lists are read."""
 _NONE_LISTED = "[]"
 
-ITEM_FIELDS = Item.__struct_fields__
+ITEM_FIELDS = tuple(name for name in Item.__struct_fields__ if name != "standing")
 _LIST_PLACES = tuple(map(ITEM_FIELDS.index, _LISTS))
 _VALUES = {"summary": _summary, "enrichment": to_enrichment}
 """How the columns that hold one value, or NULL, are read."""
@@ -64,7 +64,7 @@ def json_text(value: object) -> str:
 
 def item_row(item: Item) -> Row:
     """Return an item's values in the order of `ITEM_FIELDS`."""
-    values = list(msgspec.structs.astuple(item))
+    values = list(msgspec.structs.astuple(item))[: len(ITEM_FIELDS)]
     for place in _LIST_PLACES:
         values[place] = json_text(values[place]) if values[place] else _NONE_LISTED
     for place in _VALUE_PLACES:

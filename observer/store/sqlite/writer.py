@@ -133,7 +133,8 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping):
     def clear_projection(self) -> None:
         """See `Writer.clear_projection`."""
         self._connection.execute(
-            "DELETE FROM item_vector; DELETE FROM link; DELETE FROM item; DELETE FROM session;"
+            "DELETE FROM standing; DELETE FROM anchored; DELETE FROM mooring; DELETE FROM vantage;"
+            " DELETE FROM item_vector; DELETE FROM link; DELETE FROM item; DELETE FROM session;"
             " DELETE FROM forgotten; DELETE FROM note_event;"
             " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
         )

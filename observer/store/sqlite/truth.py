@@ -1,0 +1,165 @@
+"""What became of items, in SQLite: vantages, moorings, standings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from observer.model import Standing
+from observer.store.sqlite.rows import Row, json_text
+from observer.store.sqlite.selecting import Selecting
+from observer.store.truth import Anchor, Mooring, Vantage
+
+VANTAGE_FIELDS = Vantage.__struct_fields__
+MOORING_FIELDS = Mooring.__struct_fields__
+STANDING_FIELDS = Standing.__struct_fields__
+_RENAMED = {"item": "item_id", "commit": "commit_hash"}
+
+
+def _columns(fields: Iterable[str], table: str = "") -> str:
+    return ", ".join(table + _RENAMED.get(name, name) for name in fields)
+
+
+def _put(table: str, columns: str) -> str:
+    marks = ", ".join("?" * (columns.count(",") + 1))
+    return f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({marks})"
+
+
+_VANTAGE = _columns(VANTAGE_FIELDS)
+_MOORING = _columns(MOORING_FIELDS, "mooring.")
+_STANDING = _columns(STANDING_FIELDS)
+_PUT_VANTAGE = _put("vantage", _VANTAGE)
+_PUT_MOORING = _put("mooring", f"vantage, {_columns(MOORING_FIELDS)}")
+_PUT_STANDING = _put("standing", f"vantage, item_id, {_STANDING}")
+_AMONG = "IN (SELECT value FROM json_each(?))"
+"""Any number of values as one; statements have a limit of theirs."""
+_anchors = msgspec.json.Decoder(tuple[Anchor, ...]).decode
+
+
+class TruthKept(Selecting):
+    """Implements `store.truth.TruthReads`."""
+
+    def vantages(self) -> list[Vantage]:
+        """See `TruthReads.vantages`."""
+        rows = self._rows(f"SELECT {_VANTAGE} FROM vantage ORDER BY id")
+        return [Vantage(**dict(zip(VANTAGE_FIELDS, row, strict=True))) for row in rows]
+
+    def moorings(self, vantage: int, ids: Sequence[int]) -> list[Mooring]:
+        """See `TruthReads.moorings`."""
+        return self._moorings(f"WHERE vantage = ? AND item_id {_AMONG}", vantage, ids)
+
+    def moored_to(self, vantage: int, paths: Sequence[str]) -> list[Mooring]:
+        """See `TruthReads.moored_to`."""
+        items = f"SELECT item_id FROM anchored WHERE vantage = ?1 AND path {_AMONG}"
+        return self._moorings(f"WHERE vantage = ?1 AND item_id IN ({items})", vantage, paths)
+
+    def based_on(self, vantage: int, commits: Sequence[str]) -> list[Mooring]:
+        """See `TruthReads.based_on`."""
+        return self._moorings(f"WHERE vantage = ? AND base {_AMONG}", vantage, commits)
+
+    def standings(self, ids: Sequence[int]) -> list[tuple[int, str, Standing]]:
+        """See `TruthReads.standings`."""
+        marks = ", ".join("?" * len(ids))
+        rows = self._rows(
+            f"SELECT item_id, coalesce(root, ''), {_columns(STANDING_FIELDS, 'standing.')}"
+            " FROM standing LEFT JOIN vantage ON vantage.id = standing.vantage"
+            f" WHERE item_id IN ({marks})",
+            ids,
+        )
+        return [(item, root, _standing(values)) for item, root, *values in rows]
+
+    def moved_to(self, ends: Sequence[str], *, limit: int) -> list[int]:
+        """See `TruthReads.moved_to`."""
+        where = " OR ".join(["instr(path, ?)"] * len(ends))
+        rows = self._rows(
+            f"SELECT DISTINCT item_id FROM standing WHERE path <> '' AND ({where})"
+            " ORDER BY item_id DESC LIMIT ?",
+            (*ends, limit),
+        )
+        return [row[0] for row in rows]
+
+    def _moorings(self, where: str, vantage: int, among: Sequence[object]) -> list[Mooring]:
+        rows = self._rows(
+            f"SELECT {_MOORING} FROM mooring {where} ORDER BY item_id",
+            (vantage, json_text(list(among))),
+        )
+        return list(map(_mooring, rows))
+
+
+class TruthKeeping(TruthKept):
+    """Implements `store.truth.TruthWrites`."""
+
+    def put_vantage(self, vantage: Vantage, *, like: int = 0) -> int:
+        """See `TruthWrites.put_vantage`."""
+        values = msgspec.structs.asdict(vantage) | {"id": vantage.id or None}
+        self._connection.execute(_PUT_VANTAGE, tuple(values.values()))
+        kept = vantage.id or self._connection.last_insert_rowid()
+        if like:
+            for table, columns in (
+                ("mooring", _columns(MOORING_FIELDS)),
+                ("anchored", "path, item_id"),
+                ("standing", f"item_id, {_STANDING}"),
+            ):
+                self._connection.execute(
+                    f"INSERT INTO {table} (vantage, {columns})"
+                    f" SELECT ?, {columns} FROM {table} WHERE vantage = ?",
+                    (kept, like),
+                )
+        return kept
+
+    def drop_vantage(self, vantage: int) -> None:
+        """See `TruthWrites.drop_vantage`."""
+        for table in ("standing", "anchored", "mooring"):
+            self._connection.execute(f"DELETE FROM {table} WHERE vantage = ?", (vantage,))
+        self._connection.execute("DELETE FROM vantage WHERE id = ?", (vantage,))
+
+    def put_moorings(self, vantage: int, moorings: Iterable[Mooring]) -> None:
+        """See `TruthWrites.put_moorings`."""
+        moorings = list(moorings)
+        self.drop_moorings(vantage, [mooring.item for mooring in moorings])
+        many = self._connection.executemany
+        many(_PUT_MOORING, ((vantage, *_row(mooring)) for mooring in moorings))
+        many(
+            "INSERT OR IGNORE INTO anchored VALUES (?, ?, ?)",
+            ((vantage, one.path, moored.item) for moored in moorings for one in moored.anchors),
+        )
+
+    def drop_moorings(self, vantage: int, ids: Iterable[int]) -> None:
+        """See `TruthWrites.drop_moorings`."""
+        rows = [(vantage, item) for item in ids]
+        for table in ("mooring", "anchored"):
+            self._connection.executemany(
+                f"DELETE FROM {table} WHERE vantage = ? AND item_id = ?", rows
+            )
+
+    def put_standings(self, vantage: int, standings: Mapping[int, Sequence[Standing]]) -> None:
+        """See `TruthWrites.put_standings`."""
+        self._connection.executemany(
+            "DELETE FROM standing WHERE vantage = ? AND item_id = ?",
+            [(vantage, item) for item in standings],
+        )
+        self._connection.executemany(
+            _PUT_STANDING,
+            (
+                (vantage, item, *msgspec.structs.astuple(standing))
+                for item, told in standings.items()
+                for standing in told
+            ),
+        )
+
+
+def _row(mooring: Mooring) -> Row:
+    *values, anchors = msgspec.structs.astuple(mooring)
+    return (*values, json_text(anchors))
+
+
+def _mooring(row: Row) -> Mooring:
+    values = dict(zip(MOORING_FIELDS, row, strict=True))
+    values["is_here"] = bool(values["is_here"])
+    values["anchors"] = _anchors(values["anchors"])
+    return Mooring(**values)
+
+
+def _standing(values: Sequence[object]) -> Standing:
+    return msgspec.convert(dict(zip(STANDING_FIELDS, values, strict=True)), Standing)
