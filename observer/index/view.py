@@ -119,7 +119,7 @@ class View:
                 seen = agreement * (each.masks[number] & segment.has_vector)
                 top.offer(seen, int(self._bases[number]), least=_least(seen, top.limit))
         return [
-            self._rescored(top.best().places, query, each.limit)
+            self._rescored(np.sort(top.places), query, each.limit)
             for top, each in zip(nearest, wanted, strict=True)
         ]
 
@@ -176,7 +176,10 @@ class View:
 
     def _rescored(self, places: Places, query: Vector, limit: int) -> Best:
         found = self.cosines(places, query)
-        order = np.lexsort((-places, -found))[:limit]
+        if len(found) > limit:
+            kept = np.argpartition(-found, limit - 1)[:limit]
+            places, found = places[kept], found[kept]
+        order = np.lexsort((-places, -found))
         return Best(places[order], found[order])
 
     def _of(
@@ -223,28 +226,26 @@ class _Top:
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
+        self.places = np.zeros(0, np.int64)
+        self._scores = np.zeros(0, np.float32)
         self._floor = 0.0
-        self._best = Best(np.zeros(0, np.int64), np.zeros(0, np.float32))
 
     def offer(
         self, scores: NDArray[np.float32] | NDArray[np.uint16], base: int, *, least: int = 0
     ) -> None:
-        """Take rows of one segment; those with scores below `least` need not be looked at."""
-        is_high = scores > self._floor
-        if least:
-            is_high &= scores >= least
+        """Take rows, the first of which is `base`; scores below `least` need no look."""
+        is_high = scores >= least if least > self._floor else scores > self._floor
         found = np.flatnonzero(is_high)
         if not len(found):
             return
-        places = np.concatenate((self._best.places, found + base))
-        values = np.concatenate((self._best.scores, scores[found].astype(np.float32)))
-        if len(values) > self.limit:
-            kept = np.argpartition(-values, self.limit - 1)[: self.limit]
-            places, values = places[kept], values[kept]
-            self._floor = float(values.min())
-        self._best = Best(places, values)
+        self.places = np.concatenate((self.places, found + base))
+        self._scores = np.concatenate((self._scores, scores[found].astype(np.float32)))
+        if len(self.places) > self.limit:
+            kept = np.argpartition(-self._scores, self.limit - 1)[: self.limit]
+            self.places, self._scores = self.places[kept], self._scores[kept]
+            self._floor = float(self._scores.min())
 
     def best(self) -> Best:
-        places, scores = self._best
-        order = np.lexsort((-places, -scores))
-        return Best(places[order], scores[order])
+        """Return them, the highest first; of equal ones the newest."""
+        order = np.lexsort((-self.places, -self._scores))
+        return Best(self.places[order], self._scores[order])

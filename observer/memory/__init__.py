@@ -271,8 +271,7 @@ class Memory:
     def session_names(self, ids: Iterable[int]) -> dict[int, str]:
         """Return the clients' own ids of sessions, by ours."""
         with self._store.read() as reader:
-            found = filter(None, map(reader.session, set(ids)))
-            return {session.id: session.external for session in found}
+            return reader.session_names(list(set(ids)))
 
     def summary(self, session_id: int) -> Item | None:
         """Return a session's summary, if it has one yet."""

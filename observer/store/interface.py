@@ -139,6 +139,9 @@ class Reader(TruthReads, Protocol):
     def session(self, session_id: int) -> Session | None:
         """Return one session."""
 
+    def session_names(self, ids: Sequence[int]) -> dict[int, str]:
+        """Return the clients' own ids of sessions, by ours; unknown ones are left out."""
+
     def latest_session(self, client: str, external: str, project_id: int) -> Session | None:
         """Return the newest session under a client's own id in a project."""
 

@@ -174,6 +174,11 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads)
         row = self._row(f"SELECT {_SESSION} FROM session WHERE id = ?", (session_id,))
         return to_session(row) if row else None
 
+    def session_names(self, ids: Sequence[int]) -> dict[int, str]:
+        """See `Reader.session_names`."""
+        marks = ",".join("?" * len(ids))
+        return dict(self._rows(f"SELECT id, external FROM session WHERE id IN ({marks})", ids))
+
     def latest_session(self, client: str, external: str, project_id: int) -> Session | None:
         """See `Reader.latest_session`."""
         row = self._row(
