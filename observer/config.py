@@ -85,6 +85,36 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         str,
         Meta(description=("Base URL from which `observer model pull` downloads.")),
     ] = ""
+    llm_url: Annotated[
+        str,
+        Meta(
+            description=(
+                "Base URL of an OpenAI-compatible API whose model may write beside summaries, "
+                "such as http://127.0.0.1:11434/v1; empty means none."
+            )
+        ),
+    ] = ""
+    llm_model: Annotated[
+        str,
+        Meta(max_length=100, description=("Model to ask for there.")),
+    ] = ""
+    llm_key_env: Annotated[
+        str,
+        Meta(
+            description=(
+                "Name of the environment variable that holds the key to it; else the key is in "
+                "`~/.observer/llm_key`, mode 600, or there is none."
+            )
+        ),
+    ] = ""
+    llm_daily_tokens: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000_000,
+            description=("Most tokens that it may cost a day (UTC), sent and received together."),
+        ),
+    ] = 200_000
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         Meta(description=("How much the daemon writes to its log.")),

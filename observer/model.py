@@ -101,6 +101,11 @@ def item_id(seq: int, slot: Slot = "observation") -> int:
     return seq * 4 + _SLOTS[slot]
 
 
+def seq_of(item_id: int) -> int:
+    """Return the `seq` of the event that gave rise to an item: what `item_id` was given."""
+    return item_id // 4
+
+
 def item_uuid(event_id: str, at_ms: int, slot: Slot = "observation") -> str:
     """Return a version 7 UUID that follows from the event: its time, then a digest of its id.
 

@@ -77,6 +77,11 @@ class Home:
         return self.root / "token"
 
     @property
+    def llm_key(self) -> Path:
+        """The key to a language model, written by the user, mode 0600."""
+        return self.root / "llm_key"
+
+    @property
     def run(self) -> Path:
         """Folder of the sockets.
 

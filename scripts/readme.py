@@ -25,7 +25,7 @@ FLOORS = (
     ("1", "spool client pump"),
     ("2", "capture"),
     ("3", "interpret"),
-    ("4", "store index embed"),
+    ("4", "store index embed llm"),
     ("5", "recall pipeline"),
     ("6", "memory"),
     ("7", "front"),

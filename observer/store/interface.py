@@ -168,8 +168,8 @@ class Reader(TruthReads, Protocol):
     def unenriched(self, *, limit: int) -> list[Item]:
         """Return what a language model has not written about yet as it stands, newest first.
 
-        These are the summaries of sessions that are over, and observations whose original cost
-        2,000 tokens or more.
+        These are the summaries of sessions that are over, and observations outside of those that
+        are not, whose original cost 2,000 tokens or more.
         """
 
     def enrichments(self, ids: Sequence[int]) -> Mapping[int, Enrichment]:

@@ -70,6 +70,7 @@ def test_the_newest_waits_first(store: Store) -> None:
         pytest.param(an_item(4, deleted_ms=3), id="forgotten"),
         pytest.param(an_item(4, enrichment=WROTE), id="written about"),
         pytest.param(a_summary(4, session=1), id="of a session that goes on"),
+        pytest.param(an_item(4, session_id=1), id="in a session that goes on"),
     ],
 )
 def test_nothing_else_waits(store: Store, item: Item) -> None:

@@ -1,0 +1,93 @@
+"""Where the language model is, and the key to it: from the settings, without ever showing the key.
+
+Nothing is sent here. The key stands in an environment variable that the settings name, or in the
+file `llm_key` of the home; it is no setting, so that no listing of settings can print it.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from observer.config import Settings
+from observer.errors import ConfigInvalid
+from observer.paths import Home
+
+_PATH = "/chat/completions"
+_MOST_KEY_BYTES = 16_384
+
+
+class Endpoint(NamedTuple):
+    """An address to post to, and the model to name there; `repr` leaves the key out."""
+
+    url: str
+    model: str
+    key: str = ""
+
+    def __repr__(self) -> str:
+        return f"Endpoint({self.shown!r}, {self.model!r})"
+
+    @property
+    def shown(self) -> str:
+        """The address without what may be secret in it."""
+        return urlsplit(self.url)._replace(query="").geturl().removesuffix(_PATH)
+
+
+def endpoint(
+    settings: Settings, home: Home, environ: Mapping[str, str] = os.environ
+) -> Endpoint | None:
+    """Return the endpoint that the settings name; None if they name none.
+
+    Raises:
+        ConfigInvalid: the address is none, no model is named, or the key's file is open to others.
+    """
+    if not settings.llm_url:
+        return None
+    if not settings.llm_model:
+        raise ConfigInvalid(
+            "llm_url is set and llm_model is not", hint="run: observer config set llm_model NAME"
+        )
+    url = _address(settings.llm_url)
+    return Endpoint(url=url, model=settings.llm_model, key=_key(settings, home, environ))
+
+
+def _address(given: str) -> str:
+    hint = "give the base URL of the API, such as http://127.0.0.1:11434/v1"
+    try:
+        parts = urlsplit(given)
+        named = parts.hostname and (parts.port or True)
+    except ValueError as error:
+        raise ConfigInvalid(f"llm_url is no address: {error}", hint=hint) from error
+    if parts.scheme not in {"http", "https"} or not named or not given.isprintable():
+        raise ConfigInvalid("llm_url is no http or https address", hint=hint)
+    if "@" in parts.netloc:
+        raise ConfigInvalid(
+            "llm_url holds a name or password", hint="keep the key apart: see llm_key_env"
+        )
+    path = parts.path.rstrip("/").removesuffix(_PATH) + _PATH
+    return parts._replace(path=path, fragment="").geturl()
+
+
+def _key(settings: Settings, home: Home, environ: Mapping[str, str]) -> str:
+    key = environ.get(settings.llm_key_env, "") if settings.llm_key_env else ""
+    key = (key or _key_in_file(home)).strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigInvalid("the language model's key is no line of ASCII text")
+    return key
+
+
+def _key_in_file(home: Home) -> str:
+    try:
+        with home.llm_key.open("rb") as file:
+            if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
+                raise ConfigInvalid(
+                    f"{home.llm_key} is open to others", hint=f"run: chmod 600 {home.llm_key}"
+                )
+            return file.read(_MOST_KEY_BYTES).decode("ascii", "replace")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise ConfigInvalid(f"{home.llm_key} cannot be read: {error.strerror}") from error
