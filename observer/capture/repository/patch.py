@@ -107,14 +107,14 @@ class _File:
     """One file of a commit: counts are None until its patch begins, and for binary content."""
 
     def __init__(self, name: bytes, status: _Status, *, old: bytes = b"") -> None:
-        self.path = _unquoted(name)
+        self.path = unquoted(name)
         self.ending = b' "b/' + name[1:] if name.startswith(b'"') else b" b/" + name
         self.added: int | None = None
         self.removed: int | None = None
         self.symbols = Symbols(self.path)
         self.names = Names(self.path)
         self._status: _Status = status
-        self._old_path = _unquoted(old)
+        self._old_path = unquoted(old)
 
     def begin(self) -> None:
         self.added, self.removed = self.added or 0, self.removed or 0
@@ -142,7 +142,7 @@ class _File:
         )
 
 
-def _unquoted(name: bytes) -> str:
+def unquoted(name: bytes) -> str:
     """Undo git's quoting of names with quotes, backslashes or control characters."""
     if name.startswith(b'"'):
         name = _ESCAPE.sub(_unescaped, name[1:-1])

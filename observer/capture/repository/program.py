@@ -57,7 +57,7 @@ def ask(root: str, *words: str) -> str | None:
     Raises:
         NotFound: git is not installed, or `root` cannot be a path.
     """
-    with _started(root, words, errors=subprocess.DEVNULL) as process:
+    with started(root, words) as process:
         answer, _ = process.communicate()
     return answer.decode("utf-8", "replace").rstrip("\n") if process.returncode == 0 else None
 
@@ -73,9 +73,9 @@ def lines_of(root: str, words: Sequence[str], *, record: bytes, fields: int) -> 
         ObserverError: git failed; what was yielded before is right but not all.
     """
     with tempfile.TemporaryFile() as complaints:
-        process = _started(root, words, errors=complaints)
+        process = started(root, words, errors=complaints)
         try:
-            assert process.stdout  # noqa: S101 - asked for in _started
+            assert process.stdout  # noqa: S101 - asked for in started
             yield from _lines(process.stdout, record, fields)
             if process.wait():
                 raise _failure(root, complaints)
@@ -99,9 +99,18 @@ def _lines(stream: IO[bytes], record: bytes, fields: int) -> Iterator[bytes]:
             pass
 
 
-def _started(
-    root: str, words: Sequence[str], *, errors: int | IO[bytes]
+def started(
+    root: str,
+    words: Sequence[str],
+    *,
+    errors: int | IO[bytes] = subprocess.DEVNULL,
+    reads: int = subprocess.DEVNULL,
 ) -> subprocess.Popen[bytes]:
+    """Start git; whoever starts it ends it.
+
+    Raises:
+        NotFound: git is not installed, or `root` cannot be a path.
+    """
     if not root:  # git would take it for the current folder
         raise NotFound("no folder given", hint="name a folder of a repository")
     settings = [word for pair in _SETTINGS.items() for word in ("-c", "=".join(pair))]
@@ -109,7 +118,7 @@ def _started(
         return subprocess.Popen(  # noqa: S603 - no shell; what is not ours stands behind options
             ["git", "--no-pager", *settings, "-C", root, *words],  # noqa: S607 - the user's git
             env={k: v for k, v in os.environ.items() if not k.startswith("GIT_")} | _ENVIRONMENT,
-            stdin=subprocess.DEVNULL,
+            stdin=reads,
             stdout=subprocess.PIPE,
             stderr=errors,
         )

@@ -12,7 +12,7 @@ CREATE TABLE vantage (
 
 -- What items are about in the code, seen from a work tree.
 CREATE TABLE mooring (
-    vantage    INTEGER NOT NULL REFERENCES vantage (id) ON DELETE CASCADE,
+    vantage    INTEGER NOT NULL REFERENCES vantage (id), -- seen from where
     item_id    INTEGER NOT NULL,         -- whose
     base       TEXT NOT NULL,            -- commit at which it held
     branch     TEXT NOT NULL,            -- branch at that time, '' if none

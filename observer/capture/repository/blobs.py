@@ -1,0 +1,72 @@
+"""The text of files in git, one process for any number of them."""
+
+from __future__ import annotations
+
+import subprocess
+from types import TracebackType
+from typing import IO, NamedTuple, Self, cast
+
+from observer.capture.repository.program import started
+
+MOST_BYTES = 1 << 20
+"""Of one file; larger ones are data, and are read past."""
+
+
+class Blob(NamedTuple):
+    """A file's content; `data` is empty where it is larger than `MOST_BYTES`."""
+
+    id: str
+    data: bytes
+
+
+class Blobs:
+    """Reads content by its name in git, or as ``commit:path``; a context manager.
+
+    Raises:
+        NotFound: git is not installed, or `root` cannot be a path.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._process = started(root, ("cat-file", "--batch"), reads=subprocess.PIPE)
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.communicate()
+
+    def get(self, name: str) -> Blob | None:
+        """Return what is called so; None if there is no such file, or git does not answer."""
+        if "\n" in name or "\0" in name:
+            return None
+        asked, told = self._pipe(self._process.stdin), self._pipe(self._process.stdout)
+        try:
+            asked.write(name.encode("utf-8", "surrogateescape") + b"\n")
+            asked.flush()
+        except (OSError, UnicodeError):
+            return None
+        words = told.readline().rsplit(b" ", 2)
+        if len(words) != 3 or not words[2].strip().isdigit():  # missing, ambiguous, the end
+            return None
+        size = int(words[2])
+        data = told.read(size) if size <= MOST_BYTES else self._passed(told, size)
+        told.read(1)
+        return Blob(words[0].decode("ascii", "replace"), data) if words[1] == b"blob" else None
+
+    @staticmethod
+    def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+        return cast("IO[bytes]", stream)  # asked for when the process was started
+
+    @staticmethod
+    def _passed(told: IO[bytes], size: int) -> bytes:
+        while size > 0 and (part := told.read(min(size, MOST_BYTES))):
+            size -= len(part)
+        return b""
