@@ -1,23 +1,31 @@
-"""Notes: what a person or agent recorded on purpose.
+"""Notes: what a person or agent recorded on purpose, and how it changed since.
 
-Part of interpretation (step 6): a `Remember` event becomes an item of kind `note`; with a key it
-takes the place of the note that has it.
+Part of interpretation (step 6): a note is the fold of the events in its history. `Remember` begins
+it, or with the key or words of one that is there takes its place; `Revise`, `Approve` and `Forget`
+change it; `Undo` takes the last change back that still stands.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
-from observer.events import Layer, Remember
-from observer.interpret import concepts
+from observer.events import AnyBody, Approve, Forget, Layer, Reference, Remember, Revise, Undo
+from observer.interpret import concepts, wikilinks
 from observer.interpret.classify import content_hash
+from observer.interpret.suspicion import suspicion
 from observer.interpret.told import TITLE
-from observer.interpret.wording import block, first_line, one_line
-from observer.model import Item, Recorded, item_id, item_uuid
+from observer.interpret.wording import block, distinct, first_line, one_line
+from observer.model import Item, Link, Recorded, item_id, item_uuid
 
 CONTENT_CHARS = 65_536
+METADATA_CHARS = 16_384
+TAGS = 32
+LINKS = 100
+EXPLICIT = "explicit"
 
 _SYNONYMS = {"": "fact", "general": "fact"}
 _LAYERS: dict[str, Layer] = {
@@ -44,36 +52,69 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
     body = event.body
     if not isinstance(body, Remember):
         raise TypeError(f"not a remember event: {event.id}")
-    content = block(body.content, CONTENT_CHARS)
     kind = note_type(body.type)
     made = Item(
         id=item_id(recorded.seq),
         uuid=item_uuid(one_line(event.id, 200), event.at_ms),
-        kind="note",
+        kind="inference" if kind == "inference" else "note",
         type=kind,
-        title=one_line(body.title, TITLE) or first_line(content, TITLE) or f"Empty {kind}",
-        subtitle=one_line(body.category, 200),
-        narrative=content,
-        concepts=concepts.of_text(f"{body.title}\n{content}"),
+        title="",
         project_id=project_of(recorded, body),
         session_id=recorded.session_id,
         author=event.author,
         owner=owner if body.scope == "personal" else "",
         scope=body.scope,
-        layer=_LAYERS.get(kind, "state"),
+        layer=body.layer or layer_of(kind),
         key=one_line(body.key, 200),
         category=one_line(body.category, 200),
         confidence=body.confidence,
+        tags=tags_of(body.tags),
+        links=_explicit(body.links),
+        expires_ms=body.expires_ms or None,
+        metadata=body.metadata,
         branch=one_line(recorded.branch, 250),
         commit=one_line(recorded.commit, 64),
-        content_hash=content_hash(content),
-        discovery_tokens=-(-len(content) // 4),
         created_ms=event.at_ms,
         updated_ms=event.at_ms,
     )
-    if existing is None:
-        return made
-    return replace(made, id=existing.id, uuid=existing.uuid, created_ms=existing.created_ms)
+    made = _said(made, body.title, block(body.content, CONTENT_CHARS))
+    if existing is not None:
+        kept = made if made.key else _again(made, existing, body)
+        made = replace(kept, id=existing.id, uuid=existing.uuid, created_ms=existing.created_ms)
+    return _judged(made, existing, by=event.author)
+
+
+def folded(history: Sequence[Recorded]) -> Item | None:
+    """Return the note that a history, in log order, gives; None for none."""
+    versions = versions_of(history)
+    return versions[-1][1] if versions else None
+
+
+def versions_of(history: Sequence[Recorded]) -> list[tuple[Recorded, Item]]:
+    """Return the changes of a note that still stand, each with the note as it then was."""
+    standing: list[tuple[Recorded, Item]] = []
+    for recorded in history:
+        body = recorded.event.body
+        if isinstance(body, Undo):
+            if len(standing) > 1:
+                standing.pop()
+        elif isinstance(body, Remember):
+            before = standing[-1][1] if standing else None
+            standing.append((recorded, note(recorded, before, owner=body.owner)))
+        elif standing:
+            standing.append((recorded, changed(standing[-1][1], recorded)))
+    return standing
+
+
+def changed(item: Item, recorded: Recorded) -> Item:
+    """Return a note after a `Revise`, `Approve` or `Forget`; other events do not change it."""
+    step = _STEPS.get(type(recorded.event.body))
+    return step(item, recorded, recorded.event.body) if step else item
+
+
+def forgotten(item: Item, at_ms: int) -> Item:
+    """Return an item as deleted at a time; deleting again changes nothing."""
+    return item if item.deleted_ms is not None else replace(item, deleted_ms=at_ms)
 
 
 def note_type(name: str) -> str:
@@ -82,11 +123,120 @@ def note_type(name: str) -> str:
     return _SYNONYMS.get(slug, slug)
 
 
+def layer_of(kind: str) -> Layer:
+    """Return the layer of a note that names none: what was decided is past, a rule is a rule."""
+    return _LAYERS.get(kind, "state")
+
+
+def tags_of(names: Sequence[str]) -> tuple[str, ...]:
+    """Return tags as they are stored: lower case, without their mark, each once."""
+    return distinct((one_line(name, 60).lstrip("#").strip().lower() for name in names), TAGS)
+
+
 def project_of(recorded: Recorded, body: Remember) -> int | None:
     """Return the project a note belongs to: personal and team notes belong to none."""
     return recorded.project_id if body.scope == "project" else None
 
 
-def forgotten(item: Item, at_ms: int) -> Item:
-    """Return an item as deleted at a time; deleting again changes nothing."""
-    return item if item.deleted_ms is not None else replace(item, deleted_ms=at_ms)
+def references_of(item: Item) -> tuple[Reference, ...]:
+    """Return the links of a note that were made by id."""
+    return tuple(Reference(kind=link.kind, item=link.target) for link in item.links if link.target)
+
+
+def _again(made: Item, existing: Item, body: Remember) -> Item:
+    """Return a note whose words were remembered again: what is left unsaid stays."""
+    is_typed = made.type != note_type("")
+    again = replace(
+        existing,
+        type=made.type if is_typed else existing.type,
+        layer=made.layer if is_typed or body.layer else existing.layer,
+        category=made.category or existing.category,
+        confidence=existing.confidence if made.confidence is None else made.confidence,
+        tags=distinct((*existing.tags, *made.tags), TAGS),
+        links=_explicit((*references_of(existing), *references_of(made))),
+        expires_ms=made.expires_ms or existing.expires_ms,
+        metadata=made.metadata or existing.metadata,
+        updated_ms=made.updated_ms,
+        deleted_ms=None,
+    )
+    return _said(again, body.title or existing.title, made.narrative)
+
+
+def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
+    kind = item.type if body.type is None else note_type(body.type)
+    changes: dict[str, Any] = {  # fields of several types
+        "type": kind,
+        "layer": body.layer or (item.layer if body.type is None else layer_of(kind)),
+        "author": recorded.event.author,
+        "updated_ms": recorded.event.at_ms,
+    }
+    if body.category is not None:
+        changes["category"] = one_line(body.category, 200)
+    if body.confidence is not None:
+        changes["confidence"] = body.confidence
+    if body.tags is not None:
+        changes["tags"] = tags_of(body.tags)
+    if body.links is not None:
+        changes["links"] = _explicit(body.links)
+    if body.expires_ms is not None:
+        changes["expires_ms"] = body.expires_ms or None
+    if body.metadata is not None:
+        changes["metadata"] = body.metadata
+    content = item.narrative if body.content is None else block(body.content, CONTENT_CHARS)
+    title = item.title if body.title is None else body.title
+    return _judged(_said(replace(item, **changes), title, content), item, by=recorded.event.author)
+
+
+def _approved(item: Item, recorded: Recorded, _body: Approve) -> Item:
+    if recorded.event.author != "person":
+        return item
+    return replace(item, approval="approved", suspicion="", updated_ms=recorded.event.at_ms)
+
+
+def _forgotten(item: Item, recorded: Recorded, _body: Forget) -> Item:
+    return forgotten(item, recorded.event.at_ms)
+
+
+def _said(item: Item, title: str, content: str) -> Item:
+    """Return a note with these words, and with everything that follows from them."""
+    words = concepts.of_text(f"{title}\n{content}")
+    wiki = (Link(kind="wiki", title=link.title) for link in wikilinks.parse(content))
+    explicit = (link for link in item.links if link.target)
+    return replace(
+        item,
+        title=one_line(title, TITLE) or first_line(content, TITLE) or f"Empty {item.type}",
+        subtitle=item.category,
+        narrative=content,
+        concepts=distinct((*item.tags, *words), TAGS + concepts.AT_MOST),
+        links=(*explicit, *wiki),
+        content_hash=content_hash(content),
+        discovery_tokens=-(-len(content) // 4),
+    )
+
+
+def _judged(item: Item, before: Item | None, *, by: str) -> Item:
+    """Return a note with what it takes to be trusted: an approval lasts as long as the words."""
+    if before and before.approval == "approved" and _same_words(item, before):
+        return replace(item, approval="approved", suspicion="")
+    approval = "" if item.layer != "rule" else "approved" if by == "person" else "provisional"
+    return replace(item, approval=approval, suspicion=suspicion(f"{item.title}\n{item.narrative}"))
+
+
+def _same_words(item: Item, other: Item) -> bool:
+    return all(
+        getattr(item, name) == getattr(other, name) for name in ("title", "narrative", "layer")
+    )
+
+
+def _explicit(references: Sequence[Reference]) -> tuple[Link, ...]:
+    named = ((note_type(each.kind) if each.kind else EXPLICIT, each.item) for each in references)
+    different = dict.fromkeys((kind, target) for kind, target in named if target > 0)
+    return tuple(Link(kind=kind, target=target) for kind, target in different)[:LINKS]
+
+
+_STEPS: dict[type[AnyBody], Callable[[Item, Recorded, Any], Item]] = {
+    Revise: _revised,
+    Approve: _approved,
+    Forget: _forgotten,
+}
+"""Each step takes the body of the type it stands under, which a dict's type cannot say."""

@@ -7,14 +7,14 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from observer.events import Enriched, Forget, Remember
-from observer.filters import Filters
+from observer.events import Approve, Enriched, Forget, Remember, Revise, Undo
 from observer.interpret.enrichments import enrichment
 from observer.interpret.fold import Fold
-from observer.interpret.notes import forgotten, note
+from observer.interpret.notes import forgotten
 from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
 from observer.model import Enrichment, Item, Recorded, Session
+from observer.pipeline.noting import Noting
 from observer.store.interface import Writer
 
 
@@ -44,6 +44,7 @@ class Projection:
 
     def __init__(self, writer: Writer, embedder: Embedder | None = None) -> None:
         self._writer = writer
+        self._notes = Noting(writer)
         self._embedder = embedder
         self._folds: dict[int | None, Fold] = {None: Fold(None)}
         self._items: dict[int, Item] = {}
@@ -84,19 +85,18 @@ class Projection:
         return self._folds[key]
 
     def _purpose(self, recorded: Recorded) -> list[Item]:
-        """Carry out what was asked on purpose; a later event of the same batch may ask for it."""
+        """Carry out what was asked on purpose."""
         body = recorded.event.body
         if isinstance(body, Remember):
-            made = [self._note(recorded, body)]
-        elif isinstance(body, Enriched):
+            return [self._notes.remembered(recorded, body)]
+        if isinstance(body, Enriched):
             self._enriched[body.item] = enrichment(body, recorded.event.at_ms)
-            return []
-        elif isinstance(body, Forget):
-            made = self._forget(body.item, recorded.event.at_ms)
-        else:
-            return []
-        self._writer.put_items(made)
-        return made
+        if isinstance(body, Forget | Revise | Approve | Undo):
+            if changed := self._notes.changed(recorded, body):
+                return [changed]
+            if isinstance(body, Forget):
+                return self._forget(body.item, recorded.event.at_ms)
+        return []
 
     def _enrich(self) -> None:
         """Keep with each item what was written about it: what derives an item knows nothing of it.
@@ -113,20 +113,13 @@ class Projection:
         # An open burst or session derives its item again: deleting what is there is not enough.
         self._writer.forget(item_id, at_ms=at_ms)
         self._forgotten.setdefault(item_id, at_ms)
-        found = self._items.get(item_id) or next(iter(self._writer.items([item_id])), None)
-        return [self._unless_forgotten(found)] if found else []
+        found = self._items.get(item_id) or self._writer.item(item_id)
+        if found is None:
+            return []
+        gone = self._unless_forgotten(found)
+        self._writer.put_items([gone])
+        return [gone]
 
     def _unless_forgotten(self, item: Item) -> Item:
         at_ms = self._forgotten.get(item.id)
         return item if at_ms is None else forgotten(item, at_ms)
-
-    def _note(self, recorded: Recorded, body: Remember) -> Item:
-        """Return the note, in the place of the one with the same key or the same words."""
-        made = note(recorded, None, owner=body.owner)
-        where = Filters(project_id=made.project_id, owner=made.owner)
-        existing = (
-            self._writer.keyed(made.key, where)
-            if made.key
-            else self._writer.same_content(made.content_hash, where)
-        )
-        return note(recorded, existing, owner=body.owner) if existing else made
