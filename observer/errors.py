@@ -77,6 +77,20 @@ class SecretRefused(ObserverError):
     code = "secret-refused"
 
 
+class PastImmutable(ObserverError):
+    """An agent would have changed a note of what happened; the hint is to amend it by another."""
+
+    exit_code = 2
+    code = "past-immutable"
+
+
+class RuleUserOnly(ObserverError):
+    """An agent would have changed or approved a rule, which only a person does."""
+
+    exit_code = 2
+    code = "rule-user-only"
+
+
 class Undecodable(ObserverError):
     """An envelope that no decoder understands; the pipeline moves it to `spool/bad`."""
 

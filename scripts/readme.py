@@ -27,10 +27,11 @@ FLOORS = (
     ("3", "interpret"),
     ("4", "store index embed llm"),
     ("5", "recall pipeline"),
-    ("6", "memory"),
-    ("7", "front"),
-    ("8", "daemon install importers evaluation"),
-    ("9", "cli"),
+    ("6", "knowledge"),
+    ("7", "memory"),
+    ("8", "front"),
+    ("9", "daemon install importers evaluation"),
+    ("10", "cli"),
 )
 
 

@@ -39,6 +39,8 @@ BODY_BYTES = 32 << 20
 
 STATUS_OF = {
     "bad-input": 400,
+    "past-immutable": 403,
+    "rule-user-only": 403,
     "undecodable": 400,
     "config-invalid": 400,
     "not-found": 404,
@@ -181,7 +183,7 @@ class _Routes:
         asked = _decoded(await _body(request), Remembering)
         note = msgspec.convert(asked, Note, from_attributes=True)
         remember = partial(
-            self._doings.memory.remember, note, project=asked.project, folder=asked.cwd
+            self._doings.memory.notes.remember, note, project=asked.project, folder=asked.cwd
         )
         kept = await _written(remember)
         answer = {
@@ -194,7 +196,7 @@ class _Routes:
 
     async def forget(self, request: Request) -> Response:
         asked = _decoded(await _body(request), Forgetting)
-        if not await _written(partial(self._doings.memory.forget, asked.id)):
+        if not await _written(partial(self._doings.memory.notes.forget, asked.id)):
             raise NotFound(f"no item {asked.id}", hint="search for it first")
         return _json({"id": asked.id, "deleted": True})
 

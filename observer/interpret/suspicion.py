@@ -21,7 +21,7 @@ _SECRETS = (
     r"(?:secrets?|credentials|passwords?|api[ _-]?keys?|access tokens?|ssh keys?|private keys?"
     r"|environment variables|env vars|\.env\b|~/\.ssh|id_rsa)"
 )
-_PERSON = r"(?:the )?(?:user|human|person|developer|owner|anyone|anybody)"
+_PERSON = r"(?:the )?(?:user|human|person|developer|owner|anyone|anybody)\b"
 _THIS = r"(?:this|it|that|any of this)"
 _FREED = (
     r"(?:dan\b|jailbroken|unrestricted|unfiltered|developer mode|god mode|admin(?:istrator)? mode"
@@ -48,9 +48,12 @@ CLASSES: Mapping[str, re.Pattern[str]] = {
         r"|\benter (?:developer|god|admin|debug|jailbreak) mode\b"
     ),
     "conceal": re.compile(
-        r"\b(?:do not|don't|never|must not) (?:ever )?(?:tell|inform|alert|notify|warn"
-        rf"|(?:mention|reveal|show) {_THIS} to) {_PERSON}"
-        rf"|\bwithout (?:telling|informing|asking|notifying|alerting) {_PERSON}"
+        rf"\b(?:do not|don't|never|must not) (?:ever )?(?:tell|inform|alert|notify|warn) {_PERSON}"
+        rf" (?:about |of |that )?(?:{_THIS}\b|what you\b|you (?:are|have|did|read|ran)\b|these\b)"
+        r"|\b(?:do not|don't|never|must not) (?:ever )?(?:mention|reveal|show) "
+        rf"{_THIS} to {_PERSON}"
+        r"|\b(?:silently|secretly|quietly)\b[^.\n]{0,80}"
+        rf"\bwithout (?:telling|informing|asking|notifying|alerting) {_PERSON}"
         rf"|\b(?:hide|conceal|keep) (?:{_THIS}|these actions?) (?:secret )?from {_PERSON}"
     ),
     "exfiltrate": re.compile(

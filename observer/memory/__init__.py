@@ -6,32 +6,20 @@ everything captured, and return after the commit.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Literal
 
 import msgspec
 
 from observer.capture.project import look, recognise
-from observer.capture.redact import secret_class
-from observer.errors import Ambiguous, BadInput, DaemonUnavailable, NotFound, SecretRefused
-from observer.events import Event, Forget, Remember
-from observer.filters import Filters
+from observer.errors import Ambiguous, BadInput, NotFound
 from observer.index import Index
-from observer.memory.handles import LARGEST_ID, around, named, session_id
-from observer.memory.values import Fetched, Narrow, Note, Remembered
-from observer.model import (
-    UNASSIGNED,
-    Item,
-    Project,
-    Receipt,
-    Recorded,
-    Session,
-    item_id,
-)
+from observer.knowledge import Note, Notes, Record, Remembered
+from observer.memory.values import Fetched
+from observer.model import Item, Project, Recorded, Session, item_id
 from observer.recall.candidates import Encode, Sources
 from observer.recall.context import Costs, Pack, PackRequest, pack
+from observer.recall.handles import LARGEST_ID, Narrow, around, filters_of, named
 from observer.recall.search import Found, search
 from observer.recall.timeline import Timeline, timeline
 from observer.store.interface import Reader, Store, Totals
@@ -40,10 +28,6 @@ __all__ = ["MOST_IDS", "Fetched", "Memory", "Narrow", "Note", "Record", "Remembe
 
 MOST_IDS = 50
 """Most items fetched by one call."""
-
-Record = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
-"""Stores events, in the given project if one is named, and returns after the commit."""
-
 
 class Memory:
     """Reads and writes of one user's memory; safe to share between threads.
@@ -73,6 +57,20 @@ class Memory:
         self._owner = owner
         self._now_ms = now_ms
         self._record = record
+        self.notes = Notes(
+            store, owner=owner, now_ms=now_ms, sources=self._sources, record=record
+        )
+
+    def of(self, owner: str) -> Memory:
+        """Return the same memory as somebody else sees it: their personal notes, not ours."""
+        return Memory(
+            self._store,
+            owner=owner,
+            now_ms=self._now_ms,
+            index=self._index,
+            encode=self._encode,
+            record=self._record,
+        )
 
     def search(
         self,
@@ -88,7 +86,9 @@ class Memory:
             NotFound, Ambiguous: the project, or the session.
         """
         with self._sources() as sources:
-            filters = self._filters(sources.reader, project, narrow)
+            filters = filters_of(
+                sources.reader, narrow, project=project, owner=self._owner
+            )
             return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
 
     def recall(
@@ -105,24 +105,9 @@ class Memory:
             NotFound, Ambiguous: the project, or the session.
         """
         with self._sources() as sources:
-            filters = msgspec.structs.replace(
-                self._filters(sources.reader, project, narrow), kinds=("note",), with_global=True
-            )
+            asked = filters_of(sources.reader, narrow, project=project, owner=self._owner)
+            filters = msgspec.structs.replace(asked, kinds=("note",), with_global=True)
             return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
-
-    def _filters(self, reader: Reader, project: str | None, narrow: Narrow) -> Filters:
-        return Filters(
-            project_id=named(reader.projects(), project).id if project else None,
-            kinds=narrow.kinds,
-            types=narrow.types,
-            category=narrow.category,
-            files=narrow.files,
-            session_id=session_id(reader, narrow.session),
-            branch=narrow.branch,
-            since_ms=narrow.since_ms,
-            until_ms=narrow.until_ms,
-            owner=self._owner,
-        )
 
     def timeline(self, anchor: int, *, before: int = 5, after: int = 5) -> Timeline:
         """Return what happened around an item in its project.
@@ -170,68 +155,6 @@ class Memory:
                 now_ms=self._now_ms(),
             )
             return pack(sources, request, costs)
-
-    def remember(
-        self,
-        note: Note,
-        *,
-        project: str | None = None,
-        folder: str = "",
-        author: Literal["person", "agent"] = "agent",
-    ) -> Remembered:
-        """Store a note, in the project named, else in the one around a folder, new or known.
-
-        Raises:
-            BadInput: empty content, or a confidence outside 0 to 1.
-            NotFound, Ambiguous: the project.
-            SecretRefused: it holds a secret; the message names the class.
-        """
-        if not note.content.strip():
-            raise BadInput("content is empty", hint="say what to remember")
-        if note.confidence is not None and not 0.0 <= note.confidence <= 1.0:
-            raise BadInput("confidence must be 0.0 to 1.0", hint="leave it out for 0.5")
-        for text in (note.content, note.title, note.key, note.category):
-            if found := secret_class(text):
-                raise SecretRefused(
-                    f"content looks like it holds a secret ({found})",
-                    hint="remember where the secret is kept, not the secret",
-                )
-        body = Remember(
-            content=note.content,
-            title=note.title,
-            type=note.type,
-            key=note.key,
-            category=note.category,
-            confidence=note.confidence,
-            scope=note.scope,
-            owner=self._owner if note.scope == "personal" else "",
-        )
-        event = self._event(body, author=author, folder=folder)
-        stored = self._write(event, self.project(project).id if project else None)
-        return self._remembered(stored)
-
-    def _remembered(self, stored: Receipt) -> Remembered:
-        with self._store.read() as reader:
-            items = reader.items([stored.item or 0])
-            names = {project.id: project.name for project in reader.projects()}
-        if not items:
-            raise NotFound("the note was forgotten while it was stored", hint="remember it again")
-        (item,) = items
-        return Remembered(
-            item=item,
-            updated=item.id != item_id(stored.seq or 0),
-            project=names.get(item.project_id or 0, ""),
-        )
-
-    def forget(self, item: int, *, author: Literal["person", "agent"] = "agent") -> bool:
-        """Delete an item by its exact id; False if there is none."""
-        with self._store.read() as reader:
-            known = self._visible(reader, [item])
-        if not known:
-            return False
-        event = self._event(Forget(item=item), author=author)
-        self._write(event, known[0].project_id or UNASSIGNED)
-        return True
 
     def project(self, handle: str) -> Project:
         """Return a project by uuid, name, folder or remote.
@@ -320,20 +243,3 @@ class Memory:
 
     def _may_see(self, item: Item) -> bool:
         return item.scope != "personal" or item.owner == self._owner
-
-    def _event(
-        self, body: Remember | Forget, *, author: Literal["person", "agent"], folder: str = ""
-    ) -> Event:
-        return Event(
-            id=f"note-{uuid.uuid4().hex}",
-            at_ms=self._now_ms(),
-            client="observer",
-            cwd=folder,
-            body=body,
-            author=author,
-        )
-
-    def _write(self, event: Event, project_id: int | None) -> Receipt:
-        if self._record is None:
-            raise DaemonUnavailable("this process only reads", hint="run: observer up")
-        return self._record([event], project_id)[0]

@@ -133,7 +133,7 @@ def test_a_full_disk_leaves_the_old_file_alone(
 ) -> None:
     write(memory, project, home, Settings())
     old = (folder / "CONTEXT.md").read_text()
-    memory.remember(Note(content="rate limits are per user"), project=project.uuid)
+    memory.notes.remember(Note(content="rate limits are per user"), project=project.uuid)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:

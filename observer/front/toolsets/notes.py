@@ -139,7 +139,7 @@ class Notes:
         raise BadInput(f"Invalid action: {action!r}", hint=f"must be {_one_of(ACTIONS)}")
 
     def _remember(self, note: Note) -> Answer[Outcome]:
-        kept = self._memory.remember(note, folder=self._here())
+        kept = self._memory.notes.remember(note, folder=self._here())
         message = (
             f"Memory updated successfully (ID: {kept.item.id})"
             if kept.updated
@@ -172,7 +172,7 @@ class Notes:
         text = handle.strip()
         if not (text.isascii() and text.isdecimal() and int(text[:19]) > 0 and len(text) < 19):
             raise BadInput(f"Invalid id: {text[:40]!r}", hint="must be a positive whole number")
-        deleted = self._memory.forget(int(text))
+        deleted = self._memory.notes.forget(int(text))
         message = f"Memory {int(text)} " + ("deleted." if deleted else "not found.")
         return Answer(message, Outcome(action="forget", message=message, deleted=deleted))
 

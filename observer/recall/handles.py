@@ -1,4 +1,4 @@
-"""Which project or session a handle means: exact handles first, then names, never a guess."""
+"""What names mean: of projects, sessions and items; exact handles first, never a guess."""
 
 from __future__ import annotations
 
@@ -7,11 +7,55 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from observer.errors import Ambiguous, NotFound
-from observer.model import Project
+from observer.events import Layer, Scope, Value
+from observer.filters import Filters
+from observer.model import ItemKind, Project
 from observer.store.interface import Reader
 
 LARGEST_ID = 2**63 - 1
 DIGITS = len(str(LARGEST_ID))
+
+
+class Narrow(Value):
+    """What a search or list is restricted to; empty fields do not restrict. All as in `Filters`.
+
+    `session` is the client's own id of a session, or ours.
+    """
+
+    kinds: tuple[ItemKind, ...] = ()
+    types: tuple[str, ...] = ()
+    category: str = ""
+    files: tuple[str, ...] = ()
+    session: str = ""
+    branch: str = ""
+    since_ms: int | None = None
+    until_ms: int | None = None
+    layer: Layer | None = None
+    scope: Scope | None = None
+    tags: tuple[str, ...] = ()
+
+
+def filters_of(reader: Reader, narrow: Narrow, *, project: str | None, owner: str) -> Filters:
+    """Return what items must be, with the names of project and session looked up.
+
+    Raises:
+        NotFound, Ambiguous: the project, or the session.
+    """
+    return Filters(
+        project_id=named(reader.projects(), project).id if project else None,
+        kinds=narrow.kinds,
+        types=narrow.types,
+        category=narrow.category,
+        files=narrow.files,
+        session_id=session_id(reader, narrow.session),
+        branch=narrow.branch,
+        since_ms=narrow.since_ms,
+        until_ms=narrow.until_ms,
+        layer=narrow.layer,
+        scope=narrow.scope,
+        tags=narrow.tags,
+        owner=owner,
+    )
 
 
 def around(projects: Sequence[Project], folder: str) -> Project | None:

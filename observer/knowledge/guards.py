@@ -1,0 +1,97 @@
+"""What may not be written: nonsense, secrets, and changes that are not this author's to make.
+
+Pure. Every check raises with what is wrong and what to do instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from observer.capture.redact import secret_class
+from observer.errors import BadInput, PastImmutable, RuleUserOnly, SecretRefused
+from observer.interpret.notes import CONTENT_CHARS, LINKS, METADATA_CHARS, TAGS
+from observer.knowledge.values import Author, Changes, Note
+from observer.model import Item
+
+
+def check(note: Note | Changes) -> None:
+    """Refuse what cannot be kept as it is.
+
+    Raises:
+        BadInput: no content, or more than is kept; a confidence outside 0 to 1.
+        SecretRefused: it holds a secret; the message names the class.
+    """
+    if note.content is not None and not note.content.strip():
+        raise BadInput("content is empty", hint="say what to remember")
+    if len(note.content or "") > CONTENT_CHARS:
+        raise BadInput(f"content is longer than {CONTENT_CHARS:,} characters", hint="part it")
+    if note.confidence is not None and not 0.0 <= note.confidence <= 1.0:
+        raise BadInput("confidence must be 0.0 to 1.0", hint="leave it out for 0.5")
+    if len(note.tags or ()) > TAGS:
+        raise BadInput(f"more than {TAGS} tags", hint="keep those that group notes")
+    if isinstance(note, Note) and len(note.links) > LINKS:
+        raise BadInput(f"more than {LINKS} links", hint="keep those that matter")
+    _refuse_secrets(_texts(note))
+
+
+def metadata_text(metadata: dict[str, object] | None) -> str:
+    """Return metadata as it is kept: JSON, empty for none.
+
+    Raises:
+        BadInput: it is no JSON, or too large.
+    """
+    if not metadata:
+        return ""
+    try:
+        text = msgspec.json.encode(metadata).decode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadInput(f"metadata is no JSON: {error}", hint="use plain values") from error
+    if len(text) > METADATA_CHARS:
+        raise BadInput(f"metadata is longer than {METADATA_CHARS:,} characters", hint="keep less")
+    return text
+
+
+def check_change(item: Item, author: Author) -> None:
+    """Refuse an agent what only a person may change, and what happened.
+
+    Raises:
+        PastImmutable: the note is of the past; the hint is to amend it.
+        RuleUserOnly: a person stands for this rule.
+    """
+    check_rule(item, author)
+    if author == "agent" and item.layer == "past":
+        raise PastImmutable(
+            f"note {item.id} tells what happened, and stays as it is",
+            hint=f"remember a note titled '[Amendment] {item.title}' that amends {item.id}",
+        )
+
+
+def check_rule(item: Item, author: Author) -> None:
+    """Refuse an agent any change of a rule that a person stands for.
+
+    Raises:
+        RuleUserOnly: it is one.
+    """
+    if author == "agent" and item.layer == "rule" and item.approval == "approved":
+        raise RuleUserOnly(
+            f"note {item.id} is a rule that a person approved",
+            hint="propose the change to the person in words",
+        )
+
+
+def _texts(note: Note | Changes) -> Iterable[str | None]:
+    yield from (note.content, note.title, note.category, metadata_text(note.metadata))
+    yield from note.tags or ()
+    if isinstance(note, Note):
+        yield note.key
+
+
+def _refuse_secrets(texts: Iterable[str | None]) -> None:
+    for text in texts:
+        if text and (found := secret_class(text)):
+            raise SecretRefused(
+                f"content looks like it holds a secret ({found})",
+                hint="remember where the secret is kept, not the secret",
+            )

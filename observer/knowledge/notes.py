@@ -1,0 +1,308 @@
+"""What can be done to notes. Every change is an event, and answers after the commit.
+
+A change needs an exact handle (id or whole uuid); a vague one is refused with candidates. What was
+changed can be undone, its deletion included.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+
+from observer.errors import BadInput, DaemonUnavailable, NotFound, RuleUserOnly
+from observer.events import AnyBody, Approve, Event, Forget, Reference, Remember, Revise, Undo
+from observer.filters import Filters
+from observer.interpret.classify import content_hash
+from observer.interpret.notes import EXPLICIT, note_type, references_of
+from observer.knowledge.guards import check, check_change, check_rule, metadata_text
+from observer.knowledge.reading import Shelf
+from observer.knowledge.values import Author, Changes, Note, Remembered, Similar
+from observer.model import UNASSIGNED, Item, Project, Receipt, item_id
+from observer.recall.candidates import Sources
+from observer.recall.handles import around, named
+from observer.store.interface import Reader, Store
+
+Record = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
+"""Stores events, in the given project if one is named, and returns after the commit."""
+
+
+class Notes(Shelf):
+    """The notes of one owner, for reading and writing; safe to share between threads.
+
+    Args:
+        store, owner, now_ms, sources: see `Shelf`.
+        record: the way into the log; None for a process that only reads.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        owner: str,
+        now_ms: Callable[[], int],
+        sources: Callable[[], AbstractContextManager[Sources]],
+        record: Record | None,
+    ) -> None:
+        super().__init__(store, owner=owner, now_ms=now_ms, sources=sources)
+        self._record = record
+
+    def remember(
+        self,
+        note: Note,
+        *,
+        project: str | None = None,
+        folder: str = "",
+        author: Author = "agent",
+    ) -> Remembered:
+        """Store a note, in the project named, else in the one around a folder, new or known.
+
+        Raises:
+            BadInput: no content, or more than is kept; a confidence outside 0 to 1.
+            NotFound, Ambiguous: the project, or a note that it links to.
+            SecretRefused: it holds a secret; the message names the class.
+            RuleUserOnly: an agent would replace a rule that a person approved.
+        """
+        check(note)
+        body = self._body(note)
+        with self._store.read() as reader:
+            chosen = named(reader.projects(), project).id if project else None
+            place = _place_of(note, chosen, reader.projects(), folder)
+            self._check_links(reader, body.links, place)
+            self._check_replaced(reader, body, place, author)
+        alike = self._alike(body, place)
+        stored = self._write(body, author=author, folder=folder, project_id=chosen)
+        return self._remembered(stored, alike)
+
+    def edit(self, handle: int | str, changes: Changes, *, author: Author = "agent") -> Item:
+        """Change some fields of a note.
+
+        Raises:
+            NotFound, Ambiguous: as `get`.
+            BadInput, SecretRefused: as `remember`.
+            PastImmutable: an agent would change what happened; the hint is to amend it.
+            RuleUserOnly: an agent would change a rule that a person approved.
+        """
+        check(changes)
+        item = self.get(handle)
+        check_change(item, author)
+        body = Revise(
+            item=item.id,
+            content=changes.content,
+            title=changes.title,
+            type=changes.type,
+            category=changes.category,
+            confidence=changes.confidence,
+            layer=changes.layer,
+            tags=changes.tags,
+            expires_ms=changes.expires_ms,
+            metadata=None if changes.metadata is None else metadata_text(changes.metadata),
+        )
+        return self._changed(item, body, author)
+
+    def forget(self, handle: int | str, *, author: Author = "agent") -> bool:
+        """Delete a note, or any other item by its id; False if there is none.
+
+        What was deleted is kept in the log, and a note comes back with `undo`.
+
+        Raises:
+            Ambiguous: the handle is vague.
+            RuleUserOnly: an agent would delete a rule that a person approved.
+        """
+        with self._store.read() as reader:
+            item = reader.item(self._exact(reader, handle))
+        if item is None or not self._may_see(item):
+            return False
+        check_rule(item, author)
+        self._write(Forget(item=item.id), author=author, project_id=item.project_id or UNASSIGNED)
+        return True
+
+    def undo(self, handle: int | str, *, author: Author = "agent") -> Item:
+        """Take back the last change of a note that still stands, and return it as it was before.
+
+        Raises:
+            NotFound, Ambiguous: as `get`; a deleted note is found too.
+            BadInput: nothing happened to it since it was remembered, or another note has its key.
+            RuleUserOnly: an agent would change a rule that a person approved.
+        """
+        item = self.get(handle, deleted=True)
+        check_rule(item, author)
+        changes = [version for version in self.history(item.id) if version.stands]
+        if len(changes) < 2:
+            raise BadInput(
+                f"nothing happened to note {item.id} since it was remembered",
+                hint=f"delete it with: observer forget {item.id}",
+            )
+        if item.key and item.deleted_ms is not None:
+            self._refuse_taken(item)
+        return self._changed(item, Undo(item=item.id), author)
+
+    def approve(self, handle: int | str, *, author: Author) -> Item:
+        """Let a person stand for a note: a rule holds from now on, a suspicion is laid aside.
+
+        Raises:
+            NotFound, Ambiguous: as `get`.
+            RuleUserOnly: an agent asks.
+        """
+        if author != "person":
+            raise RuleUserOnly(
+                "only a person approves notes", hint="ask them to run: observer note approve ID"
+            )
+        item = self.get(handle)
+        return self._changed(item, Approve(item=item.id), author)
+
+    def link(
+        self,
+        handle: int | str,
+        target: int | str,
+        *,
+        kind: str = EXPLICIT,
+        author: Author = "agent",
+    ) -> Item:
+        """Link a note to another item; the kinds `supersedes` and `amends` say what it does to it.
+
+        Raises:
+            NotFound, Ambiguous: either of them.
+            RuleUserOnly: an agent would change a rule that a person approved.
+        """
+        item = self.get(handle)
+        check_rule(item, author)
+        with self._store.read() as reader:
+            added = Reference(kind=note_type(kind), item=self._exact(reader, target))
+            self._check_links(reader, [added], item.project_id)
+        return self._relinked(item, (*references_of(item), added), author)
+
+    def unlink(
+        self, handle: int | str, target: int, *, kind: str = "", author: Author = "agent"
+    ) -> Item:
+        """Take out the explicit links to an item, those of one kind if it is named.
+
+        Raises:
+            NotFound, Ambiguous: as `get`.
+            RuleUserOnly: an agent would change a rule that a person approved.
+        """
+        item = self.get(handle)
+        check_rule(item, author)
+        kept = [
+            each
+            for each in references_of(item)
+            if each.item != target or kind not in {"", each.kind}
+        ]
+        return self._relinked(item, kept, author)
+
+    def _relinked(self, item: Item, links: Iterable[Reference], author: Author) -> Item:
+        return self._changed(item, Revise(item=item.id, links=tuple(links)), author)
+
+    def _body(self, note: Note) -> Remember:
+        return Remember(
+            content=note.content,
+            title=note.title,
+            type=note.type,
+            key=note.key,
+            category=note.category,
+            confidence=note.confidence,
+            scope=note.scope,
+            owner=self._owner if note.scope == "personal" else "",
+            layer=note.layer,
+            tags=note.tags,
+            links=(
+                *(Reference(kind="supersedes", item=target) for target in note.supersedes),
+                *(Reference(kind="amends", item=target) for target in note.amends),
+                *note.links,
+            ),
+            expires_ms=note.expires_ms,
+            metadata=metadata_text(note.metadata),
+        )
+
+    def _check_links(
+        self, reader: Reader, links: Sequence[Reference], project_id: int | None
+    ) -> None:
+        """Refuse links to what this owner, or this project, knows nothing of."""
+        for each in links:
+            target = reader.item(each.item)
+            is_near = target and (project_id is None or target.project_id in {None, project_id})
+            if not target or not is_near or not self._may_see(target):
+                raise NotFound(f"no item {each.item} to link to", hint="search for it first")
+
+    def _check_replaced(
+        self, reader: Reader, body: Remember, project_id: int | None, author: Author
+    ) -> None:
+        """Refuse an agent the place of a rule that a person approved."""
+        where = Filters(project_id=project_id, owner=body.owner)
+        if body.key and (there := reader.keyed(body.key, where)):
+            check_rule(there, author)
+
+    def _alike(self, body: Remember, project_id: int | None) -> tuple[Similar, ...]:
+        """Return other notes that say nearly the same; the one whose place it takes is none."""
+        near = self.similar(
+            f"{body.title}\n{body.content}",
+            project_id=project_id,
+            personal=body.scope == "personal",
+        )
+        same = content_hash(body.content)
+        return tuple(
+            one
+            for one in near
+            if one.item.content_hash != same and (not body.key or one.item.key != body.key)
+        )
+
+    def _refuse_taken(self, item: Item) -> None:
+        with self._store.read() as reader:
+            there = reader.keyed(item.key, Filters(project_id=item.project_id, owner=item.owner))
+        if there is not None:
+            raise BadInput(
+                f"note {there.id} has the key {item.key!r} now",
+                hint=f"forget {there.id} first, or remember the old words anew",
+            )
+
+    def _changed(self, item: Item, body: AnyBody, author: Author) -> Item:
+        self._write(body, author=author, project_id=item.project_id or UNASSIGNED)
+        return self.get(item.id, deleted=True)
+
+    def _remembered(self, stored: Receipt, alike: tuple[Similar, ...]) -> Remembered:
+        with self._store.read() as reader:
+            item = reader.item(stored.item or 0)
+            if item is None:
+                raise NotFound(
+                    "the note was forgotten while it was stored", hint="remember it again"
+                )
+            project = next((p.name for p in reader.projects() if p.id == item.project_id), "")
+            dangling = tuple(
+                link.title
+                for link in item.links
+                if not link.target and self._called(reader, link.title, item) is None
+            )
+        return Remembered(
+            item=item,
+            updated=item.id != item_id(stored.seq or 0),
+            project=project,
+            similar=alike,
+            dangling=dangling,
+        )
+
+    def _write(
+        self, body: AnyBody, *, author: Author, folder: str = "", project_id: int | None
+    ) -> Receipt:
+        if self._record is None:
+            raise DaemonUnavailable("this process only reads", hint="run: observer up")
+        event = Event(
+            id=f"note-{uuid.uuid4().hex}",
+            at_ms=self._now_ms(),
+            client="observer",
+            cwd=folder,
+            body=body,
+            author=author,
+        )
+        return self._record([event], project_id)[0]
+
+
+def _place_of(
+    note: Note, chosen: int | None, projects: Sequence[Project], folder: str
+) -> int | None:
+    """Return the project that a note will belong to, 0 for one that nobody knows yet."""
+    if note.scope != "project":
+        return None
+    if chosen is not None or not folder:
+        return chosen or UNASSIGNED
+    inside = around(projects, folder)
+    return inside.id if inside else 0
