@@ -28,6 +28,7 @@ from observer.daemon.contexts import Contexts
 from observer.daemon.draining import Draining
 from observer.daemon.health import Health
 from observer.daemon.indexing import Indexing
+from observer.daemon.late_llm import LateLlm, Parts
 from observer.daemon.late_mcp import LateMcp
 from observer.daemon.late_store import LateStore
 from observer.daemon.listeners import ensure_token, listen, listen_tcp, make_run_folder
@@ -129,6 +130,8 @@ class Daemon:
             pipeline, self._spool, self._writer, health=self._health, told=self._stored
         )
         self._mcp = LateMcp(self._memory)
+        parts = Parts(self._store, self._spool, pipeline, self._writer, self._health, self._stored)
+        self._llm = LateLlm(home, settings, parts)
 
     async def live(self, http_door: socket.socket, mcp_door: socket.socket) -> int:
         """Serve until told to stop or until a part fails; returns the exit code."""
@@ -143,6 +146,7 @@ class Daemon:
             contexts=self._contexts.keep_fresh(),
             index=self._indexing.keep_fresh(),
             embedding=self._indexing.embed_the_rest(),
+            llm=self._llm.keep_enriching(after=servers[0].answers),
             home=self._keep_home(),
         )
         http = _begin(**{server.name: server.serve() for server in servers})
@@ -217,6 +221,7 @@ class Daemon:
         touched = list(projects)
         self._contexts.touch(touched)
         self._indexing.touch(touched)
+        self._llm.touch(touched)
 
     def _status(self) -> Status:
         status = Status(
@@ -230,6 +235,7 @@ class Daemon:
         )
         try:
             status = with_store(status, self._store)
+            status = msgspec.structs.replace(status, llm=self._llm.status())
         except StoreUnavailable as error:
             status = msgspec.structs.replace(status, degraded=status.degraded or f"store: {error}")
         return with_spool(status, self._home)

@@ -9,11 +9,31 @@ import msgspec
 
 from observer import __version__
 from observer.client import PROTOCOL, call, daemon_pid
+from observer.clock import now_ms
+from observer.config import Settings
 from observer.errors import DaemonUnavailable, StoreUnavailable
+from observer.model import iso
 from observer.paths import Home
 from observer.spool import Spool
 from observer.store.interface import Store, Totals
 from observer.store.sqlite import SqliteStore
+
+
+class LlmStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """How it stands with the language model that writes beside summaries.
+
+    `is_spent` says that the day's tokens do not suffice for another request; `problem` is why the
+    last one failed. Either way the next one is sent at `waits_until_ms`.
+    """
+
+    url: str
+    model: str
+    daily_tokens: int
+    tokens_today: int = 0
+    requests_today: int = 0
+    is_spent: bool = False
+    problem: str | None = None
+    waits_until_ms: int | None = None
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,7 +41,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
     `spool_depth` counts events that wait to be stored, `bad_events` those that no decoder
     understood. `vectors` counts the items that `model` has embedded, 0 while the daemon is down.
-    `degraded` says in words what does not work as it should, null when all does.
+    `degraded` says in words what does not work as it should, null when all does. `llm` is null
+    where no language model is configured, and while the daemon is down.
     """
 
     pid: int | None = None
@@ -43,6 +64,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     db_bytes: int = 0
     spool_bytes: int = 0
     http: str | None = None
+    llm: LlmStatus | None = None
     home: str = ""
 
 
@@ -92,6 +114,28 @@ def with_store(status: Status, store: Store) -> Status:
         last_stored_ms=totals.last_stored_ms,
         db_bytes=totals.size_bytes,
     )
+
+
+def llm_status(settings: Settings, store: Store) -> LlmStatus:
+    """Return what the configured language model has cost today.
+
+    Raises:
+        StoreUnavailable: the store cannot be read.
+    """
+    with store.read() as reader:
+        spent = reader.spending(day_of(now_ms()))
+    return LlmStatus(
+        url=settings.llm_url.partition("?")[0],
+        model=settings.llm_model,
+        daily_tokens=settings.llm_daily_tokens,
+        tokens_today=spent.tokens,
+        requests_today=spent.requests,
+    )
+
+
+def day_of(at_ms: int) -> str:
+    """Return the UTC day of a time, e.g. ``2026-11-22``."""
+    return iso(at_ms)[:10]
 
 
 def with_spool(status: Status, home: Home) -> Status:

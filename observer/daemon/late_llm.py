@@ -1,0 +1,88 @@
+"""A language model's part of the daemon, imported only where the settings name one.
+
+It begins behind everything else: nothing waits for it, and without `llm_url` there is nothing but
+a task that sleeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from observer.config import Settings
+from observer.daemon.health import Health
+from observer.daemon.status import LlmStatus, llm_status
+from observer.daemon.writer import WriterThread
+from observer.errors import ConfigInvalid
+from observer.paths import Home
+from observer.pipeline import Pipeline
+from observer.spool import Spool
+from observer.store.interface import Store
+
+if TYPE_CHECKING:
+    from observer.daemon.enriching import Enriching
+    from observer.llm.client import Client
+
+
+class Parts(NamedTuple):
+    """What of the daemon is used; `told` is called with the projects in which something changed."""
+
+    store: Store
+    spool: Spool
+    pipeline: Pipeline
+    writer: WriterThread
+    health: Health
+    told: Callable[[Iterable[int | None]], None]
+
+
+class LateLlm:
+    """The part that asks, once it is there. `touch` says that something was stored."""
+
+    def __init__(self, home: Home, settings: Settings, parts: Parts) -> None:
+        self._home = home
+        self._settings = settings
+        self._parts = parts
+        self._enriching: Enriching | None = None
+
+    def touch(self, projects: Iterable[int | None]) -> None:
+        """Say that something was stored in these projects."""
+        if self._enriching:
+            self._enriching.touch(projects)
+
+    def status(self) -> LlmStatus | None:
+        """Return how it stands; None where no model is configured.
+
+        Raises:
+            StoreUnavailable: the store cannot be read.
+        """
+        if not self._settings.llm_url:
+            return None
+        status = llm_status(self._settings, self._parts.store)
+        return self._enriching.status(status) if self._enriching else status
+
+    async def keep_enriching(self, *, after: asyncio.Event) -> None:
+        """Ask, until cancelled, if the settings name a model and can be used.
+
+        Args:
+            after: what must have happened before the import may take the processor's time.
+        """
+        if self._settings.llm_url:
+            await after.wait()
+            try:
+                enriching, client = await asyncio.to_thread(self._made)
+            except ConfigInvalid as error:
+                self._parts.health.degrade("llm", str(error))
+            else:
+                self._enriching = enriching
+                async with client:
+                    await enriching.keep_enriching(client)
+        await asyncio.Event().wait()
+
+    def _made(self) -> tuple[Enriching, Client]:
+        from observer.daemon.enriching import Enriching  # noqa: PLC0415 - 20 MB, for few
+        from observer.llm.client import Client  # noqa: PLC0415 - as above
+        from observer.llm.endpoint import endpoint  # noqa: PLC0415 - as above
+
+        found = endpoint(self._settings, self._home)
+        return Enriching(found.model, self._parts, self._settings.llm_daily_tokens), Client(found)

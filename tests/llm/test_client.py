@@ -1,0 +1,283 @@
+"""A talk with a server that may do anything ends with an answer or with a reason."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from observer.llm.client import AskFailed, Client, Reply
+from observer.llm.endpoint import Endpoint
+from observer.llm.prompt import Prompt
+
+QUESTION = Prompt(instructions="Answer.", quoted="<data>\nx\n</data>")
+KEY = "sk-" + "t3stk3y" * 4
+
+Ask = Callable[..., Reply]
+
+
+@pytest.fixture
+def ask(with_client: Any) -> Ask:
+    return lambda **given: with_client(lambda client: client.ask(QUESTION), **given)
+
+
+@pytest.fixture
+def failure(ask: Ask) -> Callable[..., AskFailed]:
+    def fail(**given: Any) -> AskFailed:
+        with pytest.raises(AskFailed) as raised:
+            ask(**given)
+        return raised.value
+
+    return fail
+
+
+def test_an_answer_comes_with_its_tokens(ask: Ask, model: Any) -> None:
+    reply = ask()
+    assert reply.text.startswith('{"narrative"')
+    assert reply.tokens == 1000
+    assert model.paths == ["/v1/chat/completions"]
+
+
+def test_the_model_and_both_messages_are_sent(ask: Ask, model: Any) -> None:
+    ask()
+    (asked,) = model.asked
+    assert asked["model"] == "tiny"
+    assert [said["role"] for said in asked["messages"]] == ["system", "user"]
+
+
+def test_the_key_goes_into_the_header_and_only_there(ask: Ask, model: Any) -> None:
+    ask(key=KEY)
+    assert model.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert KEY not in str(model.asked)
+
+
+def test_without_a_key_there_is_no_header_of_it(ask: Ask, model: Any) -> None:
+    ask()
+    assert "Authorization" not in model.headers[0]
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        pytest.param(None, id="none"),
+        pytest.param({}, id="empty"),
+        pytest.param({"total_tokens": "many"}, id="text"),
+        pytest.param({"total_tokens": -5}, id="negative"),
+        pytest.param([1], id="list"),
+    ],
+)
+def test_where_no_tokens_are_told_they_are_estimated(
+    ask: Ask, model: Any, complete: Any, usage: Any
+) -> None:
+    model.script(complete("x" * 300, usage=usage))
+    assert ask().tokens == QUESTION.tokens + 100
+
+
+def test_a_silly_count_of_tokens_fits_into_the_store(ask: Ask, model: Any, complete: Any) -> None:
+    model.script(complete("x", usage={"total_tokens": 2**62}))
+    assert ask().tokens == 1_000_000_000
+
+
+def test_an_answer_without_text_is_empty(ask: Ask, model: Any, complete: Any) -> None:
+    model.script(complete(None))
+    assert ask().text == ""
+
+
+def test_what_an_endpoint_refuses_is_left_out_from_then_on(
+    with_client: Any, model: Any, complete: Any, answered: Any
+) -> None:
+    refusal = b'{"error": {"message": "max_tokens and response_format are not supported"}}'
+    model.script(answered(refusal, status=400), complete())
+
+    async def twice(client: Client) -> None:
+        await client.ask(QUESTION)
+        await client.ask(QUESTION)
+
+    with_client(twice)
+    first, second, third = model.asked
+    assert {"max_tokens", "response_format"} <= first.keys()
+    assert (
+        second.keys()
+        == third.keys()
+        == {
+            "model",
+            "messages",
+            "temperature",
+            "max_completion_tokens",
+        }
+    )
+
+
+def test_a_refusal_that_stays_is_told(failure: Any, model: Any, answered: Any) -> None:
+    model.script(answered(b'{"error": {"message": "no temperature, please"}}', status=400))
+    assert "no temperature, please" in failure().message
+    assert len(model.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said", "asked_wrong"),
+    [
+        pytest.param(
+            401, b'{"error": {"message": "no key"}}', "the key is missing", False, id="401"
+        ),
+        pytest.param(
+            404, b'{"error": "model tiny not found"}', "model tiny not found", False, id="404"
+        ),
+        pytest.param(413, b"too long", "too long", True, id="413"),
+        pytest.param(500, b"<h1>Oops</h1>", "answered 500", False, id="500"),
+        pytest.param(503, b"", "answered 503", False, id="503"),
+        pytest.param(400, b'{"detail": "context length"}', "context length", True, id="400"),
+        pytest.param(400, b'{"message": ["a"]}', "answered 400", True, id="odd"),
+    ],
+)
+def test_a_status_other_than_200_is_told(
+    failure: Any, model: Any, answered: Any, status: int, body: bytes, said: str, asked_wrong: bool
+) -> None:
+    model.script(answered(body, status=status))
+    found = failure()
+    assert said in found.message
+    assert (found.tokens, found.is_asked_wrong) == (0, asked_wrong)
+
+
+def test_a_refused_key_is_not_repeated(failure: Any, model: Any, answered: Any) -> None:
+    body = f'{{"error": {{"message": "Incorrect API key: {KEY}"}}}}'.encode()
+    model.script(answered(body, status=401))
+    found = failure(key=KEY)
+    assert "the key is refused" in found.message
+    assert KEY not in str(found)
+
+
+def in_an_hour() -> str:
+    return formatdate(time.time() + 3600, usegmt=True)
+
+
+@pytest.mark.parametrize(
+    ("after", "least_s", "most_s"),
+    [
+        pytest.param("30", 30, 30, id="seconds"),
+        pytest.param(in_an_hour(), 3500, 3600, id="date"),
+        pytest.param("Thu, 01 Jan 1970 00:00:00 GMT", 0, 0, id="past"),
+        pytest.param("9" * 40, 86_400, 86_400, id="for ever"),
+        pytest.param("soon", 0, 0, id="no time"),
+        pytest.param("-5", 0, 0, id="negative"),
+        pytest.param("", 0, 0, id="empty"),
+    ],
+)
+def test_who_asks_to_be_left_alone_says_how_long(
+    failure: Any, model: Any, answered: Any, after: str, least_s: float, most_s: float
+) -> None:
+    model.script(answered(b"busy", status=429, headers=(("Retry-After", after),)))
+    assert least_s <= failure().wait_s <= most_s
+
+
+def test_a_redirect_is_not_followed(failure: Any, model: Any, answered: Any) -> None:
+    to = (("Location", "http://127.0.0.1:1/v1/chat/completions"),)
+    model.script(answered(b"", status=307, headers=to))
+    assert "a redirect" in failure(key=KEY).message
+    assert len(model.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        pytest.param(b"<html>Welcome</html>", "text/html", id="a web page"),
+        pytest.param(b'{"choices": [', "application/json", id="broken"),
+        pytest.param(b'{"choices": []}', "application/json", id="no choice"),
+        pytest.param(b'{"choices": [{}]}', "application/json", id="no message"),
+        pytest.param(b'{"object": "list"}', "application/json", id="something else"),
+        pytest.param(b"[" * 100_000, "application/json", id="deep"),
+        pytest.param(b"\xff\xfe", "application/octet-stream", id="bytes"),
+        pytest.param(b"", "text/plain", id="nothing"),
+    ],
+)
+def test_what_is_no_completion_is_told_with_its_type(
+    failure: Any, model: Any, answered: Any, body: bytes, kind: str
+) -> None:
+    model.script(answered(body, headers=(("Content-Type", kind),)))
+    found = failure()
+    assert f"no chat completion ({kind})" in found.message
+    assert (found.tokens, found.is_asked_wrong) == (QUESTION.tokens, True)
+
+
+def test_an_answer_that_was_cut_short_is_told(failure: Any, model: Any, complete: Any) -> None:
+    model.script(complete('{"narr', finish_reason="length"))
+    found = failure()
+    assert "was not done" in found.message
+    assert found.tokens == 1000
+
+
+def test_a_huge_answer_is_not_read_to_its_end(failure: Any, model: Any) -> None:
+    model.script(b" " * (64 << 20))
+    assert "more than 1,048,576 bytes" in failure().message
+
+
+def test_a_closed_connection_is_told(failure: Any, model: Any, answered: Any) -> None:
+    model.script(answered(b"", cut=True))
+    found = failure()
+    assert "broke off" in found.message
+    assert found.tokens is None
+
+
+def test_a_silent_server_is_left_in_time(failure: Any, model: Any, answered: Any) -> None:
+    model.script(answered(b"", gate=threading.Event()))
+    found = failure(wait_s=0.2)
+    assert "within 0.2 s" in found.message
+    assert found.tokens is None
+
+
+@pytest.fixture
+def dripping() -> Iterator[int]:
+    """A server that sends a byte now and then, for ever; its port."""
+    door = socket.create_server(("127.0.0.1", 0))
+    stop = threading.Event()
+
+    def serve() -> None:
+        talk, _ = door.accept()
+        talk.recv(65536)
+        talk.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n")
+        while not stop.wait(0.02):
+            try:
+                talk.sendall(b" ")
+            except OSError:
+                break
+        talk.close()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    yield door.getsockname()[1]
+    stop.set()
+    thread.join()
+    door.close()
+
+
+def _ask_at(url: str, *, wait_s: float) -> AskFailed:
+
+    async def story() -> None:
+        async with Client(Endpoint(url, "tiny", KEY), wait_s=wait_s) as client:
+            await client.ask(QUESTION)
+
+    with pytest.raises(AskFailed) as raised:
+        asyncio.run(story())
+    return raised.value
+
+
+def test_a_server_that_drips_is_left_in_time(dripping: int) -> None:
+    begun_s = time.monotonic()
+    found = _ask_at(f"http://127.0.0.1:{dripping}/", wait_s=0.4)
+    assert "within 0.4 s" in found.message
+    assert time.monotonic() - begun_s < 10
+
+
+def test_where_nothing_listens_that_is_told_and_costs_nothing() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        port = door.getsockname()[1]
+    found = _ask_at(f"http://127.0.0.1:{port}/v1/chat/completions?key=abc", wait_s=5)
+    assert f"nothing answers at http://127.0.0.1:{port}/v1" in found.message
+    assert "abc" not in str(found)
+    assert found.tokens == 0

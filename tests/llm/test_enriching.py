@@ -1,0 +1,298 @@
+"""The daemon's part that asks, with a real store, a real pipeline and a server of our own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.capture.project import Places
+from observer.clock import now_ms
+from observer.config import Settings
+from observer.daemon.enriching import Budget, Enriching
+from observer.daemon.health import Health
+from observer.daemon.late_llm import Parts
+from observer.daemon.status import day_of, llm_status
+from observer.daemon.tenure import Tenure
+from observer.daemon.writer import WriterThread
+from observer.events import AnyBody, Command, Event, Prompt, SessionEnd
+from observer.filters import Filters
+from observer.llm.client import Client
+from observer.model import Item, item_id
+from observer.paths import Home
+from observer.pipeline import Pipeline
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore
+
+PAUSES_S = (0.01,)
+SUMMARY = item_id(1, "summary")
+BIG = "Traceback: ValueError at cart.py:7\n" * 400
+
+Run = Callable[..., Any]
+
+
+class Desk:
+    """The parts around the one that asks, without a daemon."""
+
+    def __init__(self, home: Home) -> None:
+        home.root.mkdir(parents=True, mode=0o700)
+        self.store = SqliteStore(home.database)
+        self.spool = Spool(home.spool)
+        self.spool.prepare()
+        self.health = Health()
+        self.pipeline = Pipeline(
+            self.store, self.spool, settings=Settings(), places=Places(), now_ms=now_ms
+        )
+        self.writer = WriterThread(self.pipeline, Tenure(home), self.health)
+        self.told: list[Any] = []
+
+    def tell(self, *bodies: AnyBody, session: str = "s1", cwd: str = "") -> None:
+        with self.store.read() as reader:
+            count = reader.totals().events
+        self.pipeline.ingest(
+            [
+                Event(
+                    id=f"e{count + number}",
+                    at_ms=now_ms() - 60_000 + number,
+                    client="c",
+                    body=body,
+                    session=session,
+                    cwd=cwd,
+                )
+                for number, body in enumerate(bodies)
+            ]
+        )
+
+    def parts(self) -> Parts:
+        return Parts(
+            self.store, self.spool, self.pipeline, self.writer, self.health, self.told.extend
+        )
+
+    def item(self, item: int = SUMMARY) -> Item:
+        with self.store.read() as reader:
+            return reader.items([item])[0]
+
+    def tokens(self) -> int:
+        with self.store.read() as reader:
+            return reader.spending(day_of(now_ms())).tokens
+
+    def close(self) -> None:
+        self.writer.close()
+        self.store.close()
+
+
+@pytest.fixture
+def desk(home: Home, tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(home)
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "pyproject.toml").touch()
+    made.tell(
+        Prompt(text="fix the cart"),
+        Command(command="pytest", exit_code=1, output=BIG),
+        SessionEnd(),
+        cwd=str(folder),
+    )
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def run(desk: Desk, with_client: Any) -> Run:
+    """Let it ask until a condition holds; returns the part."""
+
+    def until(condition: Callable[[Enriching], object], daily_tokens: int = 100_000) -> Enriching:
+        async def story(client: Client) -> Enriching:
+            made = Enriching("tiny", desk.parts(), daily_tokens, pause_s=0.01, pauses_s=PAUSES_S)
+            task = asyncio.create_task(made.keep_enriching(client))
+            async with asyncio.timeout(20):
+                while not condition(made):  # noqa: ASYNC110 - a condition with a deadline
+                    await asyncio.sleep(0.005)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            return made
+
+        found: Enriching = with_client(story)
+        return found
+
+    return until
+
+
+def status_of(desk: Desk, part: Enriching, daily_tokens: int = 100_000) -> Any:
+    settings = Settings(llm_url="http://x", llm_model="tiny", llm_daily_tokens=daily_tokens)
+    return part.status(llm_status(settings, desk.store))
+
+
+def test_what_is_over_is_written_about_newest_first(desk: Desk, run: Run, model: Any) -> None:
+    run(lambda _: desk.item(SUMMARY).enrichment and desk.tokens() == 2000)
+    assert "A session of work" not in str(model.asked[0])
+    assert "A session of work" in str(model.asked[1])
+    wrote = desk.item().enrichment
+    assert wrote
+    assert (wrote.model, wrote.concepts) == ("tiny", ("locking", "double booking"))
+
+
+def test_what_was_written_is_found_and_told_on(desk: Desk, run: Run) -> None:
+    run(lambda _: desk.item(SUMMARY).enrichment)
+    with desk.store.read() as reader:
+        assert SUMMARY in reader.match("booked", Filters(), limit=9)
+    assert desk.item().project_id in desk.told
+
+
+def test_a_rebuild_asks_nobody_again(desk: Desk, run: Run, model: Any) -> None:
+    run(lambda _: len(model.asked) == 2 and desk.item(SUMMARY).enrichment)
+    before = desk.item()
+    desk.pipeline.rebuild()
+    assert desk.item() == before
+    with desk.store.read() as reader:
+        assert reader.unenriched(limit=9) == []
+
+
+def test_a_session_that_goes_on_is_asked_about_again_once_it_is_over(
+    desk: Desk, run: Run, model: Any
+) -> None:
+    run(lambda _: desk.item(SUMMARY).enrichment)
+    asked = len(model.asked)
+    desk.tell(Command(command="make", exit_code=0), SessionEnd())
+    run(lambda _: len(model.asked) > asked)
+    assert "make" in str(model.asked[asked])
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        pytest.param(500, b"", id="500"),
+        pytest.param(429, b"busy", id="429"),
+        pytest.param(401, b"no", id="401"),
+    ],
+)
+def test_a_failure_leaves_everything_and_is_tried_again(
+    desk: Desk, run: Run, model: Any, answered: Any, status: int, body: bytes
+) -> None:
+    before = desk.item()
+    model.script(answered(body, status=status))
+    part = run(lambda _: len(model.asked) >= 3)
+    assert desk.item() == before
+    assert f"answered {status}" in (desk.health.text() or "")
+    assert f"answered {status}" in status_of(desk, part).problem
+    assert len({str(asked["messages"]) for asked in model.asked}) == 1
+
+
+def test_refusals_cost_nothing(desk: Desk, run: Run, model: Any, answered: Any) -> None:
+    model.script(answered(b"", status=500))
+    run(lambda made: made.status(status_of(desk, made)).waits_until_ms)
+    assert desk.tokens() == 0
+
+
+def test_after_a_failure_all_is_well_again(
+    desk: Desk, run: Run, model: Any, answered: Any, complete: Any
+) -> None:
+    model.script(answered(b"", status=500), complete())
+    part = run(lambda _: desk.item(SUMMARY).enrichment)
+    assert desk.health.text() is None
+    assert status_of(desk, part).problem is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("I would rather not.", id="prose"),
+        pytest.param('{"narrative": ""}', id="nothing"),
+        pytest.param('{"narrative": 7}', id="a number"),
+        pytest.param('{"narrative": "' + "x" * 5000 + '"}', id="too long"),
+        pytest.param("", id="empty"),
+    ],
+)
+def test_what_got_no_answer_of_use_is_passed_over(
+    desk: Desk, run: Run, model: Any, complete: Any, text: str
+) -> None:
+    model.script(complete(text))
+    run(lambda _: len(model.asked) == 2 and desk.tokens() == 2000)
+    assert desk.item().enrichment is None
+    assert len({str(asked["messages"]) for asked in model.asked}) == 2
+
+
+def test_one_answer_of_no_use_is_no_illness(
+    desk: Desk, run: Run, model: Any, complete: Any
+) -> None:
+    model.script(complete("no"))
+    run(lambda _: len(model.asked) == 2 and desk.tokens() == 2000)
+    assert desk.health.text() is None
+
+
+def test_many_in_a_row_are(desk: Desk, run: Run, model: Any, complete: Any) -> None:
+    desk.tell(Prompt(text="next"), SessionEnd(), session="s2")
+    model.script(complete("no"))
+    run(lambda _: desk.health.text())
+    assert "not what was asked for" in (desk.health.text() or "")
+
+
+def test_no_request_is_sent_that_could_pass_the_ceiling(desk: Desk, run: Run, model: Any) -> None:
+    part = run(lambda made: made.status(status_of(desk, made)).is_spent, 1500)
+    assert model.asked == []
+    status = status_of(desk, part, 1500)
+    assert status.waits_until_ms % 86_400_000 == 0 or status.waits_until_ms > now_ms()
+    assert desk.health.text() is None
+
+
+def test_the_ceiling_holds_whatever_comes(desk: Desk, run: Run, model: Any) -> None:
+    for number in range(5):
+        desk.tell(Prompt(text=f"task {number}"), SessionEnd(), session=f"t{number}")
+    run(lambda made: made.status(status_of(desk, made)).is_spent, 5000)
+    assert desk.tokens() <= 5000
+    assert len(model.asked) >= 2
+
+
+def test_the_ceiling_outlives_the_process(desk: Desk, run: Run, model: Any) -> None:
+    run(lambda _: desk.tokens() == 2000)
+    desk.tell(Prompt(text="next"), SessionEnd(), session="s2")
+    asked = len(model.asked)
+    run(lambda made: made.status(status_of(desk, made)).is_spent, 2500)
+    assert len(model.asked) == asked
+
+
+def test_what_a_request_may_cost_is_written_down_before_it_is_sent(
+    desk: Desk, run: Run, model: Any, answered: Any
+) -> None:
+    model.script(answered(b"", gate=threading.Event()))
+    run(lambda _: model.asked)
+    assert desk.tokens() > 700
+
+
+def test_a_day_is_paid_for_by_itself(desk: Desk) -> None:
+    budget = Budget(desk.store, daily_tokens=100)
+    assert budget.take("2026-11-21", 100)
+    assert not budget.take("2026-11-21", 1)
+    assert budget.take("2026-11-22", 100)
+
+
+def test_it_does_not_ask_while_events_wait(desk: Desk, run: Run, model: Any) -> None:
+    desk.spool.append({"client": "generic", "event": "custom"}, b"{}")
+    part = Enriching("tiny", desk.parts(), 100_000)
+    assert asyncio.run(part._enrich_one(None)) is not None  # type: ignore[arg-type]  # not asked
+    assert model.asked == []
+
+
+def test_it_wakes_for_news(desk: Desk, run: Run, model: Any) -> None:
+    def news(made: Enriching) -> bool:
+        if len(model.asked) == 2 and desk.item(SUMMARY).enrichment:
+            desk.tell(Prompt(text="next"), SessionEnd(), session="s2")
+            made.touch([None])
+            made.touch([1])
+        return len(model.asked) == 3
+
+    run(news)
+
+
+def test_a_fault_of_ours_is_told_and_survived(desk: Desk, run: Run, model: Any) -> None:
+    class Full(list[Any]):
+        def extend(self, _: Any) -> None:
+            raise RuntimeError("no room")
+
+    desk.told = Full()
+    run(lambda _: len(model.asked) >= 2)
+    assert "RuntimeError; see the log" in (desk.health.text() or "")
