@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Protocol
 
 from observer.events import Value
-from observer.model import Standing
+from observer.model import Change, Standing
 
 ANYWHERE = 0
 """The vantage of what is so from every work tree."""
@@ -63,6 +63,11 @@ class Mooring(Value):
     reverted_ms: int = 0
     anchors: tuple[Anchor, ...] = ()
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether some of the work that the item tells of is not committed yet."""
+        return any(anchor.print is None for anchor in self.anchors)
+
 
 class TruthReads(Protocol):
     """Reads of what became of items."""
@@ -77,7 +82,13 @@ class TruthReads(Protocol):
         """Return the moorings with an anchor in one of these files, by where they are now."""
 
     def based_on(self, vantage: int, commits: Sequence[str]) -> list[Mooring]:
-        """Return the moorings whose items held at one of these commits."""
+        """Return the moorings of items that held at one of these commits, or that it took back."""
+
+    def unsettled(self, vantage: int) -> list[Mooring]:
+        """Return the moorings that are not here, or of work that is not committed yet."""
+
+    def changes_in(self, project_id: int, *, after: int, limit: int) -> list[Change]:
+        """Return the next changes of a project's items after a number, without vectors."""
 
     def standings(self, ids: Sequence[int]) -> list[tuple[int, str, Standing]]:
         """Return what must be said of items: (item, root of the work tree or "", what)."""

@@ -13,14 +13,18 @@ MOST_BYTES = 1 << 20
 
 
 class Blob(NamedTuple):
-    """A file's content; `data` is empty where it is larger than `MOST_BYTES`."""
+    """What git keeps under a name; `kind` is ``blob`` for a file's content, ``commit``, ``tree``.
+
+    `data` is None where it is larger than `MOST_BYTES`.
+    """
 
     id: str
-    data: bytes
+    kind: str
+    data: bytes | None
 
 
 class Blobs:
-    """Reads content by its name in git, or as ``commit:path``; a context manager.
+    """Reads what is called so in git (a hash, or ``commit:path``); a context manager.
 
     Raises:
         NotFound: git is not installed, or `root` cannot be a path.
@@ -40,14 +44,18 @@ class Blobs:
         at: TracebackType | None,
     ) -> None:
         """End the process."""
+        self.close()
+
+    def close(self) -> None:
+        """End the process."""
         self._process.kill()
         self._process.communicate()
 
     def get(self, name: str) -> Blob | None:
-        """Return what is called so; None if there is no such file, or git does not answer."""
+        """Return what is called so; None if there is nothing, or git does not answer."""
         if "\n" in name or "\0" in name:
             return None
-        asked, told = self._pipe(self._process.stdin), self._pipe(self._process.stdout)
+        asked, told = _pipe(self._process.stdin), _pipe(self._process.stdout)
         try:
             asked.write(name.encode("utf-8", "surrogateescape") + b"\n")
             asked.flush()
@@ -57,16 +65,15 @@ class Blobs:
         if len(words) != 3 or not words[2].strip().isdigit():  # missing, ambiguous, the end
             return None
         size = int(words[2])
-        data = told.read(size) if size <= MOST_BYTES else self._passed(told, size)
+        data = told.read(size) if size <= MOST_BYTES else _passed(told, size)
         told.read(1)
-        return Blob(words[0].decode("ascii", "replace"), data) if words[1] == b"blob" else None
+        return Blob(words[0].decode("ascii"), words[1].decode("ascii"), data)
 
-    @staticmethod
-    def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-        return cast("IO[bytes]", stream)  # asked for when the process was started
 
-    @staticmethod
-    def _passed(told: IO[bytes], size: int) -> bytes:
-        while size > 0 and (part := told.read(min(size, MOST_BYTES))):
-            size -= len(part)
-        return b""
+def _passed(told: IO[bytes], size: int) -> None:
+    while size > 0 and (part := told.read(min(size, MOST_BYTES))):
+        size -= len(part)
+
+
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    return cast("IO[bytes]", stream)  # asked for when the process was started

@@ -6,7 +6,7 @@ A *step* is a commit as its first parent sees it. Steps tell what a commit did t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from observer.capture.repository.patch import RECORD, unquoted
@@ -21,7 +21,6 @@ _LOG = (
     *("log", "--format=tformat:%x00" + "".join(f"%{field}%x00" for field in FIELDS)),
     *("--encoding=UTF-8", "--no-mailmap", "--no-notes", "--no-show-signature", "--no-decorate"),
     *("--no-color", "--root", "--diff-merges=first-parent", "--ignore-submodules=all", *_RAW),
-    *("--topo-order", "--reverse"),
 )
 _DIFF = ("diff-tree", "-r", "--ignore-submodules=all", *_RAW)
 _FILE = ("100644", "100755", "120000")
@@ -66,6 +65,11 @@ def resolved(root: str, rev: str) -> str:
     return ask(root, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or ""
 
 
+def branch_of(root: str) -> str:
+    """Return the name of the branch that is checked out, "" if HEAD is detached."""
+    return ask(root, "symbolic-ref", "--short", "--quiet", "HEAD") or ""
+
+
 def steps(root: str, since: str, to: str) -> Iterator[Step]:
     """Yield the commits that `to` contains and `since` does not, parents before children.
 
@@ -78,9 +82,17 @@ def steps(root: str, since: str, to: str) -> Iterator[Step]:
         NotFound: git is not installed, or `root` cannot be a path.
         ObserverError: git failed; what was yielded before is right but not all.
     """
-    wanted = f"{since}..{to}" if since else to
-    lines = lines_of(root, (*_LOG, wanted, "--"), record=RECORD, fields=len(FIELDS))
-    header, files = b"", []
+    return _steps(root, ("--topo-order", "--reverse", f"{since}..{to}" if since else to))
+
+
+def named(root: str, commits: Sequence[str]) -> Iterator[Step]:
+    """Yield those of the commits that exist, in the order given; raises as `steps`."""
+    return _steps(root, ("--no-walk=unsorted", "--ignore-missing", *commits))
+
+
+def _steps(root: str, words: Sequence[str]) -> Iterator[Step]:
+    lines = lines_of(root, (*_LOG, *words, "--"), record=RECORD, fields=len(FIELDS))
+    header, files = b"", list[Moved]()
     for line in lines:
         if line.startswith(RECORD):
             if header:
@@ -102,16 +114,28 @@ def leap(root: str, old: str, new: str) -> tuple[Moved, ...]:
     return tuple(moved for line in lines for moved in _moved(line))
 
 
-def trunk(root: str, commit: str, *, at_most: int) -> list[str]:
-    """Return a commit and its first parents, newest first."""
-    words = ("rev-list", "--first-parent", f"--max-count={at_most}", commit, "--")
-    return (ask(root, *words) or "").split()
+def trunk(root: str, to: str, *, since: str = "") -> list[str]:
+    """Return a commit and its first parents, newest first, less those that `since` contains."""
+    return _listed(root, "--first-parent", to, *([f"^{since}"] if since else []))
 
 
 def contained(root: str, commit: str, *, without: str = "") -> set[str]:
     """Return the names of all commits that one contains, less those that another contains."""
-    words = ("rev-list", commit, *([f"^{without}"] if without else []), "--")
-    return set((ask(root, *words) or "").split())
+    return set(_listed(root, commit, *([f"^{without}"] if without else [])))
+
+
+def is_related(root: str, one: str, other: str) -> bool:
+    """Tell whether two commits have a history in common."""
+    return bool(ask(root, "merge-base", one, other))
+
+
+def shared(root: str, commits: Sequence[str]) -> str:
+    """Return the best commit that all of these contain, "" if there is none."""
+    return ask(root, "merge-base", "--octopus", *commits) or ""
+
+
+def _listed(root: str, *words: str) -> list[str]:
+    return (ask(root, "rev-list", *words, "--") or "").split()
 
 
 def _step(header: bytes, files: Iterable[Moved]) -> Step:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from observer.model import Standing
-from observer.store.sqlite.rows import Row, json_text
+from observer.model import Change, Standing
+from observer.store.sqlite.rows import ITEM_COLUMNS, Row, json_text, to_change
 from observer.store.sqlite.selecting import Selecting
 from observer.store.truth import Anchor, Mooring, Vantage
 
@@ -30,9 +30,9 @@ _VANTAGE = _columns(VANTAGE_FIELDS)
 _MOORING = _columns(MOORING_FIELDS, "mooring.")
 _STANDING = _columns(STANDING_FIELDS)
 _PUT_VANTAGE = _put("vantage", _VANTAGE)
-_PUT_MOORING = _put("mooring", f"vantage, {_columns(MOORING_FIELDS)}")
+_PUT_MOORING = _put("mooring", f"vantage, is_pending, {_columns(MOORING_FIELDS)}")
 _PUT_STANDING = _put("standing", f"vantage, item_id, {_STANDING}")
-_AMONG = "IN (SELECT value FROM json_each(?))"
+_AMONG = "IN (SELECT value FROM json_each(?2))"
 """Any number of values as one; statements have a limit of theirs."""
 _anchors = msgspec.json.Decoder(tuple[Anchor, ...]).decode
 
@@ -47,7 +47,7 @@ class TruthKept(Selecting):
 
     def moorings(self, vantage: int, ids: Sequence[int]) -> list[Mooring]:
         """See `TruthReads.moorings`."""
-        return self._moorings(f"WHERE vantage = ? AND item_id {_AMONG}", vantage, ids)
+        return self._moorings(f"WHERE vantage = ?1 AND item_id {_AMONG}", vantage, ids)
 
     def moored_to(self, vantage: int, paths: Sequence[str]) -> list[Mooring]:
         """See `TruthReads.moored_to`."""
@@ -56,7 +56,24 @@ class TruthKept(Selecting):
 
     def based_on(self, vantage: int, commits: Sequence[str]) -> list[Mooring]:
         """See `TruthReads.based_on`."""
-        return self._moorings(f"WHERE vantage = ? AND base {_AMONG}", vantage, commits)
+        items = (
+            f"SELECT item_id FROM mooring WHERE vantage = ?1 AND base {_AMONG} UNION ALL SELECT"
+            f" item_id FROM mooring WHERE vantage = ?1 AND reverted <> '' AND reverted {_AMONG}"
+        )
+        return self._moorings(f"WHERE vantage = ?1 AND item_id IN ({items})", vantage, commits)
+
+    def unsettled(self, vantage: int) -> list[Mooring]:
+        """See `TruthReads.unsettled`."""
+        return self._moorings("WHERE vantage = ?1 AND (is_here = 0 OR is_pending = 1)", vantage, ())
+
+    def changes_in(self, project_id: int, *, after: int, limit: int) -> list[Change]:
+        """See `TruthReads.changes_in`."""
+        rows = self._rows(
+            f"SELECT change, NULL, {ITEM_COLUMNS} FROM item WHERE change > ? AND project_id = ?"
+            " ORDER BY change LIMIT ?",
+            (after, project_id, limit),
+        )
+        return list(map(to_change, rows))
 
     def standings(self, ids: Sequence[int]) -> list[tuple[int, str, Standing]]:
         """See `TruthReads.standings`."""
@@ -81,7 +98,8 @@ class TruthKept(Selecting):
 
     def _moorings(self, where: str, vantage: int, among: Sequence[object]) -> list[Mooring]:
         rows = self._rows(
-            f"SELECT {_MOORING} FROM mooring {where} ORDER BY item_id",
+            # The second value may be left unused; SQLite wants to know its number all the same.
+            f"SELECT {_MOORING} FROM mooring {where} AND ?2 <> '' ORDER BY item_id",
             (vantage, json_text(list(among))),
         )
         return list(map(_mooring, rows))
@@ -97,7 +115,7 @@ class TruthKeeping(TruthKept):
         kept = vantage.id or self._connection.last_insert_rowid()
         if like:
             for table, columns in (
-                ("mooring", _columns(MOORING_FIELDS)),
+                ("mooring", f"is_pending, {_columns(MOORING_FIELDS)}"),
                 ("anchored", "path, item_id"),
                 ("standing", f"item_id, {_STANDING}"),
             ):
@@ -119,7 +137,7 @@ class TruthKeeping(TruthKept):
         moorings = list(moorings)
         self.drop_moorings(vantage, [mooring.item for mooring in moorings])
         many = self._connection.executemany
-        many(_PUT_MOORING, ((vantage, *_row(mooring)) for mooring in moorings))
+        many(_PUT_MOORING, ((vantage, one.is_pending, *_row(one)) for one in moorings))
         many(
             "INSERT OR IGNORE INTO anchored VALUES (?, ?, ?)",
             ((vantage, one.path, moored.item) for moored in moorings for one in moored.anchors),

@@ -19,6 +19,7 @@ CREATE TABLE mooring (
     at_ms      INTEGER NOT NULL,         -- when it held
     updated_ms INTEGER NOT NULL,         -- the item's, as it was taken up
     is_here    INTEGER NOT NULL,         -- whether the work tree's history has the base
+    is_pending INTEGER NOT NULL,         -- whether some of it is not committed yet
     reverted   TEXT NOT NULL,            -- commit that took it back, '' if none
     reverted_ms INTEGER NOT NULL,        -- when that was, 0 if never
     anchors    TEXT NOT NULL,            -- list of {origin, path, symbol, blob, print, …}
@@ -26,6 +27,8 @@ CREATE TABLE mooring (
 ) WITHOUT ROWID;
 
 CREATE INDEX mooring_base ON mooring (vantage, base);
+CREATE INDEX mooring_unsettled ON mooring (vantage) WHERE is_here = 0 OR is_pending = 1;
+CREATE INDEX mooring_reverted ON mooring (vantage, reverted) WHERE reverted <> '';
 
 CREATE TABLE anchored (
     vantage INTEGER NOT NULL,            -- as in `mooring`
@@ -48,7 +51,7 @@ CREATE TABLE standing (
     target      INTEGER NOT NULL,        -- item that takes its place, 0 if none
     share       REAL NOT NULL,           -- part of what the item touched, 0 to 1
     since_ms    INTEGER NOT NULL,        -- since when
-    PRIMARY KEY (item_id, vantage, reason)
+    PRIMARY KEY (item_id, vantage, reason, subject)
 ) WITHOUT ROWID;
 
 CREATE INDEX standing_path ON standing (path) WHERE path <> '';
