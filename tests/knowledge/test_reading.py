@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from observer.errors import NotFound
+from observer.knowledge import Changes, Note, Notes
+from observer.memory import Narrow
+from observer.model import Item
+
+Keep = Callable[..., Item]
+NOTES = ("note",)
+
+
+def ids(items: Any) -> list[int]:
+    return [item.id for item in items]
+
+
+def test_a_list_is_narrowed(keep: Keep, notes: Notes) -> None:
+    plain = keep("plain")
+    tagged = keep("tagged", tags=("a", "b"), type="rule")
+    mine = keep("mine", scope="personal")
+    assert ids(notes.list()) == [mine.id, tagged.id, plain.id]
+    assert ids(notes.list(narrow=Narrow(tags=("b", "a")))) == [tagged.id]
+    assert ids(notes.list(narrow=Narrow(layer="rule"))) == [tagged.id]
+    assert ids(notes.list(narrow=Narrow(scope="personal"))) == [mine.id]
+    assert ids(notes.list(limit=1)) == [mine.id]
+
+
+def test_a_list_knows_one_project_and_what_belongs_to_none(keep: Keep, notes: Notes) -> None:
+    here, ours = keep("here"), keep("ours", scope="team")
+    there = notes.remember(Note(content="there"), project="other").item
+    assert ids(notes.list(project="app")) == [ours.id, here.id]
+    assert ids(notes.list(project="other")) == [there.id, ours.id]
+
+
+def test_an_inference_is_listed_on_request_alone(keep: Keep, notes: Notes) -> None:
+    guess = keep("maybe", type="inference")
+    assert guess.kind == "inference"
+    assert notes.list() == []
+    assert ids(notes.list(narrow=Narrow(kinds=("inference",)))) == [guess.id]
+    assert notes.get(guess.id) == guess
+
+
+def test_notes_are_counted(keep: Keep, notes: Notes) -> None:
+    keep("x", tags=("a", "b"), category="c")
+    keep("y", tags=("b",))
+    assert notes.counts("tags") == {"b": 2, "a": 1}
+    assert list(notes.counts("tags", project="app")) == ["b", "a"]
+    assert notes.counts("category") == {"c": 1}
+    assert notes.counts("type", project="other") == {}
+
+
+def test_a_title_is_resolved_when_its_note_appears(keep: Keep, notes: Notes) -> None:
+    item = keep("see [[the auth SPEC]]")
+    assert notes.links(item.id).out[0].item is None
+    spec = keep("JWT", title="The Auth Spec")
+    (found,) = notes.links(item.id).out
+    assert (found.kind, found.item) == ("wiki", spec)
+    assert [one.item for one in notes.links(spec.id).back] == [item]
+
+
+def test_a_title_means_a_note_of_the_same_project(keep: Keep, notes: Notes) -> None:
+    notes.remember(Note(content="theirs", title="Spec"), project="other")
+    item = keep("see [[Spec]]")
+    assert notes.links(item.id).out[0].item is None
+    team = keep("ours", title="Spec", scope="team")
+    assert notes.links(item.id).out[0].item == team
+    here = keep("mine", title="Spec")
+    assert notes.links(item.id).out[0].item == here
+    assert notes.links(team.id).back == ()
+
+
+def test_a_renamed_note_loses_its_backlinks_and_undo_gives_them_back(
+    keep: Keep, notes: Notes
+) -> None:
+    spec, item = keep("JWT", title="Spec"), keep("see [[Spec]]")
+    notes.edit(spec.id, Changes(title="Other"))
+    assert notes.links(spec.id).back == ()
+    notes.undo(spec.id)
+    assert ids(one.item for one in notes.links(spec.id).back) == [item.id]
+
+
+def test_links_by_id_lead_both_ways(keep: Keep, notes: Notes) -> None:
+    old = keep("cookies", title="Old")
+    new = keep("JWT", supersedes=(old.id,))
+    assert [(one.kind, one.item) for one in notes.links(new.id).out] == [("supersedes", old)]
+    assert [(one.kind, one.item) for one in notes.links(old.id).back] == [("supersedes", new)]
+    notes.forget(old.id)
+    assert [one.item for one in notes.links(new.id).out] == [None]
+
+
+def test_links_of_others_stay_theirs(world: Any, keep: Keep, notes: Notes) -> None:
+    spec = keep("JWT", title="Spec", scope="team")
+    bob: Notes = world.memory.of("bob").notes
+    bob.remember(Note(content="see [[Spec]]", scope="personal", links=()))
+    bob.remember(Note(content="it replaces that", scope="personal", supersedes=(spec.id,)))
+    assert notes.links(spec.id).back == ()
+    assert len(bob.links(spec.id).back) == 2
+
+
+def test_claims_are_read_from_the_note(keep: Keep, notes: Notes) -> None:
+    item = keep("Auth\n- [decision] Use JWT #auth (stateless)\n- [ ] a task")
+    (claim,) = notes.claims(item.id)
+    assert (claim.category, claim.text, claim.tags, claim.context) == (
+        "decision", "Use JWT #auth", ("auth",), "stateless"
+    )  # fmt: skip
+
+
+def test_an_observation_is_no_note(notes: Notes, world: Any) -> None:
+    with world.store.write() as writer:
+        item = Item(id=4_000, uuid="u", kind="observation", type="command", title="x", project_id=2)
+        writer.put_items([item])
+    with pytest.raises(NotFound):
+        notes.get(4_000)
+    assert notes.forget(4_000)
+
+
+def test_rules_are_whole_and_in_order(keep: Keep, notes: Notes) -> None:
+    first = keep("Never push", type="rule", title="Push")
+    long = keep("x" * 100, type="rule", title="Long")
+    last = keep("Run tests", type="rule", title="Tests", scope="team")
+    assert notes.rules(2, most_chars=1_000) == ([first, long, last], 0)
+    assert notes.rules(2, most_chars=60) == ([first, last], 1)
+    assert notes.rules(3, most_chars=1_000) == ([last], 0)
+    assert notes.rules(None, most_chars=1_000) == ([last], 0)
+
+
+def test_rules_hold_while_approved_current_and_not_replaced(keep: Keep, notes: Notes) -> None:
+    notes.remember(Note(content="Obey me", type="rule"), project="app")
+    keep("Was once", type="rule", expires_ms=5)
+    old = keep("Use tabs", type="rule")
+    notes.remember(Note(content="No tabs", type="rule", supersedes=(old.id,)), project="app")
+    assert notes.rules(2, most_chars=1_000) == ([old], 0)
+    new = keep("Use spaces", type="rule", supersedes=(old.id,))
+    assert notes.rules(2, most_chars=1_000) == ([new], 0)
