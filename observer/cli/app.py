@@ -41,6 +41,7 @@ COMMANDS = {
     "mcp": "serving",
     "config": "settings",
     "model": "model",
+    "llm": "llm",
     "rebuild": "upkeep",
     "export": "upkeep",
     "daemon": "serving",

@@ -12,7 +12,7 @@ import msgspec
 
 from observer import __version__, client, config
 from observer.cli.output import emit, json_option, table
-from observer.daemon.status import Status, current
+from observer.daemon.status import LlmStatus, Status, current, spent
 from observer.errors import ObserverError
 from observer.install import hook_files
 from observer.paths import Home, home
@@ -57,6 +57,8 @@ def _checks(here: Home) -> Iterator[Check]:
     yield _told("database", lambda: _integrity(here))
     yield _spool(status)
     yield _disk(here)
+    if status.llm:
+        yield _llm(status.llm)
     yield Check(
         "degraded",
         status.degraded is None,
@@ -125,6 +127,13 @@ def _spool(status: Status) -> Check:
         hint = f"read the reasons in {status.home}/spool/bad, then delete what is there"
         return Check("spool", is_well=False, found=found, hint=hint)
     return Check("spool", is_well=True, found=found)
+
+
+def _llm(llm: LlmStatus) -> Check:
+    if llm.problem:
+        hint = "see what is wrong with: observer llm try"
+        return Check("llm", is_well=False, found=llm.problem, hint=hint)
+    return Check("llm", is_well=True, found=f"{llm.model} at {llm.url}; {spent(llm)}")
 
 
 def _disk(here: Home) -> Check:

@@ -7,7 +7,7 @@ import click
 from observer import client
 from observer.cli.output import emit, json_option, note, say
 from observer.clock import now_ms
-from observer.daemon.status import Status, current
+from observer.daemon.status import Status, current, spent
 from observer.model import iso
 from observer.paths import home
 
@@ -68,6 +68,9 @@ def _described(status: Status) -> list[tuple[str, str]]:
         lines.insert(1, ("uptime", _age(status.uptime_ms)))
     if status.model:
         lines.append(("meaning", f"{status.vectors} items embedded by {status.model}"))
+    if status.llm:
+        lines.append(("llm", f"{status.llm.model}: {spent(status.llm)}"))
+    lines += [("watched" if not one.reason else "not watched", said(one)) for one in status.watched]
     if status.http:
         lines.append(("http", status.http))
     if status.degraded:

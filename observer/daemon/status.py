@@ -12,7 +12,7 @@ from observer.client import PROTOCOL, call, daemon_pid
 from observer.clock import now_ms
 from observer.config import Settings
 from observer.errors import DaemonUnavailable, StoreUnavailable
-from observer.model import iso
+from observer.model import Spending, iso
 from observer.paths import Home
 from observer.spool import Spool
 from observer.store.interface import Store, Totals
@@ -116,21 +116,29 @@ def with_store(status: Status, store: Store) -> Status:
     )
 
 
-def llm_status(settings: Settings, store: Store) -> LlmStatus:
-    """Return what the configured language model has cost today.
+def llm_status(settings: Settings, store: Store | None = None) -> LlmStatus:
+    """Return which language model is configured, and what it has cost today.
 
     Raises:
         StoreUnavailable: the store cannot be read.
     """
-    with store.read() as reader:
-        spent = reader.spending(day_of(now_ms()))
+    today = Spending()
+    if store is not None:
+        with store.read() as reader:
+            today = reader.spending(day_of(now_ms()))
     return LlmStatus(
         url=settings.llm_url.partition("?")[0],
         model=settings.llm_model,
         daily_tokens=settings.llm_daily_tokens,
-        tokens_today=spent.tokens,
-        requests_today=spent.requests,
+        tokens_today=today.tokens,
+        requests_today=today.requests,
     )
+
+
+def spent(llm: LlmStatus) -> str:
+    """Say what the language model cost today, and whether it may cost more."""
+    told = f"{llm.tokens_today:,} of {llm.daily_tokens:,} tokens, {llm.requests_today:,} requests"
+    return f"{told}; no more until midnight UTC" if llm.is_spent else told
 
 
 def day_of(at_ms: int) -> str:

@@ -68,6 +68,23 @@ def gist(item: Item) -> str:
     return one_line(item.narrative or item.subtitle or " | ".join(item.facts))
 
 
+def written(item: Item) -> list[tuple[str, str]]:
+    """Return what a language model wrote about an item, each with the mark that it did."""
+    wrote = item.enrichment
+    if wrote is None:
+        return []
+    mark = f"by {one_line(wrote.model)}"
+    if item.updated_ms > wrote.as_of_ms:
+        mark += f", as of {minute(wrote.as_of_ms)}"
+    told = (
+        ("narrative", wrote.narrative),
+        ("learned", wrote.learned),
+        ("next_steps", wrote.next_steps),
+        ("concepts", ", ".join(wrote.concepts)),
+    )
+    return [(f"{label} ({mark})", text) for label, text in told if text]
+
+
 def answers(item: Item) -> list[tuple[str, str]]:
     """Return what a summary answers, in the order of its fields; empty answers are left out."""
     pairs = ((field, getattr(item.summary, field, "")) for field in ANSWERS)
@@ -143,6 +160,7 @@ def detail(item: Item, name: ProjectName) -> str:
         ("branch", item.branch),
         ("key", item.key),
         ("category", item.category),
+        *written(item),
     ]
     told = [f"{label}: {text}" if label else text for label, text in fields if text]
     return "\n".join([heading(item, name), *told])
@@ -172,8 +190,9 @@ def pack_entry(entry: Entry) -> str:
 
 
 def pack_summary(item: Item) -> str:
-    """Return what a session's summary answers, a line each."""
-    told = [f"    {field}: {one_line(text, LONGEST_CONTENT)}" for field, text in answers(item)]
+    """Return what a session's summary answers, a line each, and what a model made of it."""
+    fields = (*answers(item), *written(item)[:1])
+    told = [f"    {field}: {one_line(text, LONGEST_CONTENT)}" for field, text in fields]
     return "\n".join([heading(item, _unnamed), *told])
 
 

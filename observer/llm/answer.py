@@ -11,6 +11,7 @@ from observer.errors import BadInput
 from observer.events import Enriched
 from observer.model import Item
 
+_HINT = "small models often cannot write JSON; choose a larger one"
 _Text = Annotated[str, Meta(max_length=4_000)]
 _Said = _Text | Annotated[list[_Text], Meta(max_length=50)] | None
 """A text; small models write a list where one was asked for, or null."""
@@ -37,10 +38,10 @@ def enriched(item: Item, text: str, *, model: str) -> Enriched:
     try:
         answer = _decode(_object_in(text).encode())
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        raise BadInput(f"the answer is not what was asked for: {error}") from error
+        raise BadInput(f"the answer is not what was asked for: {error}", hint=_HINT) from error
     narrative = _joined(answer.narrative)
     if not narrative:
-        raise BadInput("the answer says nothing")
+        raise BadInput("the answer says nothing", hint=_HINT)
     return Enriched(
         item=item.id,
         model=model,

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from observer.front.tool import Row
+from observer.front.toolsets.written import Written, written
 from observer.model import Item, Project, SummaryFields, iso
 from observer.recall.context import Entry
 from observer.recall.rank import Hit
@@ -37,6 +38,7 @@ class Observation(Row):
     created_at_epoch: int
     is_stale: int
     discovery_tokens: int
+    written: Written | UnsetType = UNSET
 
 
 class Summary(Row):
@@ -53,6 +55,7 @@ class Summary(Row):
     notes: str | None
     created_at: str
     created_at_epoch: int
+    written: Written | UnsetType = UNSET
 
 
 class Why(Row):
@@ -176,6 +179,7 @@ def observation(item: Item, name: ProjectName) -> Observation:
         created_at_epoch=item.created_ms,
         is_stale=int(item.stale_ms is not None),
         discovery_tokens=item.discovery_tokens,
+        written=written(item),
     )
 
 
@@ -194,6 +198,7 @@ def summary(item: Item, name: ProjectName, session: str) -> Summary:
         notes=answers.notes or None,
         created_at=iso(item.created_ms),
         created_at_epoch=item.created_ms,
+        written=written(item),
     )
 
 

@@ -1,0 +1,124 @@
+"""`observer llm`: the language model that writes beside summaries, if one is configured."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from observer import config
+from observer.cli.output import emit, json_option, say
+from observer.config import Settings
+from observer.daemon.status import LlmStatus, current, llm_status, spent
+from observer.errors import ConfigInvalid
+from observer.events import Enriched
+from observer.llm.answer import enriched
+from observer.llm.endpoint import Endpoint, endpoint
+from observer.llm.prompt import of_session
+from observer.model import Item, SummaryFields, iso
+from observer.paths import Home, home
+from observer.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from observer.llm.client import Reply
+
+OFF = "off: no language model is configured (llm_url is empty), and none is needed"
+
+SAMPLE = Item(
+    id=0,
+    uuid="",
+    kind="summary",
+    type="summary",
+    title="Fix the cart that books twice",
+    summary=SummaryFields(
+        request="Two orders are booked when a customer clicks twice.",
+        completed="Changed src/cart.py (book) +9 -2. pytest: 12 passed.",
+        learned="src/cart.py gave the lock back before the booking was stored.",
+        next_steps="Not committed: src/cart.py.",
+    ),
+)
+"""What `observer llm try` asks about: nothing of anybody's."""
+
+
+@click.group("llm", invoke_without_command=True, epilog="Example: observer llm")
+@json_option
+@click.pass_context
+def llm_command(context: click.Context, *, as_json: bool) -> None:
+    """Show the language model that writes beside summaries: off or on, tokens, last problem."""
+    if context.invoked_subcommand is not None:
+        return
+    here = home()
+    settings = config.load(here)
+    status = _status(here, settings)
+    if as_json:
+        emit({"is_on": status is not None, "status": status})
+        return
+    for name, text in _described(status) if status else [("llm", OFF)]:
+        say(f"{name:<8} {text}")
+
+
+@llm_command.command("try", epilog="Example: observer llm try")
+@json_option
+def try_command(*, as_json: bool) -> None:
+    """Ask the model one question about nothing of yours, and show its answer or what is wrong."""
+    here = home()
+    where = endpoint(config.load(here), here)
+    begun_s = time.monotonic()
+    reply = asyncio.run(_ask(where))
+    wrote = enriched(SAMPLE, reply.text, model=where.model)
+    took_s = time.monotonic() - begun_s
+    if as_json:
+        told = {"model": where.model, "tokens": reply.tokens, "wait_ms": int(took_s * 1000)}
+        emit({**told, "answer": wrote})
+        return
+    say(f"{where.model} at {where.shown} answered in {took_s:.1f} s, {reply.tokens:,} tokens")
+    for name, text in _answers(wrote):
+        say(f"    {name}: {text}")
+
+
+async def _ask(where: Endpoint) -> Reply:
+    from observer.llm.client import Client  # noqa: PLC0415 - a fifth of a second, for this alone
+
+    async with Client(where) as client:
+        return await client.ask(of_session(SAMPLE, ()))
+
+
+def _answers(wrote: Enriched) -> list[tuple[str, str]]:
+    told = [
+        ("narrative", wrote.narrative),
+        ("learned", wrote.learned),
+        ("next_steps", wrote.next_steps),
+        ("concepts", ", ".join(wrote.concepts)),
+    ]
+    return [(name, text) for name, text in told if text]
+
+
+def _status(here: Home, settings: Settings) -> LlmStatus | None:
+    """Return what the daemon tells, else what settings and database do; None where it is off."""
+    if not settings.llm_url:
+        return None
+    try:
+        endpoint(settings, here)
+    except ConfigInvalid as error:
+        return msgspec.structs.replace(_stored(here, settings), problem=str(error))
+    return current(here).llm or _stored(here, settings)
+
+
+def _stored(here: Home, settings: Settings) -> LlmStatus:
+    if not here.database.exists():
+        return llm_status(settings)
+    with closing(SqliteStore(here.database, read_only=True)) as store:
+        return llm_status(settings, store)
+
+
+def _described(status: LlmStatus) -> list[tuple[str, str]]:
+    lines = [("llm", f"{status.model} at {status.url}"), ("today", spent(status))]
+    if status.problem:
+        lines.append(("problem", status.problem))
+    if status.waits_until_ms:
+        lines.append(("waits", f"until {iso(status.waits_until_ms)}"))
+    return lines
