@@ -12,7 +12,8 @@ from observer.errors import BadInput, NotFound
 from observer.front import render
 from observer.memory import Memory
 from observer.model import Item, Project, Session
-from observer.recall.context import Costs
+from observer.recall.context import Costs, Pack
+from observer.recall.past import Uncommitted
 
 CONTEXT_TOKENS = 2000
 RESUME_SESSIONS = 3
@@ -66,24 +67,50 @@ class Documents:
             return self.summary(int(number))
         raise NotFound(f"no resource {uri!r}", hint=f"there are {CONTEXT} and {SUMMARY}")
 
-    def context(self, project: Project, *, tokens: int = CONTEXT_TOKENS) -> str:
+    def context(
+        self,
+        project: Project,
+        *,
+        tokens: int = CONTEXT_TOKENS,
+        client: str = "",
+        uncommitted: Uncommitted | None = None,
+    ) -> str:
         """Return a project's most useful memory as fenced data, empty if there is none.
 
-        The whole text, label included, is at most `tokens` tokens of 4 characters.
+        The whole text, label included, is at most `tokens` tokens of 4 characters. Its resume card
+        is that of a client, or of any; `uncommitted` as for `recall.context.pack`.
 
         Raises:
             BadInput: `tokens` does not hold the label.
         """
-        label = _LABEL.format(project=render.one_line(project.name, 60))
+        packed = self.packed(project, tokens=tokens, client=client, uncommitted=uncommitted)
+        if not (packed.card or packed.entries or packed.summaries):
+            return ""
+        return f"{_label(project)}{render.fenced(render.pack(packed))}\n"
+
+    def packed(
+        self,
+        project: Project,
+        *,
+        tokens: int = CONTEXT_TOKENS,
+        client: str = "",
+        uncommitted: Uncommitted | None = None,
+    ) -> Pack:
+        """Return what `context` tells, before it is told."""
+        frame = _label(project) + render.fenced("(1000000000 more did not fit)\n") + "\n"
         costs = Costs(
             entry=lambda entry: render.tokens(render.pack_entry(entry) + "\n"),
             summary=lambda item: render.tokens(render.pack_summary(item) + "\n"),
-            overhead=render.tokens(label + render.fenced("(1000000000 more did not fit)\n") + "\n"),
+            line=lambda line: render.tokens(render.card_line(line) + "\n"),
+            overhead=render.tokens(frame),
         )
-        packed = self._memory.context(project.uuid, budget_tokens=tokens, costs=costs)
-        if not packed.entries and not packed.summaries:
-            return ""
-        return f"{label}{render.fenced(render.pack(packed))}\n"
+        return self._memory.context(
+            project.uuid,
+            budget_tokens=tokens,
+            costs=costs,
+            client=client,
+            uncommitted=uncommitted,
+        )
 
     def summary(self, session_id: int) -> str:
         """Return a session's summary as fenced data.
@@ -123,6 +150,10 @@ class Documents:
     def _project_here(self) -> Project | None:
         folder = self._here()
         return self._memory.project_at(folder) if folder else None
+
+
+def _label(project: Project) -> str:
+    return _LABEL.format(project=render.one_line(project.name, 60))
 
 
 def _listed(session: Session) -> tuple[str, str, str]:

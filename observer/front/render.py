@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from observer.errors import ObserverError
 from observer.model import KNOWLEDGE_TYPES, Item, iso
+from observer.recall.card import LINE_CHARS, Line
 from observer.recall.context import Entry, Pack
 from observer.recall.rank import Hit
 from observer.recall.timeline import Timeline
@@ -167,19 +168,26 @@ def detail(item: Item, name: ProjectName) -> str:
 
 
 def pack(packed: Pack) -> str:
-    """Return a project's pack: knowledge, then summaries, newest first, then the other entries.
+    """Return a project's pack: the card, knowledge, summaries, newest first, the other entries.
 
     A summary says more of a session than its last commands do, and a reader may stop anywhere.
     """
     known = [entry for entry in packed.entries if entry.hit.item.type in KNOWLEDGE_TYPES]
     others = [entry for entry in packed.entries if entry.hit.item.type not in KNOWLEDGE_TYPES]
     lines = [f"({remark})" for remark in (packed.notice, packed.degraded) if remark]
+    lines += map(card_line, packed.card)
     lines += [pack_entry(entry) for entry in known]
     lines += [pack_summary(item) for item in packed.summaries]
     lines += [pack_entry(entry) for entry in others]
     if packed.left_out:
         lines.append(f"({packed.left_out} more did not fit)")
     return "\n".join(lines) or "nothing recorded yet"
+
+
+def card_line(line: Line) -> str:
+    """Return a line of a resume card: what to fetch, why it is there, since when, what it says."""
+    when = f" {minute(line.at_ms)}" if line.at_ms else ""
+    return f"#{line.item} {one_line(line.why)}{when} · {one_line(line.text, LINE_CHARS)}"
 
 
 def pack_entry(entry: Entry) -> str:

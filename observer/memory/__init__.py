@@ -15,12 +15,14 @@ from observer.capture.project import look, recognise
 from observer.errors import Ambiguous, BadInput, NotFound
 from observer.index import Index
 from observer.knowledge import Note, Notes, Record, Remembered
+from observer.memory.usage import Feedback, Usage
 from observer.memory.values import Fetched
 from observer.model import Item, Project, Recorded, Session, item_id
 from observer.recall.candidates import Encode, Sources
-from observer.recall.context import Costs, Pack, PackRequest, pack
+from observer.recall.context import CARD_TOKENS, Costs, Pack, PackRequest, pack
 from observer.recall.handles import LARGEST_ID, Narrow, around, filters_of, named
 from observer.recall.search import Found, search
+from observer.recall.past import Uncommitted
 from observer.recall.timeline import Timeline, timeline
 from observer.store.interface import Reader, Store, Totals
 
@@ -41,7 +43,8 @@ class Memory:
         record: the way into the log; None for a process that only reads.
     """
 
-    def __init__(
+        feedback: the way to write what became of items; None likewise.
+    def __init__(  # noqa: PLR0913 - its parts, each named
         self,
         store: Store,
         *,
@@ -52,7 +55,9 @@ class Memory:
         record: Record | None = None,
     ) -> None:
         self._store = store
+        feedback: Feedback | None = None,
         self._index = index
+        self.usage = Usage(store, now_ms=now_ms, feedback=feedback)
         self._encode = encode
         self._owner = owner
         self._now_ms = now_ms
@@ -139,7 +144,14 @@ class Memory:
         return Fetched(items=tuple(items), missing=tuple(i for i in ids if i not in found))
 
     def context(
-        self, project: str, *, budget_tokens: int = 2000, query: str = "", costs: Costs
+        self,
+        project: str,
+        *,
+        budget_tokens: int = 2000,
+        query: str = "",
+        costs: Costs,
+        client: str | None = None,
+        uncommitted: Uncommitted | None = None,
     ) -> Pack:
         """Return the most useful items of a project that fit into a token budget.
 
@@ -150,14 +162,18 @@ class Memory:
             request = PackRequest(
                 project_id=named(sources.reader.projects(), project).id,
                 owner=self._owner,
+        Without a query it begins with the resume card; `client` and `uncommitted` as for `pack`.
+
                 query=query,
                 budget_tokens=budget_tokens,
                 now_ms=self._now_ms(),
             )
-            return pack(sources, request, costs)
+            return pack(sources, request, costs, uncommitted=uncommitted)
 
     def project(self, handle: str) -> Project:
         """Return a project by uuid, name, folder or remote.
+                client=client,
+                card_tokens=0 if query else CARD_TOKENS,
 
         Raises:
             NotFound: none fits.

@@ -1,15 +1,14 @@
 """A pack of the most useful items of a project that fits into a budget of tokens.
 
-The budget is hard: what the front will render is what is charged. Knowledge comes first, then
-the newest finished sessions, then everything else by its worth; what does not fit makes room for
-something smaller.
+The budget is hard: what the front will render is what is charged. The resume card comes first
+where one is asked for, then knowledge, then the newest finished sessions, then everything else by
+its worth; what does not fit makes room for something smaller, and is named.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
-from typing import NamedTuple
 
 import msgspec
 
@@ -18,8 +17,10 @@ from observer.events import Value
 from observer.filters import Filters
 from observer.model import KNOWLEDGE_TYPES, Item
 from observer.recall.candidates import Candidates, Sources, candidates
-from observer.recall.distinct import content, distinct
-from observer.recall.passage import passage
+from observer.recall.card import LAST, LINE_CHARS, CardRequest, Line, card
+from observer.recall.distinct import distinct
+from observer.recall.past import Uncommitted
+from observer.recall.purse import Costs, Entry, Omitted, Purse
 from observer.recall.query import plan
 from observer.recall.rank import (
     WITH_QUERY,
@@ -30,59 +31,52 @@ from observer.recall.rank import (
     composite,
     recency,
 )
+from observer.recall.usefulness import UNKNOWN, usefulness
 from observer.store.interface import Reader
+
+__all__ = ["Costs", "Entry", "Pack", "PackRequest", "pack"]
 
 TOKENS_PER_CANDIDATE = 80
 FEWEST_CANDIDATES = 20
 MOST_CANDIDATES = 200
 """Items of one sort that are looked at; an entry seldom costs less than 80 tokens."""
 
+CARD_TOKENS = 600
+CARD_SHARE = 0.5
+"""Most of a budget that a card may take: what helps beyond the last session needs room too."""
+
 SUMMARIES = 5
 SUMMARY_SHARE = 0.5
 """Of what knowledge left over, so that summaries cannot crowd out what happened last."""
-
-MOST_MISSES = 10
-"""Entries in a row that do not fit, after which no other one is tried."""
 
 KNOWLEDGE_LENGTHS = (1_600, 400, 120)
 OTHER_LENGTHS = (400, 120)
 """Characters of content that are tried in turn until an entry fits."""
 
 
-class Entry(Value):
-    """An item of a pack; `content` is the part of its text that is shown and was charged."""
-
-    hit: Hit
-    content: str
-
-
-class Costs(NamedTuple):
-    """What rendering costs, in tokens; supplied by the front, which renders.
-
-    Each figure covers the longest form in which the front returns the thing. `overhead` is what
-    a pack without any entry costs.
-    """
-
-    entry: Callable[[Entry], int]
-    summary: Callable[[Item], int]
-    overhead: int
-
-
 class PackRequest(Value):
-    """What to pack. `query` is empty where relevance is recency; `owner` sees personal notes."""
+    """What to pack. `query` is empty where relevance is recency; `owner` sees personal notes.
+
+    `card_tokens` is the most that the resume card may cost, and no more than `CARD_SHARE` of the
+    budget. Where `client` is given the pack is a document for its next session (empty: for any
+    client's), which tells nothing twice: the card tells what holds here too, and what it tells is
+    left out below. Otherwise each part stands alone.
+    """
 
     project_id: int
     budget_tokens: int
     now_ms: int
     query: str = ""
     owner: str = ""
+    client: str | None = None
+    card_tokens: int = 0
 
 
 class Pack(Value):
-    """Entries, best first, and session summaries, newest first.
+    """The resume card, entries, best first, and session summaries, newest first.
 
     `used_tokens` never exceeds `budget_tokens`. `left_out` counts what was worth showing but did
-    not fit; repetitions are not counted.
+    not fit, and `omitted` names the first of it; repetitions are named, but not counted.
     """
 
     entries: tuple[Entry, ...]
@@ -90,12 +84,26 @@ class Pack(Value):
     budget_tokens: int
     used_tokens: int
     left_out: int
+    card: tuple[Line, ...] = ()
+    omitted: tuple[Omitted, ...] = ()
     notice: str = ""
     degraded: str = ""
 
 
-def pack(sources: Sources, request: PackRequest, costs: Costs) -> Pack:
+def pack(
+    sources: Sources,
+    request: PackRequest,
+    costs: Costs,
+    *,
+    uncommitted: Uncommitted | None = None,
+) -> Pack:
     """Choose what fits.
+
+    Args:
+        sources: where to look.
+        request: what to pack.
+        costs: what rendering costs.
+        uncommitted: asks git about files that sessions left dirty; None believes the sessions.
 
     Raises:
         BadInput: the budget cannot hold even an empty answer.
@@ -107,61 +115,50 @@ def pack(sources: Sources, request: PackRequest, costs: Costs) -> Pack:
         )
     wanted = plan(request.query)
     found = candidates(sources, wanted, _filters(request))
-    hits = distinct(_ranked(sources, request, found))
+    purse = Purse(request.budget_tokens - costs.overhead, costs)
+    lines = _card(sources.reader, request, purse, uncommitted)
+    told = _told(lines) if request.client is not None else frozenset()
+    hits = distinct(hit for hit in _ranked(sources, request, found) if hit.item.id not in told)
     knowledge = [hit for hit in hits if hit.item.type in KNOWLEDGE_TYPES]
     others = [hit for hit in hits if hit.item.type not in KNOWLEDGE_TYPES]
-    purse = _Purse(request.budget_tokens - costs.overhead)
-    entries = purse.entries(knowledge, KNOWLEDGE_LENGTHS, wanted.words, costs)
-    summaries = purse.summaries(_finished(sources.reader, request), costs)
-    entries += purse.entries(others, OTHER_LENGTHS, wanted.words, costs)
+    entries = purse.entries(knowledge, KNOWLEDGE_LENGTHS, wanted.words)
+    finished = [item for item in _finished(sources.reader, request) if item.id not in told]
+    summaries = purse.summaries(finished, share=SUMMARY_SHARE)
+    entries += purse.entries(others, OTHER_LENGTHS, wanted.words)
     return Pack(
         entries=tuple(entries),
         summaries=tuple(summaries),
         budget_tokens=request.budget_tokens,
         used_tokens=request.budget_tokens - purse.left,
         left_out=purse.left_out,
+        card=tuple(lines),
+        omitted=tuple(purse.omitted),
         notice=wanted.notice if request.query else "",
         degraded=found.degraded if request.query else "",
     )
 
 
-class _Purse:
-    """What is left of a budget; every purchase is checked against it."""
+def _card(
+    reader: Reader, request: PackRequest, purse: Purse, uncommitted: Uncommitted | None
+) -> list[Line]:
+    most = min(request.card_tokens, int(purse.left * CARD_SHARE))
+    if not most:
+        return []
+    asked = CardRequest(
+        project_id=request.project_id,
+        now_ms=request.now_ms,
+        client=request.client or "",
+        owner=request.owner,
+        with_standing=request.client is not None,
+    )
+    return purse.lines(card(reader, asked, uncommitted=uncommitted), at_most=most)
 
-    def __init__(self, tokens: int) -> None:
-        self.left = tokens
-        self.left_out = 0
 
-    def entries(
-        self, hits: Iterable[Hit], lengths: Sequence[int], words: Sequence[str], costs: Costs
-    ) -> list[Entry]:
-        bought: list[Entry] = []
-        misses = 0
-        for hit in hits:
-            if misses == MOST_MISSES:
-                self.left_out += 1
-                continue
-            shown = _shown(content(hit.item), lengths, words)
-            tries = (Entry(hit=hit, content=content) for content in shown)
-            entry = next((each for each in tries if self._buy(costs.entry(each))), None)
-            if entry:
-                bought.append(entry)
-            misses = 0 if entry else misses + 1
-            self.left_out += entry is None
-        return bought
-
-    def summaries(self, items: Iterable[Item], costs: Costs) -> list[Item]:
-        reserve = self.left - int(self.left * SUMMARY_SHARE)
-        offered = list(items)
-        bought = [item for item in offered if self._buy(costs.summary(item), keep=reserve)]
-        self.left_out += len(offered) - len(bought)
-        return bought
-
-    def _buy(self, price: int, *, keep: int = 0) -> bool:
-        if price > self.left - keep:
-            return False
-        self.left -= price
-        return True
+def _told(lines: Sequence[Line]) -> frozenset[int]:
+    """Return the items that a card has told as fully as the rest of a pack would."""
+    return frozenset(
+        line.item for line in lines if line.why == LAST or len(line.text) <= LINE_CHARS
+    )
 
 
 def _ranked(sources: Sources, request: PackRequest, found: Candidates) -> list[Hit]:
@@ -170,11 +167,15 @@ def _ranked(sources: Sources, request: PackRequest, found: Candidates) -> list[H
     best = chain(*(ids[: _candidates(request)] for ids in found.lists()))
     older = reader.items([item_id for item_id in best if item_id not in items])
     items |= {item.id: item for item in older if filters.admits(item)}
+    known = usefulness(reader.uses(items=list(items)), now_ms=request.now_ms)
     hits = []
     for item in items.values():
         signals = found.signals(item.id, recency(item.created_ms, now_ms=request.now_ms))
-        is_here = item.project_id == request.project_id
-        signals = msgspec.structs.replace(signals, project_match=1.0 if is_here else 0.5)
+        signals = msgspec.structs.replace(
+            signals,
+            project_match=1.0 if item.project_id == request.project_id else 0.5,
+            usefulness=known.get(item.id, UNKNOWN).weight,
+        )
         hits.append((composite(signals, weights, type_=item.type), item, signals))
     hits.sort(key=lambda hit: (-hit[0], -hit[1].created_ms, -hit[1].id))
     return [Hit(item=item, score=clamped(score), signals=s) for score, item, s in hits]
@@ -219,13 +220,3 @@ def _filters(request: PackRequest) -> Filters:
 def _candidates(request: PackRequest) -> int:
     affordable = request.budget_tokens // TOKENS_PER_CANDIDATE
     return min(max(FEWEST_CANDIDATES, affordable), MOST_CANDIDATES)
-
-
-def _shown(text: str, lengths: Sequence[int], words: Sequence[str]) -> Iterator[str]:
-    """Yield passages of a text, longest first; none twice, and none before it is asked for."""
-    longer = None
-    for length in lengths:
-        shown = passage(text, length, words=words)
-        if shown != longer:
-            yield shown
-        longer = shown

@@ -27,7 +27,8 @@ class Signals(Value):
     an item without a vector), `close` the share of the query's words that stand together, `phrase`
     1 where all of a short query stands as it was written, `exact` the share of its names and quoted
     phrases that are there word for word, `terms` the words that the item holds at all. A rank is
-    the item's place in the answer of one leg alone, from 1.
+    the item's place in the answer of one leg alone, from 1. `usefulness` is no signal but a factor:
+    what became of the item where it was shown, 1 if nothing is known (see `recall.usefulness`).
     """
 
     semantic: float = 0.0
@@ -40,6 +41,7 @@ class Signals(Value):
     terms: tuple[str, ...] = ()
     words_rank: int | None = None
     meaning_rank: int | None = None
+    usefulness: float = 1.0
 
 
 class Hit(Value):
@@ -114,7 +116,8 @@ def composite(signals: Signals, weights: Weights, *, type_: str) -> float:
         + weights.recency * signals.recency
         + weights.project_match * signals.project_match
     )
-    return score * (KNOWLEDGE_FACTOR if type_ in KNOWLEDGE_TYPES else 1.0)
+    factor = KNOWLEDGE_FACTOR if type_ in KNOWLEDGE_TYPES else 1.0
+    return score * factor * signals.usefulness
 
 
 def clamped(score: float) -> float:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from observer.events import Value
 from observer.filters import Filters
 from observer.model import Item
@@ -16,12 +18,13 @@ from observer.recall.candidates import LEGS, Candidates, Leg, Sources, candidate
 from observer.recall.distinct import distinct
 from observer.recall.query import plan
 from observer.recall.rank import COMPARED, Hit, recency, relevance
+from observer.recall.usefulness import UNKNOWN, usefulness
 
 _SPARE = 2
 """Items fetched beside those asked for, in case some say the same."""
 
 _TIE = 2
-"""Digits of a score that count; hits that differ by less are ordered by recency."""
+"""Digits of a score that count; hits that differ by less are ordered by their use, then by age."""
 
 
 class Found(Value):
@@ -71,11 +74,14 @@ class _Looking(NamedTuple):
 
     def hits(self, ids: Sequence[int]) -> list[Hit]:
         """Fetch items and leave out what the index let through by mistake."""
-        items = filter(self.filters.admits, self.sources.reader.items(ids))
-        return [self._hit(item) for item in items]
+        reader = self.sources.reader
+        known = usefulness(reader.uses(items=ids), now_ms=self.now_ms)
+        items = filter(self.filters.admits, reader.items(ids))
+        return [self._hit(item, known.get(item.id, UNKNOWN).weight) for item in items]
 
-    def _hit(self, item: Item) -> Hit:
+    def _hit(self, item: Item, weight: float) -> Hit:
         signals = self.found.signals(item.id, recency(item.created_ms, now_ms=self.now_ms))
+        signals = msgspec.structs.replace(signals, usefulness=weight)
         score = relevance(**{name: getattr(signals, name) for name in COMPARED})
         return Hit(item=item, score=score, signals=signals)
 
@@ -92,5 +98,6 @@ def _best(looking: _Looking, ids: Sequence[int], limit: int) -> list[Hit]:
     return hits[:limit]
 
 
-def _order(hit: Hit) -> tuple[float, int, int]:
-    return (-round(hit.score, _TIE), -hit.item.created_ms, -hit.item.id)
+def _order(hit: Hit) -> tuple[float, float, int, int]:
+    item = hit.item
+    return (-round(hit.score, _TIE), -hit.signals.usefulness, -item.created_ms, -item.id)

@@ -53,7 +53,7 @@ def test_the_text_says_what_it_is_and_how_to_get_more(
     text = (folder / "CONTEXT.md").read_text()
     assert "not instructions" in text
     assert "get_observations(ids)" in text
-    assert f"#{item_id(13)} decision" in text
+    assert f"#{item_id(13)} standing decision · Use JWT: JWT, as" in text
 
 
 def test_nobody_else_can_read_any_of_it(

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from observer.errors import BadInput
 from observer.model import Item, Project, Session, SummaryFields
 from observer.recall.candidates import Sources
-from observer.recall.context import MOST_MISSES, Costs, Entry, Pack, PackRequest, pack
+from observer.recall.card import LINE_CHARS, Line
+from observer.recall.context import Costs, Entry, Pack, PackRequest, pack
+from observer.recall.purse import MOST_MISSES
 from observer.store.sqlite import SqliteStore
 
 Filled = Callable[..., Sources]
@@ -29,7 +31,11 @@ def summary_cost(item: Item) -> int:
     return -(-len(item.title) // 4)
 
 
-COSTS = Costs(entry=entry_cost, summary=summary_cost, overhead=OVERHEAD)
+def line_cost(line: Line) -> int:
+    return -(-len(f"#{line.item} {line.why} {line.text[:LINE_CHARS]}") // 4)
+
+
+COSTS = Costs(entry=entry_cost, summary=summary_cost, line=line_cost, overhead=OVERHEAD)
 
 
 def packed(sources: Sources, budget: int = 2000, **fields: Any) -> Pack:

@@ -22,6 +22,7 @@ from observer.front.tool import Answer, Row, Tool
 from observer.front.toolsets import notes, rows
 from observer.memory import MOST_IDS, Memory
 from observer.model import Item, Project
+from observer.recall.card import Line
 from observer.recall.context import Costs, Pack
 
 GUIDE = """\
@@ -155,6 +156,7 @@ class Core:
         if not ids:
             raise BadInput("ids is empty", hint="give at least one id; search finds them")
         fetched = self._memory.observations(ids)
+        self._memory.usage.fetched([item.id for item in fetched.items])
         name = self._names()
         result = rows.Fetched(
             observations=[rows.observation(item, name) for item in fetched.items],
@@ -178,8 +180,9 @@ class Core:
     ) -> Answer[rows.Context]:
         """Get the most useful memory of a project within a token budget.
 
-        Use it at the start of a session or task: decisions and constraints first, then recent
-        work and session summaries. With query, what fits the query comes first.
+        Use it at the start of a session or task: where the work stands (last request, what is red
+        or not committed, next steps), decisions and constraints, then recent work and session
+        summaries. With query, what fits the query comes first.
         """
         handle = project or self._project_here()
         if not handle:
@@ -200,6 +203,7 @@ class Core:
             summaries=[self._summary(item, name) for item in packed.summaries],
             tokenBudget=packed.budget_tokens,
             tokensUsed=packed.used_tokens,
+            card=[rows.card_line(line) for line in packed.card] or UNSET,
             left_out=packed.left_out or UNSET,
             notice=render.one_line(packed.notice) or UNSET,
             degraded=render.one_line(packed.degraded) or UNSET,
@@ -217,11 +221,13 @@ class Core:
             budget_tokens=LARGEST,
             used_tokens=LARGEST,
             left_out=LARGEST,
+            card=(Line(item=0, why="", text=""),),
             notice=REMARK,
         )
         return Costs(
             entry=lambda entry: render.tokens_of(rows.context_characters(entry, name)),
             summary=lambda item: _price(self._summary(item, name), render.pack_summary(item)),
+            line=lambda line: _price(rows.card_line(line), render.card_line(line)),
             overhead=_price(self._context(empty, project, name), render.pack(empty)),
         )
 

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from observer.front import render
 from observer.front.tool import Row
 from observer.front.toolsets.written import Written, written
 from observer.model import Item, Project, SummaryFields, iso
+from observer.recall.card import LINE_CHARS, Line
 from observer.recall.context import Entry
 from observer.recall.rank import Hit
 
@@ -141,14 +143,27 @@ class ContextItem(Row):
     signals: SignalValues
 
 
+class CardLine(Row):
+    """One fact of the resume card: what to fetch for more, why it is there, since when."""
+
+    id: int
+    why: str
+    text: str
+    at: str | UnsetType = UNSET
+
+
 class Context(Row):
-    """Result of `get_context`; `left_out` items did not fit into the budget."""
+    """Result of `get_context`; `left_out` items did not fit into the budget.
+
+    `card` says where the work stands, the most urgent first; it is there without a query.
+    """
 
     project: str
     items: list[ContextItem]
     summaries: list[Summary]
     tokenBudget: int  # noqa: N815 - the seed's name
     tokensUsed: int  # noqa: N815 - the seed's name
+    card: list[CardLine] | UnsetType = UNSET
     left_out: int | UnsetType = UNSET
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
@@ -233,6 +248,16 @@ def moment(item: Item, position: int, name: ProjectName) -> Moment:
         created_at=iso(item.created_ms),
         created_at_epoch=item.created_ms,
         position=position,
+    )
+
+
+def card_line(line: Line) -> CardLine:
+    """Show a line of a card, as long as it is shown as text."""
+    return CardLine(
+        id=line.item,
+        why=render.one_line(line.why),
+        text=render.one_line(line.text, LINE_CHARS),
+        at=iso(line.at_ms) if line.at_ms else UNSET,
     )
 
 

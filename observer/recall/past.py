@@ -1,0 +1,165 @@
+"""The last sessions of a project: what each was about, and what it left unsettled.
+
+Red and not committed are the state of the project, whichever session left it so. The newest word
+about a command or a file counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from observer.filters import Filters
+from observer.interpret import state
+from observer.interpret.told import TITLE
+from observer.interpret.unfinished import Failing, Unfinished, unfinished
+from observer.interpret.wording import one_line
+from observer.model import Item, Session, item_id
+from observer.store.interface import Reader
+
+SESSIONS = 40
+"""Sessions that are looked at, the last active ones."""
+OLD_MS = 14 * 86_400_000
+"""What another session left red or not committed so long before the last is nobody's next step."""
+HAPPENINGS = 200
+"""Of one session, looked through for the item that tells of a failure or an edit."""
+COMMITS = 100
+"""The newest, looked through for files that somebody committed since."""
+
+PEOPLE = frozenset({"bash", "zsh", "fish", "git"})
+"""Clients in which nobody resumes a session."""
+
+Uncommitted = Callable[[Sequence[str]], "frozenset[str] | None"]
+"""Says which of some paths differ from the last commit; None where it cannot tell."""
+
+
+class Past(NamedTuple):
+    """A session that did something, its summary, and what it left open."""
+
+    session: Session
+    summary: Item
+    left: Unfinished
+
+
+class Red(NamedTuple):
+    """A command that failed when it ran last, in which session, and the item that tells of it."""
+
+    past: Past
+    failing: Failing
+    item: Item
+
+
+class Dirty(NamedTuple):
+    """A file that no commit took in, the session that wrote it last, the item that tells of it."""
+
+    past: Past
+    path: str
+    item: Item
+
+
+class Pasts:
+    """The last sessions of a project that did something, the last active first."""
+
+    def __init__(self, reader: Reader, project_id: int) -> None:
+        self._reader = reader
+        self._project_id = project_id
+        self._happenings: dict[int, list[Item]] = {}
+        self._all = list(self._read())
+
+    def last(self, client: str) -> Past | None:
+        """Return the session to resume: the last of a client, else of any that has an agent."""
+        alone = [past for past in self._all if not past.session.parent]
+        of_client = [past for past in alone if past.session.client == client]
+        of_agents = [past for past in alone if past.session.client not in PEOPLE]
+        return next(iter(of_client or of_agents or alone), None)
+
+    def since(self, last: Past) -> list[Past]:
+        """Return the other sessions that were active after one began, and changed files."""
+        return [
+            past
+            for past in self._all
+            if past is not last
+            and not past.session.parent
+            and past.session.last_ms >= last.session.started_ms
+            and past.summary.files_modified
+        ]
+
+    def red(self, last: Past) -> Iterator[Red]:
+        """Yield what is red: in the session to resume the first of all, elsewhere only checks.
+
+        A command that ran again later is what it was then.
+        """
+        heard: set[str] = set()
+        found: list[Red] = []
+        for past in self._recent(last):
+            failing = [one for one in past.left.failing if one.command not in heard]
+            if past is not last or (failing and failing[0].is_check):
+                failing = [one for one in failing if one.is_check]
+            found += (Red(past, one, self._running(past, one)) for one in failing)
+            heard |= state.decode(past.session.state).commands.keys()
+        yield from sorted(found, key=lambda red: red.past is not last)
+
+    def dirty(self, last: Past, uncommitted: Uncommitted | None) -> Iterator[Dirty]:
+        """Yield files that are not committed, those of the session to resume first."""
+        left: dict[str, Past] = {}
+        for past in self._recent(last):
+            for path in past.left.dirty:
+                if not path.startswith("/"):
+                    left.setdefault(path, past)
+        if not left:
+            return
+        differ = uncommitted(tuple(left)) if uncommitted else None
+        if differ is None:
+            # Outside git nothing is ever committed, and every file would be told for ever.
+            left = {path: past for path, past in left.items() if past.session.branch}
+            differ = frozenset(left) - self._committed(left)
+        for path, past in sorted(left.items(), key=lambda pair: pair[1] is not last):
+            if path in differ:
+                yield Dirty(past, path, self._writing(past, path))
+
+    def _read(self) -> Iterator[Past]:
+        sessions = self._reader.sessions(project_id=self._project_id, limit=SESSIONS)
+        ids = [item_id(session.id, "summary") for session in sessions]
+        summaries = {item.id: item for item in self._reader.items(ids)}
+        for session, summary in zip(sessions, map(summaries.get, ids), strict=True):
+            if summary:
+                yield Past(session, summary, unfinished(session))
+
+    def _recent(self, last: Past) -> list[Past]:
+        oldest_ms = last.session.started_ms - OLD_MS
+        return [past for past in self._all if past.session.last_ms >= oldest_ms]
+
+    def _committed(self, left: Mapping[str, Past]) -> frozenset[str]:
+        """Return which files a commit took in after they were written, whoever made it."""
+        filters = Filters(project_id=self._project_id, types=("commit",))
+        newest: dict[str, int] = {}
+        for commit in self._reader.recent(filters, limit=COMMITS):
+            for path in commit.files_modified:
+                newest.setdefault(path, commit.created_ms)
+        written = {path: self._writing(past, path).updated_ms for path, past in left.items()}
+        return frozenset(path for path in left if newest.get(path, -1) >= written[path])
+
+    def _running(self, past: Past, failing: Failing) -> Item:
+        """Return the item that tells of a failure; the summary where there is none any more."""
+        title = one_line(failing.command, TITLE)
+        runs = (each for each in self._happened(past) if each.type == "command")
+        return next((each for each in runs if each.title == title), past.summary)
+
+    def _writing(self, past: Past, path: str) -> Item:
+        """Return the item that tells how a file was written last, or the summary."""
+        told = (each for each in self._happened(past) if path in each.files_modified)
+        return next(told, past.summary)
+
+    def _happened(self, past: Past) -> list[Item]:
+        """Return a session's newest commands and edits, the newest first."""
+        session = past.session
+        if session.id not in self._happenings:
+            filters = Filters(
+                project_id=self._project_id,
+                session_id=session.id,
+                types=("command", "file-write"),
+                since_ms=session.started_ms,  # both bound what is looked through
+                until_ms=session.last_ms + 1,
+            )
+            self._happenings[session.id] = self._reader.recent(filters, limit=HAPPENINGS)
+        return self._happenings[session.id]

@@ -1,0 +1,136 @@
+"""What is left of a budget of tokens, and what it was spent on; every purchase is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from observer.events import Value
+from observer.model import Item
+from observer.recall.card import Line
+from observer.recall.distinct import content
+from observer.recall.passage import passage
+from observer.recall.rank import Hit
+
+MOST_MISSES = 10
+"""Entries in a row that do not fit, after which no other one is tried."""
+MOST_OMITTED = 50
+"""Of what did not fit, named."""
+
+
+class Entry(Value):
+    """An item of a pack; `content` is the part of its text that is shown and was charged."""
+
+    hit: Hit
+    content: str
+
+
+class Omitted(Value):
+    """What is not shown although it was worth a look, and why."""
+
+    item: int
+    title: str
+    why: str
+
+
+class Costs(NamedTuple):
+    """What rendering costs, in tokens; supplied by the front, which renders.
+
+    Each figure covers the longest form in which the front returns the thing. `overhead` is what
+    a pack without any entry costs.
+    """
+
+    entry: Callable[[Entry], int]
+    summary: Callable[[Item], int]
+    line: Callable[[Line], int]
+    overhead: int
+
+
+class Purse:
+    """So many tokens. What was offered and not bought is counted, and the first of it named."""
+
+    def __init__(self, tokens: int, costs: Costs) -> None:
+        self.left = tokens
+        self.left_out = 0
+        self.omitted: list[Omitted] = []
+        self._costs = costs
+
+    def lines(self, offered: Iterable[Line], *, at_most: int) -> list[Line]:
+        """Buy lines of a card, in their order, for `at_most` tokens together."""
+        bought: list[Line] = []
+        keep = self.left - at_most
+        for line in offered:
+            price = self._costs.line(line)
+            if self._buy(price, keep=keep):
+                bought.append(line)
+            else:
+                self._omit(line.item, line.text, _dear(price, self.left - keep))
+        return bought
+
+    def entries(
+        self, hits: Iterable[Hit], lengths: Sequence[int], words: Sequence[str]
+    ) -> list[Entry]:
+        """Buy entries, in their order, each as long as fits of the lengths of its content."""
+        bought: list[Entry] = []
+        misses = 0
+        for hit in hits:
+            for same in hit.alike:
+                self._name(same, hit.item.title, f"says the same as #{hit.item.id}")
+            if misses == MOST_MISSES:
+                self._omit(hit.item.id, hit.item.title, "not tried: too many before it did not fit")
+                continue
+            entry = self._entry(hit, lengths, words)
+            if entry:
+                bought.append(entry)
+            misses = 0 if entry else misses + 1
+        return bought
+
+    def _entry(self, hit: Hit, lengths: Sequence[int], words: Sequence[str]) -> Entry | None:
+        price = 0
+        for shown in _shown(content(hit.item), lengths, words):
+            entry = Entry(hit=hit, content=shown)
+            price = self._costs.entry(entry)
+            if self._buy(price):
+                return entry
+        self._omit(hit.item.id, hit.item.title, _dear(price, self.left))
+        return None
+
+    def summaries(self, offered: Iterable[Item], *, share: float) -> list[Item]:
+        """Buy summaries for a share of what is left."""
+        keep = self.left - int(self.left * share)
+        bought: list[Item] = []
+        for item in offered:
+            price = self._costs.summary(item)
+            if self._buy(price, keep=keep):
+                bought.append(item)
+            else:
+                self._omit(item.id, item.title, _dear(price, self.left - keep))
+        return bought
+
+    def _buy(self, price: int, *, keep: int = 0) -> bool:
+        if price > self.left - keep:
+            return False
+        self.left -= price
+        return True
+
+    def _omit(self, item: int, title: str, why: str) -> None:
+        self.left_out += 1
+        self._name(item, title, why)
+
+    def _name(self, item: int, title: str, why: str) -> None:
+        if len(self.omitted) < MOST_OMITTED:
+            self.omitted.append(Omitted(item=item, title=title, why=why))
+
+
+def _dear(price: int, left: int) -> str:
+    return f"costs {price} tokens, {left} were left"
+
+
+def _shown(text: str, lengths: Sequence[int], words: Sequence[str]) -> Iterator[str]:
+    """Yield passages of a text, longest first; none twice, and none before it is asked for."""
+    longer = None
+    for length in lengths:
+        shown = passage(text, length, words=words)
+        if shown != longer:
+            yield shown
+        longer = shown
