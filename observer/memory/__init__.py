@@ -21,8 +21,8 @@ from observer.model import Item, Project, Recorded, Session, item_id
 from observer.recall.candidates import Encode, Sources
 from observer.recall.context import CARD_TOKENS, Costs, Pack, PackRequest, pack
 from observer.recall.handles import LARGEST_ID, Narrow, around, filters_of, named
-from observer.recall.search import Found, search
 from observer.recall.past import Uncommitted
+from observer.recall.search import Found, search
 from observer.recall.timeline import Timeline, timeline
 from observer.store.interface import Reader, Store, Totals
 
@@ -41,9 +41,9 @@ class Memory:
         index: the index of that store.
         encode: turns a query into its meaning.
         record: the way into the log; None for a process that only reads.
+        feedback: the way to write what became of items; None likewise.
     """
 
-        feedback: the way to write what became of items; None likewise.
     def __init__(  # noqa: PLR0913 - its parts, each named
         self,
         store: Store,
@@ -53,11 +53,11 @@ class Memory:
         index: Index,
         encode: Encode,
         record: Record | None = None,
-    ) -> None:
-        self._store = store
         feedback: Feedback | None = None,
-        self._index = index
+    ) -> None:
         self.usage = Usage(store, now_ms=now_ms, feedback=feedback)
+        self._store = store
+        self._index = index
         self._encode = encode
         self._owner = owner
         self._now_ms = now_ms
@@ -155,6 +155,8 @@ class Memory:
     ) -> Pack:
         """Return the most useful items of a project that fit into a token budget.
 
+        Without a query it begins with the resume card; `client` and `uncommitted` as for `pack`.
+
         Raises:
             NotFound, Ambiguous: the project.
         """
@@ -162,9 +164,9 @@ class Memory:
             request = PackRequest(
                 project_id=named(sources.reader.projects(), project).id,
                 owner=self._owner,
-        Without a query it begins with the resume card; `client` and `uncommitted` as for `pack`.
-
                 query=query,
+                client=client,
+                card_tokens=0 if query else CARD_TOKENS,
                 budget_tokens=budget_tokens,
                 now_ms=self._now_ms(),
             )
@@ -172,8 +174,6 @@ class Memory:
 
     def project(self, handle: str) -> Project:
         """Return a project by uuid, name, folder or remote.
-                client=client,
-                card_tokens=0 if query else CARD_TOKENS,
 
         Raises:
             NotFound: none fits.
