@@ -115,6 +115,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             description=("Most tokens that it may cost a day (UTC), sent and received together."),
         ),
     ] = 200_000
+    watch: Annotated[
+        bool,
+        Meta(
+            description=(
+                "Whether git work trees with sessions in the last two weeks are watched for "
+                "writes that no hook tells."
+            )
+        ),
+    ] = True
+    watch_max_files: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="A work tree with more files, ignored folders left out, is not watched.",
+        ),
+    ] = 50_000
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         Meta(description=("How much the daemon writes to its log.")),

@@ -62,6 +62,15 @@ def twin(event: Event, near: Sequence[Event]) -> Event | None:
     return others[own] if len(others) > own else None
 
 
+def path_written(event: Event) -> str:
+    """Return the file that an event told to be written, or about to be; "" if it is no such event.
+
+    The path is absolute, without `..` in it, as far as the event knows its folder.
+    """
+    body = event.body.of if isinstance(event.body, Intent) else event.body
+    return _absolute(event, body.path) if isinstance(body, FileWrite) else ""
+
+
 def _could_be(event: Event, other: Event) -> bool:
     # Two ids of a client's own making that differ are two happenings, however alike.
     return (

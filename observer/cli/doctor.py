@@ -57,6 +57,8 @@ def _checks(here: Home) -> Iterator[Check]:
     yield _told("database", lambda: _integrity(here))
     yield _spool(status)
     yield _disk(here)
+    if status.watched:
+        yield Check("watched", is_well=True, found=" · ".join(map(str, status.watched)))
     if status.llm:
         yield _llm(status.llm)
     yield Check(

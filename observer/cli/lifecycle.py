@@ -70,7 +70,7 @@ def _described(status: Status) -> list[tuple[str, str]]:
         lines.append(("meaning", f"{status.vectors} items embedded by {status.model}"))
     if status.llm:
         lines.append(("llm", f"{status.llm.model}: {spent(status.llm)}"))
-    lines += [("watched" if not one.reason else "not watched", said(one)) for one in status.watched]
+    lines += [("watched" if one.folders else "not watched", str(one)) for one in status.watched]
     if status.http:
         lines.append(("http", status.http))
     if status.degraded:

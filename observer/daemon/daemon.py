@@ -38,6 +38,7 @@ from observer.daemon.serving import HttpServer
 from observer.daemon.status import Status, with_spool, with_store
 from observer.daemon.tenure import Tenure
 from observer.daemon.wake import watch
+from observer.daemon.watching import Watching
 from observer.daemon.writer import WriterThread
 from observer.embed.catalogue import find
 from observer.embed.late import LateModel
@@ -129,6 +130,9 @@ class Daemon:
         self._draining = Draining(
             pipeline, self._spool, self._writer, health=self._health, told=self._stored
         )
+        self._watching = Watching(
+            self._store, self._spool, self._record, settings=settings, health=self._health
+        )
         self._mcp = LateMcp(self._memory)
         parts = Parts(self._store, self._spool, pipeline, self._writer, self._health, self._stored)
         self._llm = LateLlm(home, settings, parts)
@@ -147,6 +151,7 @@ class Daemon:
             index=self._indexing.keep_fresh(),
             embedding=self._indexing.embed_the_rest(),
             llm=self._llm.keep_enriching(after=servers[0].answers),
+            watching=self._watching.keep_watching(),
             home=self._keep_home(),
         )
         http = _begin(**{server.name: server.serve() for server in servers})
@@ -160,6 +165,7 @@ class Daemon:
         await _end(chores)
         if not failed:
             await self._draining.finish(wait_s=LAST_DRAIN_S)
+            await self._watching.finish()
             await self._contexts.freshen()
         for server in servers:
             server.leave()
@@ -222,6 +228,7 @@ class Daemon:
         self._contexts.touch(touched)
         self._indexing.touch(touched)
         self._llm.touch(touched)
+        self._watching.touch(touched)
 
     def _status(self) -> Status:
         status = Status(
@@ -231,6 +238,7 @@ class Daemon:
             http=self._http,
             model=self._settings.model,
             vectors=self._index.embedded(),
+            watched=self._watching.shown(),
             home=str(self._home.root),
         )
         try:

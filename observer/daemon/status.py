@@ -36,6 +36,20 @@ class LlmStatus(msgspec.Struct, frozen=True, kw_only=True):
     waits_until_ms: int | None = None
 
 
+class Watched(msgspec.Struct, frozen=True, kw_only=True):
+    """A work tree that is watched, or that is not; `reason` says why not, or not fully."""
+
+    root: str
+    files: int = 0
+    folders: int = 0
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """Return what a person needs to know of it."""
+        counts = [f"{self.files:,} files in {self.folders:,} folders"] if self.folders else []
+        return f"{self.root}: {'; '.join(counts + [self.reason] * bool(self.reason))}"
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """What `observer status --json` prints and `GET /status` answers; every field is always there.
 
@@ -63,6 +77,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     vectors: int = 0
     db_bytes: int = 0
     spool_bytes: int = 0
+    watched: tuple[Watched, ...] = ()
     http: str | None = None
     llm: LlmStatus | None = None
     home: str = ""

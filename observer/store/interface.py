@@ -171,6 +171,9 @@ class Reader(TruthReads, Protocol):
         These are the summaries of sessions that are over, and observations outside of those that
         are not, whose original cost 2,000 tokens or more.
         """
+    def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
+        """Return writes of files, and intents, of that time among the newest events, by `seq`."""
+
 
     def enrichments(self, ids: Sequence[int]) -> Mapping[int, Enrichment]:
         """Return what language models wrote about items, by id; most have nothing."""

@@ -5,6 +5,7 @@
 """
 
 from observer.capture.project.disk import look, vanished
+from observer.capture.project.evidence import ground
 from observer.capture.project.identity import enrich, found, recognise
 from observer.capture.project.places import Places, folder_of, work_tree_of
 
@@ -13,6 +14,7 @@ __all__ = [
     "enrich",
     "folder_of",
     "found",
+    "ground",
     "look",
     "recognise",
     "vanished",

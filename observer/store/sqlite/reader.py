@@ -39,6 +39,10 @@ _INTEGER_DIGITS = 19
 """Longest decimal that may be an id; longer ones do not fit a 64-bit integer."""
 
 
+NEWEST = 3_000
+"""Events among which those of a time are looked for: no index leads from a time to them."""
+
+
 class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads):
     """Implements `store.interface.Reader` over one connection inside a transaction."""
 
@@ -108,7 +112,7 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads)
         rows = self._rows(
             f"SELECT {ITEM_COLUMNS} FROM item WHERE id IN ({marks}) AND deleted_ms IS NULL", ids
         )
-        found = {item.id: item for item in map(to_item, rows)}
+        found = {item.id: item for item in self.standing(list(map(to_item, rows)))}
         return [found[item_id] for item_id in ids if item_id in found]
 
     def recent(self, filters: Filters, *, limit: int) -> list[Item]:
@@ -222,6 +226,16 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads)
             f"SELECT {RECORDED_COLUMNS} FROM event"
             " WHERE session_id = ? AND at_ms BETWEEN ? AND ? ORDER BY seq",
             (session_id, from_ms, to_ms),
+        )
+        return [to_recorded(row) for row in rows]
+
+    def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
+        """See `Reader.written_near`."""
+        rows = self._rows(
+            f"SELECT {RECORDED_COLUMNS} FROM event"
+            " WHERE seq > (SELECT coalesce(max(seq), 0) FROM event) - ?"
+            " AND kind IN ('file-write', 'intent') AND at_ms BETWEEN ? AND ? ORDER BY seq",
+            (NEWEST, from_ms, to_ms),
         )
         return [to_recorded(row) for row in rows]
 
