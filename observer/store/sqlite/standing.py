@@ -1,0 +1,80 @@
+"""How items stand, seen from one folder: what every read of items says of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+
+import apsw
+import msgspec
+
+from observer.model import Item, Standing
+from observer.store.sqlite.rows import Row
+from observer.store.truth import ANYWHERE, Vantage
+
+STANDING_FIELDS = Standing.__struct_fields__
+_RENAMED = {"item": "item_id", "commit": "commit_hash"}
+
+
+def columns_of(fields: Iterable[str], table: str = "") -> str:
+    """Return the columns that hold the fields of a value."""
+    return ", ".join(table + _RENAMED.get(name, name) for name in fields)
+
+
+_VANTAGE = columns_of(Vantage.__struct_fields__)
+_STANDING = columns_of(STANDING_FIELDS)
+
+
+class Standings:
+    """One connection inside a transaction, and the folder from which items are looked at."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._folder = ""
+
+    def seen_from(self, folder: str) -> None:
+        """See `TruthReads.seen_from`."""
+        self._folder = folder
+
+    def vantages(self) -> list[Vantage]:
+        """See `TruthReads.vantages`."""
+        rows = self._connection.execute(f"SELECT {_VANTAGE} FROM vantage ORDER BY id")
+        return [Vantage(**dict(zip(Vantage.__struct_fields__, row, strict=True))) for row in rows]
+
+    def standings(self, ids: Sequence[int]) -> Mapping[int, tuple[Standing, ...]]:
+        """See `TruthReads.standings`."""
+        marks = ", ".join("?" * len(ids))
+        rows = self._connection.execute(
+            f"SELECT item_id, vantage, {_STANDING} FROM standing WHERE item_id IN ({marks})", ids
+        ).fetchall()
+        found: defaultdict[int, tuple[Standing, ...]] = defaultdict(tuple)
+        for item, vantage, *values in rows:
+            if vantage == ANYWHERE or vantage in self._seen:
+                found[item] += (_standing(tuple(values)),)
+        return found
+
+    def standing(self, items: list[Item]) -> list[Item]:
+        """Return items with how each stands."""
+        known = self.standings([item.id for item in items])
+        if not known:
+            return items
+        return [
+            msgspec.structs.replace(item, standing=known[item.id]) if item.id in known else item
+            for item in items
+        ]
+
+    @cached_property
+    def _seen(self) -> set[int]:
+        """The vantage of each project: around the folder if there is one, else the newest."""
+        chosen: dict[int, tuple[int, int]] = {}
+        for vantage in self.vantages():
+            is_around = f"{self._folder}/".startswith(f"{vantage.root}/")
+            rank = len(vantage.root) if is_around else 0
+            if rank >= chosen.get(vantage.project_id, (0, 0))[0]:
+                chosen[vantage.project_id] = rank, vantage.id
+        return {vantage for _, vantage in chosen.values()}
+
+
+def _standing(values: Row) -> Standing:
+    return Standing(**dict(zip(STANDING_FIELDS, values, strict=True)))
