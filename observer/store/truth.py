@@ -90,8 +90,15 @@ class TruthReads(Protocol):
     def changes_in(self, project_id: int, *, after: int, limit: int) -> list[Change]:
         """Return the next changes of a project's items after a number, without vectors."""
 
-    def standings(self, ids: Sequence[int]) -> list[tuple[int, str, Standing]]:
-        """Return what must be said of items: (item, root of the work tree or "", what)."""
+    def seen_from(self, folder: str) -> None:
+        """Say from which folder items are looked at, from now on; "" where nobody told.
+
+        Every read of items says with each how it stands (`Item.standing`): in the work tree around
+        that folder, and for other projects in their newest work tree.
+        """
+
+    def standings(self, ids: Sequence[int]) -> Mapping[int, tuple[Standing, ...]]:
+        """Return what must be said of items, seen from the folder; most have nothing."""
 
     def moved_to(self, ends: Sequence[str], *, limit: int) -> list[int]:
         """Return items of which a file was renamed to a path that ends so, newest first."""

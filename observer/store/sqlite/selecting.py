@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, get_args
 
-import apsw
-
 from observer.events import Layer
 from observer.filters import Filters
 from observer.model import Item
 from observer.store.sqlite.rows import ITEM_COLUMNS, Row, to_item
+from observer.store.sqlite.standing import Standings
 
 _LAYERS = {layer: layer for layer in get_args(Layer)}
 
 
-class Selecting:
+class Selecting(Standings):
     """One connection inside a transaction, and the ways to select from it."""
-
-    def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
 
     def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         return self._connection.execute(sql, values).fetchall()
@@ -28,9 +24,8 @@ class Selecting:
         return next(iter(self._rows(sql, values)), None)
 
     def _items(self, tail: str, values: Sequence[object]) -> list[Item]:
-        return [
-            to_item(r) for r in self._rows(f"SELECT {ITEM_COLUMNS} FROM item WHERE {tail}", values)
-        ]
+        rows = self._rows(f"SELECT {ITEM_COLUMNS} FROM item WHERE {tail}", values)
+        return self.standing(list(map(to_item, rows)))
 
     def _newest(
         self, where: str, values: Sequence[object], filters: Filters, *, limit: int

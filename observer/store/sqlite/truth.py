@@ -9,16 +9,10 @@ import msgspec
 from observer.model import Change, Standing
 from observer.store.sqlite.rows import ITEM_COLUMNS, Row, json_text, to_change
 from observer.store.sqlite.selecting import Selecting
+from observer.store.sqlite.standing import STANDING_FIELDS, columns_of
 from observer.store.truth import Anchor, Mooring, Vantage
 
-VANTAGE_FIELDS = Vantage.__struct_fields__
 MOORING_FIELDS = Mooring.__struct_fields__
-STANDING_FIELDS = Standing.__struct_fields__
-_RENAMED = {"item": "item_id", "commit": "commit_hash"}
-
-
-def _columns(fields: Iterable[str], table: str = "") -> str:
-    return ", ".join(table + _RENAMED.get(name, name) for name in fields)
 
 
 def _put(table: str, columns: str) -> str:
@@ -26,11 +20,11 @@ def _put(table: str, columns: str) -> str:
     return f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({marks})"
 
 
-_VANTAGE = _columns(VANTAGE_FIELDS)
-_MOORING = _columns(MOORING_FIELDS, "mooring.")
-_STANDING = _columns(STANDING_FIELDS)
+_VANTAGE = columns_of(Vantage.__struct_fields__)
+_MOORING = columns_of(MOORING_FIELDS, "mooring.")
+_STANDING = columns_of(STANDING_FIELDS)
 _PUT_VANTAGE = _put("vantage", _VANTAGE)
-_PUT_MOORING = _put("mooring", f"vantage, is_pending, {_columns(MOORING_FIELDS)}")
+_PUT_MOORING = _put("mooring", f"vantage, is_pending, {columns_of(MOORING_FIELDS)}")
 _PUT_STANDING = _put("standing", f"vantage, item_id, {_STANDING}")
 _AMONG = "IN (SELECT value FROM json_each(?2))"
 """Any number of values as one; statements have a limit of theirs."""
@@ -39,11 +33,6 @@ _anchors = msgspec.json.Decoder(tuple[Anchor, ...]).decode
 
 class TruthKept(Selecting):
     """Implements `store.truth.TruthReads`."""
-
-    def vantages(self) -> list[Vantage]:
-        """See `TruthReads.vantages`."""
-        rows = self._rows(f"SELECT {_VANTAGE} FROM vantage ORDER BY id")
-        return [Vantage(**dict(zip(VANTAGE_FIELDS, row, strict=True))) for row in rows]
 
     def moorings(self, vantage: int, ids: Sequence[int]) -> list[Mooring]:
         """See `TruthReads.moorings`."""
@@ -75,17 +64,6 @@ class TruthKept(Selecting):
         )
         return list(map(to_change, rows))
 
-    def standings(self, ids: Sequence[int]) -> list[tuple[int, str, Standing]]:
-        """See `TruthReads.standings`."""
-        marks = ", ".join("?" * len(ids))
-        rows = self._rows(
-            f"SELECT item_id, coalesce(root, ''), {_columns(STANDING_FIELDS, 'standing.')}"
-            " FROM standing LEFT JOIN vantage ON vantage.id = standing.vantage"
-            f" WHERE item_id IN ({marks})",
-            ids,
-        )
-        return [(item, root, _standing(values)) for item, root, *values in rows]
-
     def moved_to(self, ends: Sequence[str], *, limit: int) -> list[int]:
         """See `TruthReads.moved_to`."""
         where = " OR ".join(["instr(path, ?)"] * len(ends))
@@ -115,7 +93,7 @@ class TruthKeeping(TruthKept):
         kept = vantage.id or self._connection.last_insert_rowid()
         if like:
             for table, columns in (
-                ("mooring", f"is_pending, {_columns(MOORING_FIELDS)}"),
+                ("mooring", f"is_pending, {columns_of(MOORING_FIELDS)}"),
                 ("anchored", "path, item_id"),
                 ("standing", f"item_id, {_STANDING}"),
             ):
@@ -177,7 +155,3 @@ def _mooring(row: Row) -> Mooring:
     values["is_here"] = bool(values["is_here"])
     values["anchors"] = _anchors(values["anchors"])
     return Mooring(**values)
-
-
-def _standing(values: Sequence[object]) -> Standing:
-    return msgspec.convert(dict(zip(STANDING_FIELDS, values, strict=True)), Standing)
