@@ -222,6 +222,8 @@ def _environment(home: Home) -> dict[str, str]:
         if name in KEPT_VARIABLES or name.startswith(("LC_", "OBSERVER_"))
     }
     kept.pop("OBSERVER_SESSION", None)
+    if (name := _key_variable(home)) in os.environ:
+        kept[name] = os.environ[name]
     kept["OBSERVER_HOME"] = str(home.root)
     # Its products are small: a second thread would cost 20 MB and win nothing.
     kept["OPENBLAS_NUM_THREADS"] = "1"
@@ -229,6 +231,17 @@ def _environment(home: Home) -> dict[str, str]:
     if package_parent.name not in {"site-packages", "dist-packages"}:
         kept["PYTHONPATH"] = str(package_parent)  # a checkout that nobody installed
     return kept
+
+
+def _key_variable(home: Home) -> str:
+    """Return the name of the variable with the key to a language model; mostly there is none."""
+    import tomllib  # noqa: PLC0415 - only who starts a daemon needs it, and the pump is in a hurry
+
+    try:
+        values = tomllib.loads(home.config.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # the daemon itself says what is wrong with it
+        values = {}
+    return os.environ.get("OBSERVER_LLM_KEY_ENV") or str(values.get("llm_key_env", ""))
 
 
 def _version(home: Home, deadline: float) -> dict[str, Any] | None:
