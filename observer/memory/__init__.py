@@ -15,6 +15,7 @@ from observer.capture.project import look, recognise
 from observer.errors import Ambiguous, BadInput, NotFound
 from observer.index import Index
 from observer.knowledge import Note, Notes, Record, Remembered
+from observer.memory.inquiry import Why, why
 from observer.memory.usage import Feedback, Usage
 from observer.memory.values import Fetched
 from observer.model import Item, Project, Recorded, Session, item_id
@@ -30,6 +31,7 @@ __all__ = ["MOST_IDS", "Fetched", "Memory", "Narrow", "Note", "Record", "Remembe
 
 MOST_IDS = 50
 """Most items fetched by one call."""
+
 
 class Memory:
     """Reads and writes of one user's memory; safe to share between threads.
@@ -62,9 +64,7 @@ class Memory:
         self._owner = owner
         self._now_ms = now_ms
         self._record = record
-        self.notes = Notes(
-            store, owner=owner, now_ms=now_ms, sources=self._sources, record=record
-        )
+        self.notes = Notes(store, owner=owner, now_ms=now_ms, sources=self._sources, record=record)
 
     def of(self, owner: str) -> Memory:
         """Return the same memory as somebody else sees it: their personal notes, not ours."""
@@ -91,9 +91,7 @@ class Memory:
             NotFound, Ambiguous: the project, or the session.
         """
         with self._sources() as sources:
-            filters = filters_of(
-                sources.reader, narrow, project=project, owner=self._owner
-            )
+            filters = filters_of(sources.reader, narrow, project=project, owner=self._owner)
             return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
 
     def recall(
@@ -127,6 +125,15 @@ class Memory:
             found = timeline(reader, anchor, before=before, after=after)
         seen = tuple(entry for entry in found.entries if self._may_see(entry.item))
         return msgspec.structs.replace(found, entries=seen)
+
+    def why(self, target: str, folder: str) -> Why:
+        """Return what is behind a piece of code: ``FILE``, ``FILE:LINE`` or ``FILE::NAME``.
+
+        Raises:
+            BadInput, NotFound, Ambiguous: what is pointed at.
+        """
+        with self._store.read() as reader:
+            return why(reader, target, folder, owner=self._owner)
 
     def observations(self, ids: Sequence[int]) -> Fetched:
         """Return items in the order of `ids`, and name those that do not exist.

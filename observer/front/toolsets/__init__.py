@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from observer.errors import BadInput
 from observer.front.tool import Tool
-from observer.front.toolsets import core
+from observer.front.toolsets import core, story
 from observer.memory import Memory
 
 Here = Callable[[], str]
@@ -28,6 +28,7 @@ class Toolset:
 
 TOOLSETS = {
     "core": Toolset(core.GUIDE, lambda memory, here: core.Core(memory, here).tools()),
+    "story": Toolset(story.GUIDE, lambda memory, here: story.Story(memory, here).tools()),
 }
 
 

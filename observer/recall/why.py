@@ -1,0 +1,176 @@
+"""Why code is as it is: from the commits that made it back to the sessions and prompts behind.
+
+git knows who made a line and when; the memory knows what was asked, tried and checked meanwhile. A
+read of its own, independent of any query.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+
+from observer.capture.repository.blame import Origin
+from observer.events import Value
+from observer.filters import Filters, touches
+from observer.model import Item, Session
+from observer.store.interface import Reader
+
+EDITS = 200
+"""Newest edits between two commits of a file that are looked at."""
+MOMENTS = 400
+"""Newest items of a session around such edits that are looked at."""
+SESSIONS = 3
+SHOWN = 5
+"""Most edits, attempts or checks told of one change: the last of them."""
+AFTERWARDS_MS = 30 * 60_000
+"""How long after a commit what was checked still belongs to it, in the same session."""
+_SECOND_MS = 1000
+"""git counts seconds: a commit may be that much later than it says."""
+
+ATTEMPTS = ("fix", "rejected")
+JUDGING = frozenset({"testing", "linting", "types", "build"})
+"""Concepts of commands that judge the code."""
+
+
+class Change(Value):
+    """One commit, or what is not committed yet, and the story of it as far as it is remembered.
+
+    `asked` are prompts, `edits` file writes, `tried` fixes and rejected attempts, `checks` runs of
+    tests and other tools that judge the code; oldest first.
+    """
+
+    origin: Origin
+    commit: Item | None = None
+    sessions: tuple[Session, ...] = ()
+    asked: tuple[Item, ...] = ()
+    edits: tuple[Item, ...] = ()
+    tried: tuple[Item, ...] = ()
+    checks: tuple[Item, ...] = ()
+
+
+class Piece(Value):
+    """What is asked about: a file of a project, and a name in it if one was given.
+
+    `path` is relative to the project's root; `owner` is whose personal items count too.
+    """
+
+    project_id: int
+    path: str
+    symbol: str = ""
+    owner: str = ""
+
+
+def story(reader: Reader, piece: Piece, origins: Iterable[Origin]) -> list[Change]:
+    """Return what is remembered of each of the commits."""
+    return [_change(reader, piece, origin) for origin in origins]
+
+
+def _change(reader: Reader, piece: Piece, origin: Origin) -> Change:
+    commit = _commit(reader, piece, origin)
+    until_ms = _end(origin, commit)
+    edits = _edits(reader, piece, since_ms=origin.before_ms, until_ms=until_ms)
+    sessions = _sessions(reader, edits, commit)
+    asked: list[Item] = []
+    around: list[Item] = []
+    for session in sessions:
+        own = [each.created_ms for each in edits if each.session_id == session.id]
+        begun_ms = min(own, default=until_ms or session.last_ms)
+        prompt = _prompt(reader, session, begun_ms)
+        asked += prompt
+        begun_ms = min([begun_ms, *(each.created_ms for each in prompt)])
+        around += _moments(reader, session, begun_ms, until_ms and until_ms + AFTERWARDS_MS)
+    return Change(
+        origin=origin,
+        commit=commit,
+        sessions=tuple(sessions),
+        asked=_last(asked),
+        edits=_last(edits),
+        tried=_last(each for each in around if each.type in ATTEMPTS),
+        checks=_last(each for each in around if _is_check(each)),
+    )
+
+
+def _commit(reader: Reader, piece: Piece, origin: Origin) -> Item | None:
+    """Find the item of a commit, or of one that was amended or rebased into it."""
+    if not origin.hash:
+        return None
+    known = reader.commits(piece.project_id, [origin.hash], before=sys.maxsize)
+    if found := reader.items(list(known.values())):
+        return found[0]
+    # What rewrites a commit keeps its author's time, and mostly its subject.
+    about = Filters(
+        project_id=piece.project_id,
+        types=("commit",),
+        since_ms=origin.authored_ms,
+        until_ms=origin.authored_ms + 2 * _SECOND_MS,
+    )
+    alike = (each for each in reader.recent(about, limit=SHOWN) if each.title == origin.subject)
+    return next(alike, None)
+
+
+def _end(origin: Origin, commit: Item | None) -> int | None:
+    """Return when a change was over; None for one that is not."""
+    if not origin.hash:
+        return None
+    known_ms = commit.created_ms if commit else 0
+    return max(known_ms, origin.authored_ms + _SECOND_MS)
+
+
+def _edits(reader: Reader, piece: Piece, *, since_ms: int, until_ms: int | None) -> list[Item]:
+    """Return the edits of the file in a stretch of time; those of the symbol if there are any."""
+    writes = Filters(
+        project_id=piece.project_id,
+        types=("file-write",),
+        since_ms=since_ms,
+        until_ms=until_ms,
+        owner=piece.owner,
+    )
+    of_file = [
+        each
+        for each in reader.recent(writes, limit=EDITS)
+        if any(touches(path, piece.path) for path in each.files_modified)
+    ]
+    return [each for each in of_file if piece.symbol and _names(each, piece.symbol)] or of_file
+
+
+def _names(item: Item, symbol: str) -> bool:
+    last = symbol.rpartition(".")[2]
+    return any(last in text for text in (item.title, item.subtitle, item.narrative, *item.facts))
+
+
+def _sessions(reader: Reader, edits: Sequence[Item], commit: Item | None) -> list[Session]:
+    """Return the sessions that made the edits, else the one that made the commit."""
+    told = (*edits, commit) if commit and not edits else edits
+    ids = dict.fromkeys(each.session_id for each in told if each and each.session_id is not None)
+    found = (reader.session(session_id) for session_id in list(ids)[:SESSIONS])
+    return [session for session in found if session]
+
+
+def _prompt(reader: Reader, session: Session, before_ms: int) -> list[Item]:
+    prompts = Filters(
+        project_id=session.project_id,
+        session_id=session.id,
+        types=("prompt",),
+        until_ms=before_ms + 1,
+    )
+    return reader.recent(prompts, limit=1)
+
+
+def _moments(reader: Reader, session: Session, since_ms: int, until_ms: int | None) -> list[Item]:
+    wanted = Filters(
+        project_id=session.project_id,
+        session_id=session.id,
+        types=("command", *ATTEMPTS),
+        since_ms=since_ms,
+        until_ms=until_ms,
+    )
+    return reader.recent(wanted, limit=MOMENTS)
+
+
+def _is_check(item: Item) -> bool:
+    return item.type == "command" and not JUDGING.isdisjoint(item.concepts)
+
+
+def _last(items: Iterable[Item]) -> tuple[Item, ...]:
+    found = sorted(items, key=lambda each: (each.created_ms, each.id))
+    return tuple(found[-SHOWN:])

@@ -1,0 +1,339 @@
+"""Why code is as it is: a real repository, real events through the pipeline, real git blame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from observer.capture.project import Places
+from observer.config import Settings
+from observer.errors import Ambiguous, BadInput, NotFound, ObserverError
+from observer.events import (
+    AnyBody,
+    Command,
+    Commit,
+    Edit,
+    Event,
+    FileWrite,
+    Prompt,
+    Remember,
+    SessionEnd,
+)
+from observer.front import story
+from observer.front.toolsets import tools_of
+from observer.index import Index
+from observer.memory import Memory
+from observer.memory.inquiry import Why
+from observer.paths import Home
+from observer.pipeline import Pipeline
+from observer.recall.why import Change
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore, stemmer
+
+START_S = 1_790_000_000
+FIRST = "LIMIT = 3\n\n\ndef login(user):\n    return user\n\n\ndef logout(user):\n    return None\n"
+SECOND = FIRST.replace("    return user\n", "    check(user)\n    return user\n")
+PASSED = "===== 3 passed in 0.10s ====="
+FAILED = (
+    "FAILED tests/test_auth.py::test_expired - AssertionError: expired token accepted\n"
+    "===== 1 failed, 2 passed in 0.12s ====="
+)
+
+Git = Callable[..., str]
+
+
+class Work:
+    """A repository, a memory of it, and a clock that goes on by ten seconds a step."""
+
+    def __init__(self, root: Path, git: Git, store: SqliteStore, home: Home) -> None:
+        self.root = root
+        self.git = git
+        self.now_s = START_S
+        self._pipeline = Pipeline(
+            store,
+            Spool(home.spool),
+            settings=Settings(),
+            places=Places(),
+            now_ms=lambda: self.now_s * 1000,
+        )
+        self.memory = Memory(
+            store,
+            owner="ana",
+            now_ms=lambda: self.now_s * 1000,
+            index=Index(home.index, stem=stemmer(), is_owner=False),
+            encode=lambda _: None,
+            record=self._pipeline.ingest,
+        )
+
+    def tell(self, body: AnyBody, session: str = "s1") -> int:
+        """Let something happen; returns its item, 0 without one."""
+        self.now_s += 10
+        event = Event(
+            id=f"e{self.now_s}",
+            at_ms=self.now_s * 1000,
+            client="claude-code",
+            session=session,
+            cwd=str(self.root),
+            dedup=f"commit:{body.hash}" if isinstance(body, Commit) else "",
+            body=body,
+        )
+        return self._pipeline.ingest([event])[0].item or 0
+
+    def write(self, text: str, name: str = "auth.py", *, session: str = "s1") -> int:
+        file = self.root / name
+        old = file.read_text() if file.exists() else ""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return self.tell(FileWrite(path=str(file), edits=(Edit(old=old, new=text),)), session)
+
+    def commit(self, subject: str, *, is_told: bool = True, session: str = "s1") -> int:
+        self.now_s += 10
+        when = {"GIT_AUTHOR_DATE": f"@{self.now_s} +0000", "GIT_COMMITTER_DATE": f"@{self.now_s}"}
+        self.git(self.root, "add", "-A")
+        self.git(self.root, "commit", "-q", "-m", subject, **when)
+        if not is_told:
+            return 0
+        self.now_s -= 10  # the hook tells it in the same second
+        commit = Commit(hash=self.head(), subject=subject)
+        return self.tell(commit, session)
+
+    def head(self) -> str:
+        return self.git(self.root, "rev-parse", "HEAD")
+
+    def why(self, target: str) -> Why:
+        return self.memory.why(target, str(self.root))
+
+
+@pytest.fixture
+def work(tmp_path: Path, git: Git, home: Home) -> Iterator[Work]:
+    root = tmp_path / "shop"
+    git(root, "init", "-q")
+    git(root, "config", "user.name", "Ana")
+    git(root, "config", "user.email", "ana@example.org")
+    store = SqliteStore(tmp_path / "observer.db")
+    yield Work(root, git, store, home)
+    store.close()
+
+
+class Told:
+    """What happened in a story of two commits, by the ids of its items."""
+
+    def __init__(self, work: Work) -> None:
+        self.begin = work.tell(Prompt(text="start the shop"), "s0")
+        self.made = work.write(FIRST, session="s0")
+        self.first = work.commit("Add login", session="s0")
+        self.asked = work.tell(Prompt(text="login accepts expired tokens, mend it"))
+        self.red = work.tell(Command(command="pytest", output=FAILED, exit_code=1))
+        self.elsewhere = work.write("x = 1\n", "other.py")
+        self.edited = work.write(SECOND)
+        self.green = work.tell(Command(command="pytest", output=PASSED, exit_code=0))
+        self.second = work.commit("Refuse expired tokens")
+        work.tell(SessionEnd())
+
+
+@pytest.fixture
+def told(work: Work) -> Told:
+    return Told(work)
+
+
+def ids(change: Change, field: str) -> list[int]:
+    return [item.id for item in getattr(change, field)]
+
+
+def test_a_line_leads_to_its_commit_session_and_prompt(work: Work, told: Told) -> None:
+    (change,) = work.why("auth.py:5").changes
+    assert change.commit
+    assert (change.origin.hash, change.commit.id) == (work.head(), told.second)
+    assert [session.external for session in change.sessions] == ["s1"]
+    assert ids(change, "asked") == [told.asked]
+    assert ids(change, "edits") == [told.edited]
+
+
+def test_what_was_checked_is_told(work: Work, told: Told) -> None:
+    (change,) = work.why("auth.py:5").changes
+    assert ids(change, "checks") == [told.red, told.green]
+
+
+def test_a_line_that_stayed_leads_to_the_session_that_made_it(work: Work, told: Told) -> None:
+    (change,) = work.why("auth.py:1").changes
+    assert (change.commit and change.commit.id, ids(change, "asked")) == (told.first, [told.begin])
+
+
+def test_a_name_is_all_of_its_lines(work: Work, told: Told) -> None:
+    answer = work.why("auth.py::login")
+    assert (answer.piece.symbol, answer.piece.first, answer.piece.last) == ("login", 4, 6)
+    assert [(c.origin.subject, c.origin.lines) for c in answer.changes] == [
+        ("Refuse expired tokens", 1),
+        ("Add login", 2),
+    ]
+
+
+def test_a_line_knows_the_name_around_it(work: Work, told: Told) -> None:
+    assert [work.why(f"auth.py:{line}").piece.symbol for line in (1, 5, 9)] == [
+        "LIMIT",
+        "login",
+        "logout",
+    ]
+
+
+def test_a_file_is_told_by_its_last_commits(work: Work, told: Told) -> None:
+    answer = work.why("auth.py")
+    assert [change.origin.subject for change in answer.changes] == [
+        "Refuse expired tokens",
+        "Add login",
+    ]
+
+
+def test_a_file_is_followed_to_its_earlier_name(work: Work, told: Told) -> None:
+    work.git(work.root, "mv", "auth.py", "access.py")
+    work.commit("Call it access")
+    assert [change.origin.subject for change in work.why("access.py").changes] == [
+        "Call it access",
+        "Refuse expired tokens",
+        "Add login",
+    ]
+
+
+def test_older_commits_are_counted(work: Work) -> None:
+    for number in range(7):
+        work.write(f"a = {number}\n" + "b = 2\n" * number)
+        work.commit(f"Step {number}")
+    answer = work.why("auth.py:1-7")
+    assert (len(answer.changes), answer.left_out) == (5, 1)  # no line of the first is left
+    assert "older commits are left out" in story.why(answer)
+
+
+def test_what_is_not_committed_leads_to_the_edit(work: Work, told: Told) -> None:
+    asked = work.tell(Prompt(text="log it too"), "s2")
+    edited = work.write(SECOND.replace("    check", "    log()\n    check"), session="s2")
+    (change,) = work.why("auth.py:5").changes
+    assert (change.origin.hash, ids(change, "asked"), ids(change, "edits")) == (
+        "",
+        [asked],
+        [edited],
+    )
+    assert "not committed yet" in story.why(work.why("auth.py:5"))
+
+
+def test_a_file_of_which_nothing_is_committed_is_not_known(work: Work, told: Told) -> None:
+    work.write("new = 1\n", "new.py")
+    with pytest.raises(NotFound, match=r"git knows no line 1 of new\.py"):
+        work.why("new.py:1")
+    with pytest.raises(NotFound, match=r"git knows no file new\.py"):
+        work.why("new.py")
+
+
+def test_an_amended_commit_is_known_by_what_stays(work: Work, told: Told) -> None:
+    before = work.head()
+    work.git(work.root, "commit", "-q", "--amend", "--no-edit", "--reset-author", "--date=@1")
+    work.git(work.root, "commit", "-q", "--amend", "--no-edit", f"--date=@{work.now_s - 10}")
+    assert work.head() != before
+    (change,) = work.why("auth.py:5").changes
+    assert change.commit
+    assert change.commit.id == told.second
+
+
+def test_what_was_before_the_memory_has_no_session(work: Work) -> None:
+    (work.root / "auth.py").write_text(FIRST)
+    work.commit("Begin", is_told=False)
+    answer = work.why("auth.py:1")
+    assert answer.project == ""
+    text = story.why(answer)
+    assert "of which nothing is remembered" in text
+    assert story.NOT_REMEMBERED in text
+
+
+def test_a_commit_without_edits_leads_to_its_own_session(work: Work, told: Told) -> None:
+    (work.root / "auth.py").write_text(SECOND + "# by hand\n")
+    work.commit("Say who", session="s1")
+    (change,) = work.why("auth.py:11").changes
+    assert [session.external for session in change.sessions] == ["s1"]
+    assert change.edits == ()
+
+
+def test_notes_that_name_it_are_told(work: Work, told: Told) -> None:
+    note = work.tell(Remember(content="login must refuse expired tokens: audit", type="decision"))
+    answer = work.why("auth.py::login")
+    assert [item.id for item in answer.notes] == [note]
+    assert f"#{note} decision" in story.why(answer)
+
+
+def test_the_text_names_what_can_be_fetched(work: Work, told: Told) -> None:
+    lines = story.why(work.why("auth.py:5")).splitlines()
+    assert lines[0] == "auth.py:5 login in shop"
+    assert lines[2].startswith(f"#{told.second} commit {work.head()[:10]} Refuse expired tokens · ")
+    for label, item in (("asked", told.asked), ("edited", told.edited), ("checked", told.green)):
+        assert any(line.startswith(f"  {label:9} #{item} ") for line in lines)
+
+
+def test_a_tool_answers_with_ids(work: Work, told: Told) -> None:
+    tool = tools_of(("story",), work.memory, lambda: str(work.root))["why"]
+    made = tool.call({"target": "auth.py::login"}).result
+    assert (made.path, made.symbol, made.project) == ("auth.py", "login", "shop")
+    newest, oldest = made.changes
+    assert (newest.hash, newest.commit_id, newest.sessions) == (work.head(), told.second, ["s1"])
+    assert [each.id for each in oldest.asked] == [told.begin]
+
+
+def test_a_tool_needs_to_know_where(work: Work) -> None:
+    tool = tools_of(("story",), work.memory, lambda: "")["why"]
+    with pytest.raises(BadInput, match="no folder is known here"):
+        tool.call({"target": "auth.py"})
+
+
+def test_an_absolute_path_needs_no_folder(work: Work, told: Told) -> None:
+    tool = tools_of(("story",), work.memory, lambda: "")["why"]
+    assert tool.call({"target": f"{work.root}/auth.py:5"}).result.project == "shop"
+
+
+@pytest.mark.parametrize(
+    ("target", "error", "said"),
+    [
+        ("", BadInput, "no file is named"),
+        ("::login", BadInput, "no file is named"),
+        ("auth\0.py", BadInput, "no file is named"),
+        ("auth.py:0", BadInput, "no lines 0 to 0"),
+        ("auth.py:5-3", BadInput, "no lines 5 to 3"),
+        ("auth.py:99", NotFound, "git knows no line 99"),
+        ("auth.py::nobody", NotFound, "defines no 'nobody'"),
+        ("nowhere.py", NotFound, "no file"),
+        ("..", NotFound, "no file of a git repository"),
+        ("auth.py/x", NotFound, "no file"),
+        ("--output=x", NotFound, "no file"),
+        (":(top)auth.py", NotFound, "no file"),
+    ],
+)
+def test_what_points_nowhere_is_refused(
+    work: Work, told: Told, target: str, error: type[ObserverError], said: str
+) -> None:
+    with pytest.raises(error, match=said.replace("(", r"\(")):
+        work.why(target)
+
+
+def test_an_error_tells_which_names_there_are(work: Work, told: Told) -> None:
+    with pytest.raises(NotFound) as refused:
+        work.why("auth.py::nobody")
+    assert refused.value.hint == "it defines LIMIT, login, logout"
+
+
+def test_a_name_that_is_defined_twice_is_asked_back(work: Work) -> None:
+    work.write("class A:\n    def go(self): pass\n\n\nclass B:\n    def go(self): pass\n")
+    work.commit("Go twice")
+    with pytest.raises(Ambiguous) as refused:
+        work.why("auth.py::go")
+    assert refused.value.hint == "one of: auth.py::A.go, auth.py::B.go"
+    assert work.why("auth.py::B.go").piece.first == 6
+
+
+@pytest.mark.parametrize("name", ["a:5", "-x.py", "naïve file.py", "[a]*.py"])
+def test_hostile_names_are_files(work: Work, name: str) -> None:
+    work.write("a = 1\n", name)
+    work.commit("Add it")
+    assert [c.origin.subject for c in work.why(name).changes] == ["Add it"]
+    assert [c.origin.subject for c in work.why(f"{name}:1").changes] == ["Add it"]
+
+
+def test_a_column_behind_a_line_is_passed_over(work: Work, told: Told) -> None:
+    assert work.why("auth.py:5:12").piece.first == 5
