@@ -24,6 +24,7 @@ FLOORS = {
     "filters": 0,
     "paths": 0,
     "config": 0,
+    "syntax": 1,
     "spool": 1,
     "pump": 1,
     "client": 1,
@@ -52,6 +53,7 @@ HOMES = {
     "onnxruntime": ("observer.embed",),
     "tokenizers": ("observer.embed",),
     "httpx2": ("observer.llm",),
+    "tree_sitter": ("observer.syntax",),
     "watchfiles": ("observer.daemon",),
     "uvicorn": ("observer.daemon",),
     "mcp": ("observer.front.mcp",),
@@ -66,6 +68,7 @@ HOMES = {
 EVERYWHERE = {"msgspec"}
 STANDARD_ONLY = {"paths", "spool", "pump", "client"}
 PURE = (
+    "observer.syntax",
     "observer.interpret",
     "observer.recall.query",
     "observer.recall.rank",

@@ -1,41 +1,43 @@
-"""What an edit changed: lines in and out, and which symbols were added, changed or removed.
+"""What an edit changed: lines in and out, and what became of which symbols.
 
 Part of interpretation (step 6). Lines are compared as multisets between the common beginning and
-end, so the time is linear in the text; symbols are found by their defining lines
-(`languages.definition`).
+end, so the time is linear in the text; symbols are those of `syntax`.
 """
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
 
+from observer import syntax
 from observer.events import Edit, FileWrite, Value
 from observer.interpret.wording import distinct, one_line
-from observer.languages import FLAT, IDENTIFIER, KEYWORDS, definition, language_of
+from observer.languages import IDENTIFIER, KEYWORDS, language_of
 
 SYMBOLS = 24
 """Most symbols of one sort that a change names."""
 NAMES = 12
 """Most identifiers that a change names as coming in or going out."""
 
-_LINES = 4000
 _NAMED_CHARS = 8192
-_CONTINUING = frozenset(")]{")
-_CLOSING = frozenset(")]}")
+_PATH_CHARS = 160
 
 
 class Change(Value):
     """What happened to one file; the sum of several edits if they were folded.
 
-    `new`, `changed` and `gone` are symbols. `names` are identifiers that came in, `dropped` those
-    that went. `before` and `after` hold the text of a change of a single line.
+    `new`, `changed`, `resigned` (with another signature) and `gone` are paths of symbols,
+    `renamed` pairs of an old and a new one; a path is in one of them. `names` are identifiers that
+    came in, `dropped` those that went. `before` and `after` hold the text of a change of a single
+    line.
     """
 
     added: int = 0
     removed: int = 0
     new: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    resigned: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
     names: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     before: str = ""
@@ -44,45 +46,39 @@ class Change(Value):
     @property
     def symbols(self) -> tuple[str, ...]:
         """Every symbol that was touched, new ones first."""
-        return distinct((*self.new, *self.changed, *self.gone), 3 * SYMBOLS)
+        renamed = [name for pair in self.renamed for name in pair[::-1]]
+        every = (*self.new, *self.resigned, *renamed, *self.changed, *self.gone)
+        return distinct(every, 4 * SYMBOLS)
 
 
 def change_of(write: FileWrite) -> Change:
     """Return what a write changed, as far as the event shows it."""
-    language = language_of(write.path.replace("\\", "/"))
     edits = write.edits or ((Edit(new=write.content),) if write.content else ())
-    change = Change()
-    for number, edit in enumerate(edits):
-        one = difference(edit.old, edit.new, language)
-        change = merged(change, one) if number else one
-    return change
+    if not edits:
+        return Change()
+    return difference(edits, language_of(write.path.replace("\\", "/")))
 
 
-def difference(old: str, new: str, language: str) -> Change:
-    """Compare two versions of a piece of text."""
-    old_lines, new_lines = _split(old), _split(new)
-    start = _common(old_lines, new_lines)
-    end = _common(old_lines[start:][::-1], new_lines[start:][::-1])
-    old_part = old_lines[start : len(old_lines) - end]
-    new_part = new_lines[start : len(new_lines) - end]
-    gone, fresh = _only_in(old_part, new_part), _only_in(new_part, old_part)
+def difference(edits: Sequence[Edit], language: str) -> Change:
+    """Compare what pieces of one file said before and after, taken together."""
+    gone: list[str] = []
+    fresh: list[str] = []
+    for edit in edits:
+        old, new = _differing(_split(edit.old), _split(edit.new))
+        gone += _only_in(old, new)
+        fresh += _only_in(new, old)
     is_single = len(gone) == len(fresh) == 1
-    around = _enclosing(new_lines[:start], language)
-    was, touched = _walk(old_part, set(gone), around, language)
-    now, touched_now = _walk(new_part, set(fresh), around, language)
-    is_moved = was.keys() != now.keys()
-    below = _defined(new_lines[len(new_lines) - end :], language) if is_moved else set()
-    touched |= touched_now
-    touched |= {name for name, line in now.items() if was.get(name, line) != line}
-    stayed = [name for _, name in around] + [name for name in now if name in was]
+    symbols = syntax.compare(((edit.old, edit.new) for edit in edits), language)
     return Change(
         added=len(fresh),
         removed=len(gone),
-        new=distinct([name for name in now if name not in was and name not in below], SYMBOLS),
-        changed=distinct([name for name in stayed if name in touched], SYMBOLS),
-        gone=distinct([name for name in was if name not in now and name not in below], SYMBOLS),
-        names=_identifiers(fresh, old),
-        dropped=_identifiers(gone, new),
+        new=_shown(symbols.added),
+        changed=_shown(symbols.changed),
+        resigned=_shown(symbols.resigned),
+        gone=_shown(symbols.removed),
+        renamed=tuple((_path(old), _path(new)) for old, new in symbols.renamed[:SYMBOLS]),
+        names=_identifiers(fresh, "\n".join(edit.old for edit in edits)),
+        dropped=_identifiers(gone, "\n".join(edit.new for edit in edits)),
         before=one_line(gone[0], 100) if is_single else "",
         after=one_line(fresh[0], 100) if is_single else "",
     )
@@ -90,22 +86,40 @@ def difference(old: str, new: str, language: str) -> Change:
 
 def merged(first: Change, then: Change) -> Change:
     """Return the sum of two changes of one file, in the order they were made."""
-    new = distinct((*first.new, *then.new), SYMBOLS)
-    gone = distinct((*first.gone, *then.gone), SYMBOLS)
-    came_and_went = {name for name in first.new if name in then.gone}
-    back_again = {name for name in first.gone if name in then.new}
-    moved = [name for name in then.new if name in back_again]
-    changed = (*first.changed, *then.changed, *moved)
-    settled = {*new, *gone} - back_again
+    was_new, was_gone = {*first.new}, {*first.gone}
+    passing, back = was_new & {*then.gone}, was_gone & {*then.new}
+    new = [name for name in (*first.new, *then.new) if name not in passing | back]
+    gone = [name for name in (*first.gone, *then.gone) if name not in passing | back]
+    settled = {*new, *gone, *passing}
+    resigned = [name for name in (*first.resigned, *then.resigned) if name not in settled]
+    changed = [*first.changed, *then.changed, *(name for name in then.new if name in back)]
+    settled.update(resigned)
     return Change(
         added=first.added + then.added,
         removed=first.removed + then.removed,
-        new=tuple(name for name in new if name not in came_and_went | back_again),
+        new=distinct(new, SYMBOLS),
         changed=distinct((name for name in changed if name not in settled), SYMBOLS),
-        gone=tuple(name for name in gone if name not in came_and_went | back_again),
+        resigned=distinct(resigned, SYMBOLS),
+        gone=distinct(gone, SYMBOLS),
+        renamed=tuple(dict.fromkeys((*first.renamed, *then.renamed)))[:SYMBOLS],
         names=distinct((*first.names, *then.names), NAMES),
         dropped=distinct((*first.dropped, *then.dropped), NAMES),
     )
+
+
+def _shown(paths: Sequence[str]) -> tuple[str, ...]:
+    return distinct([_path(path) for path in paths[:SYMBOLS]], SYMBOLS)
+
+
+def _path(path: str) -> str:
+    return one_line(path, _PATH_CHARS)
+
+
+def _differing(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+    """Return what lies between the common beginning and the common end."""
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    return old[start : len(old) - end], new[start : len(new) - end]
 
 
 def _split(text: str) -> list[str]:
@@ -148,66 +162,3 @@ def _identifiers(lines: list[str], other: str) -> tuple[str, ...]:
             if len(found) == NAMES:
                 break
     return tuple(found)
-
-
-def _enclosing(lines: list[str], language: str) -> list[tuple[int, str]]:
-    """Return (indentation, name) of the definitions open behind these lines, outermost first."""
-    found: list[tuple[int, str]] = []
-    limit = sys.maxsize
-    for line in reversed(lines[-_LINES:]):
-        text = line.lstrip()
-        if not text or text[0] in _CONTINUING:
-            continue
-        indent = len(line) - len(text)
-        name = definition(text, indent, language)
-        if name and (indent < limit or language in FLAT):
-            found.insert(0, (indent, name))
-        limit = min(limit, indent)
-        if found and (language in FLAT or not limit):
-            break
-    return found
-
-
-def _walk(
-    part: list[str], changed: set[str], around: list[tuple[int, str]], language: str
-) -> tuple[dict[str, str], set[str]]:
-    """Return the definitions in a part (name -> line), and the names around changed lines."""
-    defined: dict[str, str] = {}
-    touched: set[str] = set()
-    inside = list(around)
-    is_flat = language in FLAT
-    for line in part[:_LINES]:
-        text = line.lstrip()
-        if not text:
-            continue
-        indent = len(line) - len(text)
-        name = definition(text, indent, language)
-        if inside:
-            _leave(inside, text, indent, is_flat=is_flat, is_definition=bool(name))
-        if name:
-            inside.append((indent, name))
-            defined[name] = text
-        elif inside and text[0] not in _CLOSING and line in changed:
-            touched.add(inside[-1][1])
-    return defined, touched
-
-
-def _leave(
-    inside: list[tuple[int, str]], text: str, indent: int, *, is_flat: bool, is_definition: bool
-) -> None:
-    """Drop the definitions that end before a line.
-
-    A line that begins with a closing parenthesis or an opening brace goes on with its definition,
-    however it is indented.
-    """
-    if is_flat:
-        if is_definition:
-            inside.clear()
-    elif text[0] not in _CONTINUING:
-        while inside and inside[-1][0] >= indent:
-            inside.pop()
-
-
-def _defined(lines: list[str], language: str) -> set[str]:
-    stripped = ((line.lstrip(), line) for line in lines[:_LINES])
-    return {definition(text, len(line) - len(text), language) for text, line in stripped if text}

@@ -5,6 +5,8 @@ Part of interpretation (step 6): pure functions from what happened to `Told`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from observer.events import FileRead, FileWrite
 from observer.interpret import concepts
 from observer.interpret.changes import Change
@@ -32,7 +34,7 @@ def write(write: FileWrite, change: Change, where: Where, *, times: int = 1) -> 
     repeated = f", {times:,} edits" if times > 1 else ""
     return Told(
         type="file-write",
-        title=one_line(f"{verb} {base_name(path)}", TITLE),
+        title=one_line(_titled(f"{verb} {base_name(path)}", change), TITLE),
         subtitle=one_line(f"{write.operation} {path}{repeated}", SUBTITLE),
         narrative=one_line(_sentences(f"{verb} {path}", write.operation, change, times), NARRATIVE),
         facts=_facts(path, change),
@@ -107,11 +109,10 @@ def _sentences(opening: str, operation: str, change: Change, times: int) -> str:
     said = [f"{opening}{inside}: {edits}{lines}." if edits or lines else f"{opening}{inside}."]
     if change.before and change.after and not inside:
         said.append(f"`{change.before}` became `{change.after}`.")
-    if change.new or change.gone:
-        parts = [f"adds {listed(change.new, 8)}"] if change.new else []
-        parts += [f"removes {listed(change.gone, 8)}"] if change.gone else []
-        said.append(f"It {' and '.join(parts)}.")
-    known = {*change.new, *change.changed, *change.gone}
+    fates = _fates(change)
+    if done := [f"{verb} {listed(names, 8)}" for verb, _, names in fates if verb and names]:
+        said.append(f"It {listed(done)}.")
+    known = {part for symbol in change.symbols for part in symbol.split(".")}
     if names := [name for name in change.names if name not in known]:
         said.append(f"Brings in {', '.join(names)}.")
     if dropped := [name for name in change.dropped if name not in known]:
@@ -129,14 +130,30 @@ def _lines_said(operation: str, change: Change) -> str:
     return ", ".join(parts)
 
 
+def _fates(change: Change) -> tuple[tuple[str, str, Sequence[str]], ...]:
+    """Return what happened to symbols: in the present, in the past, and to which.
+
+    What only changed inside has no present: it is where the change is.
+    """
+    renamed = [f"{old} to {new}" for old, new in change.renamed]
+    return (
+        ("adds", "added", change.new),
+        ("changes the signature of", "changed the signature of", change.resigned),
+        ("renames", "renamed", renamed),
+        ("", "changed", change.changed),
+        ("removes", "removed", change.gone),
+    )
+
+
+def _titled(opening: str, change: Change) -> str:
+    done = [f"{past} {listed(names, 3)}" for _, past, names in _fates(change) if names]
+    return f"{opening}: {', '.join(done)}" if done else opening
+
+
 def _facts(path: str, change: Change) -> tuple[str, ...]:
     facts = [path]
-    for word, names in (
-        ("added", change.new),
-        ("changed", change.changed),
-        ("removed", change.gone),
-    ):
-        facts += [one_line(f"{word} {name}", FACT) for name in names]
+    for _, past, names in _fates(change):
+        facts += [one_line(f"{past} {name}", FACT) for name in names]
     if change.added or change.removed:
         facts.append(f"+{change.added} -{change.removed} lines")
     return tuple(facts[:FACTS])

@@ -29,7 +29,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         FileWrite(path="src/auth.ts", edits=(Edit(old=TS, new=TS.replace("check", "verify")),)),
         (
             "file-write",
-            "Modified auth.ts",
+            "Modified auth.ts: changed login",
             "edit src/auth.ts",
             (
                 "Modified src/auth.ts in login: 1 line added, 1 removed."
@@ -52,7 +52,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         FileWrite(path="a.py", edits=(Edit(old="def a():\n    1\n", new="def b():\n    1\n"),)),
         (
             "file-write",
-            "Modified a.py",
+            "Modified a.py: added b, removed a",
             "edit a.py",
             (
                 "Modified a.py: 1 line added, 1 removed. `def a():` became `def b():`."
@@ -65,7 +65,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         FileWrite(path="src/auth.ts", operation="create", content=TS),
         (
             "file-write",
-            "Created auth.ts",
+            "Created auth.ts: added login",
             "create src/auth.ts",
             "Created src/auth.ts: 3 lines. It adds login. Brings in user, check.",
         ),
@@ -129,6 +129,27 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
 def test_a_file_is_told(tell: Tell, body: AnyBody, told: tuple[str, ...]) -> None:
     item = tell(body).last
     assert (item.type, item.title, item.subtitle, item.narrative) == told
+
+
+def test_a_write_tells_what_became_of_every_symbol(tell: Tell) -> None:
+    old = "class LegacyAuth:\n    pass\n\ndef login(user):\n    return user\n"
+    new = "def verify_token(token):\n    return token\n\ndef login(user, token):\n    return user\n"
+    item = tell(FileWrite(path="auth.py", edits=(Edit(old=old, new=new),))).last
+    assert item.title == (
+        "Modified auth.py: added verify_token, changed the signature of login, removed LegacyAuth"
+    )
+    assert (
+        "It adds verify_token, changes the signature of login and removes LegacyAuth."
+        in item.narrative
+    )
+
+
+def test_a_renamed_symbol_is_told_by_both_names(tell: Tell) -> None:
+    old = "def calc(items):\n    return sum(item.price for item in items)\n"
+    edit = Edit(old=old, new=old.replace("calc", "total_price"))
+    item = tell(FileWrite(path="a.py", edits=(edit,))).last
+    assert item.title == "Modified a.py: renamed calc to total_price"
+    assert "renamed calc to total_price" in item.facts
 
 
 def test_a_write_names_its_symbols_and_counts_as_facts(tell: Tell) -> None:

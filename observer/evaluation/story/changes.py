@@ -49,5 +49,11 @@ def _case(written: str) -> Case:
 
 def _told(write: FileWrite) -> frozenset[str]:
     change = change_of(write)
-    named = {"added": change.new, "changed": change.changed, "removed": change.gone}
+    named = {
+        "added": change.new,
+        "changed": change.changed,
+        "resigned": change.resigned,
+        "removed": change.gone,
+        "renamed": [f"{old} to {new}" for old, new in change.renamed],
+    }
     return frozenset(f"{word} {name}" for word, names in named.items() for name in names)

@@ -1,0 +1,127 @@
+"""Reading definitions line by line, for what has no grammar and for what a grammar cannot read.
+
+A definition reaches to the next line that is indented no deeper, or to the next heading. The time
+is linear in the text, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from observer.languages import FLAT, definition
+from observer.syntax import headings
+from observer.syntax.symbol import Symbol
+
+MOST_LINES = 4_000
+"""Lines read of one text."""
+DEEPEST = 12
+"""Definitions inside each other that are told apart."""
+
+_CONTINUING = frozenset(")]}{")
+_HASH, _DASHES, _SLASHES = ("#",), ("--",), ("//", "/*", "* ", "*/")
+_COMMENTS = {
+    **dict.fromkeys(("python", "ruby", "shell", "yaml", "toml", "elixir", "make", "r"), _HASH),
+    **dict.fromkeys(("terraform", "docker", "just", "perl", "php"), (*_HASH, *_SLASHES)),
+    **dict.fromkeys(("sql", "lua"), _DASHES),
+    **dict.fromkeys(("markdown", "restructuredtext", "json", ""), ()),
+}
+_STATEMENTS = "sql"
+_SECTIONED = FLAT | {_STATEMENTS}
+_UNSIGNED = _SECTIONED | {"json", "css", "terraform", "protobuf", "make", "docker", "just"}
+_HEAD_LINES = 20
+_PARENTHESES = re.compile(r"[()]")
+_HEAD_ENDS = re.compile(r"[{=]|\bdo\b")
+
+
+class _Open:
+    """A definition while its lines come; `own` are those that no inner one took."""
+
+    def __init__(self, path: str, *, indent: int, first: int, signature: str) -> None:
+        self.path = path
+        self.indent = indent
+        self.first = self.last = first
+        self.signature = signature
+        self.own: list[str] = []
+
+    def symbol(self) -> Symbol:
+        return Symbol(
+            name=self.path.rpartition(".")[2],
+            path=self.path,
+            kind="definition",
+            first_line=self.first + 1,
+            last_line=self.last + 1,
+            signature=self.signature,
+            text=" ".join(" ".join(self.own).split()),
+        )
+
+
+def read(text: str, language: str) -> tuple[Symbol, ...]:
+    """Return the definitions of a text, in the order in which they begin."""
+    lines = text.split("\n", MOST_LINES)[:MOST_LINES]
+    named = headings.named(lines) if language == "markdown" else _named(lines, language)
+    comments = _COMMENTS.get(language, _SLASHES)
+    found: list[_Open] = []
+    inside: list[_Open] = []
+    is_quoted = False
+    for number, line in enumerate(lines):
+        code = line.strip()
+        if not code:
+            continue
+        indent = len(line) - len(line.lstrip())
+        name = named.get(number, "")
+        _leave(inside, code, indent, is_sectioned=language in _SECTIONED, is_named=bool(name))
+        if name and len(inside) < DEEPEST:
+            signature = "" if language in _UNSIGNED else _signature(lines, number, name)
+            path = ".".join([*(one.path for one in inside[-1:]), name.replace("::", ".")])
+            inside.append(_Open(path, indent=indent, first=number, signature=signature))
+            found.append(inside[-1])
+        for one in inside:
+            one.last = number
+        if inside and not code.startswith(comments):
+            inside[-1].own.append(code)
+        is_quoted ^= code.count("$$") % 2 == 1
+        if language == _STATEMENTS and not indent and not is_quoted and code.endswith(";"):
+            inside.clear()
+    return tuple(one.symbol() for one in found)
+
+
+def _named(lines: Sequence[str], language: str) -> dict[int, str]:
+    """Return which lines define what; a statement that alters or drops defines nothing."""
+    named = {}
+    for number, line in enumerate(lines):
+        code = line.lstrip()
+        name = definition(code, len(line) - len(code), language) if code else ""
+        if name and (language != _STATEMENTS or code[:6].lower() == "create"):
+            named[number] = name
+    return named
+
+
+def _leave(
+    inside: list[_Open], code: str, indent: int, *, is_sectioned: bool, is_named: bool
+) -> None:
+    """Drop the definitions that end before a line; one that closes or opens belongs to its own."""
+    if is_sectioned:
+        if is_named:
+            inside.clear()
+        return
+    end = indent + 1 if code[0] in _CONTINUING or code == "end" else indent
+    while inside and inside[-1].indent >= end:
+        inside.pop()
+
+
+def _signature(lines: Sequence[str], first: int, name: str) -> str:
+    """Return what stands before the body of something that can be called, else nothing."""
+    if "(" not in lines[first].partition(name)[2]:
+        return ""
+    depth = 0
+    head: list[str] = []
+    for line in lines[first : first + _HEAD_LINES]:
+        end = 0
+        for parenthesis in _PARENTHESES.finditer(line):
+            depth += 1 if parenthesis[0] == "(" else -1
+            end = parenthesis.end()
+        head.append(line[:end] + _HEAD_ENDS.split(line[end:], maxsplit=1)[0])
+        if depth <= 0:
+            break
+    return " ".join(" ".join(head).split())

@@ -1,0 +1,79 @@
+"""Making a piece of a file readable alone: what it closes is opened before it, and the other way.
+
+An edit shows the lines around a change, cut anywhere. Braces are counted without looking into
+strings, so a mended text may still be broken; the reader finds out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from observer.syntax.grammars import Grammar
+
+WRAPPER = "_"
+"""The name of what is put around a piece of a file."""
+
+_BRACES = re.compile(r"[{}]")
+
+
+class Mended(NamedTuple):
+    """A text that can be read alone; `ahead` of its lines were put before the original."""
+
+    text: str
+    ahead: int = 0
+
+
+def mended(text: str, grammar: Grammar) -> Iterator[Mended]:
+    """Yield the ways in which a text may be read alone, the likeliest first."""
+    if grammar.is_indented:
+        yield _indented(text, grammar)
+        return
+    before = "" if not grammar.before or "<?" in text else grammar.before
+    closed, left = _braces(text) if grammar.statement else (0, 0)
+    for opening in _openings(text, grammar, closed):
+        yield _between(before + opening, text, opening.count("{") + left)
+
+
+def _openings(text: str, grammar: Grammar, closed: int) -> tuple[str, ...]:
+    inside = grammar.member + grammar.statement
+    if closed:
+        return (inside + "{" * (closed - inside.count("{")),)
+    if grammar.member and text[:1] in {" ", "\t", '"'}:
+        return grammar.member, inside
+    return ("",)
+
+
+def _between(opening: str, text: str, left: int) -> Mended:
+    closed = f"{text}\n{'}' * left}" if left > 0 else text
+    return Mended(f"{opening}\n{closed}", ahead=1) if opening else Mended(closed)
+
+
+def _braces(text: str) -> tuple[int, int]:
+    """Return how many braces a text closes without opening them, and how far open it ends."""
+    depth = deepest = 0
+    for brace in _BRACES.findall(text):
+        depth += 1 if brace == "{" else -1
+        deepest = min(deepest, depth)
+    return -deepest, depth
+
+
+def _indented(text: str, grammar: Grammar) -> Mended:
+    """Begin at the first column, with a header before each indentation that a text returns to."""
+    lines = text.split("\n")
+    levels: list[int] = []
+    last = ""
+    for line in lines:
+        if code := line.lstrip():
+            last, width = line, len(line) - len(code)
+            if not levels or width < levels[-1]:
+                levels.append(width)
+    if not levels:
+        return Mended(text)
+    left = levels.pop()
+    ahead = [" " * (level - left) + grammar.statement for level in (left, *levels[:0:-1]) if levels]
+    body = [line[left:] for line in lines] if left else lines
+    if grammar.filler and last.rstrip().endswith(":"):
+        body.append(" " * (len(last) - len(last.lstrip()) - left + 4) + grammar.filler)
+    return Mended("\n".join([*ahead, *body]), ahead=len(ahead))

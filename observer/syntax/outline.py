@@ -1,0 +1,53 @@
+"""The outline of a text: every symbol in it, in order."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from observer.syntax import lines, tree
+from observer.syntax.grammars import GRAMMARS
+from observer.syntax.mending import mended
+from observer.syntax.nesting import nested
+from observer.syntax.symbol import Symbol
+
+MOST_CHARS = 200_000
+"""Of a text that is parsed; a longer one is read by its lines."""
+
+
+def outline(text: str, language: str) -> tuple[Symbol, ...]:
+    """Return the symbols of a text or of a piece of one, in the order in which they begin.
+
+    Args:
+        text: anything; broken syntax gives what its lines tell.
+        language: as `languages.language_of` names it.
+    """
+    found = parsed(text, language)
+    return lines.read(text, language) if found is None else found
+
+
+def parsed(text: str, language: str) -> tuple[Symbol, ...] | None:
+    """Return the symbols in the tree of a text; None if it has no grammar or no sound tree."""
+    grammar = GRAMMARS.get(language)
+    if grammar is None or len(text) > MOST_CHARS or "\0" in text:
+        return None
+    last = text.count("\n") + 1
+    for way in mended(text, grammar):
+        source = way.text.encode("utf-8", "replace")
+        found = tree.find(source, language)
+        if found is not None:
+            symbols = nested(source, found, grammar)
+            return tuple(sorted((_placed(one, way.ahead, last) for one in symbols), key=_first))
+    return None
+
+
+def _placed(symbol: Symbol, ahead: int, last: int) -> Symbol:
+    """Count lines from the beginning of the original text."""
+    return replace(
+        symbol,
+        first_line=max(symbol.first_line - ahead, 1),
+        last_line=max(min(symbol.last_line - ahead, last), 1),
+    )
+
+
+def _first(symbol: Symbol) -> tuple[int, int]:
+    return symbol.first_line, -symbol.last_line
