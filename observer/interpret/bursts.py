@@ -15,7 +15,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from observer.events import Command, FileRead, FileWrite
-from observer.interpret import commandline, commands, files, state, todos
+from observer.interpret import commandline, commands, files, gitline, state, todos
 from observer.interpret.changes import Change, merged
 from observer.interpret.classify import item, origin_of, where_of
 from observer.interpret.commandline import Line
@@ -76,7 +76,9 @@ def command(
     chars = len(body.command) + len(body.output)
     if line.is_routine and verdict.ok is not False:
         return _looked(before, recorded, line, chars)
-    key = state.key_of("command", _agent(recorded), body.command, recorded.event.cwd)
+    # What git took back is told once: a second run takes back something else.
+    number = str(recorded.seq) if gitline.acts(body.command) else ""
+    key = state.key_of("command", _agent(recorded), body.command, recorded.event.cwd, number)
     ended = _outcome(verdict)
     burst = _continued(before, key, recorded, chars)
     if burst.times > 1 and burst.outcome != ended:

@@ -61,30 +61,39 @@ class Line(Value):
     is_routine: bool = False
 
 
-@lru_cache(maxsize=2048)
-def read(command: str) -> Line:
-    """Read a command line; any text gives an answer."""
-    parts = [_Part(sign, words) for sign, text in _simple(command) if (words := _unwrapped(text))]
-    chief = [part for part in parts if part.words[0] not in _SETTING_UP] or parts
-    if not chief:
-        return Line(head=one_line(command, 120) or "(empty)")
-    return Line(
-        head=one_line(_head(chief), 120) or "(empty)",
-        tool=_name(_led(chief)[0].words[0]),
-        tools=distinct((_name(part.words[0]) for part in chief), 8),
-        is_routine=_REDIRECTION.search(command) is None
-        and all(_looks(part.words) for part in parts),
-    )
-
-
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """A simple command, and the sign that stands before it: `|`, `&&`, `;` … or none."""
 
     sign: str
     words: list[str]
 
+    @property
+    def looks(self) -> bool:
+        """Whether it only reads a little, such as `git status`."""
+        return _looks(self.words)
 
-def _head(chief: list[_Part]) -> str:
+
+def parts_of(command: str) -> list[Part]:
+    """Return the simple commands of a command line, without what they are wrapped in."""
+    return [Part(sign, words) for sign, text in _simple(command) if (words := _unwrapped(text))]
+
+
+@lru_cache(maxsize=2048)
+def read(command: str) -> Line:
+    """Read a command line; any text gives an answer."""
+    parts = parts_of(command)
+    chief = [part for part in parts if part.words[0] not in _SETTING_UP] or parts
+    if not chief:
+        return Line(head=one_line(command, 120) or "(empty)")
+    return Line(
+        head=one_line(_head(chief), 120) or "(empty)",
+        tool=name_of(_led(chief)[0].words[0]),
+        tools=distinct((name_of(part.words[0]) for part in chief), 8),
+        is_routine=_REDIRECTION.search(command) is None and all(part.looks for part in parts),
+    )
+
+
+def _head(chief: list[Part]) -> str:
     first, *others = _led(chief)
     said = [" ".join(first.words)]
     for part in others:
@@ -93,10 +102,10 @@ def _head(chief: list[_Part]) -> str:
     return "".join(said)
 
 
-def _led(chief: list[_Part]) -> list[_Part]:
+def _led(chief: list[Part]) -> list[Part]:
     """Return what leads its pipeline and does more than look, if anything does."""
     leading = [part for part in chief if part.sign != "|"] or chief
-    return [part for part in leading if ">" in part.words or not _looks(part.words)] or leading[:1]
+    return [part for part in leading if ">" in part.words or not part.looks] or leading[:1]
 
 
 def _simple(command: str) -> list[tuple[str, str]]:
@@ -142,7 +151,7 @@ def _wrapping(words: list[str]) -> int:
     if len(words) > 2:
         if first in _WITH_ARGUMENT:
             return _argument_end(words)
-        if _PYTHON.match(_name(first)) and words[1] == "-m":
+        if _PYTHON.match(name_of(first)) and words[1] == "-m":
             return 2
         return _LAUNCHERS.get((first, words[1]), 0)
     return 0
@@ -158,13 +167,14 @@ def _argument_end(words: list[str]) -> int:
     return end
 
 
-def _name(word: str) -> str:
+def name_of(word: str) -> str:
+    """Return the name of a program, without its folder."""
     name = word.strip("(){}'\"").replace("\\", "/").rpartition("/")[2]
     return one_line(name.removesuffix(".exe"), 40)
 
 
 def _looks(words: list[str]) -> bool:
-    tool = _name(words[0])
+    tool = name_of(words[0])
     if tool == "git":
         return len(words) > 1 and words[1] in _GIT_LOOKING and "-D" not in words
     if tool == "sed":

@@ -46,7 +46,8 @@ from observer.interpret import (
     todos,
 )
 from observer.interpret.classify import item, where_of
-from observer.interpret.gist import gist_of
+from observer.interpret.gist import foretold, gist_of
+from observer.interpret.intents import Completed
 from observer.interpret.state import Pending, State
 from observer.interpret.wording import first_line, one_line
 from observer.model import Item, Recorded, Session
@@ -67,12 +68,21 @@ class Fold:
 
     def add(self, recorded: Recorded) -> Items:
         """Take the next event; return the items to insert or replace, by id."""
+        return self.told(recorded)[1]
+
+    def told(self, recorded: Recorded) -> tuple[Recorded, Items]:
+        """As `add`, and return the event too: a tool's result together with what was asked."""
         if self._session is None:
-            self._state = State()
-            return _step(self._state, recorded)[1]
+            whole = foretold(recorded)
+            return whole, _step(State(), whole)[1]
         self._session = sessions.after(self._session, recorded)
-        self._state, items = _step(self._state, recorded)
-        return items
+        whole = intents.completed(self._state, recorded)
+        self._state, items = _step(self._state, whole)
+        return whole, items
+
+    def learn(self, items: Items) -> None:
+        """Take the arcs that end with the event added last."""
+        self._state = state.learned(self._state, items)
 
     def standing(self) -> Session | None:
         """Return the session as it stands, with the `state` that it came with: costs nothing."""
@@ -87,6 +97,8 @@ class Fold:
 
 def _step(before: State, recorded: Recorded) -> tuple[State, Items]:
     event = recorded.event
+    if isinstance(recorded, Completed):
+        return _result(before, recorded)
     counted = state.counted_in(before, kind_of(event.body), event.agent)
     step = _STEPS.get(type(event.body))
     return step(counted, recorded, event.body) if step else (counted, ())
@@ -146,14 +158,16 @@ def _intent(before: State, recorded: Recorded, body: Intent) -> tuple[State, Ite
 
 
 def _outcome(before: State, recorded: Recorded, body: Outcome) -> tuple[State, Items]:
-    pending = intents.result_of(before, body)
-    if pending is None:
-        return before, _plain(recorded, body)
-    asked = intents.joined(pending, body)
-    after = state.counted_in(state.settled(before, pending), kind_of(asked), "")
+    return before, _plain(recorded, body)
+
+
+def _result(before: State, whole: Completed) -> tuple[State, Items]:
+    asked, pending = whole.event.body, whole.pending
+    counted = state.counted_in(before, kind_of(Outcome(tool="")), whole.event.agent)
+    after = state.counted_in(state.settled(counted, pending), kind_of(asked), "")
     if isinstance(asked, FileWrite):
-        return _one(bursts.write(after, recorded, asked, pending.change, pending.chars))
-    return _STEPS[type(asked)](after, recorded, asked)
+        return _one(bursts.write(after, whole, asked, pending.change, pending.chars))
+    return _STEPS[type(asked)](after, whole, asked)
 
 
 def _commit(before: State, recorded: Recorded, body: Commit) -> tuple[State, Items]:

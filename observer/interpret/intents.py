@@ -6,12 +6,13 @@ tool takes the next result.
 
 from __future__ import annotations
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from observer.events import Command, FileRead, FileWrite, Intent, Outcome, Search, ToolUse
-from observer.interpret import files
+from observer.interpret import files, marks
 from observer.interpret.changes import change_of
-from observer.interpret.classify import origin_of
+from observer.interpret.classify import origin_of, where_of
+from observer.interpret.gist import Foretold, foretold, gist
 from observer.interpret.outcome import exit_code_of
 from observer.interpret.state import Pending, State
 from observer.interpret.wording import block, one_line
@@ -27,7 +28,12 @@ def pending(recorded: Recorded, intent: Intent) -> Pending:
     asked = intent.of
     waiting = Pending(origin=origin_of(recorded), tool=one_line(intent.tool, 100), of=_kept(asked))
     if isinstance(asked, FileWrite):
-        return replace(waiting, change=change_of(asked), chars=files.chars_of(asked))
+        return replace(
+            waiting,
+            change=change_of(asked),
+            marks=marks.of(asked),
+            chars=files.chars_of(asked),
+        )
     return waiting
 
 
@@ -35,6 +41,33 @@ def result_of(state: State, outcome: Outcome) -> Pending | None:
     """Return the intent that a result belongs to: the oldest of the same tool."""
     tool = one_line(outcome.tool, 100)
     return next((one for one in state.intents if one.tool == tool), None)
+
+
+class Completed(Foretold, kw_only=True):
+    """A result that is told as the tool it ends: `event` has what was asked with what came of it.
+
+    What its long texts said stands in the gist, as they are gone.
+    """
+
+    pending: Pending
+
+
+def completed(state: State, recorded: Recorded) -> Foretold:
+    """Return a result together with the intent it belongs to, any other event with its gist."""
+    outcome = recorded.event.body
+    pending = result_of(state, outcome) if isinstance(outcome, Outcome) else None
+    if pending is None or not isinstance(outcome, Outcome):
+        return foretold(recorded)
+    asked = joined(pending, outcome)
+    said = gist(asked, where_of(recorded))
+    return Completed(
+        **asdict(recorded)
+        | {
+            "event": replace(recorded.event, body=asked),
+            "gist": replace(said, change=pending.change, marks=pending.marks),
+            "pending": pending,
+        }
+    )
 
 
 def same_as(state: State, body: Asked) -> Pending | None:

@@ -15,7 +15,9 @@ from msgspec.structs import replace
 
 from observer.events import Command, FileRead, FileWrite, Search, ToolUse, Value
 from observer.interpret.changes import Change
+from observer.interpret.marks import Marks
 from observer.interpret.wording import distinct, one_line
+from observer.model import Item
 
 OPENS = 12
 INTENTS = 16
@@ -55,12 +57,13 @@ class Open(Value):
 
 
 class Pending(Value):
-    """A tool that is about to run; `of` is without its long texts, which `change` sums up."""
+    """A tool that is about to run; `of` is without its long texts: `change` and `marks` tell."""
 
     origin: Origin
     tool: str
     of: Command | FileWrite | FileRead | Search | ToolUse
     change: Change = Change()
+    marks: Marks = Marks()
     chars: int = 0
 
 
@@ -247,6 +250,12 @@ def committed(state: State, said: str, paths: Iterable[str]) -> State:
         for path, touched in state.files.items()
     }
     return replace(state, files=files, commits=added(state.commits, said))
+
+
+def learned(state: State, items: Iterable[Item]) -> State:
+    """Note attempts that were told as rejected."""
+    tried = [item.title for item in items if item.type == "rejected"]
+    return replace(state, rejected=added(state.rejected, *tried)) if tried else state
 
 
 def _fix_said(head: str, was: Ran) -> str:

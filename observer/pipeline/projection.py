@@ -15,6 +15,7 @@ from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
 from observer.model import Enrichment, Item, Recorded, Session
 from observer.pipeline.noting import Noting
+from observer.pipeline.telling import Telling
 from observer.store.interface import Writer
 
 
@@ -45,6 +46,7 @@ class Projection:
     def __init__(self, writer: Writer, embedder: Embedder | None = None) -> None:
         self._writer = writer
         self._notes = Noting(writer)
+        self._telling = Telling(writer)
         self._embedder = embedder
         self._folds: dict[int | None, Fold] = {None: Fold(None)}
         self._items: dict[int, Item] = {}
@@ -53,7 +55,11 @@ class Projection:
 
     def add(self, recorded: Recorded) -> int | None:
         """Interpret one event; returns the id of the item it made or changed."""
-        made = [*self._fold(recorded).add(recorded), *self._purpose(recorded)]
+        fold = self._fold(recorded)
+        whole, told = fold.told(recorded)
+        arcs = self._telling.add(whole, told)
+        fold.learn(arcs)
+        made = [*told, *arcs, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}
         return made[0].id if made else None
 
@@ -69,6 +75,7 @@ class Projection:
                 self._writer.put_session(session)
                 if summary := summarise(session):
                     self._items[summary.id] = summary
+        self._telling.finish()
         self._enrich()
         items = [self._unless_forgotten(item) for item in self._items.values()]
         if self._embedder is None:

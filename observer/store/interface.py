@@ -97,6 +97,15 @@ class Reader(TruthReads, Protocol):
         Each with the id of the item that holds it, in the order of those.
         """
 
+    def commits(self, project_id: int, hashes: Sequence[str], *, before: int) -> Mapping[str, int]:
+        """Return the ids of the items of commits, by whole hash; unknown ones are left out.
+
+        Only commits in the log before the event of that `seq`.
+        """
+
+    def story(self, project_id: int) -> bytes:
+        """Return what interpretation remembers of a project across sessions; empty for nothing."""
+
     def with_signature(self, signature: str, filters: Filters, *, limit: int) -> list[Item]:
         """Return items that tell of an error, newest first by (`created_ms`, `id`).
 
@@ -159,6 +168,9 @@ class Reader(TruthReads, Protocol):
     def recorded_near(self, session_id: int, *, from_ms: int, to_ms: int) -> list[Recorded]:
         """Return the events of a session with `from_ms <= at_ms <= to_ms`, by `seq`."""
 
+    def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
+        """Return writes of files, and intents, of that time among the newest events, by `seq`."""
+
     def log(self, *, after_seq: int = 0, limit: int = 1000) -> list[Recorded]:
         """Return events in log order, those after `after_seq`."""
 
@@ -171,9 +183,6 @@ class Reader(TruthReads, Protocol):
         These are the summaries of sessions that are over, and observations outside of those that
         are not, whose original cost 2,000 tokens or more.
         """
-    def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
-        """Return writes of files, and intents, of that time among the newest events, by `seq`."""
-
 
     def enrichments(self, ids: Sequence[int]) -> Mapping[int, Enrichment]:
         """Return what language models wrote about items, by id; most have nothing."""
@@ -237,6 +246,9 @@ class Writer(Reader, TruthWrites, Protocol):
 
     def put_session(self, session: Session) -> None:
         """Insert or replace a session by id."""
+
+    def put_story(self, project_id: int, state: bytes) -> None:
+        """Insert or replace the story of a project."""
 
     def put_history(self, item_id: int, seq: int) -> None:
         """Add an event to the history of a note."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from observer.filters import Filters
-from observer.model import Item, Link
+from observer.model import Item, Link, item_id
 from observer.store.sqlite.selecting import Selecting, conditions
 
 
 class StoryReads(Selecting):
-    """The part of `store.interface.Reader` that is about links and signatures."""
+    """The part of `store.interface.Reader` that is about links, signatures and stories."""
 
     def linked_to(self, ids: Sequence[int]) -> list[tuple[int, Link]]:
         """See `Reader.linked_to`."""
@@ -25,6 +25,21 @@ class StoryReads(Selecting):
             (source, Link(kind=kind, target=target, title=title))
             for source, kind, target, title in rows
         ]
+
+    def commits(self, project_id: int, hashes: Sequence[str], *, before: int) -> Mapping[str, int]:
+        """See `Reader.commits`."""
+        marks = ", ".join("?" * len(hashes))
+        rows = self._rows(
+            "SELECT dedup, seq FROM event"
+            f" WHERE project_id = ? AND dedup IN ({marks}) AND dedup <> '' AND seq < ?",
+            (project_id, *(f"commit:{one}" for one in hashes), before),
+        )
+        return {dedup.removeprefix("commit:"): item_id(seq) for dedup, seq in rows}
+
+    def story(self, project_id: int) -> bytes:
+        """See `Reader.story`."""
+        row = self._row("SELECT state FROM story WHERE project_id = ?", (project_id,))
+        return row[0] if row else b""
 
     def with_signature(self, signature: str, filters: Filters, *, limit: int) -> list[Item]:
         """See `Reader.with_signature`."""

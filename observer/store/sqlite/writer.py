@@ -110,6 +110,10 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping):
         """See `Writer.put_session`."""
         self._connection.execute(_PUT_SESSION, msgspec.structs.astuple(session))
 
+    def put_story(self, project_id: int, state: bytes) -> None:
+        """See `Writer.put_story`."""
+        self._connection.execute("INSERT OR REPLACE INTO story VALUES (?, ?)", (project_id, state))
+
     def put_history(self, item_id: int, seq: int) -> None:
         """See `Writer.put_history`."""
         self._connection.execute("INSERT INTO note_event VALUES (?, ?)", (item_id, seq))
@@ -134,8 +138,8 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping):
         """See `Writer.clear_projection`."""
         self._connection.execute(
             "DELETE FROM standing; DELETE FROM anchored; DELETE FROM mooring; DELETE FROM vantage;"
-            " DELETE FROM item_vector; DELETE FROM link; DELETE FROM item; DELETE FROM session;"
-            " DELETE FROM forgotten; DELETE FROM note_event;"
+            " DELETE FROM item_vector; DELETE FROM link; DELETE FROM story; DELETE FROM item;"
+            " DELETE FROM session; DELETE FROM forgotten; DELETE FROM note_event;"
             " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
         )
         self._connection.execute("INSERT INTO item_words (item_words) VALUES ('delete-all')")

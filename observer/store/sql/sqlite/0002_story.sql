@@ -17,3 +17,8 @@ CREATE TABLE link (
 ) WITHOUT ROWID;
 
 CREATE INDEX link_target ON link (target) WHERE target <> 0;
+
+CREATE TABLE story (
+    project_id INTEGER PRIMARY KEY REFERENCES project (id), -- whose story
+    state      BLOB NOT NULL             -- the interpreter's memory of it across sessions, JSON
+);

@@ -1,0 +1,152 @@
+"""The wording of arcs: a fix, and an attempt that was rejected.
+
+Part of interpretation (step 6): pure functions from what the story holds to items, which link the
+observations of the failure, of the changes and of the pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from observer.events import Value
+from observer.interpret import concepts
+from observer.interpret.classify import item
+from observer.interpret.state import Origin
+from observer.interpret.story import Edited, Rejection, Trouble
+from observer.interpret.told import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, Told
+from observer.interpret.verdict import Verdict
+from observer.interpret.wording import counted, distinct, listed, one_line
+from observer.model import Item, Link, Recorded, item_id, item_uuid
+
+_SAID = 4
+
+
+class Mended(Value):
+    """A pass and what it ended: the failures, the changes, and those that had been in vain."""
+
+    troubles: tuple[Trouble, ...]
+    edits: tuple[Edited, ...]
+    vain: tuple[Edited, ...] = ()
+
+
+def fix(mended: Mended, recorded: Recorded, verdict: Verdict, passed: Item) -> Item:
+    """Tell a fix; it stands at the event that passed."""
+    trouble = mended.troubles[0]
+    changed = changes_said(mended.edits)
+    result = f" ({verdict.said})" if verdict.said else ""
+    tried = changes_said(mended.vain)
+    said = [
+        f"{_failure(trouble)}.",
+        f"After {changed}, {passed.title} passes{result}.",
+        f"Tried before and taken back: {tried}." if tried else "",
+    ]
+    told = Told(
+        type="fix",
+        title=one_line(f"Fixed: {_error(trouble)}", TITLE),
+        subtitle=one_line(f"{passed.title} passes after {changed}", SUBTITLE),
+        narrative=one_line(" ".join(filter(None, said)), NARRATIVE),
+        facts=_facts(mended.troubles, mended.edits, f"passes: {passed.title}{result}"),
+        concepts=_concepts(trouble, mended.edits),
+        files_modified=_paths(mended.edits),
+        signature=next((one.signature for one in mended.troubles if one.signature), ""),
+    )
+    failures = dict.fromkeys(one for trouble in mended.troubles for one in trouble.items)
+    links = [Link(kind="fixes", target=one) for one in failures]
+    links += _to_edits("edit", mended.edits)
+    return _arc(told, recorded, (*links, Link(kind="evidence", target=passed.id)))
+
+
+def rejected(rejection: Rejection, trouble: Trouble, recorded: Recorded, how: str) -> Item:
+    """Tell an attempt that did not help; it stands at the event that first took it back."""
+    changed = changes_said(rejection.edits)
+    still = trouble.last_error or trouble.said
+    told = Told(
+        type="rejected",
+        title=one_line(f"Tried {changed}: did not help", TITLE),
+        subtitle=one_line(f"{trouble.head} still failed", SUBTITLE),
+        narrative=one_line(
+            f"{_failure(trouble)}. Tried {changed}; it still failed"
+            f"{f' with {still}' if still and still != trouble.error else ''}."
+            f" Taken back: {how}.",
+            NARRATIVE,
+        ),
+        facts=_facts((trouble,), rejection.edits, f"taken back: {how}"),
+        concepts=_concepts(trouble, rejection.edits),
+        files_modified=_paths(rejection.edits),
+        signature=trouble.signature,
+    )
+    links = [*_to_edits("rejects", rejection.edits)]
+    links += [Link(kind="evidence", target=one) for one in (*trouble.items, *rejection.undone_by)]
+    return _arc(told, recorded, links, rejection.origin)
+
+
+def changes_said(edits: Iterable[Edited]) -> str:
+    """Return ``"cart.py (total) and running pip install x"``: what was changed, file by file."""
+    files: dict[str, list[Edited]] = {}
+    others: list[str] = []
+    for edit in edits:
+        if edit.sort in ("command", "undo"):
+            others.append(f"running {edit.said}" if edit.sort == "command" else edit.said)
+        else:
+            files.setdefault(edit.path, []).append(edit)
+    said = [_file_said(path, several) for path, several in files.items()]
+    return listed(distinct((*said, *others), 40), _SAID)
+
+
+def _file_said(path: str, edits: Sequence[Edited]) -> str:
+    symbols = listed(distinct((name for edit in edits for name in edit.symbols), 12), _SAID)
+    became = edits[0].said if len(edits) == 1 else ""
+    inside = ": ".join(filter(None, (symbols, became)))
+    return f"{path} ({inside})" if inside else path
+
+
+def _failure(trouble: Trouble) -> str:
+    times = f" {counted(trouble.runs, 'time')}" if trouble.runs > 1 else ""
+    said = f": {trouble.said}" if trouble.said else ""
+    error = f"; first {trouble.error}" if trouble.error else ""
+    return one_line(f"{trouble.head} failed{times}{said}{error}", 500).rstrip(".")
+
+
+def _error(trouble: Trouble) -> str:
+    return trouble.error or next(iter(trouble.tests), "") or f"{trouble.head} failed"
+
+
+def _facts(troubles: Sequence[Trouble], edits: Sequence[Edited], last: str) -> tuple[str, ...]:
+    facts = [f"$ {troubles[0].head}"]
+    facts += (f"error: {one.error}" for one in troubles if one.error)
+    facts += (
+        f"then: {one.last_error}" for one in troubles if one.last_error not in ("", one.error)
+    )
+    facts += (f"changed {changes_said([edit])}" for edit in edits)
+    return distinct((one_line(fact, FACT) for fact in (*facts[: FACTS - 1], last)), FACTS)
+
+
+def _concepts(trouble: Trouble, edits: Sequence[Edited]) -> tuple[str, ...]:
+    symbols = distinct((name for edit in edits for name in edit.symbols), 6)
+    return concepts.together(
+        concepts.of_tools((trouble.of.tool,)), concepts.of_files(_paths(edits)[:3], symbols)
+    )
+
+
+def _paths(edits: Iterable[Edited]) -> tuple[str, ...]:
+    return distinct((edit.path for edit in edits), 40)
+
+
+def _to_edits(kind: str, edits: Iterable[Edited]) -> list[Link]:
+    return [Link(kind=kind, target=one) for one in dict.fromkeys(edit.item for edit in edits)]
+
+
+def _arc(
+    told: Told, recorded: Recorded, links: Sequence[Link], origin: Origin | None = None
+) -> Item:
+    made = item(told, recorded, origin=origin)
+    seq = origin.seq if origin else recorded.seq
+    event = origin.event if origin else recorded.event.id
+    return replace(
+        made,
+        id=item_id(seq, "arc"),
+        uuid=item_uuid(event, made.created_ms, "arc"),
+        links=tuple(links),
+    )

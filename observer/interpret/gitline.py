@@ -1,0 +1,180 @@
+"""What a git command does to work that is there: takes it back, sets it aside, goes elsewhere.
+
+Part of interpretation (step 6). Commits and rewrites tell of themselves through git's hooks; these
+are the commands that no hook tells of, or whose words say more than the hook does.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Literal
+
+from observer.events import Value
+from observer.interpret.commandline import Part, name_of, parts_of
+from observer.interpret.wording import word_set
+
+Deed = Literal["restore", "reset", "uncommit", "aside", "back", "drop", "clean", "switch", "branch"]
+
+_WITH_VALUE = word_set("-s --source -b -B -c -C --orphan -m --message")
+_GLOBAL_WITH_VALUE = word_set("-C -c --git-dir --work-tree --namespace")
+_HEAD_NOW = re.compile(r"HEAD is now at ([0-9a-f]{7,64})")
+_BACK = re.compile(r"(?:HEAD|@)(?:\^{1,9}|~\d{0,3}|\^)?\Z")
+_HASH = re.compile(r"[0-9a-f]{7,64}\Z")
+
+
+class Act(Value):
+    """What a git command does.
+
+    `restore` takes back changes of `paths` (all files where there are none) that are not
+    committed; `reset` those of all files, and the commits behind `to`; `uncommit` leaves the
+    changes of those commits in the files. `aside`, `back` and `drop` are of the stash; `clean`
+    deletes files that are not committed. `switch` goes to the branch or commit `to`, `branch`
+    begins one where HEAD is.
+
+    `to` may be a count of commits (`~2`) or the beginning of a hash; with `restore`, the commit
+    that the files are taken from.
+    """
+
+    deed: Deed
+    paths: tuple[str, ...] = ()
+    to: str = ""
+
+
+def acts(command: str) -> bool:
+    """Tell whether a command line holds such a command."""
+    return "git" in command and any(map(read, parts_of(command)))
+
+
+def read(part: Part, output: str = "") -> Act | None:
+    """Read a simple command; None if it does none of this."""
+    if name_of(part.words[0]) != "git":
+        return None
+    words = _behind_globals(part.words[1:])
+    reader = _READERS.get(words[0]) if words else None
+    return reader(words[1:], output) if reader else None
+
+
+def _behind_globals(words: list[str]) -> list[str]:
+    while words and words[0].startswith("-"):
+        words = words[2 if words[0] in _GLOBAL_WITH_VALUE else 1 :]
+    return words
+
+
+def _split(words: list[str]) -> tuple[set[str], list[str], list[str] | None]:
+    """Return the options, the plain words, and those behind `--`, None without one."""
+    paths: list[str] | None = None
+    if "--" in words:
+        at = words.index("--")
+        words, paths = words[:at], words[at + 1 :]
+    plain = [
+        word
+        for place, word in enumerate(words)
+        if not word.startswith("-") and (not place or words[place - 1] not in _WITH_VALUE)
+    ]
+    return {word for word in words if word.startswith("-")}, plain, paths
+
+
+def _checkout(words: list[str], _output: str) -> Act | None:
+    options, plain, paths = _split(words)
+    if options & {"-b", "-B", "--orphan"}:
+        return _begun(words)
+    if paths is not None:
+        return Act(deed="restore", paths=_places(paths), to=_named("".join(plain[:1])))
+    if not plain:
+        return None
+    if len(plain) == 1 and not _is_path(plain[0]):
+        return Act(deed="switch", to=plain[0])
+    start = 0 if _is_path(plain[0]) else 1
+    return Act(deed="restore", paths=_places(plain[start:]), to=_named(plain[0]) if start else "")
+
+
+def _switch(words: list[str], _output: str) -> Act | None:
+    options, plain, _ = _split(words)
+    if options & {"-c", "-C", "--create", "--orphan"}:
+        return _begun(words)
+    return Act(deed="switch", to=plain[0]) if plain else None
+
+
+def _begun(words: list[str]) -> Act | None:
+    """Read `-b NAME [START]`: with a start it goes elsewhere."""
+    names = [word for word in words if not word.startswith("-")]
+    if not names:
+        return None
+    return Act(deed="branch" if len(names) == 1 else "switch", to=names[0])
+
+
+def _restore(words: list[str], _output: str) -> Act | None:
+    options, plain, paths = _split(words)
+    if "--staged" in options and "--worktree" not in options and "-W" not in options:
+        return None
+    source = next((word for word in words if word.startswith(("--source=", "-s"))), "")
+    to = source.removeprefix("--source=").removeprefix("-s") or _behind(words, "-s", "--source")
+    return Act(deed="restore", paths=_places([*plain, *(paths or [])]), to=_named(to))
+
+
+def _behind(words: list[str], *options: str) -> str:
+    return next(
+        (then for word, then in itertools.pairwise(words) if word in options),
+        "",
+    )
+
+
+def _reset(words: list[str], output: str) -> Act | None:
+    options, plain, paths = _split(words)
+    to = plain[0] if plain else "HEAD"
+    if paths or len(plain) > 1 or _is_path(to):
+        return None
+    if "--hard" in options:
+        now = _HEAD_NOW.search(output)
+        return Act(deed="reset", to=now.group(1) if now else _named(to))
+    return Act(deed="uncommit", to=_named(to)) if _named(to) != "~0" else None
+
+
+def _named(to: str) -> str:
+    """Return `~2` for `HEAD~2` and `HEAD^^`, a hash as it is, nothing for other names."""
+    if _BACK.match(to):
+        tail = to.lstrip("HEAD@")
+        return f"~{len(tail) if tail.startswith('^') else tail[1:] or int(bool(tail))}"
+    return to if _HASH.match(to) else ""
+
+
+def _stash(words: list[str], output: str) -> Act | None:
+    verb = next((word for word in words if not word.startswith("-")), "push")
+    if verb == "push":
+        _, plain, paths = _split([word for word in words if word != "push"])
+        return (
+            None
+            if "No local changes" in output
+            else Act(deed="aside", paths=_places(paths or plain))
+        )
+    deeds: dict[str, Deed] = {"pop": "back", "apply": "back", "drop": "drop", "clear": "drop"}
+    return Act(deed=deeds[verb]) if verb in deeds else None
+
+
+def _clean(words: list[str], _output: str) -> Act | None:
+    options, plain, paths = _split(words)
+    forced = any("f" in option or option == "--force" for option in options)
+    dry = any("n" in option.lstrip("-") for option in options if not option.startswith("--"))
+    return Act(deed="clean", paths=_places(paths or plain)) if forced and not dry else None
+
+
+def _places(paths: list[str]) -> tuple[str, ...]:
+    """Return the paths; nothing where they are everything."""
+    named = [path.strip("'\"").removeprefix("./").rstrip("/") for path in paths]
+    return () if any(path in {"", ".", ":/", "*", ":"} for path in named) else tuple(named[:40])
+
+
+def _is_path(word: str) -> bool:
+    name = word.rpartition("/")[2]
+    return word in {".", ":/"} or word.startswith("./") or "." in name.strip(".")
+
+
+_READERS = {
+    "checkout": _checkout,
+    "switch": _switch,
+    "restore": _restore,
+    "reset": _reset,
+    "stash": _stash,
+    "clean": _clean,
+}

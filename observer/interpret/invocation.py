@@ -1,0 +1,199 @@
+"""When two commands are the same check, and when a pass of one answers a failure of the other.
+
+Part of interpretation (step 6). `pytest -x tests/cart` and `python -m pytest tests/cart -q` are
+the same; `pytest tests` covers both; `pytest tests/cart/test_total.py` covers a failure of theirs
+if all the tests that failed are in there. Of programs that are not known as tests or checkers,
+only the same words are the same command.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+
+from observer.events import Value
+from observer.interpret import commandline
+from observer.interpret.commandline import Part, name_of
+from observer.interpret.verdict import Verdict
+from observer.interpret.wording import one_line, relative, word_set
+
+_JS = "jest vitest mocha ava tap tsc eslint prettier biome npm yarn pnpm bun deno node"
+FAMILIES = {
+    tool: family
+    for family, tools in {
+        "python": "pytest py.test unittest mypy ruff flake8 pylint black pyright tox nox python "
+        "python3 isort",
+        "javascript": _JS,
+        "go": "go golangci-lint staticcheck gofmt",
+        "rust": "cargo rustc",
+        "java": "mvn mvnw gradle gradlew javac",
+        "csharp": "dotnet",
+        "ruby": "rspec rubocop rake ruby",
+        "php": "phpunit phpstan composer php",
+    }.items()
+    for tool in tools.split()
+}
+"""Program -> the family of languages that it judges."""
+
+_SELECTING = word_set(
+    """
+    pytest py.test unittest jest vitest mocha rspec phpunit mypy ruff eslint pylint flake8 pyright
+    black go cargo node tsc rubocop npm yarn pnpm bun phpstan
+    """
+)
+"""Programs whose further words choose a part of what they check."""
+_WITH_VERB = word_set("npm yarn pnpm bun cargo go ruff deno dotnet node composer")
+_RUN = word_set("run run-script test:")
+_CHOOSING = word_set(
+    "-k -m -t -run --run --testNamePattern --testPathPattern --filter -p --package --grep -g -e"
+    " --test --example --only"
+)
+_AGAIN = word_set("--lf --last-failed --ff --failed-first --onlyFailures -f --only-failures")
+_LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures")
+_QUIET = re.compile(
+    r"-[qvsx]+\Z|-r[a-zA-Z]+\Z|--(?:quiet|verbose|exitfirst|no-header|silent|runInBand|watchAll=false"
+    r"|no-cov|nocapture|show-output|ci|passWithNoTests|bail|capture=\w+|reporter=\w+|sw"
+    r"|(?:tb|color|colour|colors|durations|maxfail|cov[a-z-]*)(?:=\S*)?)\Z|-(?:n|j)\d*\Z|-count=1\Z"
+)
+_WITH_VALUE = word_set("-n -j --tb --maxfail --color --durations --reporter --cov")
+_WRITING = word_set("2>&1 2>/dev/null >/dev/null")
+
+
+class Invocation(Value):
+    """A command as far as it says what is checked.
+
+    `folder` is where, relative to the project; `program` what checks, its options with it;
+    `targets` which part, sorted, nothing for all of it. `again` is a run of what failed last.
+    """
+
+    program: str
+    tool: str = ""
+    folder: str = ""
+    targets: tuple[str, ...] = ()
+    again: bool = False
+
+    @property
+    def family(self) -> str:
+        """The family of languages that it judges, if known."""
+        return FAMILIES.get(self.tool, "")
+
+
+def read(command: str, verdict: Verdict, *, root: str, cwd: str) -> Invocation | None:
+    """Return what a command line checks, as the part of it that its verdict is about.
+
+    None if it only looks, or is about git's own affairs.
+    """
+    parts = commandline.parts_of(command)
+    folder = folder_of(parts, root, cwd)
+    able = [part for part in parts if part.sign != "|" and not part.looks and not _is_aside(part)]
+    if not able:
+        return None
+    spoken = [part for part in able if name_of(part.words[0]) == verdict.tool]
+    words = [word for word in (spoken or able)[-1].words if word not in _WRITING]
+    tool = name_of(words[0])
+    if tool not in _SELECTING:
+        program = one_line(" ".join([tool, *words[1:]]), 300)
+        return Invocation(program=program, tool=tool, folder=folder)
+    return _selecting(tool, words[1:], folder)
+
+
+def _selecting(tool: str, words: list[str], folder: str) -> Invocation:
+    program = [tool]
+    if tool in _WITH_VERB and words and not words[0].startswith("-"):
+        program.append("run" if words[0] in _RUN else words[0])
+        words = words[1:]
+        if program[-1] == "run" and words:
+            program[-1] = words[0]
+            words = words[1:]
+    options, targets = _sorted(words)
+    return Invocation(
+        program=one_line(" ".join([*program, *sorted(options)]), 300),
+        tool=tool,
+        folder=folder,
+        targets=tuple(sorted({_target(word) for word in targets} - {""}))[:20],
+        again=bool(_LAST_FAILED & set(words)),
+    )
+
+
+def _sorted(words: list[str]) -> tuple[list[str], list[str]]:
+    """Part what chooses a part from other options; those that change no result are left out."""
+    options: list[str] = []
+    targets: list[str] = []
+    before = ""
+    for word in words:
+        name, _, value = word.partition("=")
+        if before in _CHOOSING:
+            targets.append(word)
+        elif name in _CHOOSING and value:
+            targets.append(value)
+        elif not word.startswith("-") and before not in _WITH_VALUE:
+            targets.append(word)
+        elif word not in _CHOOSING | _AGAIN and not _QUIET.match(word) and word != "--":
+            options.append(word)
+        before = word
+    return [word for word in options if word not in _WITH_VALUE], targets
+
+
+def _target(word: str) -> str:
+    """Return a target without quotes and pattern ends; nothing for all."""
+    plain = word.strip("'\"^$").removesuffix("...").removeprefix("./").rstrip("/")
+    return one_line("" if plain == "." else plain, 200)
+
+
+def folder_of(parts: Iterable[Part], root: str, cwd: str) -> str:
+    """Return where a command line ends up, relative to the project, empty for its root."""
+    folder = cwd
+    for part in parts:
+        if part.words[0] == "cd" and len(part.words) > 1:
+            folder = posixpath.join(folder, part.words[1].strip("'\""))
+    shown = relative(folder, root) if folder else ""
+    return "" if shown == root.rstrip("/") else shown
+
+
+def _is_aside(part: Part) -> bool:
+    return name_of(part.words[0]) in {"git", "cd", "export", "source", ".", "set", "unset", "gh"}
+
+
+def answers(passed: Invocation, failed: Invocation, tests: Iterable[str], place: str) -> bool:
+    """Tell whether a pass answers a failure.
+
+    Args:
+        passed: what passed.
+        failed: what had failed.
+        tests: all the tests that had failed; empty if they are not all known.
+        place: where the one error was; empty if there were more, or nothing tells.
+    """
+    if not is_kin(passed, failed):
+        return False
+    if passed.again or includes(passed, failed):
+        return True
+    names = [*tests] or ([place] if place else [])
+    return bool(names) and all(chooses(passed, name) for name in names)
+
+
+def is_kin(one: Invocation, other: Invocation) -> bool:
+    """Tell whether both run the same program in the same folder."""
+    return (one.program, one.folder) == (other.program, other.folder)
+
+
+def includes(wide: Invocation, narrow: Invocation) -> bool:
+    """Tell whether all that one checks is checked by the other, as far as the words tell."""
+    if wide.again or narrow.again:
+        return wide.again == narrow.again
+    return not wide.targets or (
+        bool(narrow.targets)
+        and all(any(_inside(name, place) for place in wide.targets) for name in narrow.targets)
+    )
+
+
+def chooses(invocation: Invocation, name: str) -> bool:
+    """Tell whether a test or file of this name is among what is checked."""
+    return not invocation.targets or any(
+        _inside(name, place) or place in re.split(r"::|[ /.\[(:>]", name)
+        for place in invocation.targets
+    )
+
+
+def _inside(name: str, place: str) -> bool:
+    return name == place or (name.startswith(place) and name[len(place)] in "/:[.")
