@@ -12,6 +12,7 @@ from observer.recall.why import Change
 
 NOT_REMEMBERED = "no session is remembered from then"
 HASH_CHARS = 10
+MESSAGE_CHARS = 500
 
 
 def why(told: Why) -> str:
@@ -38,11 +39,13 @@ def _subject(told: Why) -> str:
 
 def _change(change: Change, *, total: int) -> Iterator[str]:
     yield _origin(change, total=total)
+    if change.commit and change.commit.narrative:
+        yield f"  {'said':9} {one_line(change.commit.narrative, MESSAGE_CHARS)}"
     for session in change.sessions:
         name = one_line(session.external, 40)
-        yield f"  session   {session.client} {name}, {minute(session.started_ms)}"
+        yield f"  {'session':9} {session.client} {name}, {minute(session.started_ms)}"
     if not change.sessions:
-        yield f"  session   {NOT_REMEMBERED}"
+        yield f"  {'session':9} {NOT_REMEMBERED}"
     yield from _told("asked", change.asked)
     yield from _told("edited", change.edits)
     yield from _told("tried", change.tried)

@@ -96,7 +96,7 @@ class Work:
         if not is_told:
             return 0
         self.now_s -= 10  # the hook tells it in the same second
-        commit = Commit(hash=self.head(), subject=subject)
+        commit = Commit(hash=self.head())
         return self.tell(commit, session)
 
     def head(self) -> str:
@@ -266,6 +266,13 @@ def test_the_text_names_what_can_be_fetched(work: Work, told: Told) -> None:
     assert lines[2].startswith(f"#{told.second} commit {work.head()[:10]} Refuse expired tokens · ")
     for label, item in (("asked", told.asked), ("edited", told.edited), ("checked", told.green)):
         assert any(line.startswith(f"  {label:9} #{item} ") for line in lines)
+
+
+def test_what_a_commit_says_of_itself_is_told(work: Work, told: Told) -> None:
+    work.write("a = 1\n", "limits.py")
+    work.commit("Set a limit\n\nMore than one broke the printer.")
+    text = story.why(work.why("limits.py:1"))
+    assert "  said      More than one broke the printer." in text
 
 
 def test_a_tool_answers_with_ids(work: Work, told: Told) -> None:

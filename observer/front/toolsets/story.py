@@ -36,6 +36,7 @@ class Made(Row):
 
     hash: str | None
     subject: str | None
+    message: str | None
     author: str | None
     authored_at: str | None
     lines: int
@@ -115,6 +116,7 @@ def _made(change: Change) -> Made:
     return Made(
         hash=origin.hash or None,
         subject=origin.subject or None,
+        message=(change.commit and change.commit.narrative) or None,
         author=origin.author or None,
         authored_at=iso(origin.authored_ms) if origin.authored_ms else None,
         lines=origin.lines,
