@@ -14,10 +14,11 @@ import msgspec
 from observer import client
 from observer.capture.clients import generic
 from observer.capture.clients.attribution import attribute
-from observer.cli.output import emit, json_option, say
+from observer.cli.output import emit, json_option, note, say
 from observer.clock import now_ms
 from observer.errors import BadInput, ObserverError
-from observer.events import Scope
+from observer.events import Layer, Scope
+from observer.front.narrowing import coming_ms
 from observer.paths import home
 from observer.spool import Spool
 
@@ -36,34 +37,55 @@ from observer.spool import Spool
     type=click.Choice(get_args(Scope)),
     help="Who it is for.",
 )
+@click.option("--layer", type=click.Choice(get_args(Layer)), help="If not what the type says.")
+@click.option("--tag", "tags", multiple=True, help="A tag; may be repeated.")
+@click.option("--supersedes", type=int, multiple=True, help="Id of a note that no longer holds.")
+@click.option("--amends", type=int, multiple=True, help="Id of a note that this corrects.")
+@click.option("--expires", default="", help="When it stops to hold: 2027-01-31, or 30d from now.")
 @click.option("--project", "-p", help="Name, folder or remote; the one around the current folder.")
 @json_option
 def remember_command(
     *,
     content: tuple[str, ...],
-    project: str | None,
+    expires: str,
     as_json: bool,
     **fields: Any,  # noqa: ANN401 - the options above
 ) -> None:
     """Keep a note on purpose: a decision, a constraint, a preference; - reads it from stdin."""
     text = sys.stdin.read() if content == ("-",) else " ".join(content)
     client.ensure_daemon(home())
-    asked = {**fields, "content": text, "project": project, "cwd": str(Path.cwd())}
-    kept = client.call(home(), "POST", "/remember", asked)
+    # A command that an agent runs in its shell is the agent's.
+    author = attribute(os.environ).author
+    until = coming_ms(expires, now_ms=now_ms())
+    asked = {**fields, "content": text, "cwd": str(Path.cwd()), "author": author}
+    kept = client.call(home(), "POST", "/remember", {**asked, "expires_ms": until})
     if as_json:
         emit(kept)
         return
     where = f" in {kept['project']}" if kept["project"] else ""
     say(f"{'updated' if kept['updated'] else 'remembered'} as #{kept['id']}{where}")
+    _remark(kept)
+
+
+def _remark(kept: dict[str, Any]) -> None:
+    if kept["approval"] == "provisional":
+        note(f"it waits for a person: observer note approve {kept['id']}")
+    if kept["suspicion"]:
+        note(f"it reads like an order to a model ({kept['suspicion']}), and is put before none")
+    for near in kept["similar"]:
+        note(f"similar: #{near['id']} {near['title']} ({near['score']:.0%})")
+    if kept["dangling"]:
+        note("no note is called so yet: " + ", ".join(kept["dangling"]))
 
 
 @click.command("forget", epilog="Example: observer forget 142")
 @click.argument("item_id", type=int, metavar="ID")
 @json_option
 def forget_command(*, item_id: int, as_json: bool) -> None:
-    """Delete an item by its exact id."""
+    """Delete an item by its exact id; a note comes back with `observer note undo`."""
     client.ensure_daemon(home())
-    answer = client.call(home(), "POST", "/forget", {"id": item_id})
+    asked = {"id": item_id, "author": attribute(os.environ).author}
+    answer = client.call(home(), "POST", "/forget", asked)
     if as_json:
         emit(answer)
     else:

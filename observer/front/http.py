@@ -26,9 +26,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from observer.errors import BadInput, NotFound, ObserverError, StoreUnavailable
+from observer.errors import BadInput, ObserverError, StoreUnavailable
 from observer.events import Value
-from observer.memory import Memory, Note
+from observer.front import noting
+from observer.memory import Memory
 
 logger = logging.getLogger(__name__)
 
@@ -121,19 +122,6 @@ class Mounted(Protocol):
         """Answer one request."""
 
 
-class Forgetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The body of POST /forget."""
-
-    id: int
-
-
-class Remembering(Note, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The body of POST /remember: a note, and its project: named, or the one around `cwd`."""
-
-    project: str | None = None
-    cwd: str = ""
-
-
 def app(doings: Doings, mcp: Mounted, *, guard: Guard | None = None) -> Starlette:
     """Return the application for one listener; a Unix socket needs no guard."""
     routes = _Routes(doings)
@@ -143,6 +131,7 @@ def app(doings: Doings, mcp: Mounted, *, guard: Guard | None = None) -> Starlett
         Route("/schema/events", routes.schema, methods=["GET"]),
         Route("/remember", routes.remember, methods=["POST"]),
         Route("/forget", routes.forget, methods=["POST"]),
+        Route("/note", routes.note, methods=["POST"]),
         # No GET: the endpoint is stateless, so there is nothing to listen to between requests.
         Route("/mcp", mcp, methods=["POST"]),
         Route("/mcp/{toolset}", mcp, methods=["POST"]),
@@ -180,25 +169,17 @@ class _Routes:
         return _json(await _written(partial(self._doings.post, body)))
 
     async def remember(self, request: Request) -> Response:
-        asked = _decoded(await _body(request), Remembering)
-        note = msgspec.convert(asked, Note, from_attributes=True)
-        remember = partial(
-            self._doings.memory.notes.remember, note, project=asked.project, folder=asked.cwd
-        )
-        kept = await _written(remember)
-        answer = {
-            "id": kept.item.id,
-            "uuid": kept.item.uuid,
-            "updated": kept.updated,
-            "project": kept.project,
-        }
-        return _json(answer, status=200 if kept.updated else 201)
+        body = await _body(request)
+        kept = await _written(partial(noting.remember, self._doings.memory, body))
+        return _json(kept, status=200 if kept["updated"] else 201)
 
     async def forget(self, request: Request) -> Response:
-        asked = _decoded(await _body(request), Forgetting)
-        if not await _written(partial(self._doings.memory.notes.forget, asked.id)):
-            raise NotFound(f"no item {asked.id}", hint="search for it first")
-        return _json({"id": asked.id, "deleted": True})
+        body = await _body(request)
+        return _json(await _written(partial(noting.forget, self._doings.memory, body)))
+
+    async def note(self, request: Request) -> Response:
+        body = await _body(request)
+        return _json(await _written(partial(noting.change, self._doings.memory, body)))
 
     async def shutdown(self, _request: Request) -> Response:
         self._doings.stop()
@@ -253,13 +234,6 @@ async def _body(request: Request) -> bytes:
     except ClientDisconnect as error:
         raise BadInput("the client left before it had sent the body") from error
     return b"".join(parts)
-
-
-def _decoded(body: bytes, shape: type[T]) -> T:
-    try:
-        return msgspec.json.decode(body, type=shape)
-    except (msgspec.DecodeError, RecursionError) as error:
-        raise BadInput(f"the body is refused: {error}", hint="send JSON as documented") from error
 
 
 async def _written(work: Callable[[], T]) -> T:

@@ -40,6 +40,16 @@ def narrow(  # noqa: PLR0913 - one of each, all optional
     )
 
 
+def coming_ms(text: str, *, now_ms: int) -> int | None:
+    """Return a time to come: as `moment_ms`, but ``30d`` is from now.
+
+    Raises:
+        BadInput: it cannot be read.
+    """
+    at_ms = moment_ms(text, now_ms=now_ms)
+    return 2 * now_ms - at_ms if at_ms and _AGO.fullmatch(text.strip()) else at_ms
+
+
 def moment_ms(text: str, *, now_ms: int) -> int | None:
     """Return a time such as ``2026-11-21``, ``2026-11-21T09:30`` or ``7d`` (ago) in ms, UTC.
 

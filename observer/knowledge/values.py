@@ -37,7 +37,7 @@ class Note(Value):
     metadata: dict[str, Any] | None = None  # Any: the author's own JSON
 
 
-class Changes(Value):
+class Changes(Value, forbid_unknown_fields=True):
     """What to change of a note; None leaves a field as it is.
 
     `tags` and `metadata` are the whole new ones. An `expires_ms` of 0 means never.

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from observer.errors import Ambiguous, BadInput, StoreUnavailable
 from observer.front.http import BODY_BYTES, Doings, Guard, Receipt, app
 from observer.front.mcp import McpFront, McpHttp
-from observer.memory import Memory
+from observer.memory import Memory, Note
 
 TOKEN = "not-a-" + "real-token"
 PORT = 8765
@@ -164,7 +164,7 @@ def test_a_note_is_remembered_and_forgotten(client: TestClient) -> None:
         ("/remember", b'{"content":"x","scope":"world"}', 400),
         ("/remember", b"[" * 100_000, 400),
         ("/remember", b"\xff", 400),
-        ("/forget", b'{"id":"x"}', 400),
+        ("/forget", b'{"id":"x"}', 404),
         ("/forget", b"", 400),
     ],
 )
@@ -247,3 +247,39 @@ def test_a_request_knows_nothing_of_the_folder_of_another(
 
 def test_an_unknown_toolset_is_not_found(client: TestClient) -> None:
     assert rpc(client, "/mcp/nothing").status_code == 404
+
+
+def test_a_note_is_changed_linked_and_taken_back(client: TestClient) -> None:
+    old = client.post("/remember", json={"content": "Use cookies", "project": "my-api"}).json()[
+        "id"
+    ]
+    new = client.post("/remember", json={"content": "Use JWT", "project": "my-api"}).json()["id"]
+
+    def ask(action: str, **more: Any) -> Any:
+        return client.post("/note", json={"action": action, "id": new, **more})
+
+    assert ask("edit", changes={"tags": ["auth"]}).json()["tags"] == ["auth"]
+    assert ask("link", target=old, kind="supersedes").status_code == 200
+    assert ask("unlink", target=old).status_code == 200
+    assert ask("undo").json()["tags"] == ["auth"]
+    assert ask("approve", author="person").json()["approval"] == "approved"
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        pytest.param({"action": "approve", "id": 1}, 403, id="an agent approves"),
+        pytest.param({"action": "undo", "id": 999_999}, 404, id="unknown"),
+        pytest.param({"action": "undo", "id": "jwt stateless"}, 409, id="vague"),
+        pytest.param({"action": "edit", "id": 52, "changes": {"content": "x"}}, 403, id="the past"),
+        pytest.param({"action": "edit", "id": 52, "changes": {"colour": 1}}, 400, id="no field"),
+        pytest.param({"action": "burn", "id": 52}, 400, id="no action"),
+    ],
+)
+def test_a_change_that_is_not_allowed_is_refused(
+    client: TestClient, memory: Memory, body: dict[str, Any], status: int
+) -> None:
+    kept = memory.notes.remember(Note(content="JWT, stateless", type="decision"), project="my-api")
+    if body["id"] == 52:
+        body = body | {"id": kept.item.id}
+    assert client.post("/note", json=body).status_code == status

@@ -1,0 +1,78 @@
+"""Notes on the command line, with a daemon of its own where something is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer import client
+from observer.paths import Home
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is a project, and a shell that is a person's."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "pyproject.toml").touch()
+    monkeypatch.chdir(folder)
+    for name in ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "AI_AGENT", "AGENT"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+@pytest.fixture
+def daemon(home: Home, here: Path) -> Iterator[Home]:
+    yield home
+    client.stop(home, wait_s=30.0)
+
+
+def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = run("remember", "Tests need Redis, see [[CI]]", "--tag", "ci", "--title", "Redis")
+    assert first.code == 0, first.err
+    assert "no note is called so yet: CI" in first.err
+    item = first.out.split("#")[1].split()[0]
+    assert run("note", "edit", item, "Tests need Redis 7").out == f"#{item} Redis\n"
+    assert "Tests need Redis 7" in run("note", "show", item).out
+    assert run("note", "edit", item).code == 2
+    assert run("note", "undo", item).code == 0
+    told = run("note", "history", item).out.splitlines()
+    assert [line.split(" by ")[0].split()[-1] for line in told] == [
+        "remember",
+        "revise",
+        "undo",
+    ]
+    assert run("note", "list", "--tag", "ci").out.startswith(f"#{item} fact · Redis")
+    assert run("note", "list", "--layer", "rule").out == "no notes\n"
+    assert run("note", "links", item).out == "-> wiki (nothing yet) CI\n"
+    assert run("forget", item).code == 0
+    assert run("note", "show", item).code == 3
+    assert run("note", "undo", item, "--json").json["content"] == "Tests need Redis, see [[CI]]"
+    second = run("remember", "Tests need Redis 8", "--json", "--supersedes", item).json["id"]
+    assert f"<- supersedes #{second}" in run("note", "links", item).out
+    assert run("note", "link", str(second), item, "--kind", "supersedes", "--remove").code == 0
+    assert run("note", "links", str(second)).out == "no links\n"
+    assert run("note", "link", str(second), item).code == 0
+    assert run("note", "link", str(second), "x", "--remove").code == 2
+    links = run("note", "links", str(second), "--json").json
+    assert links["out"] == [{"kind": "explicit", "title": "Redis", "id": int(item)}]
+    monkeypatch.setenv("CLAUDECODE", "1")
+    rule = run("remember", "Never push", "--type", "rule")
+    assert "observer note approve" in rule.err
+    number = rule.out.split("#")[1].split()[0]
+    assert run("note", "approve", number).code == 2
+    assert f"#{number}" in run("note", "list", "--waiting").out
+    monkeypatch.delenv("CLAUDECODE")
+    assert "(approved)" in run("note", "approve", number).out
+    assert run("note", "list", "--waiting").out == "no notes\n"
+    assert [v["action"] for v in run("note", "history", number, "--json").json] == [
+        "remember",
+        "approve",
+    ]
+    assert run("note", "list", "--json").json[0]["approval"] == "approved"
+    assert run("note", "show", number, "--json").json["layer"] == "rule"
