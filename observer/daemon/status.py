@@ -12,6 +12,7 @@ from observer.client import PROTOCOL, call, daemon_pid
 from observer.clock import now_ms
 from observer.config import Settings
 from observer.errors import DaemonUnavailable, StoreUnavailable
+from observer.interpret.wording import counted
 from observer.model import Spending, iso
 from observer.paths import Home
 from observer.spool import Spool
@@ -152,7 +153,8 @@ def llm_status(settings: Settings, store: Store | None = None) -> LlmStatus:
 
 def spent(llm: LlmStatus) -> str:
     """Say what the language model cost today, and whether it may cost more."""
-    told = f"{llm.tokens_today:,} of {llm.daily_tokens:,} tokens, {llm.requests_today:,} requests"
+    requests = counted(llm.requests_today, "request")
+    told = f"{llm.tokens_today:,} of {llm.daily_tokens:,} tokens, {requests}"
     return f"{told}; no more until midnight UTC" if llm.is_spent else told
 
 

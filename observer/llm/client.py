@@ -43,8 +43,6 @@ class AskFailed(ObserverError):
         is_asked_wrong: the same question will fail again; another one may not.
     """
 
-    code = "llm-failed"
-
     def __init__(
         self,
         message: str,

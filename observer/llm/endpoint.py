@@ -36,16 +36,17 @@ class Endpoint(NamedTuple):
         return urlsplit(self.url)._replace(query="").geturl().removesuffix(_PATH)
 
 
-def endpoint(
-    settings: Settings, home: Home, environ: Mapping[str, str] = os.environ
-) -> Endpoint | None:
-    """Return the endpoint that the settings name; None if they name none.
+def endpoint(settings: Settings, home: Home, environ: Mapping[str, str] = os.environ) -> Endpoint:
+    """Return the endpoint that the settings name.
 
     Raises:
         ConfigInvalid: the address is none, no model is named, or the key's file is open to others.
     """
     if not settings.llm_url:
-        return None
+        raise ConfigInvalid(
+            "no language model is configured",
+            hint="run: observer config set llm_url URL, observer config set llm_model NAME",
+        )
     if not settings.llm_model:
         raise ConfigInvalid(
             "llm_url is set and llm_model is not", hint="run: observer config set llm_model NAME"

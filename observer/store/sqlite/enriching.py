@@ -10,9 +10,7 @@ from observer.store.sqlite.selecting import Selecting
 
 _CANDIDATE = "deleted_ms IS NULL AND (kind = 'summary' OR discovery_tokens >= 2000)"
 """Word for word the condition of the index `item_enrichable`, which serves no other."""
-_OVER = (
-    "(session_id IS NULL OR session_id NOT IN (SELECT id FROM session WHERE status = 'active'))"
-)
+_OVER = "(session_id IS NULL OR session_id NOT IN (SELECT id FROM session WHERE status = 'active'))"
 _BEHIND = "(enrichment IS NULL OR updated_ms > json_extract(enrichment, '$.as_of_ms'))"
 
 

@@ -1,0 +1,194 @@
+"""`observer llm`, and what other commands say about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from observer import client
+from observer.paths import Home
+
+Observer = Callable[..., Any]
+Until = Callable[..., None]
+
+
+@pytest.fixture
+def configured(home: Home, model: Any, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """Settings that name the stand-in."""
+    monkeypatch.setenv("OBSERVER_LLM_URL", model.url)
+    monkeypatch.setenv("OBSERVER_LLM_MODEL", "tiny")
+    return home
+
+
+def test_it_is_off_by_default(observer: Observer) -> None:
+    assert observer("llm").stdout.startswith("llm      off: ")
+    assert json.loads(observer("llm", "--json").stdout) == {"is_on": False, "status": None}
+
+
+def test_where_it_is_off_doctor_and_status_do_not_mention_it(observer: Observer) -> None:
+    assert "llm" not in observer("doctor").stdout
+    assert "llm" not in observer("status").stdout
+
+
+def test_on_without_a_daemon_it_tells_what_the_store_knows(
+    observer: Observer, configured: Home, model: Any
+) -> None:
+    assert "0 of 200,000 tokens, 0 requests" in observer("llm").stdout
+    observer("post", "prompt", "text=x", "--wait")
+    observer("down")
+    told = json.loads(observer("llm", "--json").stdout)
+    assert told["is_on"]
+    assert (told["status"]["url"], told["status"]["model"]) == (model.url, "tiny")
+
+
+def test_settings_that_cannot_be_used_are_told(
+    observer: Observer, configured: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OBSERVER_LLM_MODEL", "")
+    assert "problem  llm_url is set and llm_model is not" in observer("llm").stdout
+
+
+def test_try_shows_the_answer(observer: Observer, configured: Home, model: Any) -> None:
+    ran = observer("llm", "try")
+    assert ran.returncode == 0
+    assert ran.stdout.startswith(f"tiny at {model.url} answered in ")
+    assert "    learned: Hold the lock until the booking is stored." in ran.stdout
+
+
+def test_try_speaks_json(observer: Observer, configured: Home) -> None:
+    told = json.loads(observer("llm", "try", "--json").stdout)
+    assert (told["tokens"], told["model"]) == (1000, "tiny")
+    assert told["answer"]["concepts"] == ["locking", "double booking"]
+
+
+def test_try_says_what_is_wrong(
+    observer: Observer, configured: Home, model: Any, answered: Any
+) -> None:
+    model.script(answered(b'{"error": {"message": "model \\"tiny\\" not found"}}', status=404))
+    ran = observer("llm", "try")
+    assert ran.returncode == 1
+    assert 'answered 404: model "tiny" not found' in ran.stderr
+    assert "check llm_model (tiny)" in ran.stderr
+
+
+def test_try_says_what_a_model_cannot_do(
+    observer: Observer, configured: Home, model: Any, complete: Any
+) -> None:
+    model.script(complete("Hello! How can I help?"))
+    ran = observer("llm", "try")
+    assert ran.returncode == 2
+    assert "not what was asked for" in ran.stderr
+
+
+def test_try_without_settings_says_how_to_set_them(observer: Observer) -> None:
+    ran = observer("llm", "try")
+    assert ran.returncode == 2
+    assert "observer config set llm_url URL" in ran.stderr
+
+
+class TestWithADaemon:
+    """A real daemon, the real command, a real HTTP server."""
+
+    @pytest.fixture(autouse=True)
+    def _worked(self, configured: Home, observer: Observer, tmp_path: Any) -> None:
+        del configured  # in force before the daemon starts
+        """A session that is over."""
+        folder = tmp_path / "shop"
+        folder.mkdir()
+        (folder / "pyproject.toml").touch()
+        here = {"session": "s1", "cwd": str(folder)}
+        for kind, *fields in (("prompt", "text=fix the cart"), ("session-end",)):
+            told = [f"{name}={value}" for name, value in here.items()]
+            assert observer("post", kind, *fields, *told, "--wait").returncode == 0
+
+    def test_what_the_model_wrote_is_found_shown_and_survives_a_rebuild(
+        self, home: Home, observer: Observer, until: Until, model: Any
+    ) -> None:
+        until(lambda: _llm(home)["tokens_today"] == 1000)
+        for _ in range(2):
+            found = observer("search", "booked")
+            assert "Fix the cart" in found.stdout or "fix the cart" in found.stdout
+            number = found.stdout.partition("#")[2].partition(" ")[0]
+            assert "narrative (by tiny): The cart lost" in observer("show", number).stdout
+            assert observer("rebuild").returncode == 0
+        assert len(model.asked) == 1
+
+    def test_status_and_doctor_tell_what_it_costs(
+        self, home: Home, observer: Observer, until: Until
+    ) -> None:
+        until(lambda: _llm(home)["tokens_today"] == 1000)
+        assert "tiny: 1,000 of 200,000 tokens, 1 request" in observer("status").stdout
+        assert "1,000 of 200,000 tokens" in observer("doctor").stdout
+
+
+@pytest.fixture
+def held(model: Any, answered: Any, complete: Any) -> threading.Event:
+    """A model that thinks until it is let go, and then answers."""
+    gate = threading.Event()
+    model.script(answered(complete(), gate=gate))
+    return gate
+
+
+@pytest.mark.usefixtures("configured")
+def test_a_daemon_killed_amid_a_request_pays_for_one_more_at_most(
+    home: Home, observer: Observer, until: Until, model: Any, held: threading.Event
+) -> None:
+    observer("post", "prompt", "text=fix the cart", "session=s1", "--wait")
+    observer("post", "session-end", "session=s1", "--wait")
+    until(lambda: len(model.asked) == 1)
+    os.kill(client.daemon_pid(home) or 0, signal.SIGKILL)
+    until(lambda: client.daemon_pid(home) is None)
+    held.set()
+    assert observer("up").returncode == 0
+    until(lambda: _llm(home)["tokens_today"] > 1000 and "fix the" in observer("search", "booked").stdout)
+    taken = _llm(home)["tokens_today"] - 1000
+    assert 700 < taken < 2500  # the one whose answer nobody heard
+    assert len(model.asked) == 2
+    assert _llm(home)["requests_today"] == 2
+
+
+@pytest.mark.usefixtures("configured", "held")
+def test_a_daemon_amid_a_request_goes_down_at_once(
+    observer: Observer, until: Until, model: Any
+) -> None:
+    observer("post", "prompt", "text=fix the cart", "session=s1", "--wait")
+    observer("post", "session-end", "session=s1", "--wait")
+    until(lambda: len(model.asked) == 1)
+    begun_s = time.monotonic()
+    assert observer("down").returncode == 0
+    assert time.monotonic() - begun_s < 15
+
+
+@pytest.mark.usefixtures("configured", "held")
+def test_events_are_stored_while_a_model_thinks(
+    observer: Observer, until: Until, model: Any
+) -> None:
+    observer("post", "prompt", "text=fix the cart", "session=s1", "--wait")
+    observer("post", "session-end", "session=s1", "--wait")
+    until(lambda: len(model.asked) == 1)
+    observer("post", "custom", "name=deploy", "--wait")
+    assert "deploy" in observer("search", "deploy").stdout
+
+
+def _llm(home: Home) -> Any:
+    return client.call(home, "GET", "/status")["llm"]
+
+
+@pytest.mark.parametrize("module", ["observer.llm", "observer.daemon.enriching"])
+def test_a_daemon_without_it_imports_nothing_of_it(
+    home: Home, observer: Observer, module: str
+) -> None:
+    code = f"import observer.daemon.daemon, sys; print({module!r} in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ
+    )
+    assert done.stdout == "False\n"
