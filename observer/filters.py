@@ -69,4 +69,5 @@ def touches(path: str, wanted: str) -> bool:
 
 
 def _paths(item: Item) -> tuple[str, ...]:
-    return (*item.files_modified, *item.files_read)
+    moved = (each.path for each in item.standing if each.path)
+    return (*item.files_modified, *item.files_read, *moved)

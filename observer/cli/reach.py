@@ -39,13 +39,14 @@ def open_memory() -> Iterator[Memory]:
         index = Index(here.index, stem=stemmer(), is_owner=False)
         model = LateModel(find(settings.model, here.models))
         index.use(model.id, model.info.dimensions)
-        yield Memory(
+        memory = Memory(
             store,
             owner=config.owner(settings),
             now_ms=now_ms,
             index=index,
             encode=model.encode_patiently,
         )
+        yield memory.at(str(Path.cwd()))
     finally:
         store.close()
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from observer.errors import ObserverError
+from observer.front.standing import labels
 from observer.model import KNOWLEDGE_TYPES, Item, iso
 from observer.recall.card import LINE_CHARS, Line
 from observer.recall.context import Entry, Pack
@@ -52,6 +53,7 @@ def heading(item: Item, name: ProjectName) -> str:
         name(item.project_id),
         minute(item.created_ms),
         "stale" if item.stale_ms is not None else "",
+        *labels(item),
     ]
     return " · ".join(part for part in parts if part)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 
 import msgspec
 
@@ -16,6 +17,7 @@ from observer.errors import Ambiguous, BadInput, NotFound
 from observer.index import Index
 from observer.knowledge import Note, Notes, Record, Remembered
 from observer.memory.inquiry import Why, why
+from observer.memory.seen import SeenFrom
 from observer.memory.usage import Feedback, Usage
 from observer.memory.values import Fetched
 from observer.model import Item, Project, Recorded, Session, item_id
@@ -58,13 +60,20 @@ class Memory:
         feedback: Feedback | None = None,
     ) -> None:
         self.usage = Usage(store, now_ms=now_ms, feedback=feedback)
-        self._store = store
+        self._store: Store = store
         self._index = index
         self._encode = encode
         self._owner = owner
         self._now_ms = now_ms
         self._record = record
+        self._feedback = feedback
         self.notes = Notes(store, owner=owner, now_ms=now_ms, sources=self._sources, record=record)
+
+    def at(self, folder: str) -> Memory:
+        """Return the same memory as it looks from a folder: how items stand in that work tree."""
+        seen = copy(self)
+        seen._store = SeenFrom(self._store, folder)  # noqa: SLF001 - ourselves, once more
+        return seen
 
     def of(self, owner: str) -> Memory:
         """Return the same memory as somebody else sees it: their personal notes, not ours."""
@@ -75,6 +84,7 @@ class Memory:
             index=self._index,
             encode=self._encode,
             record=self._record,
+            feedback=self._feedback,
         )
 
     def search(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -59,6 +60,8 @@ NOT_COMPLETE = "the newest items are not searched yet: the index is being made"
 LEAST_BARE = 0.005
 """Share of items without a vector that is worth a word."""
 
+NOTHING: Mapping[int, float] = MappingProxyType({})
+
 _LEAST = 1e-9
 _NONE = Best(np.zeros(0, np.int64), np.zeros(0, np.float32))
 _LISTS: tuple[tuple[ItemKind, ...], ...] = (("observation", "note"), ("summary",))
@@ -87,13 +90,17 @@ class Candidates:
         self._words: list[str] = columns["words"].tolist()
         self._places = {item_id: place for place, item_id in enumerate(self.ids)}
 
-    def lists(self) -> list[list[int]]:
+    def lists(self, lasting: Mapping[int, float] = NOTHING) -> list[list[int]]:
         """Return the ids of each list, those that fit the query best first; of equals the newest.
 
-        Without kinds in the filters the second list is that of summaries.
+        Without kinds in the filters the second list is that of summaries. `lasting` says by what
+        the worth of some is to be multiplied.
         """
         figures = {name: self._columns[name] for name in COMPARED}
-        order = np.lexsort((-self._columns["ids"], -relevance(**figures)))
+        worth = relevance(**figures)
+        for item_id, factor in lasting.items():
+            worth[self._places[item_id]] *= factor
+        order = np.lexsort((-self._columns["ids"], -worth))
         numbers = self._columns["list"][order]
         ids = self._columns["ids"][order]
         return [ids[numbers == number].tolist() for number in np.unique(numbers)]
@@ -231,8 +238,10 @@ def _among(reader: Reader, wanted: Plan, filters: Filters) -> tuple[NDArray[np.i
     if not expressions:
         return None, ""
     ids = reader.match(f"({') AND ('.join(expressions)})", filters, limit=MOST_MATCHES)
+    if filters.files and not wanted.expression:
+        ids += reader.moved_to(filters.files, limit=MOST_MATCHES)
     cut = f"only the newest {MOST_MATCHES:,} matches were ranked; narrow the query"
-    return np.array(sorted(ids), np.int64), cut if len(ids) == MOST_MATCHES else ""
+    return np.array(sorted(set(ids)), np.int64), cut if len(ids) >= MOST_MATCHES else ""
 
 
 def _share(kinds: tuple[ItemKind, ...]) -> int:

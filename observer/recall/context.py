@@ -19,6 +19,7 @@ from observer.model import KNOWLEDGE_TYPES, Item
 from observer.recall.candidates import Candidates, Sources, candidates
 from observer.recall.card import LAST, LINE_CHARS, CardRequest, Line, card
 from observer.recall.distinct import distinct
+from observer.recall.lasting import lasting
 from observer.recall.past import Uncommitted
 from observer.recall.purse import Costs, Entry, Omitted, Purse
 from observer.recall.query import plan
@@ -176,7 +177,8 @@ def _ranked(sources: Sources, request: PackRequest, found: Candidates) -> list[H
             project_match=1.0 if item.project_id == request.project_id else 0.5,
             usefulness=known.get(item.id, UNKNOWN).weight,
         )
-        hits.append((composite(signals, weights, type_=item.type), item, signals))
+        worth = composite(signals, weights, type_=item.type) * lasting(item.standing)
+        hits.append((worth, item, signals))
     hits.sort(key=lambda hit: (-hit[0], -hit[1].created_ms, -hit[1].id))
     return [Hit(item=item, score=clamped(score), signals=s) for score, item, s in hits]
 

@@ -16,6 +16,7 @@ from observer.filters import Filters
 from observer.model import Item
 from observer.recall.candidates import LEGS, Candidates, Leg, Sources, candidates
 from observer.recall.distinct import distinct
+from observer.recall.lasting import lasting, outranked
 from observer.recall.query import plan
 from observer.recall.rank import COMPARED, Hit, recency, relevance
 from observer.recall.usefulness import UNKNOWN, usefulness
@@ -56,12 +57,12 @@ def search(
     """
     wanted = plan(text)
     found = candidates(sources, wanted, filters, legs=legs)
+    known = sources.reader.standings(found.ids)
     hits: list[Hit] = []
-    for ids in found.lists():
+    for ids in found.lists({item: lasting(told) for item, told in known.items()}):
         hits += _best(_Looking(sources, found, filters, now_ms), ids, limit)
-    return Found(
-        hits=tuple(sorted(hits, key=_order)), notice=wanted.notice, degraded=found.degraded
-    )
+    hits = sorted(outranked(hits), key=_order)
+    return Found(hits=tuple(hits), notice=wanted.notice, degraded=found.degraded)
 
 
 class _Looking(NamedTuple):
@@ -83,6 +84,7 @@ class _Looking(NamedTuple):
         signals = self.found.signals(item.id, recency(item.created_ms, now_ms=self.now_ms))
         signals = msgspec.structs.replace(signals, usefulness=weight)
         score = relevance(**{name: getattr(signals, name) for name in COMPARED})
+        score *= lasting(item.standing)
         return Hit(item=item, score=score, signals=signals)
 
 

@@ -40,7 +40,8 @@ def _elsewhere(
     is_same_code = bool(landed) and not off
     was_rewritten = mooring.branch == branch and not off
     if not is_same_code and not was_rewritten:
-        yield Standing(reason="elsewhere", branch=mooring.branch, commit=mooring.base)
+        where = "" if mooring.branch == branch else mooring.branch
+        yield Standing(reason="elsewhere", branch=where, commit=mooring.base)
 
 
 def _moved_on(off: Sequence[Anchor], landed: Sequence[Anchor]) -> Standing:

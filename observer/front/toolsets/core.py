@@ -110,7 +110,7 @@ class Core:
             type=type, files=files, session=session, branch=branch, since=since, until=until,
             now_ms=now_ms(),
         )  # fmt: skip
-        found = self._memory.search(query, project=project or None, limit=limit, narrow=wanted)
+        found = self._seen().search(query, project=project or None, limit=limit, narrow=wanted)
         items = [hit.item for hit in found.hits]
         name, summaries = self._names(), [item for item in items if item.kind == "summary"]
         sessions = self._memory.session_names(i.session_id or 0 for i in summaries)
@@ -137,7 +137,7 @@ class Core:
         Use it after search, to see what led to a change or a failure and what fixed it. Position 0
         is the item itself.
         """
-        told = self._memory.timeline(anchor_id, before=depth_before, after=depth_after)
+        told = self._seen().timeline(anchor_id, before=depth_before, after=depth_after)
         name = self._names()
         moments = [rows.moment(entry.item, entry.position, name) for entry in told.entries]
         return Answer(render.timeline(told, name), rows.Moments(timeline=moments))
@@ -155,7 +155,7 @@ class Core:
         """
         if not ids:
             raise BadInput("ids is empty", hint="give at least one id; search finds them")
-        fetched = self._memory.observations(ids)
+        fetched = self._seen().observations(ids)
         self._memory.usage.fetched([item.id for item in fetched.items])
         name = self._names()
         result = rows.Fetched(
@@ -191,7 +191,7 @@ class Core:
             )
         asked = self._memory.project(handle)
         name = self._names()
-        packed = self._memory.context(
+        packed = self._seen().context(
             asked.uuid, budget_tokens=token_budget, query=query, costs=self._costs(asked, name)
         )
         return Answer(render.pack(packed), self._context(packed, asked, name))
@@ -235,6 +235,9 @@ class Core:
         folder = self._here()
         project = self._memory.project_at(folder) if folder else None
         return project.uuid if project else None
+
+    def _seen(self) -> Memory:
+        return self._memory.at(self._here())
 
     def _names(self) -> rows.ProjectName:
         return rows.project_names(self._memory.projects())

@@ -153,7 +153,7 @@ class Notes:
             raise BadInput("Missing query: recall requires query", hint="say what to look for")
         folder = self._here()
         around = self._memory.project_at(folder) if folder else None
-        found = self._memory.recall(
+        found = self._memory.at(self._here()).recall(
             query, limit=limit, project=around.uuid if around else None, narrow=wanted
         )
         memories = [_recalled(hit) for hit in found.hits]

@@ -12,11 +12,13 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from observer.front import render
+from observer.front.standing import labels
 from observer.front.tool import Row
 from observer.front.toolsets.written import Written, written
 from observer.model import Item, Project, SummaryFields, iso
 from observer.recall.card import LINE_CHARS, Line
 from observer.recall.context import Entry
+from observer.recall.lasting import is_stale
 from observer.recall.rank import Hit
 
 ProjectName = Callable[[int | None], str]
@@ -40,6 +42,7 @@ class Observation(Row):
     created_at_epoch: int
     is_stale: int
     discovery_tokens: int
+    standing: list[str] | UnsetType = UNSET
     written: Written | UnsetType = UNSET
 
 
@@ -57,6 +60,7 @@ class Summary(Row):
     notes: str | None
     created_at: str
     created_at_epoch: int
+    standing: list[str] | UnsetType = UNSET
     written: Written | UnsetType = UNSET
 
 
@@ -105,6 +109,7 @@ class Moment(Row):
     created_at: str
     created_at_epoch: int
     position: int
+    standing: list[str] | UnsetType = UNSET
 
 
 class Moments(Row):
@@ -141,6 +146,7 @@ class ContextItem(Row):
     created_at_epoch: int
     score: float
     signals: SignalValues
+    standing: list[str] | UnsetType = UNSET
 
 
 class CardLine(Row):
@@ -192,7 +198,8 @@ def observation(item: Item, name: ProjectName) -> Observation:
         project=name(item.project_id),
         created_at=iso(item.created_ms),
         created_at_epoch=item.created_ms,
-        is_stale=int(item.stale_ms is not None),
+        is_stale=int(is_stale(item)),
+        standing=labels(item) or UNSET,
         discovery_tokens=item.discovery_tokens,
         written=written(item),
     )
@@ -213,6 +220,7 @@ def summary(item: Item, name: ProjectName, session: str) -> Summary:
         notes=answers.notes or None,
         created_at=iso(item.created_ms),
         created_at_epoch=item.created_ms,
+        standing=labels(item) or UNSET,
         written=written(item),
     )
 
@@ -248,6 +256,7 @@ def moment(item: Item, position: int, name: ProjectName) -> Moment:
         created_at=iso(item.created_ms),
         created_at_epoch=item.created_ms,
         position=position,
+        standing=labels(item) or UNSET,
     )
 
 
@@ -279,14 +288,17 @@ def context_item(entry: Entry, name: ProjectName) -> ContextItem:
             recency=round(signals.recency, 4),
             projectMatch=round(signals.project_match, 4),
         ),
+        standing=labels(item) or UNSET,
     )
 
 
 def context_characters(entry: Entry, name: ProjectName) -> int:
     """Return at least how many characters `context_item` has as JSON, a comma included."""
     item = entry.hit.item
-    told = (item.title, entry.content, item.type, name(item.project_id))
-    return _SHELL + len(str(item.id)) + sum(len(_encode(text).decode()) - 2 for text in told)
+    told = (item.title, entry.content, item.type, name(item.project_id), *labels(item))
+    texts = sum(len(_encode(text).decode()) - 2 for text in told)
+    standing = len(',"standing":[]') + len('"",') * len(item.standing) if item.standing else 0
+    return _SHELL + len(str(item.id)) + texts + standing
 
 
 _encode = msgspec.json.Encoder().encode

@@ -1,0 +1,44 @@
+"""What must be said of an item that the world has moved on from, in words for people and models."""
+
+from __future__ import annotations
+
+from observer.model import Item, Reason, Standing
+
+HASH = 10
+"""Characters of a commit's name that are shown."""
+_MINUTE_MS = 60_000
+_SPANS = ((1440, "day"), (60, "hour"), (1, "minute"))
+_FORMS: dict[Reason, str] = {
+    "changed": "{stale}: {told.subject} changed{when}",
+    "deleted": "{stale}: {told.subject} is gone{when}",
+    "renamed": "{told.subject} is now {told.path}",
+    "reverted": "reverted{when}",
+    "elsewhere": "its commit is not in this history",
+    "superseded": "superseded by #{told.target}",
+    "supersedes": "supersedes #{told.target}",
+}
+
+
+def labels(item: Item) -> list[str]:
+    """Return a short text for each thing that must be said."""
+    return [_label(each, item) for each in item.standing]
+
+
+def _label(told: Standing, item: Item) -> str:
+    form = _FORMS[told.reason]
+    if told.reason == "elsewhere" and told.branch:
+        form = "on branch {told.branch}, not here"
+    stale = "stale" if told.share >= 1 else f"stale in part ({told.share:.0%})"
+    return form.format(told=told, stale=stale, when=_when(told, item))
+
+
+def _when(told: Standing, item: Item) -> str:
+    """Return which commit it was, and how long after the item."""
+    where = f" in {told.commit[:HASH]}" if told.commit else ""
+    if not told.since_ms:
+        return where
+    minutes = max(0, told.since_ms - item.created_ms) // _MINUTE_MS
+    for length, name in _SPANS:
+        if count := minutes // length:
+            return f"{where}, {count} {name}{'s' if count > 1 else ''} after"
+    return f"{where}, soon after"

@@ -1,0 +1,61 @@
+"""How much of an item's worth is left once the world has moved on; pure.
+
+Nothing is hidden for being old: what is said of an item stands beside it, and its score is less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from observer.model import Item, Reason, Standing
+from observer.recall.rank import Hit
+
+FACTORS: dict[Reason, float] = {
+    "changed": 0.9,
+    "deleted": 0.8,
+    "elsewhere": 0.8,
+    "reverted": 0.7,
+    "superseded": 0.5,
+}
+"""What is left of the score of an item of which all has changed, is gone, holds elsewhere …
+
+Source: such that it decides between items that fit alike, and does not bury the only one that fits.
+"""
+ENDS: frozenset[Reason] = frozenset({"changed", "deleted", "reverted", "superseded"})
+"""What makes an item stale, if it is so of at least half of it."""
+HALF = 0.5
+
+
+def lasting(standing: Iterable[Standing]) -> float:
+    """Return by what to multiply the score of an item that stands so, 0 to 1."""
+    factor = 1.0
+    for each in standing:
+        factor *= 1 - (1 - FACTORS.get(each.reason, 1.0)) * each.share
+    return factor
+
+
+def is_stale(item: Item) -> bool:
+    """Tell whether an item does not hold any more, by more than a part."""
+    ended = (each.reason in ENDS and each.share >= HALF for each in item.standing)
+    return item.stale_ms is not None or any(ended)
+
+
+def outranked(hits: Iterable[Hit]) -> list[Hit]:
+    """Give what was superseded no more than the score of what took its place, if both are there."""
+    offered = list(hits)
+    scores = {hit.item.id: hit.score for hit in offered}
+    return [
+        msgspec.structs.replace(hit, score=min([hit.score, *_above(hit, scores)]))
+        for hit in offered
+    ]
+
+
+def _above(hit: Hit, scores: dict[int, float]) -> list[float]:
+    targets = (each.target for each in hit.item.standing if each.reason == "superseded")
+    return [scores[target] - STEP for target in targets if target in scores]
+
+
+STEP = 0.01
+"""The least difference of scores that decides an order."""
