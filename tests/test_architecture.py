@@ -36,6 +36,7 @@ FLOORS = {
     "llm": 4,
     "recall": 5,
     "pipeline": 5,
+    "truth": 5,
     "knowledge": 6,
     "memory": 7,
     "front": 8,

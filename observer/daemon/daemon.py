@@ -38,6 +38,7 @@ from observer.daemon.serving import HttpServer
 from observer.daemon.status import Status, with_spool, with_store
 from observer.daemon.tenure import Tenure
 from observer.daemon.wake import watch
+from observer.daemon.truth import Truth
 from observer.daemon.watching import Watching
 from observer.daemon.writer import WriterThread
 from observer.embed.catalogue import find
@@ -139,6 +140,7 @@ class Daemon:
 
     async def live(self, http_door: socket.socket, mcp_door: socket.socket) -> int:
         """Serve until told to stop or until a part fails; returns the exit code."""
+        self._truth = Truth(self._store, self._writer, health=self._health, told=self._judged)
         self._obey_signals()
         self._spool.prepare()
         servers = self._servers(http_door)
@@ -156,6 +158,7 @@ class Daemon:
         )
         http = _begin(**{server.name: server.serve() for server in servers})
         mcp = _begin(mcp=self._mcp.serve(mcp_door, after=servers[0].answers))
+            truth=self._truth.keep_fresh(),
         told = asyncio.create_task(self._stopping.wait(), name="stop")
         tasks = {told, *chores, *mcp, *http}
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -244,9 +247,14 @@ class Daemon:
         try:
             status = with_store(status, self._store)
             status = msgspec.structs.replace(status, llm=self._llm.status())
+        self._truth.touch(touched)
         except StoreUnavailable as error:
             status = msgspec.structs.replace(status, degraded=status.degraded or f"store: {error}")
         return with_spool(status, self._home)
+    def _judged(self, projects: frozenset[int]) -> None:
+        """Have it shown that items stand otherwise; called in any thread."""
+        self._loop.call_soon_threadsafe(self._contexts.touch, projects)
+
 
     def _obey_signals(self) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):

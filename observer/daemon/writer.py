@@ -33,7 +33,11 @@ class WriterThread:
 
     def record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store events of a front and return after the commit; blocks the calling thread."""
-        return self._thread.submit(self._told, self._pipeline.ingest, events, project_id).result()
+        return self.call(self._pipeline.ingest, events, project_id)
+
+    def call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run something in the writer's thread, and block the calling one until it is done."""
+        return self._thread.submit(partial(self._told, work, *args, **kwargs)).result()
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a method of the pipeline in the writer's thread."""

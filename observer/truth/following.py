@@ -56,17 +56,19 @@ class Following:
         self._vantage = vantage
         self._pause = pause
 
-    def follow(self) -> None:
-        """Go where HEAD went, then take up what is new in the memory.
+    def follow(self) -> bool:
+        """Go where HEAD went, then take up what is new in the memory; tell whether there was any.
 
         Raises:
             ObserverError: the repository, or the store, cannot be read or written.
         """
-        if self._vantage.head != self._git.head:
+        begun = self._vantage
+        if begun.head != self._git.head:
             self._move()
-        elif self._vantage.branch != self._git.branch:
+        elif begun.branch != self._git.branch:
             self._arrive(self._unsettled())
         self._take_up()
+        return self._vantage != begun
 
     def _move(self) -> None:
         old, new = self._vantage.head, self._git.head

@@ -16,8 +16,10 @@ from observer.truth.repository import Repository
 
 def keep_up(
     store: Store, write: Write, project: Project, *, pause: Callable[[], None] = lambda: None
-) -> None:
+) -> bool:
     """Follow every work tree of a project to where its HEAD is, and take up what is new.
+
+    Returns whether anything is said otherwise than before.
 
     A folder that is gone, or no repository, is forgotten: nothing is said of items from there.
 
@@ -30,6 +32,7 @@ def keep_up(
     Raises:
         ObserverError: a repository, or the store, cannot be read or written.
     """
+    news = False
     for root in project.roots:
         if not Path(root).is_dir():
             _forget(store, write, root)
@@ -37,9 +40,10 @@ def keep_up(
         with Repository(root) as repository:
             if repository.head:
                 vantage = _vantage(store, write, project, repository)
-                Following(store, write, repository, vantage, pause=pause).follow()
+                news |= Following(store, write, repository, vantage, pause=pause).follow()
             else:
                 _forget(store, write, root)
+    return news
 
 
 def _vantage(store: Store, write: Write, project: Project, repository: Repository) -> Vantage:

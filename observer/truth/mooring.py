@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from observer.capture.repository.steps import Moved, Step
 from observer.store.interface import Store
@@ -54,7 +54,7 @@ class _Mooring:
         self._settle(settle)
         return self._walk.changed()
 
-    def _here(self, bases: Sequence[str]) -> set[str]:
+    def _here(self, bases: Collection[str]) -> set[str]:
         head = self._vantage.head
         if set(bases) <= {head}:
             return set(bases)
