@@ -7,7 +7,9 @@ import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 
+from observer.capture.repository.uncommitted import uncommitted
 from observer.config import Settings
+from observer.daemon.feedback import Feedback
 from observer.daemon.health import Health
 from observer.errors import ObserverError
 from observer.front import session_context
@@ -23,8 +25,17 @@ PAUSE_S = 1.0
 class Contexts:
     """The projects whose files are out of date, and the task that writes them."""
 
-    def __init__(self, memory: Memory, home: Home, settings: Settings, *, health: Health) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        home: Home,
+        settings: Settings,
+        *,
+        feedback: Feedback,
+        health: Health,
+    ) -> None:
         self._memory = memory
+        self._feedback = feedback
         self._home = home
         self._settings = settings
         self._health = health
@@ -35,35 +46,42 @@ class Contexts:
         """Note that something was stored in these projects."""
         self._stale.update(project for project in projects if project is not None)
         if self._stale:
-            self._news.set()
+            self.wake()
+
+    def wake(self) -> None:
+        """Say that there is something to do; from the event loop's thread."""
+        self._news.set()
 
     async def keep_fresh(self) -> None:
         """Write files whenever something was stored, until cancelled."""
-        await self._round(partial(session_context.sweep, self._home))
+        await self._round("context files", partial(session_context.sweep, self._home))
         while True:
             await self._news.wait()
             await self.freshen()
             await asyncio.sleep(PAUSE_S)
 
     async def freshen(self) -> None:
-        """Write the files of every project that was touched."""
+        """Note what became of what the files told, and write those of every touched project."""
         self._news.clear()
+        await self._round("feedback", self._feedback.follow)
         stale, self._stale = self._stale, set()
         if stale:
-            await self._round(partial(self._write, stale))
+            await self._round("context files", partial(self._write, stale))
 
-    async def _round(self, work: Callable[[], object]) -> None:
+    async def _round(self, part: str, work: Callable[[], object]) -> None:
         try:
             await asyncio.to_thread(work)
         except (OSError, ObserverError) as error:
-            self._health.degrade("context files", str(error))
+            self._health.degrade(part, str(error))
         except Exception as error:
-            log.exception("context files were not written")
-            self._health.degrade("context files", f"{type(error).__name__}; see the log")
+            log.exception("%s were not written", part)
+            self._health.degrade(part, f"{type(error).__name__}; see the log")
         else:
-            self._health.recover("context files")
+            self._health.recover(part)
 
     def _write(self, stale: set[int]) -> None:
         for project in self._memory.projects():
             if project.id in stale:
-                session_context.write(self._memory, project, self._home, self._settings)
+                session_context.write(
+                    self._memory, project, self._home, self._settings, uncommitted=uncommitted
+                )

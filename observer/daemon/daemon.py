@@ -26,6 +26,7 @@ from observer.clock import now_ms
 from observer.config import Settings
 from observer.daemon.contexts import Contexts
 from observer.daemon.draining import Draining
+from observer.daemon.feedback import Feedback
 from observer.daemon.health import Health
 from observer.daemon.indexing import Indexing
 from observer.daemon.late_llm import LateLlm, Parts
@@ -111,6 +112,7 @@ class Daemon:
         pipeline = self._pipeline(model)
         self._tenure = Tenure(home)
         self._writer = WriterThread(pipeline, self._tenure, self._health)
+        feedback = Feedback(self._store, self._writer, home, told=self._fetched)
         self._memory = Memory(
             self._store,
             owner=config.owner(settings),
@@ -118,8 +120,11 @@ class Daemon:
             index=self._index,
             encode=model.encode,
             record=self._record,
+            feedback=feedback,
         )
-        self._contexts = Contexts(self._memory, home, settings, health=self._health)
+        self._contexts = Contexts(
+            self._memory, home, settings, feedback=feedback, health=self._health
+        )
         self._indexing = Indexing(
             self._store,
             self._index,
@@ -225,6 +230,10 @@ class Daemon:
         touched = {receipt.project_id for receipt in receipts}
         self._loop.call_soon_threadsafe(self._stored, touched)
         return receipts
+
+    def _fetched(self) -> None:
+        """Have it written that items were fetched; called in any thread."""
+        self._loop.call_soon_threadsafe(self._contexts.wake)
 
     def _stored(self, projects: Iterable[int | None]) -> None:
         touched = list(projects)

@@ -1,6 +1,7 @@
 """The context files that session-start hooks print: step 10 of an event's way.
 
-A hook looks up from its folder to the first `CONTEXT.md` under the mirror of the path. Promises:
+A hook looks up from its folder to the first `CONTEXT.md` under the mirror of the path, and prints
+the file of its own client beside it if there is one. Promises:
 the files hold data and say so, memory cannot talk its way out of the fence, they are never larger
 than any client takes, and a reader sees the old file or the new one, nothing between.
 """
@@ -8,7 +9,10 @@ than any client takes, and a reader sees the old file or the new one, nothing be
 from __future__ import annotations
 
 import os
+import re
 import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -21,29 +25,63 @@ from observer.paths import Home, make_private
 
 MOST_CHARACTERS = 10_000
 """Claude Code and Cursor cut longer context, or move it to a file that few models read."""
-NAMES = ("CONTEXT.md", "CONTEXT.cursor.json")
+ANYONES, CURSORS = "CONTEXT.md", "CONTEXT.cursor.json"
+ASKING = frozenset({"claude-code", "cursor", "kiro", "kiro-cli"})
+"""Clients whose hook prints one of these files."""
+SESSIONS = 40
+"""The last ones, by whose clients there is a file."""
+_ID = re.compile(r"^#(\d{1,18}) ", re.MULTILINE)
 
 
-def write(memory: Memory, project: Project, home: Home, settings: Settings) -> int:
+def write(
+    memory: Memory,
+    project: Project,
+    home: Home,
+    settings: Settings,
+    *,
+    uncommitted: Callable[[str, Sequence[str]], frozenset[str] | None] | None = None,
+) -> int:
     """Bring the files of every root of a project up to date; return how many were written.
 
-    Files of a root that is gone, or of a project without memory, are removed.
+    There is one for any client, and one for each that was at work here: its card tells what others
+    did since its own last session. Files of a root that is gone, or of a project without memory,
+    are removed.
+
+    Args:
+        memory: what they tell of.
+        project: whose files.
+        home: where they stand.
+        settings: how long they may be.
+        uncommitted: asks git about paths under a root; None believes the sessions.
 
     Raises:
         OSError: the home cannot be written.
     """
     tokens = min(settings.context_tokens, MOST_CHARACTERS // 4)
-    text = Documents(memory, str).context(project, tokens=tokens)
-    contents = (text.encode(), msgspec.json.encode({"additional_context": text}))
+    documents = Documents(memory, str)
+    clients = _clients(memory, project)
     written = 0
     for root in project.roots:
         folder = mirror(home, root)
-        if not text or not Path(root).is_dir():
+        look = partial(uncommitted, root) if uncommitted else None
+        tell = partial(documents.context, project, tokens=tokens, uncommitted=look)
+        text = tell() if Path(root).is_dir() else ""
+        if not text:
             _remove(folder, home)
             continue
-        for name, content in zip(NAMES, contents, strict=True):
-            written += _replace(folder / name, content)
+        files = {_name(client): tell(client=client) for client in clients}
+        written += _write_all(folder, {ANYONES: text, CURSORS: text} | files)
     return written
+
+
+def shown(home: Home, root: str, client: str) -> list[int]:
+    """Return the ids that the session-start hook of a client prints in a folder now."""
+    if client not in ASKING:
+        return []
+    folder = mirror(home, root)
+    # In JSON a line feed is two characters, and the text would be one line.
+    text = _text(folder / _name(client)).replace("\\n", "\n") or _text(folder / ANYONES)
+    return list(dict.fromkeys(map(int, _ID.findall(text))))
 
 
 def sweep(home: Home) -> int:
@@ -51,7 +89,7 @@ def sweep(home: Home) -> int:
     top = home.context / "by-path"
     gone = [
         folder
-        for file in top.rglob(NAMES[0])
+        for file in top.rglob(ANYONES)
         if not (Path("/") / (folder := file.parent).relative_to(top)).is_dir()
     ]
     for folder in gone:
@@ -62,6 +100,39 @@ def sweep(home: Home) -> int:
 def mirror(home: Home, root: str) -> Path:
     """Return the folder that stands for an absolute path."""
     return home.context / "by-path" / root.lstrip("/")
+
+
+def _write_all(folder: Path, texts: Mapping[str, str]) -> int:
+    """Write files of one folder, and remove those of clients that have gone."""
+    for file in set(_files(folder)) - {folder / name for name in texts}:
+        file.unlink()
+    written = 0
+    for name, text in texts.items():
+        content = (
+            msgspec.json.encode({"additional_context": text}) if name == CURSORS else text.encode()
+        )
+        written += _replace(folder / name, content)
+    return written
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return folder.glob("CONTEXT.*")
+
+
+def _clients(memory: Memory, project: Project) -> frozenset[str]:
+    sessions = memory.sessions(project=project.uuid, limit=SESSIONS)
+    return ASKING.intersection(session.client for session in sessions)
+
+
+def _name(client: str) -> str:
+    return CURSORS if client == "cursor" else f"CONTEXT.{client}.md"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
 
 
 def _replace(path: Path, content: bytes) -> bool:
@@ -89,8 +160,8 @@ def _make_folders(folder: Path) -> None:
 
 
 def _remove(folder: Path, home: Home) -> None:
-    for name in NAMES:
-        (folder / name).unlink(missing_ok=True)
+    for file in _files(folder):
+        file.unlink(missing_ok=True)
     top = home.context / "by-path"
     while folder != top and top in folder.parents:
         try:

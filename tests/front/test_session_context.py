@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from observer.config import Settings
 from observer.front import render, session_context
-from observer.front.session_context import NAMES, mirror, sweep, write
+from observer.front.session_context import ANYONES, CURSORS, mirror, shown, sweep, write
 from observer.memory import Memory, Note
 from observer.model import Item, Project, item_id, item_uuid
 from observer.paths import Home
 from observer.store.sqlite import SqliteStore
 
+NAMES = (ANYONES, CURSORS, "CONTEXT.claude-code.md")
 NOW_MS = 1_742_050_000_000
 
 
@@ -30,10 +31,10 @@ def folder(project: Project, home: Home) -> Path:
     return mirror(home, project.roots[0])
 
 
-def test_both_files_stand_under_the_mirror_of_the_root(
+def test_all_files_stand_under_the_mirror_of_the_root(
     memory: Memory, project: Project, home: Home, folder: Path
 ) -> None:
-    assert write(memory, project, home, Settings()) == 2
+    assert write(memory, project, home, Settings()) == len(NAMES)
     assert folder == home.context / "by-path" / project.roots[0][1:]
     assert "Use JWT" in (folder / "CONTEXT.md").read_text()
 
@@ -63,7 +64,7 @@ def test_nobody_else_can_read_any_of_it(
     for path in [folder, *folder.parents]:
         if home.root in path.parents:
             assert stat.S_IMODE(path.stat().st_mode) == 0o700
-    assert [stat.S_IMODE((folder / name).stat().st_mode) for name in NAMES] == [0o600, 0o600]
+    assert [stat.S_IMODE((folder / name).stat().st_mode) for name in NAMES] == [0o600] * 3
 
 
 def test_nothing_is_written_while_nothing_changed(

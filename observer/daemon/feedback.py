@@ -1,0 +1,143 @@
+"""Notes what became of items: which a session start showed, and which were made use of.
+
+Follows the log behind the drain and writes by the writer's thread; a read that tells of a fetch
+only adds to a list. What the context files held at a session start is read before they are
+written anew, so whoever writes them has this follow first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from observer.clock import now_ms
+from observer.daemon.writer import WriterThread
+from observer.front.session_context import shown
+from observer.model import Item, Use
+from observer.paths import Home
+from observer.recall.usefulness import KEPT_MS
+from observer.recall.uses import uses_of
+from observer.store.interface import Reader, Store
+
+BATCH = 200
+"""Events looked through at a time; their texts may be long."""
+MARK_EVERY = 1_000
+"""Events without any use after which it is kept that they were looked through."""
+SHOWN_WITHIN_MS = 12 * 3_600_000
+"""A fetch counts for the session that was last shown the item, if that was so lately."""
+_FOR_EVER_MS = (1 << 63) - 1
+
+
+class Feedback:
+    """Implements `memory.usage.Feedback` for one daemon; safe to share between threads.
+
+    Args:
+        store: what is followed.
+        writer: the thread that writes.
+        home: where the context files stand.
+        told: called, in whatever thread, when there is something to write.
+    """
+
+    def __init__(
+        self, store: Store, writer: WriterThread, home: Home, *, told: Callable[[], None]
+    ) -> None:
+        self._store = store
+        self._writer = writer
+        self._home = home
+        self._told = told
+        self._following = threading.Lock()
+        self._fetched: deque[tuple[int, int]] = deque()
+        self._seq: int | None = None
+
+    def fetched(self, ids: Sequence[int]) -> None:
+        """Note that items were fetched in full; returns at once, written later."""
+        at_ms = now_ms()
+        self._fetched.extend((item, at_ms) for item in ids)
+        self._told()
+
+    def reset(self, ids: Sequence[int] | None) -> int:
+        """Forget what is known of items, or of all; returns how many uses that were."""
+        self.follow()
+        return self._writer.call(self._drop, ids)
+
+    def follow(self) -> None:
+        """Write what became of items since the last time; blocks.
+
+        The first time of all begins at the end of the log: what was shown before is not known.
+
+        Raises:
+            StoreUnavailable: the store cannot be read or written; what was fetched is forgotten.
+        """
+        with self._following:
+            with self._store.read() as reader:
+                newest = reader.newest_seq()
+                since = reader.followed() if self._seq is None else self._seq
+                begun = newest if since is None else min(since, newest)
+                uses = [*self._started(reader, begun, newest), *self._fetches(reader)]
+            if uses or since is None:
+                self._writer.call(self._put, uses, begun)
+            used = self._used(begun, newest)
+            if uses or used or newest - begun >= MARK_EVERY:
+                self._writer.call(self._put, used, newest)
+            self._seq = newest
+
+    def _started(self, reader: Reader, after: int, until: int) -> list[Use]:
+        """Return what the hooks of sessions showed that started between two events."""
+        starts = reader.log_of_kind("session-start", after_seq=after, until_seq=until)
+        return [
+            Use(item=item, session=start.session_id, sort="shown", at_ms=start.event.at_ms)
+            for start in starts
+            if start.session_id is not None
+            for item in shown(self._home, start.root, start.event.client)
+        ]
+
+    def _fetches(self, reader: Reader) -> list[Use]:
+        """Return what was fetched meanwhile, in the sessions that were shown it last."""
+        fetched = {}
+        while self._fetched:
+            item, at_ms = self._fetched.popleft()
+            fetched[item] = at_ms
+        sessions = {
+            use.item: use.session
+            for use in reader.uses(items=list(fetched))
+            if use.sort == "shown" and fetched[use.item] - use.at_ms <= SHOWN_WITHIN_MS
+        }
+        return [
+            Use(item=item, session=sessions.get(item, 0), sort="fetched", at_ms=at_ms)
+            for item, at_ms in fetched.items()
+        ]
+
+    def _used(self, after: int, until: int) -> list[Use]:
+        """Return what sessions made of what they were shown, by the events between two."""
+        used: list[Use] = []
+        while True:
+            with self._store.read() as reader:
+                events = reader.log_of_shown(after_seq=after, until_seq=until, limit=BATCH)
+                items = _shown_to(reader, {event.session_id or 0 for event in events})
+            for event in events:
+                used += uses_of(event, items[event.session_id or 0])
+            if len(events) < BATCH:
+                return used
+            after = events[-1].seq
+
+    def _put(self, uses: Sequence[Use], followed: int) -> None:
+        with self._store.write() as writer:
+            writer.put_uses(uses, followed=followed)
+            if any(use.sort == "shown" for use in uses):
+                writer.drop_uses(before_ms=now_ms() - KEPT_MS)
+
+    def _drop(self, ids: Sequence[int] | None) -> int:
+        with self._store.write() as writer:
+            return writer.drop_uses(ids, before_ms=_FOR_EVER_MS)
+
+
+def _shown_to(reader: Reader, sessions: Collection[int]) -> Mapping[int, list[Item]]:
+    """Return the items that each of some sessions was shown."""
+    uses = [use for use in reader.uses(sessions=list(sessions)) if use.sort == "shown"]
+    items = {item.id: item for item in reader.items(list({use.item for use in uses}))}
+    shown_to: dict[int, list[Item]] = defaultdict(list)
+    for use in uses:
+        if use.item in items:
+            shown_to[use.session].append(items[use.item])
+    return shown_to
