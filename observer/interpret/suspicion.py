@@ -10,11 +10,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from itertools import islice
 
 TEXT_CHARS = 65_536
 """How much of a text is looked at."""
+MOST = 100
+"""Places of one class that are looked at."""
+AROUND = 400
+"""Characters before and after such a place that may say that it is told about."""
 
-_ANY = r"(?:\w+[ ,]+){0,3}?"
+_ANY = r"(?:\w+[ ,]+){0,5}?"
 _OLD = r"(?:previous|prior|above|earlier|preceding|existing|original|system|your)"
 _RULES = r"(?:instructions?|prompts?|rules|guidelines|directives|directions|orders|constraints)"
 _SECRETS = (
@@ -59,13 +64,13 @@ CLASSES: Mapping[str, re.Pattern[str]] = {
     "exfiltrate": re.compile(
         rf"\b(?:send|post|upload|exfiltrate|forward|leak|transmit|email)\b[^.\n]{{0,60}}?{_SECRETS}"
         rf"[^.\n]{{0,60}}?\b(?:to|at|via) {_WHERE}"
-        rf"|\b(?:reveal|print|output|repeat|disclose) {_ANY}(?:your|the) "
+        rf"|\b(?:reveal|print|output|repeat|disclose) {_ANY}(?:your|the) (?:\w+ )?"
         r"(?:system|hidden|initial|secret) (?:prompt|instructions?)"
     ),
     "obey": re.compile(
         rf"\b(?:when(?:ever)?|if|once|as soon as) {_MODEL} "
         r"(?:reads?|sees?|recalls?|retrieves?|loads?|encounters?|process(?:es)?) this"
-        r"(?: \w+){0,3}?,? "
+        r"(?: (?:note|memory|file|message|text|page|line|document|comment|entry))?,? "
         r"(?:you (?:must|should|will) |(?:immediately|always|then|first|silently) )*"
         rf"{_DO}\b"
     ),
@@ -99,7 +104,8 @@ def suspicion(text: str) -> str:
         return "hidden"
     folded = _folded(text[:TEXT_CHARS])
     for name, pattern in CLASSES.items():
-        if any(not _is_told_about(folded, found) for found in pattern.finditer(folded)):
+        found = islice(pattern.finditer(folded), MOST)
+        if any(not _is_told_about(folded, each) for each in found):
             return name
     return ""
 
@@ -112,9 +118,8 @@ def _folded(text: str) -> str:
 
 def _is_told_about(text: str, found: re.Match[str]) -> bool:
     """Tell whether what was found is quoted in, or part of, a sentence about such things."""
-    begin = text.rfind("\n", 0, found.start()) + 1
-    end = text.find("\n", found.end())
-    line = text[begin : end if end >= 0 else len(text)]
+    begin = max(text.rfind("\n", 0, found.start()) + 1, found.start() - AROUND)
+    line = text[begin : found.end() + AROUND].partition("\n")[0]
     start, stop = found.start() - begin, found.end() - begin
     if any(q.start() < start and stop < q.end() for q in _QUOTED.finditer(line)):
         return True
