@@ -85,7 +85,7 @@ def command(
         burst = _begun(key, recorded, chars)
     burst = replace(burst, outcome=ended)
     told = commands.run(body, line, verdict, where=where_of(recorded), times=burst.times)
-    is_news = burst.times == 1 and _is_news(before, line, verdict)
+    is_news = _is_news(before, line, verdict)
     after = state.opened(state.closed(before, "write") if is_news else before, burst)
     return _ran(after, line, verdict), _item(told, recorded, burst)
 

@@ -1,4 +1,4 @@
-"""What a git command does to work that is there: takes it back, sets it aside, goes elsewhere.
+"""What git, and `rm`, do to work that is there: take it back, set it aside, go elsewhere.
 
 Part of interpretation (step 6). Commits and rewrites tell of themselves through git's hooks; these
 are the commands that no hook tells of, or whose words say more than the hook does.
@@ -43,12 +43,15 @@ class Act(Value):
 
 def acts(command: str) -> bool:
     """Tell whether a command line holds such a command."""
-    return "git" in command and any(map(read, parts_of(command)))
+    return ("git" in command or "rm " in command) and any(map(read, parts_of(command)))
 
 
 def read(part: Part, output: str = "") -> Act | None:
     """Read a simple command; None if it does none of this."""
-    if name_of(part.words[0]) != "git":
+    program = name_of(part.words[0])
+    if program == "rm":
+        return Act(deed="clean", paths=_places([one for one in part.words[1:] if one[0] != "-"]))
+    if program != "git":
         return None
     words = _behind_globals(part.words[1:])
     reader = _READERS.get(words[0]) if words else None
@@ -123,11 +126,11 @@ def _behind(words: list[str], *options: str) -> str:
 def _reset(words: list[str], output: str) -> Act | None:
     options, plain, paths = _split(words)
     to = plain[0] if plain else "HEAD"
-    if paths or len(plain) > 1 or _is_path(to):
-        return None
     if "--hard" in options:
         now = _HEAD_NOW.search(output)
         return Act(deed="reset", to=now.group(1) if now else _named(to))
+    if paths or len(plain) > 1 or _is_path(to):
+        return None
     return Act(deed="uncommit", to=_named(to)) if _named(to) != "~0" else None
 
 

@@ -154,7 +154,7 @@ def brought_back(known: Story, hashes: Sequence[str]) -> list[Edited]:
 
 def by_command(known: Story, recorded: Recorded, body: Command, made: Item, *, is_ok: bool) -> Step:
     """Do to the story what a command line does by git to the work tree."""
-    if "git" not in body.command:
+    if not gitline.acts(body.command):
         return known, ()
     parts = commandline.parts_of(body.command)
     folder = invocation.folder_of(parts, recorded.root, recorded.event.cwd)

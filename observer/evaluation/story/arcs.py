@@ -1,0 +1,76 @@
+"""The labelled sessions: which fixes, rejected attempts and links were to be told of them.
+
+A file of the set holds several sessions, told apart by lines that begin with ``%% case NAME``; the
+steps are those of `playing.steps`. Below the line ``%% told`` stand the claims:
+
+    fix FAILURE <- CHANGES -> PASS
+    rejected FAILURE <- CHANGES
+    SOURCE reverts TARGET        and so for replaces
+
+A change is named by its files or its command, a commit by its subject. Claims are read off the
+links of what was told, so that a wrong link is a wrong claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from observer.evaluation.story.playing import Stage
+from observer.evaluation.story.score import Case
+from observer.model import Item
+
+HOOKS = Path(__file__).parents[3] / "hooks"
+_BETWEEN_COMMITS = ("reverts", "replaces")
+
+
+def cases(folder: Path) -> Iterator[Case]:
+    """Yield the sessions of every file of a folder, played and beside their labels."""
+    for file in sorted(folder.glob("*.txt")):
+        for written in file.read_text(encoding="utf-8").split("%% case ")[1:]:
+            name, _, rest = written.partition("\n")
+            session, _, labels = rest.partition("%% told\n")
+            yield Case(
+                name=name.strip(),
+                told=_played(session),
+                wanted=frozenset(line.strip() for line in labels.splitlines() if line.strip()),
+            )
+
+
+def _played(session: str) -> frozenset[str]:
+    with TemporaryDirectory() as folder:
+        stage = Stage(Path(folder), HOOKS)
+        with closing(stage.store):
+            return claims(stage.play(session))
+
+
+def claims(items: list[Item]) -> frozenset[str]:
+    """Return what items claim by their links."""
+    known = {item.id: item for item in items}
+    found: set[str] = set()
+    for item in items:
+        if item.type == "fix":
+            failure, changes = _ends(item, known, "fixes")[0], _ends(item, known, "edit")
+            passed = _ends(item, known, "evidence")
+            found.add(f"fix {failure} <- {', '.join(sorted(changes))} -> {passed[0]}")
+        elif item.type == "rejected":
+            changes = _ends(item, known, "rejects")
+            failure = _ends(item, known, "evidence")[0]
+            found.add(f"rejected {failure} <- {', '.join(sorted(changes))}")
+        else:
+            for kind in _BETWEEN_COMMITS:
+                found |= {f"{item.type} {kind} {end}" for end in _ends(item, known, kind)}
+    return frozenset(found)
+
+
+def _ends(item: Item, known: dict[int, Item], kind: str) -> list[str]:
+    ends = [link for link in item.links if link.kind == kind]
+    return list(dict.fromkeys(_named(known.get(link.target), link.title) for link in ends))
+
+
+def _named(target: Item | None, title: str) -> str:
+    if target is None:
+        return f"({title})"
+    return target.files_modified[0] if target.type == "file-write" else target.title
