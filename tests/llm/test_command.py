@@ -149,7 +149,11 @@ def test_a_daemon_killed_amid_a_request_pays_for_one_more_at_most(
     until(lambda: client.daemon_pid(home) is None)
     held.set()
     assert observer("up").returncode == 0
-    until(lambda: _llm(home)["tokens_today"] > 1000 and "fix the" in observer("search", "booked").stdout)
+    until(
+        lambda: (
+            _llm(home)["tokens_today"] > 1000 and "fix the" in observer("search", "booked").stdout
+        )
+    )
     taken = _llm(home)["tokens_today"] - 1000
     assert 700 < taken < 2500  # the one whose answer nobody heard
     assert len(model.asked) == 2
