@@ -75,7 +75,7 @@ CLASSES: Mapping[str, re.Pattern[str]] = {
         rf"{_DO}\b"
     ),
     "markup": re.compile(
-        r"<\|(?:im_start|im_end|system|endoftext|start_header_id)\|>|\[/?inst\]|<</?sys>>"
+        r"<\|(?:im_start|im_end|system|endoftext|start_header_id)\|>|\[/inst\]|<</?sys>>"
         r"|</?(?:system-reminder|system_prompt|system_instructions?)>"
         r"|^#{1,6} ?(?:system|new) (?:prompt|instructions?|message):? *$"
         r"|^(?:begin|end) system (?:prompt|message|instructions?)\b",
