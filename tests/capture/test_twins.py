@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from observer.capture.twins import WINDOW_MS, may_have_twin, twin
+from observer.capture.twins import WINDOW_MS, may_have_twin, path_written, twin
 from observer.events import (
     AnyBody,
     Command,
@@ -160,3 +160,16 @@ def test_a_twin_is_looked_for_where_there_can_be_one(
     client: str, body: AnyBody, worth: object
 ) -> None:
     assert may_have_twin(told(body, "a/x", client=client)) is worth
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        pytest.param(FileWrite(path="src/../a.py"), "/app/a.py", id="a write"),
+        pytest.param(Intent(tool="edit", of=FileWrite(path="/b.py")), "/b.py", id="an intent"),
+        pytest.param(Intent(tool="run", of=Command(command="ls")), "", id="another intent"),
+        pytest.param(Command(command="touch a.py"), "", id="a command"),
+    ],
+)
+def test_a_write_names_its_file(body: AnyBody, path: str) -> None:
+    assert path_written(told(body, "post", cwd="/app")) == path

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.errors import BadInput
-from observer.events import Command, Event
+from observer.events import AnyBody, Command, Event, FileWrite, Intent, Prompt
 from observer.filters import Filters
 from observer.model import (
     UNASSIGNED,
@@ -436,6 +436,21 @@ def test_events_near_a_time_are_the_sessions_own(store: Store) -> None:
         near = writer.recorded_near(1, from_ms=2000, to_ms=3000)
         assert [r.seq for r in near] == [2, 3]
         assert writer.recorded_near(2, from_ms=0, to_ms=9000) == []
+
+
+def test_writes_are_read_by_time_whatever_their_session(store: Store) -> None:
+    bodies: tuple[AnyBody, ...] = (
+        FileWrite(path="/a.py"),
+        Prompt(text="go"),
+        Intent(tool="edit", of=FileWrite(path="/b.py")),
+        FileWrite(path="/late.py"),
+    )
+    with store.write() as writer:
+        for seq, body in enumerate(bodies, 1):
+            made = recorded(seq)
+            event = msgspec.structs.replace(made.event, body=body)
+            writer.append(msgspec.structs.replace(made, event=event), stored_ms=1)
+        assert [r.seq for r in writer.written_near(from_ms=1000, to_ms=3000)] == [1, 3]
 
 
 def test_a_failed_transaction_leaves_nothing(store: Store) -> None:

@@ -46,8 +46,7 @@ class WorkTree:
         common = ask(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
         self._common_dir = Path(common or self._git_dir)
         excludes = _users_excludes(root)
-        self._settings = ["--literal-pathspecs"]
-        self._settings += ["-c", f"core.excludesFile={excludes}"] if excludes else []
+        self._settings = ["-c", f"core.excludesFile={excludes}"] if excludes else []
 
     def differing(self, paths: Sequence[str] = ()) -> dict[str, Standing]:
         """Return files that differ from the index or are unknown to it, ignored ones left out.
@@ -71,9 +70,9 @@ class WorkTree:
         return frozenset(line[:-1] for line in told if line.endswith("/"))
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
-        """Return those of the paths that git ignores."""
-        told = ask(self.root, *self._settings, "check-ignore", "-z", "--", *paths) if paths else ""
-        return (told or "").split("\0")[:-1]
+        """Return those of the paths that git ignores; names that it would quote are left out."""
+        told = ask(self.root, *self._settings, "check-ignore", "--", *paths) if paths else None
+        return told.split("\n") if told else []
 
     def is_tracked(self, path: str) -> bool:
         """Tell whether git knows the file, or a file in the folder."""
@@ -101,7 +100,9 @@ class WorkTree:
         return _mtime_ms(self._common_dir / "refs") >= since_ms
 
     def _listed(self, *words: str) -> list[str]:
-        told = ask(self.root, *self._settings, "ls-files", "-z", *words) or ""
+        told = (
+            ask(self.root, "--literal-pathspecs", *self._settings, "ls-files", "-z", *words) or ""
+        )
         return told.split("\0")[:-1]
 
 

@@ -46,7 +46,7 @@ def see(path: str, before: Sight | None, *, with_text: bool) -> Sight | None:
         return NOTHING
     except (OSError, ValueError):  # a link, unreadable, no name of a file
         return None
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_size > FILE_BYTES:
             return None
@@ -55,7 +55,9 @@ def see(path: str, before: Sight | None, *, with_text: bool) -> Sight | None:
             return before
         if not with_text:
             return Sight(stamp, None)
-        text = text_of(file.read(FILE_BYTES))
+        text = text_of(os.read(descriptor, FILE_BYTES))
+    finally:
+        os.close(descriptor)
     return None if text is None else Sight(stamp, text)
 
 

@@ -128,7 +128,9 @@ class Tree:
                 continue
             before = self._sights.get(path)
             now = see(f"{self.root}/{path}", before, with_text=len(found) < MOST_READ)
-            if now and now != before:
+            # A file that is new and not there has a name that is no text.
+            is_nameless = now == NOTHING and differing.get(path) == "new"
+            if now and now != before and not is_nameless:
                 found.append(_Change(path, differing.get(path), before, now))
         return found
 

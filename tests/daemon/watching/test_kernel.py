@@ -1,0 +1,96 @@
+"""The kernel's word, and how it says that it cannot give it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from observer.daemon.watching import kernel
+from observer.daemon.watching.kernel import Kernel, Lost, most_folders
+
+ROOT = Path(__file__).parents[3]
+CALL = threading.Event()
+
+BLINDED = """
+import sys
+from observer.daemon.watching.kernel import Blind, Kernel
+try:
+    Kernel(sys.argv[1:])
+except Blind as error:
+    print(error)
+"""
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Iterator[Kernel]:
+    found = Kernel([str(tmp_path)])
+    yield found
+    found.close()
+
+
+def test_what_changes_in_a_folder_is_told(watched: Kernel, tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    assert watched.wait(CALL, wait_ms=5000) == {str(tmp_path / "a")}
+
+
+def test_what_changes_below_is_not_told(watched: Kernel, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    watched.wait(CALL, wait_ms=5000)
+    (tmp_path / "sub" / "a").touch()
+    (tmp_path / "b").touch()
+    assert watched.wait(CALL, wait_ms=5000) == {str(tmp_path / "b")}
+
+
+def test_who_waits_can_be_called_away(watched: Kernel) -> None:
+    call = threading.Event()
+    call.set()
+    assert watched.wait(call, wait_ms=60_000) == set()
+
+
+def test_a_name_that_is_no_text_is_told_as_a_loss(watched: Kernel, tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff")).touch()
+    with pytest.raises(Lost):
+        watched.wait(CALL, wait_ms=5000)
+
+
+def test_a_folder_that_is_gone_is_told_as_a_loss(tmp_path: Path) -> None:
+    with pytest.raises(Lost):
+        Kernel([str(tmp_path / "gone")])
+
+
+@pytest.mark.parametrize("limit", ["max_inotify_watches", "max_inotify_instances"])
+def test_a_reached_limit_is_told_with_its_cure(tmp_path: Path, limit: str) -> None:
+    """In a user namespace of its own, so that nobody else meets the limit."""
+    most = 2 if limit.endswith("watches") else 0
+    folders = [tmp_path / str(number) for number in range(9)]
+    for folder in folders:
+        folder.mkdir()
+    setting = f'echo {most} > /proc/sys/user/{limit} || exit 77; exec "$@"'
+    script = [sys.executable, "-c", BLINDED, *map(str, folders)]
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "sh", "-c", setting, "sh", *script],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        pytest.skip("no user namespace here")
+    assert "sysctl fs.inotify.max_user_watches=524288" in done.stdout
+    assert "observer config set watch false" in done.stdout
+
+
+def test_half_of_the_smallest_limit_is_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in (("one", "1000\n"), ("two", "300\n"), ("three", "no number")):
+        (tmp_path / name).write_text(text)
+    names = ("one", "two", "three", "missing")
+    monkeypatch.setattr(kernel, "LIMITS", [str(tmp_path / name) for name in names])
+    assert most_folders() == 150
