@@ -23,7 +23,9 @@ CHARS_PER_TOKEN = 3
 
 _ITEM_CHARS = 400
 _FIELD_CHARS = 900
-_TEXT_CHARS = 3_000
+_HEAD_CHARS = 1_000
+_TAIL_CHARS = 2_000
+"""Of a long text the end says more: what failed, and how it ended."""
 _FENCE = re.compile(r"<(?=\s*/?\s*data\b)", re.IGNORECASE)
 _INSTRUCTIONS = """\
 You write the memory of a software project for the people and coding agents that work on it next. \
@@ -103,7 +105,8 @@ def _chosen(items: Iterable[Item], room: int) -> list[str]:
 
 def _line(item: Item, limit: int) -> str:
     title, narrative = _clean(item.title, 200), _clean(item.narrative, limit)
-    return f"- {item.type}: {title}" + (f" | {narrative}" if narrative else "")
+    more = f" | {narrative}" if narrative not in {"", title} else ""
+    return f"- {item.type}: {title}{more}"
 
 
 def _texts(value: object, name: str = "text") -> Iterable[tuple[str, str]]:
@@ -129,10 +132,10 @@ def _clean(text: str, limit: int) -> str:
 def _ends(text: str) -> str:
     """Return a text with its lines, without secrets, of a long one its beginning and its end."""
     text = redact_text(_printable(redact_text(text)))
-    if len(text) <= _TEXT_CHARS:
+    cut = len(text) - _HEAD_CHARS - _TAIL_CHARS
+    if cut <= 0:
         return text
-    half = _TEXT_CHARS // 2
-    return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters …]\n{text[-half:]}"
+    return f"{text[:_HEAD_CHARS]}\n[… {cut:,} characters …]\n{text[-_TAIL_CHARS:]}"
 
 
 def _printable(text: str) -> str:

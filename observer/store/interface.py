@@ -178,10 +178,10 @@ class Reader(TruthReads, Protocol):
         """Yield every living item by id."""
 
     def unenriched(self, *, limit: int) -> list[Item]:
-        """Return what a language model has not written about yet as it stands, newest first.
+        """Return what a language model has not written about yet as it stands.
 
-        These are the summaries of sessions that are over, and observations outside of those that
-        are not, whose original cost 2,000 tokens or more.
+        First the summaries of sessions that are over, the newest first; then the observations,
+        but of sessions that go on, whose original cost 2,000 tokens or more, in the same order.
         """
 
     def enrichments(self, ids: Sequence[int]) -> Mapping[int, Enrichment]:

@@ -57,9 +57,10 @@ def put(
                 )
 
 
-def test_the_newest_waits_first(store: Store) -> None:
-    put(store, an_item(4), a_summary(9, session=1), an_item(12), over=(1,))
-    assert waiting(store) == [12, 9, 4]
+def test_summaries_wait_first_and_the_newest_of_each(store: Store) -> None:
+    summaries = a_summary(9, session=1), a_summary(13, session=2)
+    put(store, an_item(4), *summaries, an_item(12), over=(1, 2))
+    assert waiting(store) == [13, 9, 12, 4]
 
 
 @pytest.mark.parametrize(

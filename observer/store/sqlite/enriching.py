@@ -19,11 +19,14 @@ class EnrichingReads(Selecting):
 
     def unenriched(self, *, limit: int) -> list[Item]:
         """See `Reader.unenriched`."""
-        return self._items(
-            f"{_CANDIDATE} AND kind IN ('summary', 'observation') AND {_OVER} AND {_BEHIND}"
-            " ORDER BY created_ms DESC, id DESC LIMIT ?",
-            (limit,),
-        )
+        found: list[Item] = []
+        for kind in ("summary", "observation"):
+            found += self._items(
+                f"{_CANDIDATE} AND kind = ? AND {_OVER} AND {_BEHIND}"
+                " ORDER BY created_ms DESC, id DESC LIMIT ?",
+                (kind, limit - len(found)),
+            )
+        return found
 
     def enrichments(self, ids: Sequence[int]) -> Mapping[int, Enrichment]:
         """See `Reader.enrichments`."""
