@@ -1,24 +1,22 @@
 """What a command's output says about it: passed or failed, how many, what first.
 
-Part of interpretation (step 6). The tools' own readers are `testers` and `checkers`; this module
-chooses among them, and weighs their word against the exit code. A new tool is a function there
-and a row in `READERS`.
+Part of interpretation (step 6). The tools' own readers are in `readers`; this module chooses among
+them, and weighs their word against the exit code.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from observer.events import Command
-from observer.interpret import checkers, testers
 from observer.interpret.commandline import Line
-from observer.interpret.signature import signature
-from observer.interpret.verdict import LINE_START, Verdict
+from observer.interpret.readers import READERS
+from observer.interpret.readers.reader import Reader
+from observer.interpret.verdict import LINE_START, Complaint, Verdict, complaint_in
 from observer.interpret.wording import one_line
 
 HEAD_CHARS = 12_000
@@ -28,52 +26,14 @@ _LINE_CHARS = 500
 _LAST_CHARS = 2000
 _TOLD_CHARS = 4000
 
-
-Read = Callable[[str], Verdict | None]
-
-
-class Reader(NamedTuple):
-    """A tool's reader; one of `marks` stands in its output whoever started it (make, npm, tox)."""
-
-    read: Read
-    tools: tuple[str, ...]
-    marks: tuple[str, ...]
-
-
-READERS = (
-    Reader(testers.pytest, ("pytest", "py.test"), (" passed", " failed", " error", "no tests ran")),
-    Reader(testers.unittest, ("unittest",), ("\nRan ",)),
-    Reader(testers.jest, ("jest",), ("Tests: ",)),
-    Reader(testers.vitest, ("vitest",), (" Tests ",)),
-    Reader(testers.mocha, ("mocha",), (" passing",)),
-    Reader(testers.node, (), ("# pass ", "\u2139 pass ")),
-    Reader(testers.go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t")),
-    Reader(testers.cargo_test, ("cargo",), ("test result: ",)),
-    Reader(checkers.tsc, ("tsc",), ("error TS",)),
-    Reader(checkers.eslint, ("eslint",), ("✖ ",)),
-    Reader(checkers.ruff, ("ruff",), ("Found ", "All checks passed!")),
-    Reader(checkers.mypy, ("mypy",), ("Found ", "Success: no issues")),
-    Reader(checkers.rustc, ("cargo", "rustc"), ("error[E", "could not compile")),
-    Reader(checkers.cc, ("gcc", "cc", "clang", "g++"), ("error: ", "undefined ref", "make: ***")),
-    Reader(checkers.go_build, ("go", "gofmt"), (".go:",)),
-    Reader(checkers.pip, ("pip", "pip3", "uv"), ("Successfully ",)),
-    Reader(checkers.traceback, (), ("Traceback (", "\n    at ", "panic")),
-    Reader(checkers.npm, (), ("npm error", "npm ERR!", " packages", "up to date")),
-)
 _BY_TOOL = {
-    tool: tuple(reader.read for reader in READERS if tool in reader.tools)
-    for reader in READERS
-    for tool in reader.tools
+    tool: tuple(reader for reader in READERS if tool in reader.tools)
+    for tool in {tool for reader in READERS for tool in reader.tools}
 }
-_BY_MARK = tuple((mark, reader.read) for reader in READERS for mark in reader.marks)
+_BY_MARK = tuple((mark, reader) for reader in READERS for mark in reader.marks)
 
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-_RAISED = ("python", "thrown", "panic")
 _EXIT_LINE = re.compile(r"^(?:Exit [Cc]ode:? ?|exit status )(-?\d+)\s*$", re.MULTILINE)
-_TROUBLE = re.compile(
-    r"\b(?:error|fatal|failed|failure|exception|cannot|can't|not found|no such|denied|refused)\b",
-    re.IGNORECASE,
-)
 _SAID_NOTHING = frozenset(
     {"", "(no output)", "no output", "tool ran without output or errors", "(empty)", "output:"}
 )
@@ -82,16 +42,6 @@ _NO_MATCH_IS_ONE = frozenset({"grep", "egrep", "rg", "ag", "diff", "cmp", "test"
 
 def read(command: Command, line: Line) -> Verdict:
     """Say how a command went, from its exit code and what it printed."""
-    verdict = _read(command, line)
-    return replace(verdict, signature=_signature(verdict)) if verdict.first_error else verdict
-
-
-def _signature(verdict: Verdict) -> str:
-    test = "".join(verdict.failing[:1])
-    return signature(verdict.first_error.removeprefix(test).removeprefix(" - "), test)
-
-
-def _read(command: Command, line: Line) -> Verdict:
     code = exit_code_of(command)
     told = None if code is None else code == 0
     if command.failed is not None:
@@ -105,11 +55,8 @@ def _read(command: Command, line: Line) -> Verdict:
     text = LINE_START + plain(command.output)
     if command.interrupted:
         return _plain_words(text, ok=None)
-    found = _verdicts(text, line) if command.output else []
-    if told:
-        # A program that ended well may print or log the traceback of an error it has handled.
-        found = [verdict for verdict in found if verdict.tool not in _RAISED]
-    return _weighed(found, told) if found else _plain_words(text, ok=told)
+    found = _verdicts(text, line, told) if command.output else []
+    return _weighed(found, text, told) if found else _plain_words(text, ok=told)
 
 
 def exit_code_of(command: Command) -> int | None:
@@ -149,56 +96,61 @@ def told_lines(text: str, at_most: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _verdicts(text: str, line: Line) -> list[Verdict]:
-    """Ask the readers of each tool that was named; if all are silent, those whose mark is there.
+def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noqa: FBT001 - three-valued, not a switch
+    """Ask the readers of each tool that was named, then those whose mark is there.
 
-    The first that speaks is believed: the table goes from the tools' own summaries to what many
-    programs print.
+    These have a word if all others were silent, or saw nothing bad though the command failed.
     """
     found: list[Verdict] = []
     for tool in line.tools:
-        found += itertools.islice(_spoken(_BY_TOOL.get(tool, ()), text), 1)
-    if not found:
-        marked = dict.fromkeys(read for mark, read in _BY_MARK if mark in text)
-        found += itertools.islice(_spoken(marked, text), 1)
+        found += itertools.islice(_heard(_BY_TOOL.get(tool, ()), text, told), 1)
+    if not found or (told is False and not _bad(found)):
+        marked = dict.fromkeys(reader for mark, reader in _BY_MARK if mark in text)
+        heard = _heard(marked, text, told)
+        found += itertools.islice(_bad(heard) if found else heard, 1)
     return found
 
 
-def _spoken(reads: Iterable[Read], text: str) -> Iterator[Verdict]:
-    return (verdict for read in reads if (verdict := read(text)))
+def _heard(readers: Iterable[Reader], text: str, told: bool | None) -> Iterator[Verdict]:  # noqa: FBT001 - as above
+    """Yield what readers say; the first is to be believed.
+
+    A program that ended well may print or log the traceback of an error it has handled.
+    """
+    for reader in readers:
+        verdict = reader.read(text)
+        if verdict and not (told and reader.is_raised and verdict.ok is False):
+            yield verdict
 
 
-def _weighed(found: list[Verdict], told: bool | None) -> Verdict:  # noqa: FBT001 - three-valued, not a switch
+def _bad(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    return [verdict for verdict in verdicts if verdict.ok is False]
+
+
+def _weighed(found: list[Verdict], text: str, told: bool | None) -> Verdict:  # noqa: FBT001 - as above
     """Put the words of several tools into one verdict; a failure outweighs a clean exit code.
 
     `pytest | tail` ends with the exit code of `tail`, so counts of failures win over success.
     """
-    bad = [verdict for verdict in found if verdict.ok is False]
-    chief = bad[0] if bad else found[0]
+    bad = _bad(found)
+    counted = [verdict for verdict in found if verdict.passed is not None]
+    chief = (bad or counted or found)[0]
     if told is False and not bad:
-        chief = Verdict(tool=chief.tool, ok=False, said=chief.said, passed=chief.passed, failed=0)
+        plain = _plain_words(text, ok=False) if chief.passed is None else Verdict()
+        chief = replace(chief, ok=False, first_error=plain.first_error, signature=plain.signature)
     if len(found) == 1:
         return chief
     said = "; ".join(f"{verdict.tool}: {verdict.said}" for verdict in found[:4] if verdict.said)
-    return Verdict(
-        tool=chief.tool,
-        ok=chief.ok,
-        said=said,
-        passed=chief.passed,
-        failed=chief.failed,
-        failing=chief.failing,
-        first_error=chief.first_error,
-    )
+    return replace(chief, said=said)
 
 
 def _plain_words(text: str, *, ok: bool | None) -> Verdict:
     """Speak for a tool that no reader knows: its first complaint, or its last line."""
-    if ok is False and (trouble := _TROUBLE.search(text)):
-        start = text.rfind("\n", 0, trouble.start()) + 1
-        return Verdict(ok=False, first_error=one_line(text[start:].partition("\n")[0], 300))
+    if ok is False and (said := complaint_in(text)):
+        complaint = Complaint(said)
+        return Verdict(ok=False, first_error=str(complaint), signature=complaint.signature)
     last = _last_words(text)
     if ok is False:
-        return Verdict(ok=False, first_error=one_line(last, 300))
+        return Verdict(ok=False, first_error=str(Complaint(last)))
     return Verdict(ok=ok, said=one_line(last, 160))
 
 

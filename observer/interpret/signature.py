@@ -95,7 +95,7 @@ def signature(error: str, test: str = "") -> str:
     is one line of at most `SIGNATURE` characters.
     """
     said = _normal(error)
-    if test and (_ASSERTED.search(said) or not _RAISED.search(said)):
+    if test and (_ASSERTED.search(said) or not _RAISED.search(error[:_READ_CHARS])):
         said = f"{_bare(test)}: {said}".removesuffix(": ")
     elif not _is_recognisable(said):
         said = ""

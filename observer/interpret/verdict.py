@@ -1,19 +1,31 @@
 """What an output says about its command: one value that every reader of outputs returns.
 
-Part of interpretation (step 6).
+Part of interpretation (step 6). `ran_tests`, `problems` and `stopped` make it from what a reader
+found, each with the first `Complaint` put into words and into its signature.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from observer.events import Value
-from observer.interpret.wording import counted
+from observer.interpret.signature import signature
+from observer.interpret.wording import counted, distinct, one_line
 
 LINE_START = "\n"
 """What a pattern of `line_pattern` begins with; texts to be read begin with it too."""
 FAILING = 10
 """Most failing names that a verdict lists."""
+FIRST_ERROR = 300
+"""Most characters of the first error."""
+
+_COUNT = re.compile(r"(\d+) ([a-z]+)")
+_TROUBLE = re.compile(
+    r"\b(?i:error|fatal|failed|failure|exception|cannot|can't|could not|couldn't|unable|unknown"
+    r"|not found|no such|denied|refused)\b|\w(?:Error|Exception)\b"
+)
 
 
 class Verdict(Value):
@@ -39,6 +51,91 @@ class Verdict(Value):
         return bool(self.tool)
 
 
+class Complaint(NamedTuple):
+    """What a tool complained of: in these words, at this place (`file:line`), through this test."""
+
+    words: str = ""
+    place: str = ""
+    test: str = ""
+
+    def __str__(self) -> str:
+        """Return ``"TEST - PLACE: WORDS"``, as far as they are known."""
+        said = ": ".join(part for part in (self.place, self.words) if part)
+        return one_line(" - ".join(part for part in (self.test, said) if part), FIRST_ERROR)
+
+    @property
+    def signature(self) -> str:
+        """What of it does not vary."""
+        return signature(self.words, self.test)
+
+
+class Tally(NamedTuple):
+    """How many tests passed, failed and were skipped, in how many seconds; None is not told."""
+
+    passed: int | None
+    failed: int
+    skipped: int = 0
+    seconds: float | None = None
+
+    def __str__(self) -> str:
+        """Return ``"2 failed, 14 passed, 1 skipped in 3.1 s"``; parts that are 0 are left out."""
+        counts = ((self.failed, "failed"), (self.passed, "passed"), (self.skipped, "skipped"))
+        said = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "no tests ran"
+        return said if self.seconds is None else f"{said} in {seconds_said(self.seconds)}"
+
+
+def ran_tests(
+    tool: str, tally: Tally, *, failing: Iterable[str], first: Complaint, said: str = ""
+) -> Verdict:
+    """Return the verdict of a test runner; `said` stands for its counts where it says more."""
+    failed = tally.failed > 0
+    return Verdict(
+        tool=tool,
+        ok=not failed,
+        said=said or str(tally),
+        passed=tally.passed,
+        failed=tally.failed,
+        failing=distinct((one_line(name, 200) for name in failing), FAILING) if failed else (),
+        first_error=str(first) if failed else "",
+        signature=first.signature if failed else "",
+    )
+
+
+def problems(tool: str, errors: int, *, warnings: int = 0, first: Complaint) -> Verdict:
+    """Return the verdict of a tool that counts what is wrong with the code."""
+    return Verdict(
+        tool=tool,
+        ok=not errors,
+        said=problems_said(errors, warnings),
+        failed=errors,
+        first_error=str(first) if errors else "",
+        signature=first.signature if errors else "",
+    )
+
+
+def stopped(
+    tool: str, said: str, first: Complaint, *, passed: int | None = None, failed: int | None = None
+) -> Verdict:
+    """Return the verdict of a program that gave up."""
+    return Verdict(
+        tool=tool,
+        ok=False,
+        said=said,
+        passed=passed,
+        failed=failed,
+        first_error=str(first),
+        signature=first.signature,
+    )
+
+
+def complaint_in(text: str) -> str:
+    """Return the first line that complains in words any program may use, or ""."""
+    trouble = _TROUBLE.search(text)
+    if trouble is None:
+        return ""
+    return text[text.rfind("\n", 0, trouble.start()) + 1 :].partition("\n")[0].strip()
+
+
 def line_pattern(pattern: str) -> re.Pattern[str]:
     """Compile a pattern that holds from a line's beginning.
 
@@ -47,15 +144,17 @@ def line_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(f"{LINE_START}(?:{pattern})", re.MULTILINE)
 
 
-def result_said(*, passed: int, failed: int, skipped: int = 0, seconds: str = "") -> str:
-    """Return ``"2 failed, 14 passed, 1 skipped in 3.1 s"``; parts that are 0 are left out."""
-    parts = [
-        f"{number:,} {word}"
-        for number, word in ((failed, "failed"), (passed, "passed"), (skipped, "skipped"))
-        if number
-    ]
-    said = ", ".join(parts) or "no tests ran"
-    return f"{said} in {seconds_said(seconds)}" if seconds else said
+def last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return the last match: where a tool sums up."""
+    found = None
+    for found in pattern.finditer(text):  # noqa: B007 - the last one is meant
+        pass
+    return found
+
+
+def counts_of(summary: str) -> dict[str, int]:
+    """Return ``{"failed": 2, "passed": 14}`` of ``"2 failed, 14 passed"``."""
+    return {word: int(number) for number, word in _COUNT.findall(summary)}
 
 
 def problems_said(errors: int, warnings: int = 0) -> str:
@@ -68,7 +167,6 @@ def problems_said(errors: int, warnings: int = 0) -> str:
     return ", ".join(parts) or "no errors"
 
 
-def seconds_said(seconds: str) -> str:
-    """Return a count of seconds with at most one decimal: ``"3.1 s"``; small ones in ms."""
-    value = float(seconds)
-    return f"{value:.1f} s" if value >= 1 else f"{round(value * 1000)} ms"
+def seconds_said(seconds: float) -> str:
+    """Return seconds with at most one decimal: ``"3.1 s"``; small ones in ms."""
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{round(seconds * 1000)} ms"

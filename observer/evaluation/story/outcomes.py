@@ -15,6 +15,8 @@ from observer.events import Command, Value
 from observer.interpret import commandline, outcome
 from observer.interpret.verdict import Verdict
 
+OUTPUTS = "outcomes"
+
 
 class Label(Value):
     """What is so of one output. `run` names the program whose real output it is, if it is one.
@@ -46,7 +48,11 @@ def cases(folder: Path) -> Iterator[Case]:
 
 
 def signatures(folder: Path) -> Iterator[Case]:
-    """Yield which outputs each failure takes for the same error, and which have that error."""
+    """Yield which outputs each failure takes for the same error, and which have that error.
+
+    They are the outputs of the set beside this folder.
+    """
+    folder = folder.with_name(OUTPUTS)
     known = labels(folder)
     said = {name: _verdict(folder, name, label).signature for name, label in known.items()}
     errors = {name: label.error for name, label in known.items()}

@@ -1,0 +1,23 @@
+"""The tools' own readers, one module an ecosystem.
+
+Part of interpretation (step 6). `READERS` goes from the tools' own summaries to what many programs
+print: the first that speaks is believed. A new tool is a function and a row in its module's table.
+"""
+
+from __future__ import annotations
+
+from observer.interpret.readers import dotnet, go, javascript, jvm, native, php, python, ruby, rust
+from observer.interpret.readers.reader import Reader
+
+_EVERY = (
+    *python.READERS,
+    *javascript.READERS,
+    *go.READERS,
+    *rust.READERS,
+    *jvm.READERS,
+    *dotnet.READERS,
+    *ruby.READERS,
+    *php.READERS,
+    *native.READERS,
+)
+READERS: tuple[Reader, ...] = tuple(sorted(_EVERY, key=lambda reader: reader.is_raised))

@@ -1,0 +1,99 @@
+"""What Go's tools say: its tests, its compiler and vet, and a panic.
+
+Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+None when the tool's own words are not there. Patterns are anchored to lines and linear.
+"""
+
+from __future__ import annotations
+
+from observer.interpret.readers.reader import Reader
+from observer.interpret.verdict import (
+    Complaint,
+    Tally,
+    Verdict,
+    line_pattern,
+    problems,
+    ran_tests,
+    stopped,
+)
+
+_TEST = line_pattern(r" *--- (FAIL|PASS|SKIP): (\S+)")
+_PACKAGE = line_pattern(r"(ok|FAIL|---|\?) *\t(\S+)(?:[\t ][^\n]*)?$")
+_LOGGED = line_pattern(r" +(\w\S*\.go:\d+): *([^\n]+)$")
+_ERROR = line_pattern(r"(?:vet: )?(\S+\.go:\d+):(?:\d+:)? ([^\n]+)$")
+_PANIC = line_pattern(r"(panic: [^\n]+|fatal error: [^\n]+)$")
+_FRAME = line_pattern(r"\t(\S+\.go:\d+)")
+_NOT_OWN = ("/src/runtime/", "/src/testing/", "/go-1.", "/usr/local/go/", "/pkg/mod/")
+
+
+def go_test(text: str) -> Verdict | None:
+    """Read `go test`; without `-v` it names passing packages only, so those are counted."""
+    packages = [state for state, _ in _PACKAGE.findall(text) if state in ("ok", "FAIL")]
+    tests = _TEST.findall(text)
+    if not packages and not tests:
+        return None
+    names = [name for state, name in tests if state == "FAIL"]
+    passed = sum(state == "PASS" for state, _ in tests)
+    failed = max(len(names), packages.count("FAIL"))
+    return ran_tests(
+        "go test",
+        Tally(
+            passed=passed or None,
+            failed=failed,
+        ),
+        failing=names,
+        first=_first(text, names[0]) if names else _complaint(text),
+        said=_said(len(names), passed, packages),
+    )
+
+
+def _said(failed: int, passed: int, packages: list[str]) -> str:
+    parts = [f"{count} {word}" for count, word in ((failed, "failed"), (passed, "passed")) if count]
+    if packages:
+        parts.append(f"{packages.count('ok')} of {len(packages)} packages ok")
+    return ", ".join(parts)
+
+
+def _first(text: str, name: str) -> Complaint:
+    """Find what a test logged before it failed: above its line with `-v`, else below."""
+    start = max(text.find(f"=== RUN   {name}\n"), 0) or text.find(f"--- FAIL: {name}")
+    logged = _LOGGED.search(text, start)
+    first = panic_in(text) or (Complaint(logged[2], logged[1]) if logged else Complaint())
+    return first._replace(test=name)
+
+
+def _complaint(text: str) -> Complaint:
+    error = _ERROR.search(text)
+    return panic_in(text) or (Complaint(error[2], error[1]) if error else Complaint())
+
+
+def go_build(text: str) -> Verdict | None:
+    """Read errors of the go compiler and vet."""
+    errors = _ERROR.findall(text)
+    if not errors:
+        return None
+    place, words = errors[0]
+    return problems("go", len(errors), first=Complaint(words, place))
+
+
+def panic(text: str) -> Verdict | None:
+    """Read the panic of a program."""
+    found = panic_in(text)
+    return stopped("panic", "an error was raised", found) if found else None
+
+
+def panic_in(text: str) -> Complaint | None:
+    """Return a panic's words, and the innermost place that is not Go's own."""
+    found = _PANIC.search(text)
+    if found is None:
+        return None
+    frames = _FRAME.findall(text, found.end())
+    own = (path for path in frames if not any(part in path for part in _NOT_OWN))
+    return Complaint(found.group(1).removesuffix(" [recovered]"), next(own, ""))
+
+
+READERS = (
+    Reader(go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t")),
+    Reader(go_build, ("go", "gofmt"), (".go:",)),
+    Reader(panic, ("go",), ("panic: ", "fatal error: "), is_raised=True),
+)

@@ -1,0 +1,277 @@
+"""What JavaScript's tools say: jest, vitest, mocha, node:test, tsc, eslint, npm, a thrown error.
+
+Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+None when the tool's own words are not there. Patterns are anchored to lines and linear.
+"""
+
+from __future__ import annotations
+
+import re
+
+from observer.interpret.readers.reader import Reader
+from observer.interpret.verdict import (
+    Complaint,
+    Tally,
+    Verdict,
+    counts_of,
+    last,
+    line_pattern,
+    problems,
+    ran_tests,
+    stopped,
+)
+from observer.interpret.wording import distinct, one_line
+
+_FRAME = line_pattern(r" +(?:at|\u276f) (?:[^\n(]*\(|(?:async )?(?:\S+ )?)([^\s()]+:\d+):\d+\)?")
+_STACK_CHARS = 3000
+
+
+def _place(text: str, start: int) -> str:
+    """Return the first place of the project's own in the stack that follows."""
+    for path in _FRAME.findall(text[start : start + _STACK_CHARS]):
+        own = str(path).removeprefix("file://")
+        if "node:" not in own and "node_modules/" not in own:
+            return own
+    return ""
+
+
+def _words(line: str, next_line: str | None) -> str:
+    """Return what an error says, with its next line where the first only announces it."""
+    return f"{line} {next_line}" if next_line and line.endswith(":") else line
+
+
+_JEST_END = line_pattern(r"Tests: +(\d[^\n]*\d total)$")
+_JEST_TIME = line_pattern(r"Time: +(\d+(?:\.\d+)?) ?(m?s)")
+_JEST_BAD = line_pattern(r" +● (?!Console)(\S[^\n]*)\n\s*(\S[^\n]*)?")
+_JEST_SUITE = line_pattern(r" *FAIL +(\S+)")
+_NEVER_RAN = "Test suite failed to run"
+
+
+def jest(text: str) -> Verdict | None:
+    """Read jest's summary; a suite that could not run counts as a failing test."""
+    end = last(_JEST_END, text)
+    if end is None:
+        return None
+    counts = counts_of(end.group(1))
+    bad = list(_JEST_BAD.finditer(text))
+    suites = [suite.group(1) for suite in _JEST_SUITE.finditer(text)]
+    broken = [one for one in bad if one.group(1) == _NEVER_RAN]
+    names = [one.group(1) for one in bad if one not in broken] + (suites if broken else [])
+    first = Complaint(test="".join(names[:1]))
+    if bad:
+        first = first._replace(words=bad[0].group(2) or "", place=_place(text, bad[0].end()))
+    return ran_tests(
+        "jest",
+        Tally(
+            passed=counts.get("passed", 0),
+            failed=counts.get("failed", 0) + len(broken),
+            skipped=counts.get("skipped", 0),
+            seconds=_seconds(_JEST_TIME.search(text)),
+        ),
+        failing=names or suites,
+        first=first if bad else Complaint(test="".join(suites[:1])),
+    )
+
+
+_VITEST_END = line_pattern(r" *Tests +(no tests|\d[^\n]*\(\d+\))")
+_VITEST_SUITES = line_pattern(r" *Test Files +(\d+) failed")
+_VITEST_TIME = line_pattern(r" *Duration +(\d+(?:\.\d+)?)(m?s)")
+_VITEST_BAD = line_pattern(r" *FAIL +(\S[^\n]*)\n(\S[^\n]*)?")
+
+
+def vitest(text: str) -> Verdict | None:
+    """Read vitest's summary; a suite that could not run counts as a failing test."""
+    end = last(_VITEST_END, text)
+    if end is None:
+        return None
+    counts = counts_of(end.group(1))
+    suites = _VITEST_SUITES.search(text)
+    bad = list(_VITEST_BAD.finditer(text))
+    names = [one.group(1).partition(" [ ")[0] for one in bad]
+    first = Complaint()
+    if bad:
+        first = Complaint(bad[0].group(2) or "", _place(text, bad[0].end(1)), names[0])
+    return ran_tests(
+        "vitest",
+        Tally(
+            passed=counts.get("passed", 0),
+            failed=counts.get("failed", 0) or (int(suites.group(1)) if suites else 0),
+            skipped=counts.get("skipped", 0),
+            seconds=_seconds(_VITEST_TIME.search(text)),
+        ),
+        failing=names,
+        first=first,
+    )
+
+
+_MOCHA_END = line_pattern(r" +(\d+) (passing|failing|pending)(?: \((\d+(?:\.\d+)?)(m?s)\))?$")
+_MOCHA_BAD = line_pattern(
+    r" {2}\d+\) (\S[^\n]*(?:\n {5,}\S[^\n]*){0,9}):\n\s*(\S[^\n]*)(?:\n\s*(\S[^\n]*))?"
+)
+
+
+def mocha(text: str) -> Verdict | None:
+    """Read the summary of mocha's reporters."""
+    found = list(_MOCHA_END.finditer(text))
+    counts = {one.group(2): int(one.group(1)) for one in found}
+    if "passing" not in counts:
+        return None
+    bad = list(_MOCHA_BAD.finditer(text, found[-1].end())) if counts.get("failing") else []
+    names = [" ".join(one.group(1).split()) for one in bad]
+    first = Complaint()
+    if bad:
+        words = _words(*bad[0].group(2, 3))
+        first = Complaint(words, _place(text, bad[0].end(2)), names[0])
+    timed = next((one for one in found if one.group(3)), None)
+    return ran_tests(
+        "mocha",
+        Tally(
+            passed=counts["passing"],
+            failed=counts.get("failing", 0),
+            skipped=counts.get("pending", 0),
+            seconds=_in_seconds(*timed.group(3, 4)) if timed else None,
+        ),
+        failing=names,
+        first=first,
+    )
+
+
+_NODE_END = line_pattern(r"(?:#|\u2139) (tests|pass|fail|skipped) (\d+)$")
+_NODE_TIME = line_pattern(r"(?:#|\u2139) duration_ms (\d+)")
+_NODE_BAD = line_pattern(r" *(?:not ok \d+ - |✖ )(?!failing tests:)([^\n(]*)")
+_NODE_SAID = line_pattern(r" +(\w*Error\b[^\n]*)(?:\n\s*(\S[^\n]*))?")
+_NODE_ERROR = re.compile(r" error: (?:\|-\n +([^\n]+)(?:\n\s*(\S[^\n]*))?|['\"]([^\n]*)['\"])")
+_NODE_KIND = re.compile(r" name: '(\w+)'")
+_NODE_CODE = re.compile(r" code: '(?!ERR_TEST_FAILURE)(\w+)'")
+_TAP_PLACE = re.compile(r"\(?([^\s()]+\.\w+:\d+):\d+\)")
+
+
+def node(text: str) -> Verdict | None:
+    """Read the summary of node's own test runner (TAP or spec)."""
+    found = {word: int(number) for word, number in _NODE_END.findall(text)}
+    if "pass" not in found or "fail" not in found:
+        return None
+    bad = list(_NODE_BAD.finditer(text)) if found["fail"] else []
+    names = [one.group(1).strip() for one in bad]
+    first = Complaint()
+    if bad:
+        section = text[bad[0].end() :][:_STACK_CHARS].partition("\n# Subtest")[0]
+        first = (_tap(section) or _spec(section))._replace(test=names[0])
+    time = _NODE_TIME.search(text)
+    return ran_tests(
+        "node",
+        Tally(
+            passed=found["pass"],
+            failed=found["fail"],
+            skipped=found.get("skipped", 0),
+            seconds=int(time.group(1)) / 1000 if time else None,
+        ),
+        failing=names,
+        first=first,
+    )
+
+
+def _spec(section: str) -> Complaint:
+    said = _NODE_SAID.search(section)
+    return Complaint(_words(*said.groups()), _place(section, said.end(1))) if said else Complaint()
+
+
+def _tap(section: str) -> Complaint | None:
+    error = _NODE_ERROR.search(section)
+    if error is None:
+        return None
+    words = error.group(3) or _words(error.group(1), error.group(2))
+    kind, code = _NODE_KIND.search(section), _NODE_CODE.search(section)
+    if kind:
+        words = f"{kind.group(1)} [{code.group(1)}]: {words}" if code else f"{kind[1]}: {words}"
+    place = _TAP_PLACE.search(section)
+    return Complaint(words, place.group(1) if place else "")
+
+
+_TSC = line_pattern(
+    r"([^\s(:][^\n(:]*)(?:\((\d+),\d+\)|:(\d+):\d+)(?: -|:) error (TS\d+): ([^\n]*)$"
+)
+
+
+def tsc(text: str) -> Verdict | None:
+    """Read TypeScript's errors, plain or pretty."""
+    found = _TSC.findall(text)
+    if not found:
+        return None
+    path, line, pretty_line, code, message = found[0]
+    first = Complaint(f"{code}: {message}", f"{path}:{line or pretty_line}")
+    return problems("tsc", len(found), first=first)
+
+
+_ESLINT_END = line_pattern(r"✖ \d+ problems? \((\d+) errors?, (\d+) warnings?\)")
+_ESLINT_FILE = line_pattern(r"(/\S[^\n]*|[A-Za-z]:\\[^\n]*|\S+\.\w+)\n +(\d+):\d+ ")
+_ESLINT_ERROR = line_pattern(r" +(\d+):\d+ +error +(\S[^\n]*)$")
+
+
+def eslint(text: str) -> Verdict | None:
+    """Read eslint's stylish report."""
+    end = _ESLINT_END.search(text)
+    if end is None:
+        return None
+    first = Complaint()
+    if error := _ESLINT_ERROR.search(text):
+        files = [one for one in _ESLINT_FILE.finditer(text) if one.start() < error.start()]
+        place = f"{files[-1].group(1)}:{error.group(1)}" if files else ""
+        first = Complaint(" ".join(error.group(2).split()), place)
+    return problems("eslint", int(end.group(1)), warnings=int(end.group(2)), first=first)
+
+
+_NPM_ERROR = line_pattern(r"npm (?:ERR!|error) (?!code\b|errno\b|A complete log\b)(\S[^\n]*)$")
+_NPM_CODE = line_pattern(r"npm (?:ERR!|error) code (\S+)$")
+_NPM_DONE = line_pattern(r"((?:added|removed|changed) \d+ packages?[^\n]*|up to date[^\n]*)$")
+
+
+def npm(text: str) -> Verdict | None:
+    """Read npm's own words: what it installed, or why it stopped."""
+    error, code, done = _NPM_ERROR.search(text), _NPM_CODE.search(text), _NPM_DONE.search(text)
+    if error or code:
+        said = error.group(1) if error else ""
+        name = code.group(1) if code and not said.startswith(code.group(1)) else ""
+        return stopped("npm", "npm stopped", Complaint(": ".join(distinct((name, said), 2))))
+    if done:
+        return Verdict(tool="npm", ok=True, said=one_line(done.group(1), 160))
+    return None
+
+
+_THROWN = line_pattern(
+    r"(?:Uncaught )?((?:\w*Error|\w*Exception)\b[^\n]*)\n"
+    r"(?:(?!\n)(?! +at )[^\n]*\n){0,6} +at [^\n]+"
+)
+_THROWN_AT = line_pattern(r"(?:file://)?([^\s:]+:\d+)$")
+
+
+def thrown(text: str) -> Verdict | None:
+    """Read an error that node printed with its stack."""
+    found = _THROWN.search(text)
+    if found is None:
+        return None
+    words = found.group(1)
+    place = _place(text, found.end(1))
+    if not place and words.startswith("SyntaxError") and (at := _THROWN_AT.search(text)):
+        place = at.group(1)
+    return stopped("thrown", "an error was raised", Complaint(words, place))
+
+
+def _seconds(time: re.Match[str] | None) -> float | None:
+    return _in_seconds(*time.group(1, 2)) if time else None
+
+
+def _in_seconds(number: str, unit: str) -> float:
+    return float(number) / 1000 if unit == "ms" else float(number)
+
+
+READERS = (
+    Reader(jest, ("jest",), ("Tests: ",)),
+    Reader(vitest, ("vitest",), (" Tests ",)),
+    Reader(mocha, ("mocha",), (" passing",)),
+    Reader(node, (), ("# pass ", "\u2139 pass ")),
+    Reader(tsc, ("tsc",), ("error TS",)),
+    Reader(eslint, ("eslint",), ("✖ ",)),
+    Reader(thrown, (), ("\n    at ",), is_raised=True),
+    Reader(npm, (), ("npm error", "npm ERR!", " package", "up to date"), is_raised=True),
+)

@@ -1,0 +1,82 @@
+"""What PHP's tools say: phpunit, and a fatal error.
+
+Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+None when the tool's own words are not there. Patterns are anchored to lines and linear.
+"""
+
+from __future__ import annotations
+
+import re
+
+from observer.interpret.readers.reader import Reader
+from observer.interpret.verdict import (
+    Complaint,
+    Tally,
+    Verdict,
+    last,
+    line_pattern,
+    ran_tests,
+    stopped,
+)
+
+_END = line_pattern(r"(?:OK \((\d+) tests?,|Tests: (\d+), Assertions: \d+([^\n]*)\.$)")
+_COUNT = re.compile(r"(\w+): (\d+)")
+_TIME = line_pattern(r"Time: (?:(\d+):)?(\d+):(\d+\.\d+)")
+_BAD = line_pattern(r"\d+\) (\w[^\n]*)\n(\S[^\n]*)")
+_TESTDOX = line_pattern(r" [✘∅] ([^\n]+)\n\s*│\s*\n +│ (\S[^\n]*)")
+_PLACE = line_pattern(r"[ │]*([^\s:]+\.php:\d+)$")
+
+
+def phpunit(text: str) -> Verdict | None:
+    """Read phpunit's summary, of its dots or as a list of what it tests."""
+    end = last(_END, text)
+    if end is None:
+        return None
+    counts = {word: int(number) for word, number in _COUNT.findall(end.group(3) or "")}
+    failed, skipped = (
+        sum(counts.get(word, 0) for word in words)
+        for words in (("Failures", "Errors"), ("Skipped", "Incomplete"))
+    )
+    bad = (list(_BAD.finditer(text)) or list(_TESTDOX.finditer(text))) if failed else []
+    first = Complaint()
+    if bad:
+        place = _PLACE.search(text, bad[0].end())
+        first = Complaint(bad[0].group(2), place.group(1) if place else "", bad[0].group(1))
+    return ran_tests(
+        "phpunit",
+        Tally(
+            passed=int(end.group(1) or end.group(2)) - failed - skipped,
+            failed=failed,
+            skipped=skipped,
+            seconds=_seconds(_TIME.search(text)),
+        ),
+        failing=[one.group(1) for one in bad],
+        first=first,
+    )
+
+
+def _seconds(time: re.Match[str] | None) -> float | None:
+    if time is None:
+        return None
+    return int(time.group(1) or 0) * 3600 + int(time.group(2)) * 60 + float(time.group(3))
+
+
+_FATAL = line_pattern(
+    r"(?:PHP )?(Fatal|Parse) error: +(?:Uncaught )?([^\n]+?) in (\S+?)(?: on line |:)(\d+)$"
+)
+
+
+def fatal(text: str) -> Verdict | None:
+    """Read an error that ended a script, or that kept it from being parsed."""
+    found = _FATAL.search(text)
+    if found is None:
+        return None
+    kind, words, path, line = found.groups()
+    said = f"Parse error: {words}" if kind == "Parse" else words
+    return stopped("php", "an error was raised", Complaint(said, f"{path}:{line}"))
+
+
+READERS = (
+    Reader(phpunit, ("phpunit",), ("OK (", "Assertions: ")),
+    Reader(fatal, ("php",), ("Fatal error: ", "Parse error: "), is_raised=True),
+)

@@ -1,0 +1,230 @@
+"""What Python's tools say: pytest, unittest, ruff, mypy, pip, and a traceback.
+
+Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+None when the tool's own words are not there. Patterns are anchored to lines and linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from observer.interpret.readers.reader import Reader
+from observer.interpret.verdict import (
+    Complaint,
+    Tally,
+    Verdict,
+    counts_of,
+    last,
+    line_pattern,
+    problems,
+    ran_tests,
+    stopped,
+)
+from observer.interpret.wording import counted, one_line
+
+_PYTEST_END = line_pattern(r"=*+ ?((?:\d+ [a-z]+(?:, )?){1,9}|no tests ran) in (\d+(?:\.\d+)?)s\b")
+_PYTEST_BAD = line_pattern(r"(?:FAILED|ERROR) ([^\s:]\S*)(?: - ([^\n]*))?$")
+_PYTEST_USAGE = line_pattern(r"ERROR: ([^\n]+)$")
+_PYTEST_HEADING = line_pattern(r"_{3,}+ (\S[^\n]*) _{3,}+$")
+_PYTEST_WHY = line_pattern(r"E +(\S[^\n]*)$")
+_PYTEST_RAISED = line_pattern(r"E +([\w.]+(?:Error|Exception|Exit|Interrupt|Warning)\b[^\n]*)$")
+_PYTEST_PLACE = line_pattern(
+    r"([^\s:>][^\n:]*:\d+): (?:in [^\n]+|[\w.]*)$|[E ] +File \"([^\"\n]+)\", line (\d+)"
+)
+_PYTEST_LINE = line_pattern(r"(\S[^\n:]*:\d+): ([^\n]+)$")
+_SUMMARY_CHARS = 4000
+
+
+def pytest(text: str) -> Verdict | None:
+    """Read pytest's summary, with or without `-q`, whatever the style of its tracebacks."""
+    end = last(_PYTEST_END, text[-_SUMMARY_CHARS:])
+    if end is None:
+        return None
+    counts = counts_of(end.group(1))
+    failed = counts.get("failed", 0) + counts.get("error", 0) + counts.get("errors", 0)
+    if not failed and (usage := _PYTEST_USAGE.search(text)):
+        return stopped("pytest", "no tests ran", Complaint(usage.group(1)), passed=0, failed=0)
+    bad = _PYTEST_BAD.findall(text) if failed else []
+    headings = list(_PYTEST_HEADING.finditer(text)) if failed else []
+    names = [name for name, _ in bad] or [heading.group(1) for heading in headings]
+    words = bad[0][1] if bad else ""
+    return ran_tests(
+        "pytest",
+        Tally(
+            passed=counts.get("passed", 0),
+            failed=failed,
+            skipped=counts.get("skipped", 0),
+            seconds=float(end.group(2)),
+        ),
+        failing=names,
+        first=_pytest_first(text, names[0], words, headings) if names else Complaint(),
+    )
+
+
+def _pytest_first(text: str, name: str, words: str, headings: Sequence[re.Match[str]]) -> Complaint:
+    """Find the failure of a test in its section; without one, in the line that tells its place."""
+    title = name.partition("::")[2].replace("::", ".") or name
+    for number, heading in enumerate(headings):
+        if heading.group(1).endswith(title):
+            after = headings[number + 1].start() if number + 1 < len(headings) else len(text)
+            return _pytest_section(text[heading.end() : after].partition("\n=====")[0], name, words)
+    known = words.removesuffix("...").rstrip()
+    for place, said in _PYTEST_LINE.findall(text) if known else ():
+        if said.startswith(known):
+            return Complaint(said, place, name)
+    why = _PYTEST_WHY.search(text)
+    return Complaint(words or (why.group(1) if why else ""), test=name)
+
+
+def _pytest_section(section: str, name: str, words: str) -> Complaint:
+    own = [
+        plain or f"{path}:{line}"
+        for plain, path, line in _PYTEST_PLACE.findall(section)
+        if _is_own(plain or path)
+    ]
+    why = last(_PYTEST_RAISED, section) or _PYTEST_WHY.search(section)
+    return Complaint(why.group(1) if why else words, own[-1] if own else "", name)
+
+
+_UNITTEST_RAN = line_pattern(r"Ran (\d+) tests? in (\d+\.\d+)s$")
+_UNITTEST_END = line_pattern(r"(?:OK|FAILED)(?: \(([^)\n]*)\))?$")
+_UNITTEST_BAD = line_pattern(r"(?:FAIL|ERROR): (\S+)(?: \(([\w.]+)\))?")
+_UNITTEST_RULE = "\n======"
+_UNITTEST_LOADER = "unittest.loader._FailedTest."
+_ASSIGNED = re.compile(r"([a-z]+)=(\d+)")
+
+
+def unittest(text: str) -> Verdict | None:
+    """Read the summary of Python's unittest (and of Django's runner)."""
+    ran, end = last(_UNITTEST_RAN, text), last(_UNITTEST_END, text)
+    if ran is None or end is None:
+        return None
+    counts = {word: int(number) for word, number in _ASSIGNED.findall(end.group(1) or "")}
+    failed = counts.get("failures", 0) + counts.get("errors", 0)
+    bad = list(_UNITTEST_BAD.finditer(text)) if failed else []
+    names = [_unittest_name(*one.groups()) for one in bad]
+    first = Complaint()
+    if bad:
+        section = text[bad[0].end() :].partition(_UNITTEST_RULE)[0]
+        first = (_raised(section) or first)._replace(test=names[0])
+    return ran_tests(
+        "unittest",
+        Tally(
+            passed=max(int(ran.group(1)) - failed - counts.get("skipped", 0), 0),
+            failed=failed,
+            skipped=counts.get("skipped", 0),
+            seconds=float(ran.group(2)),
+        ),
+        failing=names,
+        first=first,
+    )
+
+
+def _unittest_name(name: str, where: str | None) -> str:
+    where = (where or "").removeprefix(_UNITTEST_LOADER)
+    return where if where.endswith(name) else f"{where}.{name}".strip(".")
+
+
+_RUFF_END = line_pattern(
+    r"Found (\d+) errors?\b|(All checks passed!)$|(\d+) files? would be reformatted"
+)
+_RUFF_CONCISE = line_pattern(
+    r"(\S[^\n:]*:\d+):\d+: ([A-Z]+\d+|SyntaxError|invalid-syntax):? ([^\n]+)$"
+)
+_RUFF_FULL = line_pattern(r"([A-Z]+\d+|invalid-syntax|unformatted):? ([^\n]+)\n *--> ([^\n:]+:\d+)")
+_RUFF_FORMAT = line_pattern(r"(Would reformat): (\S[^\n]*)$")
+
+
+def ruff(text: str) -> Verdict | None:
+    """Read `ruff check`, concise or full, and `ruff format --check`."""
+    end = last(_RUFF_END, text)
+    if end is None:
+        return None
+    if end.group(2):
+        return Verdict(tool="ruff", ok=True, said="all checks passed")
+    first = Complaint()
+    if concise := _RUFF_CONCISE.search(text):
+        first = Complaint(f"{concise.group(2)} {concise.group(3)}", concise.group(1))
+    elif full := _RUFF_FULL.search(text):
+        first = Complaint(f"{full.group(1)} {full.group(2)}", full.group(3))
+    elif reformat := _RUFF_FORMAT.search(text):
+        first = Complaint(reformat.group(1), reformat.group(2))
+    if not first.words:
+        return None
+    first = first._replace(words=first.words.replace("[*] ", ""))
+    return problems("ruff", int(end.group(1) or end.group(3)), first=first)
+
+
+_MYPY_END = line_pattern(
+    r"(?:Found (\d+) errors? in \d+ files?|Success: (no issues found in \d+ source files?))"
+)
+_MYPY_ERROR = line_pattern(
+    r"(\S[^\n:]*:\d+)(?::\d+)*: error: ([^\n]*\]|[^\n]+\n\S[^\n]*\]|[^\n]+)$"
+)
+
+
+def mypy(text: str) -> Verdict | None:
+    """Read mypy's errors, wrapped where they are pretty, and its last line."""
+    end = _MYPY_END.search(text)
+    if end is None:
+        return None
+    if end.group(2):
+        return Verdict(tool="mypy", ok=True, said=end.group(2))
+    error = _MYPY_ERROR.search(text)
+    first = Complaint(" ".join(error.group(2).split()), error.group(1)) if error else Complaint()
+    return problems("mypy", int(end.group(1)), first=first)
+
+
+_PIP_ERROR = line_pattern(r"ERROR: ([^\n]+)$")
+_PIP_DONE = line_pattern(r"Successfully (installed|uninstalled|built) ([^\n]+)$")
+
+
+def pip(text: str) -> Verdict | None:
+    """Read pip's own words: what it installed, or why it stopped."""
+    error, done = _PIP_ERROR.search(text), _PIP_DONE.search(text)
+    if error:
+        raised = _raised(text) if error.group(1) == "Exception:" else None
+        return stopped("pip", "pip stopped", raised or Complaint(error.group(1)))
+    if done:
+        packages = done.group(2).split()
+        said = f"{done.group(1)} {counted(len(packages), 'package')}: {' '.join(packages)}"
+        return Verdict(tool="pip", ok=True, said=one_line(said, 160))
+    return None
+
+
+_TRACEBACK = "Traceback (most recent call last):"
+_FRAME = line_pattern(r" +File \"([^\"\n]+)\", line (\d+)")
+_RAISED = line_pattern(r"([A-Za-z_][\w.]*(?::[^\n]*)?)$")
+_SYNTAX = line_pattern(r"((?:Syntax|Indentation|Tab)Error: [^\n]*)$")
+
+
+def traceback(text: str) -> Verdict | None:
+    """Read a plain traceback; the last one of a chain counts."""
+    raised = _raised(text)
+    return stopped("python", "an error was raised", raised) if raised else None
+
+
+def _raised(text: str) -> Complaint | None:
+    start = text.rfind(_TRACEBACK)
+    syntax = _SYNTAX.search(text) if start < 0 else None
+    frames = _FRAME.findall(text, max(start, 0))
+    if start < 0 and not (syntax and frames):
+        return None
+    end = syntax or _RAISED.search(text, start)
+    own = [frame for frame in frames if _is_own(frame[0])]
+    return Complaint(end.group(1) if end else "traceback", ":".join(own[-1]) if own else "")
+
+
+def _is_own(path: str) -> bool:
+    return not path.startswith("<") and "/lib/python" not in path and "site-packages" not in path
+
+
+READERS = (
+    Reader(pytest, ("pytest", "py.test"), (" passed", " failed", " error", "no tests ran")),
+    Reader(unittest, ("unittest",), ("\nRan ",)),
+    Reader(ruff, ("ruff",), ("Found ", "All checks passed!", "would be reformatted")),
+    Reader(mypy, ("mypy",), ("Found ", "Success: no issues")),
+    Reader(pip, ("pip", "pip3", "uv"), ("Successfully ",)),
+    Reader(traceback, (), (_TRACEBACK, "SyntaxError: ", "IndentationError: "), is_raised=True),
+)

@@ -1,0 +1,25 @@
+"""What a tool's reader is: a function, and how to know that its tool may have spoken.
+
+Part of interpretation (step 6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from observer.interpret.verdict import Verdict
+
+Read = Callable[[str], Verdict | None]
+
+
+class Reader(NamedTuple):
+    """A tool's reader; one of `marks` stands in its output whoever started it (make, npm, tox).
+
+    `is_raised` holds for readers of what any program prints when it breaks.
+    """
+
+    read: Read
+    tools: tuple[str, ...]
+    marks: tuple[str, ...]
+    is_raised: bool = False

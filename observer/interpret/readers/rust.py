@@ -1,0 +1,100 @@
+"""What Rust's tools say: cargo's tests, the compiler, and a panic.
+
+Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+None when the tool's own words are not there. Patterns are anchored to lines and linear.
+"""
+
+from __future__ import annotations
+
+import re
+
+from observer.interpret.readers.reader import Reader
+from observer.interpret.verdict import (
+    Complaint,
+    Tally,
+    Verdict,
+    line_pattern,
+    problems,
+    problems_said,
+    ran_tests,
+    stopped,
+)
+
+_END = line_pattern(
+    r"test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;"
+    r"(?:[^\n]*finished in (\d+\.\d+)s)?"
+)
+_BAD = line_pattern(r"(?:test )?(\S+)(?: - should panic)? (?:\.\.\.|---) FAILED$")
+_PANICKED = re.compile(
+    r"panicked at (?:'([^\n]*)', ([^\s:,]+:\d+)|([^\s:,]+:\d+)(?::\d+)?:?(?:\n(\S[^\n]*))?)"
+)
+
+
+def cargo_test(text: str) -> Verdict | None:
+    """Read `cargo test`: the sum over its test binaries."""
+    ends = _END.findall(text)
+    if not ends:
+        return None
+    passed, failed, ignored = (sum(int(end[part]) for end in ends) for part in range(3))
+    seconds = sum(float(end[3] or 0) for end in ends)
+    names = _BAD.findall(text)
+    first = Complaint()
+    if names:
+        start = max(text.find(f"---- {names[0]} stdout"), 0)
+        first = (_panicked(text, start) or first)._replace(test=names[0])
+    return ran_tests(
+        "cargo test",
+        Tally(
+            passed=passed,
+            failed=failed,
+            skipped=ignored,
+            seconds=seconds or None,
+        ),
+        failing=names,
+        first=first,
+    )
+
+
+_RUSTC = line_pattern(r"error(?:\[(E\d+)\])?: ([^\n]+)\n *--> ([^\n:]+:\d+)")
+_RUSTC_END = line_pattern(r"error: could not compile[^\n]*| +Finished [^\n]*target\(s\)")
+_RUSTC_COUNT = re.compile(r"due to (?:(\d+) previous errors|1 previous error)")
+_RUSTC_WARNING = line_pattern(r"warning: [^\n]+ generated (\d+) warnings?")
+
+
+def rustc(text: str) -> Verdict | None:
+    """Read what rustc says through cargo (build, check, clippy, run)."""
+    end, error = _RUSTC_END.search(text), _RUSTC.search(text)
+    if end is None and error is None:
+        return None
+    warnings = sum(int(number) for number in _RUSTC_WARNING.findall(text))
+    if error is None:
+        if end is not None and "error" in end.group():
+            return problems("cargo", 1, first=Complaint(end.group().strip()))
+        return Verdict(tool="cargo", ok=True, said=f"built with {problems_said(0, warnings)}")
+    code, message, place = error.groups()
+    count = _RUSTC_COUNT.search(text)
+    errors = int(count.group(1) or 1) if count else len(_RUSTC.findall(text))
+    first = Complaint(f"{code}: {message}" if code else message, place)
+    return problems("cargo", errors, warnings=warnings, first=first)
+
+
+def panic(text: str) -> Verdict | None:
+    """Read the panic of a program."""
+    found = _panicked(text, 0)
+    return stopped("panic", "an error was raised", found) if found else None
+
+
+def _panicked(text: str, start: int) -> Complaint | None:
+    found = _PANICKED.search(text, start)
+    if found is None:
+        return None
+    old_words, old_place, place, words = found.groups()
+    said = words or old_words
+    return Complaint(f"panicked: {said}" if said else "panicked", place or old_place)
+
+
+READERS = (
+    Reader(cargo_test, ("cargo",), ("test result: ",)),
+    Reader(rustc, ("cargo", "rustc"), ("error[E", "could not compile")),
+    Reader(panic, ("cargo",), ("panicked at ",), is_raised=True),
+)
