@@ -19,7 +19,7 @@ REAL = [
     ("unittest", "python -m unittest", "unittest", False, "2 failed, 1 skipped in 1 ms",
      "test_x.T.test_e - /home/ana/py/test_x.py:8: KeyError: 'k'"),
     ("jest", "npx jest", "jest", False, "1 failed, 1 passed in 574 ms",
-     "t/a.test.js: cart \u203a totals - expected 3, got 2"),
+     "cart \u203a totals - t/a.test.js:2: expected 3, got 2"),
     ("vitest", "npm test", "vitest", False, "1 failed, 1 passed in 395 ms",
      "t/a.test.js > cart > totals - t/a.test.js:2: Error: expected 3, got 2"),
     ("mocha", "npm test", "mocha", False, "1 failed, 1 passed in 5 ms",
