@@ -33,6 +33,7 @@ COMMANDS = {
     "forget": "write",
     "note": "noting",
     "post": "write",
+    "usage": "usage",
     "sessions": "lists",
     "projects": "lists",
     "import": "importing",

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 from msgspec import UNSET
 
+from observer import config
+from observer.capture.repository.uncommitted import uncommitted
 from observer.cli.output import emit, json_option, say
 from observer.cli.reach import open_memory, project_here
 from observer.clock import now_ms
-from observer.front import render
+from observer.errors import NotFound
+from observer.front import explaining, render
+from observer.front.documents import Documents
 from observer.front.narrowing import narrow
 from observer.front.tool import Answer
 from observer.front.toolsets import rows, tools_of
 from observer.memory import Memory
+from observer.paths import home
 from observer.recall.search import Found
 
 limit_option = click.option(
@@ -101,18 +107,55 @@ def show_command(*, handles: tuple[str, ...], as_json: bool) -> None:
     with open_memory() as memory:
         ids = [memory.resolve(handle) for handle in handles]
         _print(_ask(memory, "get_observations", {"ids": ids}), as_json=as_json)
+        if not as_json:
+            for item, known in sorted(memory.usage.of(ids).items()):
+                say(f"\nuse of #{item}: {explaining.usefulness(known)}")
 
 
 @click.command("context", epilog='Example: observer context --query "rate limiting" --tokens 1000')
 @project_option
 @click.option("--query", "-q", help="What you are about to do, to rank by relevance.")
-@click.option("--tokens", default=2000, show_default=True, help="Most tokens printed.")
+@click.option("--tokens", type=int, help="Most tokens printed; 2000 if left out.")
+@click.option(
+    "--explain", is_flag=True, help="Tell why each line of a session's start is there, or is not."
+)
+@click.option("--client", default="", help="With --explain: whose session, e.g. cursor.")
 @json_option
-def context_command(*, project: str | None, query: str | None, tokens: int, as_json: bool) -> None:
+def context_command(
+    *,
+    project: str | None,
+    query: str | None,
+    tokens: int | None,
+    explain: bool,
+    client: str,
+    as_json: bool,
+) -> None:
     """Print what matters in a project, the one around the current folder unless one is named."""
     with open_memory() as memory:
+        if explain:
+            told = _explained(memory, project, client=client, tokens=tokens)
+            _print(Answer(explaining.text(told), told), as_json=as_json)
+            return
         arguments = {"project": project, "query": query, "token_budget": tokens}
         _print(_ask(memory, "get_context", arguments), as_json=as_json)
+
+
+def _explained(
+    memory: Memory, handle: str | None, *, client: str, tokens: int | None
+) -> explaining.Explanation:
+    """Explain what a session start prints here."""
+    project = memory.project(handle) if handle else project_here(memory)
+    if project is None:
+        raise NotFound("no project is known here", hint="name one: observer projects lists them")
+    here = [root for root in project.roots if Path.cwd().is_relative_to(root)]
+    root = max(here or project.roots[-1:], key=len, default="")
+    packed = Documents(memory, str).packed(
+        project,
+        tokens=tokens or config.load(home()).context_tokens,
+        client=client,
+        uncommitted=partial(uncommitted, root),
+    )
+    return explaining.explained(packed, memory)
 
 
 @click.command("recall", epilog='Example: observer recall "database choice" --type decision')

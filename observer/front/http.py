@@ -132,6 +132,8 @@ def app(doings: Doings, mcp: Mounted, *, guard: Guard | None = None) -> Starlett
         Route("/remember", routes.remember, methods=["POST"]),
         Route("/forget", routes.forget, methods=["POST"]),
         Route("/note", routes.note, methods=["POST"]),
+        Route("/usage/reset", routes.reset_usage, methods=["POST"]),
+        Route("/recall", routes.recall, methods=["POST"]),
         # No GET: the endpoint is stateless, so there is nothing to listen to between requests.
         Route("/mcp", mcp, methods=["POST"]),
         Route("/mcp/{toolset}", mcp, methods=["POST"]),
@@ -152,6 +154,12 @@ def app(doings: Doings, mcp: Mounted, *, guard: Guard | None = None) -> Starlett
     return Starlette(
         routes=listed, middleware=[door], exception_handlers=handlers, lifespan=lifespan
     )
+
+
+class Resetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Items whose use is to be forgotten; None means all."""
+
+    ids: tuple[int, ...] | None = None
 
 
 class _Routes:
@@ -180,6 +188,16 @@ class _Routes:
     async def note(self, request: Request) -> Response:
         body = await _body(request)
         return _json(await _written(partial(noting.change, self._doings.memory, body)))
+
+    async def recall(self, request: Request) -> Response:
+        body = await _body(request)
+        told = await run_in_threadpool(self._doings.recall, body)
+        return Response(told, media_type="text/plain")
+
+    async def reset_usage(self, request: Request) -> Response:
+        asked = noting.decoded(await _body(request), Resetting)
+        reset = partial(self._doings.memory.usage.reset, asked.ids)
+        return _json({"forgotten": await _written(reset)})
 
     async def shutdown(self, _request: Request) -> Response:
         self._doings.stop()

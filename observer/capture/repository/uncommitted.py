@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Sequence
 
 from observer.capture.repository.program import started
+from observer.errors import NotFound
 
 WAIT_S = 1.0
 """As long as git may take; named files cost it 5 to 20 ms even in a large repository."""
@@ -17,14 +18,15 @@ def uncommitted(
     """Return those of the paths, relative to `root`, that no commit holds as they are.
 
     What git ignores is none of them, and neither is what was deleted before git heard of it. None
-    if git cannot tell: there is no repository, or it took too long.
-
-    Raises:
-        NotFound: git is not installed, or `root` cannot be a path.
+    if git cannot tell: there is none, or no repository, or it took too long.
     """
     asked = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
     words = ("--literal-pathspecs", *asked, "--ignore-submodules=all", "--", *paths)
-    with started(root, words) as process:
+    try:
+        process = started(root, words)
+    except NotFound:
+        return None
+    with process:
         try:
             told, _ = process.communicate(timeout=wait_s)
         except subprocess.TimeoutExpired:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from observer.capture.repository.uncommitted import uncommitted
-from observer.errors import NotFound
 
 Git = Callable[..., str]
 CLEAN = ("same.py", "odd name\n.py")
@@ -44,15 +43,11 @@ def test_what_is_committed_ignored_or_nowhere(repository: Path, path: str) -> No
 
 def test_only_git_can_tell(tmp_path: Path) -> None:
     assert uncommitted(str(tmp_path), ["a.py"]) is None
+    assert uncommitted("", ["a.py"]) is None
 
 
 def test_git_is_not_waited_for_long(repository: Path) -> None:
     assert uncommitted(str(repository), ["changed.py"], wait_s=0) is None
-
-
-def test_a_root_that_can_be_none_is_an_error() -> None:
-    with pytest.raises(NotFound):
-        uncommitted("", ["a.py"])
 
 
 def test_the_users_index_is_left_alone(repository: Path) -> None:
