@@ -28,6 +28,9 @@ class Filters(Value):
     layer: Layer | None = None
     scope: Scope | None = None
     tags: tuple[str, ...] = ()
+    trusted_at_ms: int | None = None
+    """Only what may be put before a model unasked at that time: nothing suspicious, no rule that
+    waits for a person, nothing that has expired."""
     with_global: bool = False
     """With `project_id`: personal and team items that belong to no project count too."""
 
@@ -45,6 +48,7 @@ class Filters(Value):
             and self.layer in {None, item.layer}
             and self.scope in {None, item.scope}
             and set(self.tags) <= set(item.tags)
+            and (self.trusted_at_ms is None or is_trusted(item, self.trusted_at_ms))
             and (item.scope != "personal" or "" != item.owner == self.owner)
             and (not self.files or any(map(self._admits_file, _paths(item))))
         )
@@ -56,6 +60,13 @@ class Filters(Value):
 
     def _admits_file(self, path: str) -> bool:
         return any(touches(path, wanted) for wanted in self.files)
+
+
+def is_trusted(item: Item, now_ms: int) -> bool:
+    """Tell whether an item may be put before a model that did not ask for it."""
+    if item.suspicion or item.approval == "provisional":
+        return False
+    return item.expires_ms is None or item.expires_ms > now_ms
 
 
 def touches(path: str, wanted: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from observer.model import Item, Reason, Standing
+from observer.model import Item, Reason, Standing, iso
 
 HASH = 10
 """Characters of a commit's name that are shown."""
@@ -21,7 +21,17 @@ _FORMS: dict[Reason, str] = {
 
 def labels(item: Item) -> list[str]:
     """Return a short text for each thing that must be said."""
-    return [_label(each, item) for each in item.standing]
+    return [*_of_note(item), *(_label(each, item) for each in item.standing)]
+
+
+def _of_note(item: Item) -> list[str]:
+    """Return what its author, or the lack of a person, says of a note."""
+    said = [item.approval] if item.approval else []
+    if item.suspicion:
+        said.append(f"suspicious: {item.suspicion}")
+    if item.expires_ms is not None:
+        said.append(f"holds until {iso(item.expires_ms)[:10]}")
+    return said
 
 
 def _label(told: Standing, item: Item) -> str:

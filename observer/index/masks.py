@@ -32,8 +32,10 @@ def mask(one: Segment, filters: Filters, among: NDArray[np.int64] | None = None)
         seen &= one.arrays["created"] >= filters.since_ms
     if filters.until_ms is not None:
         seen &= one.arrays["created"] < filters.until_ms
-    if one.has_owners:
-        owner = attribute(f"owner {filters.owner}") if filters.owner else NOBODY
+    owner = attribute(f"owner {filters.owner}") if filters.owner else NOBODY
+    if filters.scope == "personal":
+        seen &= (one.arrays["owner"] == owner) & (owner != NOBODY)
+    elif one.has_owners:
         seen &= _one_of(one.arrays["owner"], [NOBODY, owner])
     return seen
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from typing import NamedTuple
 
 from observer.errors import BadInput, DaemonUnavailable, NotFound, RuleUserOnly
 from observer.events import AnyBody, Approve, Event, Forget, Reference, Remember, Revise, Undo
@@ -67,8 +68,8 @@ class Notes(Shelf):
         body = self._body(note)
         with self._store.read() as reader:
             chosen = named(reader.projects(), project).id if project else None
-            place = _place_of(note, chosen, reader.projects(), folder)
-            self._check_links(reader, body.links, place)
+            place = _project_of(note, chosen, reader.projects(), folder)
+            self._check_links(reader, body.links, Place(place, body.owner), author)
             self._check_replaced(reader, body, place, author)
         alike = self._alike(body, place)
         stored = self._write(body, author=author, folder=folder, project_id=chosen)
@@ -169,7 +170,7 @@ class Notes(Shelf):
         check_rule(item, author)
         with self._store.read() as reader:
             added = Reference(kind=note_type(kind), item=self._exact(reader, target))
-            self._check_links(reader, [added], item.project_id)
+            self._check_links(reader, [added], place_of(item), author)
         return self._relinked(item, (*references_of(item), added), author)
 
     def unlink(
@@ -215,14 +216,24 @@ class Notes(Shelf):
         )
 
     def _check_links(
-        self, reader: Reader, links: Sequence[Reference], project_id: int | None
+        self, reader: Reader, links: Sequence[Reference], place: Place, author: Author
     ) -> None:
-        """Refuse links to what this owner, or this project, knows nothing of."""
+        """Refuse links to what this owner or this project knows nothing of.
+
+        What a note supersedes must be of its own place: nobody's own note demotes what all share.
+        """
         for each in links:
             target = reader.item(each.item)
-            is_near = target and (project_id is None or target.project_id in {None, project_id})
-            if not target or not is_near or not self._may_see(target):
+            if target is None or not self._may_see(target) or not _is_near(target, place):
                 raise NotFound(f"no item {each.item} to link to", hint="search for it first")
+            if each.kind != "supersedes":
+                continue
+            check_rule(target, author)
+            if place != place_of(target):
+                raise BadInput(
+                    f"item {each.item} belongs elsewhere, so this note cannot supersede it",
+                    hint="remember it in the same scope, or link it by another kind",
+                )
 
     def _check_replaced(
         self, reader: Reader, body: Remember, project_id: int | None, author: Author
@@ -296,7 +307,23 @@ class Notes(Shelf):
         return self._record([event], project_id)[0]
 
 
-def _place_of(
+class Place(NamedTuple):
+    """Where a note belongs: a project or none, and whose it is alone."""
+
+    project_id: int | None
+    owner: str
+
+
+def place_of(item: Item) -> Place:
+    """Return where an item belongs."""
+    return Place(item.project_id, item.owner)
+
+
+def _is_near(item: Item, place: Place) -> bool:
+    return place.project_id is None or item.project_id in {None, place.project_id}
+
+
+def _project_of(
     note: Note, chosen: int | None, projects: Sequence[Project], folder: str
 ) -> int | None:
     """Return the project that a note will belong to, 0 for one that nobody knows yet."""

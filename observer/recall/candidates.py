@@ -235,9 +235,15 @@ def _among(reader: Reader, wanted: Plan, filters: Filters) -> tuple[NDArray[np.i
     expressions = [wanted.expression] if wanted.expression else []
     if filters.files:
         expressions.append(f"files : ({' OR '.join(map(quoted, filters.files))})")
-    if not expressions:
+    # Of a person's own notes alone, the index knows all by itself.
+    is_indexed = not (filters.tags or filters.layer or filters.scope in {"project", "team"})
+    if not expressions and is_indexed:
         return None, ""
-    ids = reader.match(f"({') AND ('.join(expressions)})", filters, limit=MOST_MATCHES)
+    ids = (
+        reader.match(f"({') AND ('.join(expressions)})", filters, limit=MOST_MATCHES)
+        if expressions
+        else reader.ids(filters, limit=MOST_MATCHES)
+    )
     if filters.files and not wanted.expression:
         ids += reader.moved_to(filters.files, limit=MOST_MATCHES)
     cut = f"only the newest {MOST_MATCHES:,} matches were ranked; narrow the query"

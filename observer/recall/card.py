@@ -123,6 +123,7 @@ def _standing(reader: Reader, request: CardRequest) -> list[Line]:
         kinds=("note",),
         types=tuple(STANDING),
         owner=request.owner,
+        trusted_at_ms=request.now_ms,
     )
     notes = reader.recent(filters, limit=NOTES)
     known = usefulness(reader.uses(items=[note.id for note in notes]), now_ms=request.now_ms)

@@ -216,6 +216,7 @@ def _filters(request: PackRequest) -> Filters:
         with_global=True,
         kinds=("observation", "note"),
         owner=request.owner,
+        trusted_at_ms=request.now_ms,
     )
 
 

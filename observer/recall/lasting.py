@@ -23,6 +23,8 @@ FACTORS: dict[Reason, float] = {
 
 Source: such that it decides between items that fit alike, and does not bury the only one that fits.
 """
+EXPIRED = 0.5
+"""As much is left of a note whose author said until when it would hold."""
 ENDS: frozenset[Reason] = frozenset({"changed", "deleted", "reverted", "superseded"})
 """What makes an item stale, if it is so of at least half of it."""
 HALF = 0.5
@@ -34,6 +36,11 @@ def lasting(standing: Iterable[Standing]) -> float:
     for each in standing:
         factor *= 1 - (1 - FACTORS.get(each.reason, 1.0)) * each.share
     return factor
+
+
+def has_expired(item: Item, now_ms: int) -> bool:
+    """Tell whether a note's time is over."""
+    return item.expires_ms is not None and item.expires_ms <= now_ms
 
 
 def is_stale(item: Item) -> bool:

@@ -16,7 +16,7 @@ from observer.filters import Filters
 from observer.model import Item
 from observer.recall.candidates import LEGS, Candidates, Leg, Sources, candidates
 from observer.recall.distinct import distinct
-from observer.recall.lasting import lasting, outranked
+from observer.recall.lasting import EXPIRED, has_expired, lasting, outranked
 from observer.recall.query import plan
 from observer.recall.rank import COMPARED, Hit, recency, relevance
 from observer.recall.usefulness import UNKNOWN, usefulness
@@ -84,7 +84,7 @@ class _Looking(NamedTuple):
         signals = self.found.signals(item.id, recency(item.created_ms, now_ms=self.now_ms))
         signals = msgspec.structs.replace(signals, usefulness=weight)
         score = relevance(**{name: getattr(signals, name) for name in COMPARED})
-        score *= lasting(item.standing)
+        score *= lasting(item.standing) * (EXPIRED if has_expired(item, self.now_ms) else 1)
         return Hit(item=item, score=score, signals=signals)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 from observer.events import Layer
@@ -53,15 +53,9 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
     """Return the conditions that are no index terms, and their values."""
     parts = ["item.deleted_ms IS NULL", "(item.scope <> 'personal' OR item.owner = ?)"]
     values: list[Any] = [filters.owner]
-    if filters.layer:
-        # Written out, so that the index of rules serves.
-        parts.append(f"item.layer = '{_LAYERS[filters.layer]}'")
-    if filters.scope:
-        parts.append("item.scope = ?")
-        values.append(filters.scope)
-    for tag in filters.tags:
-        parts.append("EXISTS (SELECT 1 FROM json_each(item.tags) WHERE value = ?)")
-        values.append(tag)
+    for condition, value in _of_notes(filters):
+        parts.append(condition)
+        values.append(value)
     for column, wanted in (("kind", filters.kinds), ("type", filters.types)):
         if wanted:
             parts.append(f"item.{column} IN ({', '.join('?' * len(wanted))})")
@@ -77,3 +71,22 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
             parts.append(condition)
             values.append(value)
     return " AND ".join(parts), values
+
+
+def _of_notes(filters: Filters) -> Iterator[tuple[str, object]]:
+    """Yield what only notes are restricted by; every condition has one value."""
+    if filters.layer:
+        # Written out, so that the index of rules serves.
+        yield f"item.layer = '{_LAYERS[filters.layer]}' AND ?", 1
+    if filters.scope:
+        yield "item.scope = ?", filters.scope
+    if filters.trusted_at_ms is not None:
+        yield (
+            (
+                "item.suspicion = '' AND item.approval <> 'provisional'"
+                " AND (item.expires_ms IS NULL OR item.expires_ms > ?)"
+            ),
+            filters.trusted_at_ms,
+        )
+    for tag in filters.tags:
+        yield "EXISTS (SELECT 1 FROM json_each(item.tags) WHERE value = ?)", tag

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import apsw
@@ -52,7 +52,22 @@ class Standings:
         for item, vantage, *values in rows:
             if vantage == ANYWHERE or vantage in self._seen:
                 found[item] += (_standing(tuple(values)),)
+        for item, told in self._superseding(ids):
+            found[item] += (told,)
         return found
+
+    def _superseding(self, ids: Sequence[int]) -> Iterator[tuple[int, Standing]]:
+        """Yield what notes say on purpose: which of the items took the place of another."""
+        marks = ", ".join("?" * len(ids))
+        rows = self._connection.execute(
+            "SELECT target, source, 'superseded' FROM link"
+            f" WHERE kind = 'supersedes' AND target <> 0 AND target IN ({marks})"
+            " UNION ALL SELECT source, target, 'supersedes' FROM link"
+            f" WHERE kind = 'supersedes' AND source IN ({marks})",
+            (*ids, *ids),
+        )
+        for item, other, reason in rows:
+            yield item, _standing((reason, "", "", "", "", other, 1.0, 0))
 
     def standing(self, items: list[Item]) -> list[Item]:
         """Return items with how each stands."""
