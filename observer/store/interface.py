@@ -178,10 +178,11 @@ class Reader(TruthReads, Protocol):
         """Yield every living item by id."""
 
     def unenriched(self, *, limit: int) -> list[Item]:
-        """Return what a language model has not written about yet as it stands.
+        """Return what waits for a language model, the newest first.
 
-        First the summaries of sessions that are over, the newest first; then the observations,
-        but of sessions that go on, whose original cost 2,000 tokens or more, in the same order.
+        First the summaries of sessions that are over about which none has written since they
+        changed; then the observations, but of sessions that go on, whose original cost 2,000
+        tokens or more, and about which none has written.
         """
 
     def enrichments(self, ids: Sequence[int]) -> Mapping[int, Enrichment]:

@@ -12,6 +12,7 @@ from observer.filters import Filters
 from observer.model import UNASSIGNED, Enrichment, Item, Session, Spending, item_uuid
 from observer.store.interface import Store
 from observer.store.sqlite import SqliteStore
+from observer.store.sqlite.enriching import _LARGE, _SUMMARIES
 
 WROTE = Enrichment(model="m", at_ms=9, as_of_ms=2, narrative="It was a race.", concepts=("mutex",))
 
@@ -79,18 +80,20 @@ def test_nothing_else_waits(store: Store, item: Item) -> None:
     assert waiting(store) == []
 
 
-def test_what_has_changed_since_waits_again(store: Store) -> None:
-    put(store, an_item(4, enrichment=WROTE, updated_ms=3))
+def test_a_summary_that_has_changed_since_waits_again(store: Store) -> None:
+    put(store, a_summary(4, session=1, enrichment=WROTE, updated_ms=3), over=(1,))
     assert waiting(store) == [4]
 
 
-def test_what_waits_is_looked_up_in_its_index(store: Store) -> None:
+@pytest.mark.parametrize(
+    ("condition", "index"), [(_SUMMARIES, "item_summary"), (_LARGE, "item_large")]
+)
+def test_what_waits_is_looked_up_in_its_index(store: Store, condition: str, index: str) -> None:
     with store.read() as reader:
         plan = reader._rows(  # type: ignore[attr-defined]  # how this engine would go about it
-            "EXPLAIN QUERY PLAN SELECT id FROM item WHERE deleted_ms IS NULL AND"
-            " (kind = 'summary' OR discovery_tokens >= 2000) ORDER BY created_ms DESC, id DESC"
+            f"EXPLAIN QUERY PLAN SELECT uuid FROM item WHERE {condition} ORDER BY created_ms DESC"
         )
-    assert "item_enrichable" in plan[0][-1]
+    assert f"USING INDEX {index}" in plan[0][-1]
 
 
 def test_what_was_written_is_told_by_item(store: Store) -> None:

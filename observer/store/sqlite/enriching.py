@@ -8,10 +8,16 @@ from observer.model import Enrichment, Item, Spending
 from observer.store.sqlite.rows import to_enrichment
 from observer.store.sqlite.selecting import Selecting
 
-_CANDIDATE = "deleted_ms IS NULL AND (kind = 'summary' OR discovery_tokens >= 2000)"
-"""Word for word the condition of the index `item_enrichable`, which serves no other."""
+# The first halves are word for word the conditions of `item_summary` and `item_large`.
+_SUMMARIES = (
+    "deleted_ms IS NULL AND kind = 'summary'"
+    " AND (enrichment IS NULL OR updated_ms > json_extract(enrichment, '$.as_of_ms'))"
+)
+_LARGE = (
+    "deleted_ms IS NULL AND kind = 'observation' AND discovery_tokens >= 2000"
+    " AND enrichment IS NULL"
+)
 _OVER = "(session_id IS NULL OR session_id NOT IN (SELECT id FROM session WHERE status = 'active'))"
-_BEHIND = "(enrichment IS NULL OR updated_ms > json_extract(enrichment, '$.as_of_ms'))"
 
 
 class EnrichingReads(Selecting):
@@ -20,11 +26,10 @@ class EnrichingReads(Selecting):
     def unenriched(self, *, limit: int) -> list[Item]:
         """See `Reader.unenriched`."""
         found: list[Item] = []
-        for kind in ("summary", "observation"):
+        for waiting in (_SUMMARIES, _LARGE):
             found += self._items(
-                f"{_CANDIDATE} AND kind = ? AND {_OVER} AND {_BEHIND}"
-                " ORDER BY created_ms DESC, id DESC LIMIT ?",
-                (kind, limit - len(found)),
+                f"{waiting} AND {_OVER} ORDER BY created_ms DESC, id DESC LIMIT ?",
+                (limit - len(found),),
             )
         return found
 

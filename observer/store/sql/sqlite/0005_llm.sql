@@ -2,9 +2,11 @@
 
 ALTER TABLE item ADD COLUMN enrichment TEXT; -- its text, its name, its times: a JSON object
 
--- What may be enriched, in the order in which it is: the newest first. As `_CANDIDATE` says it.
-CREATE INDEX item_enrichable ON item (created_ms)
-    WHERE deleted_ms IS NULL AND (kind = 'summary' OR discovery_tokens >= 2000);
+-- What may be enriched, the newest first. The second holds nothing once all is done.
+CREATE INDEX item_summary ON item (created_ms) WHERE deleted_ms IS NULL AND kind = 'summary';
+CREATE INDEX item_large ON item (created_ms)
+    WHERE deleted_ms IS NULL AND kind = 'observation' AND discovery_tokens >= 2000
+        AND enrichment IS NULL;
 
 CREATE TABLE llm_spending (
     day      TEXT PRIMARY KEY,           -- UTC, e.g. 2026-11-22
