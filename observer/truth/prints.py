@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from observer.languages import language_of
 from observer.syntax import outline
@@ -36,8 +36,7 @@ def prints(data: bytes, path: str) -> Prints:
         texts[symbol.path].append(symbol.text)
         inside = slice(symbol.first_line - 1, symbol.last_line)
         lines[inside] = [""] * len(lines[inside])
-    known = {name: _print("\n".join(parts).encode()) for name, parts in texts.items()}
-    return {**known, OUTSIDE: _print("".join("".join(lines).split()).encode())}
+    return {name: _print(_packed(parts)) for name, parts in {**texts, OUTSIDE: lines}.items()}
 
 
 def print_of(known: Prints, name: str) -> str:
@@ -58,6 +57,11 @@ def touched(before: Prints, after: Prints) -> list[str]:
     """Return the symbols in which two versions of a file differ; `OUTSIDE` if in none."""
     names = [name for name in {**after, **before} if name]
     return [name for name in names if before.get(name) != after.get(name)] or [OUTSIDE]
+
+
+def _packed(parts: Iterable[str]) -> bytes:
+    """Return text without white space: where a line is broken does not matter."""
+    return "".join("".join(parts).split()).encode("utf-8", "replace")
 
 
 def _print(data: bytes) -> str:
