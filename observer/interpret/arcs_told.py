@@ -16,7 +16,6 @@ from observer.interpret.classify import item
 from observer.interpret.state import Origin
 from observer.interpret.story import Edited, Rejection, Trouble
 from observer.interpret.told import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, Told
-from observer.interpret.verdict import Verdict
 from observer.interpret.wording import counted, distinct, listed, one_line
 from observer.model import Item, Link, Recorded, item_id, item_uuid
 
@@ -24,30 +23,36 @@ _SAID = 4
 
 
 class Mended(Value):
-    """A pass and what it ended: the failures, the changes, and those that had been in vain."""
+    """A pass and what it ended: the failures, the changes, and those that had been in vain.
+
+    `passed` is the observation of the pass, `head` its command, `said` its result in a few words.
+    """
 
     troubles: tuple[Trouble, ...]
     edits: tuple[Edited, ...]
+    passed: int
+    head: str
     vain: tuple[Edited, ...] = ()
+    said: str = ""
 
 
-def fix(mended: Mended, recorded: Recorded, verdict: Verdict, passed: Item) -> Item:
+def fix(mended: Mended, recorded: Recorded) -> Item:
     """Tell a fix; it stands at the event that passed."""
     trouble = mended.troubles[0]
     changed = changes_said(mended.edits)
-    result = f" ({verdict.said})" if verdict.said else ""
+    result = f" ({mended.said})" if mended.said else ""
     tried = changes_said(mended.vain)
     said = [
         f"{_failure(trouble)}.",
-        f"After {changed}, {passed.title} passes{result}.",
+        f"After {changed}, {mended.head} passes{result}.",
         f"Tried before and taken back: {tried}." if tried else "",
     ]
     told = Told(
         type="fix",
         title=one_line(f"Fixed: {_error(trouble)}", TITLE),
-        subtitle=one_line(f"{passed.title} passes after {changed}", SUBTITLE),
+        subtitle=one_line(f"{mended.head} passes after {changed}", SUBTITLE),
         narrative=one_line(" ".join(filter(None, said)), NARRATIVE),
-        facts=_facts(mended.troubles, mended.edits, f"passes: {passed.title}{result}"),
+        facts=_facts(mended.troubles, mended.edits, f"passes: {mended.head}{result}"),
         concepts=_concepts(trouble, mended.edits),
         files_modified=_paths(mended.edits),
         signature=next((one.signature for one in mended.troubles if one.signature), ""),
@@ -55,7 +60,7 @@ def fix(mended: Mended, recorded: Recorded, verdict: Verdict, passed: Item) -> I
     failures = dict.fromkeys(one for trouble in mended.troubles for one in trouble.items)
     links = [Link(kind="fixes", target=one) for one in failures]
     links += _to_edits("edit", mended.edits)
-    return _arc(told, recorded, (*links, Link(kind="evidence", target=passed.id)))
+    return _arc(told, recorded, (*links, Link(kind="evidence", target=mended.passed)))
 
 
 def rejected(rejection: Rejection, trouble: Trouble, recorded: Recorded, how: str) -> Item:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -17,7 +18,7 @@ from observer.interpret.arcs_told import Mended
 from observer.interpret.invocation import Invocation
 from observer.interpret.relation import is_named, is_related
 from observer.interpret.remedies import is_remedy
-from observer.interpret.story import EXPIRES_MS, TROUBLES, Edited, Story, Trouble
+from observer.interpret.story import EXPIRES_MS, TROUBLES, Edited, Ground, Story, Trouble
 from observer.interpret.verdict import Verdict
 from observer.interpret.wording import one_line
 from observer.model import UNASSIGNED, Item, Recorded
@@ -30,16 +31,36 @@ _SESSIONS = 8
 _PLACE = re.compile(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
 
 
+class Check(NamedTuple):
+    """A check that ended: what was run, on what, how it went, and what tells of it."""
+
+    recorded: Recorded
+    of: Invocation
+    head: str
+    ground: Ground
+    verdict: Verdict
+    item: int
+
+
 def checked(known: Story, recorded: Recorded, body: Command, verdict: Verdict, made: Item) -> Step:
     """Note how a command ended; a pass that mends a failure is told as a fix."""
     known = _with_remedies(known, recorded, body, made)
     run = invocation.read(body.command, verdict, root=recorded.root, cwd=recorded.event.cwd)
-    if run is None or verdict.ok is None:
+    if run is None or verdict.ok is None or (verdict.ok and _nothing_ran(verdict)):
         return known, ()
-    if verdict.ok:
-        nothing_ran = verdict.passed == 0 and verdict.tool != ""
-        return (known, ()) if nothing_ran else _passed(known, recorded, run, verdict, made)
-    return _failed(known, recorded, run, verdict, made), ()
+    check = Check(
+        recorded=recorded,
+        of=run,
+        head=commandline.read(body.command).head,
+        ground=story.ground_of(known, recorded.root),
+        verdict=verdict,
+        item=made.id,
+    )
+    return _passed(known, check) if verdict.ok else (_failed(known, check), ())
+
+
+def _nothing_ran(verdict: Verdict) -> bool:
+    return verdict.passed == 0 and verdict.tool != ""
 
 
 def _with_remedies(known: Story, recorded: Recorded, body: Command, made: Item) -> Story:
@@ -58,29 +79,28 @@ def _with_remedies(known: Story, recorded: Recorded, body: Command, made: Item) 
     return story.edited(known, remedy)
 
 
-def _failed(
-    known: Story, recorded: Recorded, run: Invocation, verdict: Verdict, made: Item
-) -> Story:
-    here = story.ground_of(known, recorded.root)
-    troubles = [_seen_again(one, recorded, run, verdict, made) for one in known.troubles]
-    if not any(one.of == run and one.ground == here for one in troubles):
-        troubles.append(_begun(known, recorded, run, verdict, made))
-    at_ms = recorded.event.at_ms
+def _failed(known: Story, check: Check) -> Story:
+    troubles = [
+        _seen_again(one, check) if _is_same(one, check) or _overlaps(one, check) else one
+        for one in known.troubles
+    ]
+    if not any(_is_same(one, check) for one in troubles):
+        troubles.append(_begun(check))
+    at_ms = check.recorded.event.at_ms
     fresh = [one for one in troubles if at_ms - one.last_ms <= EXPIRES_MS]
     return replace(known, troubles=tuple(fresh[-TROUBLES:]))
 
 
-def _begun(
-    known: Story, recorded: Recorded, run: Invocation, verdict: Verdict, made: Item
-) -> Trouble:
+def _begun(check: Check) -> Trouble:
+    recorded, verdict = check.recorded, check.verdict
     return Trouble(
-        of=run,
-        head=made.title,
-        ground=story.ground_of(known, recorded.root),
+        of=check.of,
+        head=check.head,
+        ground=check.ground,
         seq=recorded.seq,
         last_seq=recorded.seq,
         last_ms=recorded.event.at_ms,
-        items=(made.id,),
+        items=(check.item,),
         sessions=(recorded.session_id,),
         said=verdict.said,
         error=verdict.first_error,
@@ -91,33 +111,33 @@ def _begun(
     )
 
 
-def _seen_again(
-    one: Trouble, recorded: Recorded, run: Invocation, verdict: Verdict, made: Item
-) -> Trouble:
-    """Return a failure after another failing run, if that one was of the same tests."""
-    if one.ground.root != recorded.root or not invocation.is_kin(run, one.of):
-        return one
-    is_same = run == one.of
-    if not is_same and not _overlaps(one, run, verdict):
-        return one
+def _seen_again(one: Trouble, check: Check) -> Trouble:
+    recorded, verdict = check.recorded, check.verdict
     again = replace(
         one,
         last_seq=recorded.seq,
         last_ms=recorded.event.at_ms,
         runs=one.runs + 1,
-        items=tuple(dict.fromkeys((*one.items[:1], *one.items[1:][-_ITEMS:], made.id))),
+        items=tuple(dict.fromkeys((*one.items[:1], *one.items[1:][-_ITEMS:], check.item))),
         sessions=tuple(dict.fromkeys((*one.sessions, recorded.session_id)))[-_SESSIONS:],
         last_error=verdict.first_error or one.last_error,
     )
-    if not is_same:
+    if not _is_same(one, check):
         return again
     return replace(again, tests=_all_failing(verdict), place=_only_place(verdict))
 
 
-def _overlaps(one: Trouble, run: Invocation, verdict: Verdict) -> bool:
-    is_part = invocation.includes(run, one.of) or invocation.includes(one.of, run)
-    known = bool(one.tests and verdict.failing)
-    return is_part and not (known and set(one.tests).isdisjoint(verdict.failing))
+def _is_same(one: Trouble, check: Check) -> bool:
+    return one.of == check.of and one.ground == check.ground
+
+
+def _overlaps(one: Trouble, check: Check) -> bool:
+    """Tell whether another failing run was, as far as known, of the same tests."""
+    if one.ground != check.ground or not invocation.is_kin(check.of, one.of):
+        return False
+    failing = check.verdict.failing
+    is_part = invocation.includes(check.of, one.of) or invocation.includes(one.of, check.of)
+    return is_part and not (one.tests and failing and set(one.tests).isdisjoint(failing))
 
 
 def _all_failing(verdict: Verdict) -> tuple[str, ...]:
@@ -132,54 +152,45 @@ def _only_place(verdict: Verdict) -> str:
     return found.group(1) if found and verdict.failed in (None, 1) else ""
 
 
-def _passed(
-    known: Story, recorded: Recorded, run: Invocation, verdict: Verdict, made: Item
-) -> Step:
-    here = story.ground_of(known, recorded.root)
-    kept: list[Trouble] = []
-    mended: list[Trouble] = []
-    for one in known.troubles:
-        if one.ground != here or not _is_answered(one, recorded, run):
-            kept.append(_less(one, run) if one.ground == here else one)
-        else:
-            mended.append(one)
-    if not mended:
-        return replace(known, troubles=tuple(kept)), ()
-    by = {trouble.seq: _mending(known, trouble, recorded) for trouble in mended}
-    edits = sorted(
-        {edit.seq: edit for found in by.values() for edit in found}.values(),
-        key=lambda edit: edit.seq,
-    )
+def _passed(known: Story, check: Check) -> Step:
+    mended = [one for one in known.troubles if _is_answered(one, check)]
+    kept = [_less(one, check) for one in known.troubles if one not in mended]
     after = replace(known, troubles=tuple(kept))
+    by = {trouble.seq: _mending(known, trouble, check.recorded) for trouble in mended}
+    edits = {edit.seq: edit for found in by.values() for edit in found}
     if not edits:
         return after, ()
-    program = run.program
-    seqs = {edit.seq for edit in edits}
+    program = check.of.program
     after = story.each_edit(
         after,
-        lambda one: replace(one, fixed=(*one.fixed, program)[-6:]) if one.seq in seqs else one,
+        lambda one: replace(one, fixed=(*one.fixed, program)[-6:]) if one.seq in edits else one,
     )
     told = Mended(
         troubles=tuple(trouble for trouble in mended if by[trouble.seq]),
-        edits=tuple(edits),
+        edits=tuple(edits[seq] for seq in sorted(edits)),
         vain=_vain(known, mended),
+        passed=check.item,
+        head=check.head,
+        said=check.verdict.said,
     )
-    return after, (arcs_told.fix(told, recorded, verdict, made),)
+    return after, (arcs_told.fix(told, check.recorded),)
 
 
-def _is_answered(one: Trouble, recorded: Recorded, run: Invocation) -> bool:
+def _is_answered(one: Trouble, check: Check) -> bool:
+    if one.ground != check.ground:
+        return False
+    recorded = check.recorded
     if recorded.project_id == UNASSIGNED and recorded.session_id not in one.sessions:
         return False
-    return invocation.answers(run, one.of, one.tests, one.place)
+    return invocation.answers(check.of, one.of, one.tests, one.place)
 
 
-def _less(one: Trouble, run: Invocation) -> Trouble:
+def _less(one: Trouble, check: Check) -> Trouble:
     """Return a failure without the tests that have passed by themselves."""
-    if not one.tests or not invocation.is_kin(run, one.of):
+    if one.ground != check.ground or not invocation.is_kin(check.of, one.of):
         return one
-    return replace(
-        one, tests=tuple(name for name in one.tests if not invocation.chooses(run, name))
-    )
+    left = [name for name in one.tests if not invocation.chooses(check.of, name)]
+    return replace(one, tests=tuple(left))
 
 
 def _mending(known: Story, trouble: Trouble, recorded: Recorded) -> list[Edited]:

@@ -143,7 +143,7 @@ def _named(to: str) -> str:
 
 
 def _stash(words: list[str], output: str) -> Act | None:
-    verb = next((word for word in words if not word.startswith("-")), "push")
+    verb = words[0] if words and not words[0].startswith("-") else "push"
     if verb == "push":
         _, plain, paths = _split([word for word in words if word != "push"])
         return (

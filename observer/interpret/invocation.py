@@ -57,6 +57,7 @@ _QUIET = re.compile(
     r"|(?:tb|color|colour|colors|durations|maxfail|cov[a-z-]*)(?:=\S*)?)\Z|-(?:n|j)\d*\Z|-count=1\Z"
 )
 _WITH_VALUE = word_set("-n -j --tb --maxfail --color --durations --reporter --cov")
+_UNSAID = _CHOOSING | _AGAIN | _WITH_VALUE | {"--"}
 _WRITING = word_set("2>&1 2>/dev/null >/dev/null")
 
 
@@ -127,12 +128,12 @@ def _sorted(words: list[str]) -> tuple[list[str], list[str]]:
             targets.append(word)
         elif name in _CHOOSING and value:
             targets.append(value)
-        elif not word.startswith("-") and before not in _WITH_VALUE:
-            targets.append(word)
-        elif word not in _CHOOSING | _AGAIN and not _QUIET.match(word) and word != "--":
+        elif not word.startswith("-"):
+            targets += [] if before in _WITH_VALUE else [word]
+        elif word not in _UNSAID and not _QUIET.match(word):
             options.append(word)
         before = word
-    return [word for word in options if word not in _WITH_VALUE], targets
+    return options, targets
 
 
 def _target(word: str) -> str:
@@ -179,8 +180,8 @@ def is_kin(one: Invocation, other: Invocation) -> bool:
 
 def includes(wide: Invocation, narrow: Invocation) -> bool:
     """Tell whether all that one checks is checked by the other, as far as the words tell."""
-    if wide.again or narrow.again:
-        return wide.again == narrow.again
+    if wide.again:
+        return narrow.again
     return not wide.targets or (
         bool(narrow.targets)
         and all(any(_inside(name, place) for place in wide.targets) for name in narrow.targets)

@@ -11,14 +11,12 @@ from observer.interpret.story import Edited, Trouble
 from observer.interpret.wording import base_name, word_set
 from observer.languages import language_of
 
-_PROSE = word_set("markdown restructuredtext rst asciidoc text")
-_PROSE_ENDS = (".md", ".rst", ".txt", ".adoc", ".png", ".jpg", ".svg", ".gif", ".pdf", "LICENSE")
+_PROSE = word_set("markdown restructuredtext")
+_PROSE_ENDS = (".adoc", ".png", ".jpg", ".svg", ".gif", ".pdf", "LICENSE")
 _LANGUAGES = {
     "python": "python",
     "javascript": "javascript",
     "typescript": "javascript",
-    "tsx": "javascript",
-    "jsx": "javascript",
     "vue": "javascript",
     "svelte": "javascript",
     "css": "javascript",
@@ -28,7 +26,6 @@ _LANGUAGES = {
     "java": "java",
     "kotlin": "java",
     "csharp": "csharp",
-    "c#": "csharp",
     "ruby": "ruby",
     "php": "php",
 }
@@ -44,7 +41,7 @@ def is_related(edit: Edited, trouble: Trouble) -> bool:
         family, other = trouble.of.family, FAMILIES.get(tool, "")
         return edit.sort == "undo" or not family or not other or family == other
     language = language_of(edit.path)
-    if edit.path.endswith(_PROSE_ENDS) or language in _PROSE:
+    if language in _PROSE or edit.path.endswith(_PROSE_ENDS):
         return False
     family = _LANGUAGES.get(language, "")
     return not family or not trouble.of.family or family == trouble.of.family

@@ -9,8 +9,9 @@ import apsw
 import pytest
 from msgspec.structs import replace
 
+from observer.events import Commit, Event
 from observer.filters import Filters
-from observer.model import Item, Link, Project, item_id, item_uuid
+from observer.model import Item, Link, Project, Recorded, item_id, item_uuid
 from observer.store.interface import Store
 from observer.store.migrate import migrations
 from observer.store.sqlite import SqliteStore
@@ -106,6 +107,27 @@ def test_the_same_error_is_found_again(
 def test_of_many_the_newest_are_found(store: Store) -> None:
     put(store, *(an_item(seq, signature="boom") for seq in (1, 3, 2)))
     assert with_signature(store, "boom", limit=2) == [12, 8]
+
+
+def test_commits_are_found_by_hash_among_what_came_before(store: Store) -> None:
+    with store.write() as writer:
+        for seq, (name, project_id) in enumerate((("aa", 1), ("bb", 1), ("aa", 2)), 1):
+            body = Commit(hash=name)
+            event = Event(id=f"e{seq}", at_ms=1, client="git", body=body, dedup=f"commit:{name}")
+            writer.append(Recorded(seq=seq, event=event, project_id=project_id), stored_ms=1)
+        assert writer.commits(1, ["aa", "bb", "cc"], before=9) == {"aa": 4, "bb": 8}
+        assert writer.commits(1, ["aa", "bb"], before=2) == {"aa": 4}
+        assert writer.commits(1, [], before=9) == {}
+
+
+def test_a_story_is_kept_until_the_projection_is_cleared(store: Store) -> None:
+    with store.write() as writer:
+        assert writer.story(1) == b""
+        writer.put_story(1, b"one")
+        writer.put_story(1, b"two")
+        assert (writer.story(1), writer.story(2)) == (b"two", b"")
+        writer.clear_projection()
+        assert writer.story(1) == b""
 
 
 def test_a_database_without_a_story_gets_one(tmp_path: Path) -> None:

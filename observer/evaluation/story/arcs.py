@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 
 from observer.evaluation.story.playing import Stage
 from observer.evaluation.story.score import Case
+from observer.interpret import commandline
 from observer.model import Item
 
 HOOKS = Path(__file__).parents[3] / "hooks"
@@ -73,4 +74,6 @@ def _ends(item: Item, known: dict[int, Item], kind: str) -> list[str]:
 def _named(target: Item | None, title: str) -> str:
     if target is None:
         return f"({title})"
+    if target.type == "command":
+        return commandline.read(target.facts[0].removeprefix("$ ")).head
     return target.files_modified[0] if target.type == "file-write" else target.title

@@ -1,0 +1,88 @@
+"""What git commands do to work that is there."""
+
+from __future__ import annotations
+
+import pytest
+
+from observer.interpret import commandline, gitline
+from observer.interpret.gitline import Act, Deed
+
+
+def act(deed: Deed, *paths: str, to: str = "") -> Act:
+    return Act(deed=deed, paths=paths, to=to)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("git checkout -- a.py b/c.py", act("restore", "a.py", "b/c.py")),
+        ("git checkout a.py", act("restore", "a.py")),
+        ("git checkout .", act("restore")),
+        ("git checkout HEAD~1 -- a.py", act("restore", "a.py", to="~1")),
+        ("git checkout main src/a.py", act("restore", "src/a.py")),
+        ("git checkout ./src src/b.py", act("restore", "src", "src/b.py")),
+        ("git checkout main", act("switch", to="main")),
+        ("git checkout fix/total", act("switch", to="fix/total")),
+        ("git checkout -b fix", act("branch", to="fix")),
+        ("git checkout -b fix main", act("switch", to="fix")),
+        ("git checkout -b", None),
+        ("git checkout", None),
+        ("git switch main", act("switch", to="main")),
+        ("git switch -c fix", act("branch", to="fix")),
+        ("git switch", None),
+        ("git restore a.py", act("restore", "a.py")),
+        ("git restore --source=HEAD~2 a.py", act("restore", "a.py", to="~2")),
+        ("git restore -s 0123456789 a.py", act("restore", "a.py", to="0123456789")),
+        ("git restore -- 'a.py'", act("restore", "a.py")),
+        ("git restore --staged a.py", None),
+        ("git restore --staged --worktree a.py", act("restore", "a.py")),
+        ("git reset --hard", act("reset", to="~0")),
+        ("git reset --hard HEAD~2", act("reset", to="~2")),
+        ("git reset --hard HEAD^", act("reset", to="~1")),
+        ("git reset --hard HEAD^^", act("reset", to="~2")),
+        ("git reset --hard @~", act("reset", to="~1")),
+        ("git reset --hard origin/main", act("reset")),
+        ("git reset --soft HEAD~1", act("uncommit", to="~1")),
+        ("git reset 0123456789abcdef", act("uncommit", to="0123456789abcdef")),
+        ("git reset main", act("uncommit")),
+        ("git reset", None),
+        ("git reset a.py", None),
+        ("git reset HEAD~1 -- a.py", None),
+        ("git stash", act("aside")),
+        ("git stash push -m wip a.py", act("aside", "a.py")),
+        ("git stash -- a.py", act("aside", "a.py")),
+        ("git stash pop", act("back")),
+        ("git stash apply", act("back")),
+        ("git stash drop", act("drop")),
+        ("git stash list", None),
+        ("git clean -fd", act("clean")),
+        ("git clean --force src/", act("clean", "src")),
+        ("git clean -nfd", None),
+        ("git clean", None),
+        ("rm -f tmp.py", act("clean", "tmp.py")),
+        ("git -C sub --no-pager -c a=b checkout -- a.py", act("restore", "a.py")),
+        ("git commit -m x", None),
+        ("git", None),
+        ("ls", None),
+    ],
+)
+def test_a_command_is_read(command: str, expected: Act | None) -> None:
+    (part,) = commandline.parts_of(command)
+    assert gitline.read(part) == expected
+    assert gitline.acts(command) is (expected is not None)
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "expected"),
+    [
+        (
+            "git reset --hard main",
+            "HEAD is now at 1234567 Two\n",
+            act("reset", to="1234567"),
+        ),
+        ("git stash", "No local changes to save\n", None),
+    ],
+)
+def test_the_output_says_more(command: str, output: str, expected: Act | None) -> None:
+    (part,) = commandline.parts_of(command)
+    assert gitline.read(part, output) == expected
