@@ -49,6 +49,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             description=("Token budget of the context that session-start hooks print."),
         ),
     ] = 1500
+    rules_chars: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100_000,
+            description=(
+                "Budget of the approved rules that every agent is told when it connects; 0 tells "
+                "none. Some clients keep only the first 2,048 bytes of all instructions."
+            ),
+        ),
+    ] = 4000
     http_port: Annotated[
         int,
         Meta(
@@ -71,6 +82,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             )
         ),
     ] = ""
+    recall_hooks: Annotated[
+        bool,
+        Meta(
+            description=(
+                "Whether an agent is told unasked, after a prompt or a failed command, that the "
+                "error or the decision is known."
+            )
+        ),
+    ] = True
     model: Annotated[
         str,
         Meta(

@@ -38,14 +38,15 @@ from observer.daemon.posting import receive
 from observer.daemon.serving import HttpServer
 from observer.daemon.status import Status, with_spool, with_store
 from observer.daemon.tenure import Tenure
-from observer.daemon.wake import watch
 from observer.daemon.truth import Truth
+from observer.daemon.wake import watch
 from observer.daemon.watching import Watching
 from observer.daemon.writer import WriterThread
 from observer.embed.catalogue import find
 from observer.embed.late import LateModel
 from observer.errors import StoreUnavailable
 from observer.events import Event
+from observer.front import reminders
 from observer.front.http import Doings, Guard, app
 from observer.index import Index
 from observer.memory import Memory
@@ -139,13 +140,13 @@ class Daemon:
         self._watching = Watching(
             self._store, self._spool, self._record, settings=settings, health=self._health
         )
-        self._mcp = LateMcp(self._memory)
+        self._truth = Truth(self._store, self._writer, health=self._health, told=self._judged)
+        self._mcp = LateMcp(self._memory, rules_chars=settings.rules_chars)
         parts = Parts(self._store, self._spool, pipeline, self._writer, self._health, self._stored)
         self._llm = LateLlm(home, settings, parts)
 
     async def live(self, http_door: socket.socket, mcp_door: socket.socket) -> int:
         """Serve until told to stop or until a part fails; returns the exit code."""
-        self._truth = Truth(self._store, self._writer, health=self._health, told=self._judged)
         self._obey_signals()
         self._spool.prepare()
         servers = self._servers(http_door)
@@ -157,13 +158,13 @@ class Daemon:
             contexts=self._contexts.keep_fresh(),
             index=self._indexing.keep_fresh(),
             embedding=self._indexing.embed_the_rest(),
+            truth=self._truth.keep_fresh(),
             llm=self._llm.keep_enriching(after=servers[0].answers),
             watching=self._watching.keep_watching(),
             home=self._keep_home(),
         )
         http = _begin(**{server.name: server.serve() for server in servers})
         mcp = _begin(mcp=self._mcp.serve(mcp_door, after=servers[0].answers))
-            truth=self._truth.keep_fresh(),
         told = asyncio.create_task(self._stopping.wait(), name="stop")
         tasks = {told, *chores, *mcp, *http}
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -221,8 +222,15 @@ class Daemon:
             status=self._status,
             post=lambda body: receive(body, self._record),
             schema=generic.schema,
+            recall=self._recall,
             stop=self._stopping.set,
         )
+
+    def _recall(self, envelope: bytes) -> bytes:
+        """Answer `hooks/recall`; called in a front's threads."""
+        if not self._settings.recall_hooks:
+            return b""
+        return reminders.answer(self._memory, envelope, at_ms=now_ms())
 
     def _record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store events of a front; called in its threads, returns after the commit."""
@@ -239,8 +247,13 @@ class Daemon:
         touched = list(projects)
         self._contexts.touch(touched)
         self._indexing.touch(touched)
+        self._truth.touch(touched)
         self._llm.touch(touched)
         self._watching.touch(touched)
+
+    def _judged(self, projects: frozenset[int]) -> None:
+        """Have it shown that items stand otherwise; called in any thread."""
+        self._loop.call_soon_threadsafe(self._contexts.touch, projects)
 
     def _status(self) -> Status:
         status = Status(
@@ -256,14 +269,9 @@ class Daemon:
         try:
             status = with_store(status, self._store)
             status = msgspec.structs.replace(status, llm=self._llm.status())
-        self._truth.touch(touched)
         except StoreUnavailable as error:
             status = msgspec.structs.replace(status, degraded=status.degraded or f"store: {error}")
         return with_spool(status, self._home)
-    def _judged(self, projects: frozenset[int]) -> None:
-        """Have it shown that items stand otherwise; called in any thread."""
-        self._loop.call_soon_threadsafe(self._contexts.touch, projects)
-
 
     def _obey_signals(self) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):

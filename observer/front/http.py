@@ -78,6 +78,7 @@ class Doings:
         status: returns a value that becomes the answer of GET /status.
         post: takes the JSON of POST /events, returns a receipt each, after the commit.
         schema: returns the JSON Schema of POST /events.
+        recall: takes what a hook asks about, returns what it prints, mostly nothing.
         stop: asks the daemon to drain and leave; returns at once.
     """
 
@@ -85,6 +86,7 @@ class Doings:
     status: Callable[[], object]
     post: Callable[[bytes], Sequence[Receipt]]
     schema: Callable[[], Mapping[str, Any]]
+    recall: Callable[[bytes], bytes]
     stop: Callable[[], None]
 
 

@@ -26,6 +26,7 @@ _EVENTS: dict[str, dict[str, object]] = {
     "PostCompact": {"timeout": 5},
     "SessionEnd": {"timeout": 5},
 }
+_RECALLING = frozenset({"UserPromptSubmit", "PostToolUseFailure"})
 _TOOL_EVENTS = frozenset({"PostToolUse", "PostToolUseFailure"})
 
 
@@ -98,6 +99,8 @@ def _group(event: str, context: Context) -> dict[str, object]:
     scripts = [command(context.home, "post", NAME, event)]
     if event == "SessionStart":
         scripts.append(command(context.home, "context", NAME))
+    if event in _RECALLING:
+        scripts.append(command(context.home, "recall", NAME, event))
     handlers = [{"type": "command", "command": line, **_EVENTS[event]} for line in scripts]
     return {"matcher": "*", "hooks": handlers} if event in _TOOL_EVENTS else {"hooks": handlers}
 

@@ -32,6 +32,8 @@ _EVENTS: dict[str, dict[str, object]] = {
 }
 """Timeouts in seconds. `postToolUse` only for what no `after…` event tells; those tell more."""
 
+_RECALLING = frozenset({"beforeSubmitPrompt", "postToolUseFailure"})
+
 _EMPTY: tuple[object, ...] = ({}, {"version": 1})
 
 
@@ -76,6 +78,8 @@ def _put(text: str, context: Context) -> str:
         scripts = [command(context.home, "post", NAME, event)]
         if event == "sessionStart":
             scripts.append(command(context.home, "context", NAME))
+        if event in _RECALLING:
+            scripts.append(command(context.home, "recall", NAME, event))
         wanted = [{"command": line, **options} for line in scripts]
         text = merge(text, ("hooks", event), wanted, lambda entry: _is_ours(context, entry))
     return text

@@ -105,7 +105,8 @@ def _put_hooks(text: str, context: Context) -> str:
     if jsonc.at(text, ("version",)) is None:
         text = jsonc.put(text, ("version",), "v1")
     wanted = [_hook(context, trigger) for trigger in _TRIGGERS]
-    wanted.insert(1, _context_hook(context))
+    wanted.insert(1, _printing(context, "SessionStart", "context", NAME))
+    wanted.insert(3, _printing(context, "UserPromptSubmit", "recall", NAME, "UserPromptSubmit"))
     return merge(text, ("hooks",), wanted, lambda entry: _is_our_hook(context, entry))
 
 
@@ -117,13 +118,13 @@ def _hook(context: Context, trigger: str) -> dict[str, object]:
     return {**entry, "action": {"type": "command", "command": line}, "timeout": _TRIGGERS[trigger]}
 
 
-def _context_hook(context: Context) -> dict[str, object]:
-    line = command(context.home, "context", NAME)
+def _printing(context: Context, trigger: str, script: str, *arguments: str) -> dict[str, object]:
+    line = command(context.home, script, *arguments)
     return {
-        "name": "observer-context",
-        "trigger": "SessionStart",
+        "name": f"observer-{script}",
+        "trigger": trigger,
         "action": {"type": "command", "command": line},
-        "timeout": _TRIGGERS["SessionStart"],
+        "timeout": _TRIGGERS[trigger],
     }
 
 
@@ -157,6 +158,8 @@ def _put_agent_hooks(text: str, context: Context) -> str:
         lines = [command(context.home, "post", OLD_NAME, event)]
         if event == "agentSpawn":
             lines.append(command(context.home, "context", OLD_NAME))
+        if event == "userPromptSubmit":
+            lines.append(command(context.home, "recall", OLD_NAME, event))
         matcher = {"matcher": "*"} if event.endswith("ToolUse") else {}
         wanted = [{**matcher, "command": line, "timeout_ms": _AGENT_TIMEOUT_MS} for line in lines]
         text = merge(text, ("hooks", event), wanted, lambda entry: _is_our_entry(context, entry))

@@ -12,8 +12,10 @@ from copy import copy
 
 import msgspec
 
-from observer.capture.project import look, recognise
+from observer.capture.project import folder_of, look, recognise
 from observer.errors import Ambiguous, BadInput, NotFound
+from observer.events import Event
+from observer.filters import Filters
 from observer.index import Index
 from observer.knowledge import Note, Notes, Record, Remembered
 from observer.memory.inquiry import Why, why
@@ -25,6 +27,7 @@ from observer.recall.candidates import Encode, Sources
 from observer.recall.context import CARD_TOKENS, Costs, Pack, PackRequest, pack
 from observer.recall.handles import LARGEST_ID, Narrow, around, filters_of, named
 from observer.recall.past import Uncommitted
+from observer.recall.reminder import Reminder, remind
 from observer.recall.search import Found, search
 from observer.recall.timeline import Timeline, timeline
 from observer.store.interface import Reader, Store, Totals
@@ -144,6 +147,17 @@ class Memory:
         """
         with self._store.read() as reader:
             return why(reader, target, folder, owner=self._owner)
+
+    def remind(self, event: Event) -> Reminder:
+        """Return what is known about what has just happened, in its project."""
+        project = self.project_at(folder_of(event))
+        if project is None:
+            return Reminder()
+        here = Filters(project_id=project.id, owner=self._owner)
+        with self._sources() as sources:
+            session = sources.reader.latest_session(event.client, event.session, project.id)
+            session_id = session.id if session else None
+            return remind(sources, event, here, session_id=session_id, now_ms=self._now_ms())
 
     def observations(self, ids: Sequence[int]) -> Fetched:
         """Return items in the order of `ids`, and name those that do not exist.

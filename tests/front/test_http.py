@@ -39,6 +39,9 @@ class Daemon:
     def schema(self) -> Mapping[str, Any]:
         return {"type": "object"}
 
+    def recall(self, body: bytes) -> bytes:
+        return b"known: " + body
+
     def stop(self) -> None:
         self.is_stopping = True
 
@@ -55,6 +58,7 @@ def doings(daemon: Daemon, memory: Memory) -> Doings:
         status=daemon.status,
         post=daemon.post,
         schema=daemon.schema,
+        recall=daemon.recall,
         stop=daemon.stop,
     )
 
@@ -73,6 +77,12 @@ def guarded(doings: Doings, memory: Memory) -> Iterator[TestClient]:
     served = app(doings, McpHttp(McpFront(memory)), guard=GUARD)
     with TestClient(served, raise_server_exceptions=False) as client:
         yield client
+
+
+def test_a_hook_is_told_what_to_print(client: TestClient) -> None:
+    answer = client.post("/recall", content=b"OBS1")
+    assert (answer.status_code, answer.content) == (200, b"known: OBS1")
+    assert answer.headers["content-length"] == "11"
 
 
 def test_status_is_told(client: TestClient) -> None:

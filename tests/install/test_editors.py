@@ -50,6 +50,11 @@ def test_claude_gets_each_event_once(context: Context, put: Run) -> None:
         f"{context.home.hooks}/post claude-code SessionStart",
         f"{context.home.hooks}/context claude-code",
     ]
+    for event in ("UserPromptSubmit", "PostToolUseFailure"):
+        assert commands(hooks[event]) == [
+            f"{context.home.hooks}/post claude-code {event}",
+            f"{context.home.hooks}/recall claude-code {event}",
+        ]
     assert hooks["PostToolUse"] == [
         {
             "matcher": "*",
@@ -177,6 +182,11 @@ def test_cursor_gets_only_events_that_every_version_knows(context: Context, put:
         f"{context.home.hooks}/post cursor sessionStart",
         f"{context.home.hooks}/context cursor",
     ]
+    for event in ("beforeSubmitPrompt", "postToolUseFailure"):
+        assert commands(written["hooks"][event]) == [
+            f"{context.home.hooks}/post cursor {event}",
+            f"{context.home.hooks}/recall cursor {event}",
+        ]
 
 
 def test_a_linked_hooks_file_is_refused_since_cursor_refuses_it(context: Context) -> None:
@@ -207,13 +217,20 @@ def test_kiro_gets_both_formats(context: Context, put: Run) -> None:
     new = loaded(context, ".kiro/hooks/observer.json")
     assert new["version"] == "v1"
     assert [hook["trigger"] for hook in new["hooks"]] == [
-        *("SessionStart", "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
+        *("SessionStart", "SessionStart", "UserPromptSubmit", "UserPromptSubmit", "PreToolUse"),
+        *("PostToolUse", "Stop"),
     ]
+    told = [hook["action"]["command"] for hook in new["hooks"] if hook["name"] == "observer-recall"]
+    assert told == [f"{context.home.hooks}/recall kiro UserPromptSubmit"]
     agent = loaded(context, ".kiro/agents/observer.json")
     assert agent["tools"] == ["*"]
     assert commands(agent["hooks"]["agentSpawn"]) == [
         f"{context.home.hooks}/post kiro-cli agentSpawn",
         f"{context.home.hooks}/context kiro-cli",
+    ]
+    assert commands(agent["hooks"]["userPromptSubmit"]) == [
+        f"{context.home.hooks}/post kiro-cli userPromptSubmit",
+        f"{context.home.hooks}/recall kiro-cli userPromptSubmit",
     ]
     assert agent["hooks"]["postToolUse"][0]["matcher"] == "*"
 

@@ -1,0 +1,256 @@
+"""The hook that interrupts: real scripts, a real daemon, and daemons that misbehave."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer import client
+from observer.paths import Home
+from observer.spool import Spool
+
+ERROR = (
+    "Exit code 1\n"
+    "FAILED tests/test_cart.py::test_total - AssertionError: total is 3.10, not 3.11\n"
+    "===== 1 failed, 2 passed in 0.12s ====="
+)
+PATIENCE_S = 5.0
+"""Far more than the hook may take, far less than it would wait for a client that hangs."""
+
+Recall = Callable[..., "subprocess.CompletedProcess[bytes]"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, git: Callable[..., str]) -> Path:
+    made = tmp_path / "shop"
+    git(made, "init", "-q")
+    return made
+
+
+@pytest.fixture
+def recall(sh: list[str], hooks: Path, folder: Path) -> Recall:
+    """Run `hooks/recall`; whatever happens, it succeeds and complains of nothing."""
+
+    def run(*arguments: str, payload: object = None, **options: Any) -> Any:
+        data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        if "stdin" not in options:
+            options["input"] = data
+        done = subprocess.run(
+            [*sh, str(options.pop("script", hooks / "recall")), *arguments],
+            cwd=folder,
+            capture_output=True,
+            check=False,
+            timeout=PATIENCE_S,
+            **options,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        return done
+
+    return run
+
+
+@pytest.fixture
+def answered(recall: Recall, until: Any) -> Callable[..., bytes]:
+    """Ask until there is an answer: on a busy machine one may come too late to be printed."""
+
+    def ask(*arguments: str, payload: object) -> bytes:
+        told: list[bytes] = []
+        until(lambda: told.append(recall(*arguments, payload=payload).stdout) or told[-1])
+        return told[-1]
+
+    return ask
+
+
+def failure(session: str) -> dict[str, object]:
+    return {
+        "session_id": session,
+        "hook_event_name": "PostToolUseFailure",
+        "tool_name": "Bash",
+        "tool_input": {"command": "pytest"},
+        "tool_use_id": f"toolu_{session}",
+        "error": ERROR,
+    }
+
+
+@pytest.fixture
+def fixed(folder: Path, home: Home, observer: Any, until: Any, hooks: Path) -> None:
+    """A memory of a failure, the edit that mended it, and the run that passed."""
+    file = str(folder / "cart.py")
+    happened: list[tuple[str, dict[str, object]]] = [
+        ("UserPromptSubmit", {"prompt": "mend the total"}),
+        ("PostToolUseFailure", failure("s1")),
+        (
+            "PostToolUse",
+            {
+                "tool_name": "Edit",
+                "tool_input": {
+                    "file_path": file,
+                    "old_string": "def total(self):\n    return sum(self.prices)\n",
+                    "new_string": "def total(self):\n    return round(sum(self.prices), 2)\n",
+                },
+                "tool_use_id": "toolu_2",
+                "tool_response": {"filePath": file},
+            },
+        ),
+        (
+            "PostToolUse",
+            {
+                "tool_name": "Bash",
+                "tool_input": {"command": "pytest"},
+                "tool_use_id": "toolu_3",
+                "tool_response": {"stdout": "===== 3 passed in 0.10s =====", "stderr": ""},
+            },
+        ),
+    ]
+    observer("up")
+    for event, fields in happened:
+        subprocess.run(
+            [str(hooks / "post"), "claude-code", event],
+            cwd=folder,
+            input=json.dumps({"session_id": "s1", "cwd": str(folder), **fields}).encode(),
+            check=True,
+        )
+        time.sleep(0.002)  # each has its own millisecond, as events of people do
+    until(lambda: Spool(home.spool).depth() == 0)
+    until(lambda: client.call(home, "GET", "/status")["items"] >= len(happened))
+
+
+def told(answer: bytes) -> str:
+    output = json.loads(answer)["hookSpecificOutput"]
+    assert output["hookEventName"] in {"PostToolUseFailure", "UserPromptSubmit"}
+    return str(output["additionalContext"])
+
+
+@pytest.mark.usefixtures("fixed")
+def test_a_known_error_is_told_with_what_fixed_it(answered: Callable[..., bytes]) -> None:
+    text = told(answered("claude-code", "PostToolUseFailure", payload=failure("s2")))
+    assert "seen once before" in text
+    assert "fixed by #" in text
+    assert "cart.py" in text
+
+
+@pytest.mark.usefixtures("fixed")
+def test_an_error_in_a_prompt_is_known_too(answered: Callable[..., bytes]) -> None:
+    prompt = {"session_id": "s2", "prompt": f"why is this?\n\n{ERROR}"}
+    text = told(answered("claude-code", "UserPromptSubmit", payload=prompt))
+    assert "fixed by #" in text
+
+
+@pytest.mark.usefixtures("fixed")
+def test_it_can_be_turned_off(recall: Recall, observer: Any) -> None:
+    observer("config", "set", "recall_hooks", "false")
+    observer("down")
+    observer("up")
+    assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
+
+
+@pytest.mark.usefixtures("fixed")
+def test_inside_cursor_the_hook_of_cursor_speaks(recall: Recall) -> None:
+    hooks_json = Path(os.environ["HOME"]) / ".cursor" / "hooks.json"
+    hooks_json.parent.mkdir()
+    hooks_json.write_text('{"command": "/home/ana/.observer/hooks/recall cursor x"}')
+    inside = os.environ | {"CURSOR_VERSION": "3.20"}
+    asked = failure("s2")
+    assert recall("claude-code", "PostToolUseFailure", payload=asked, env=inside).stdout == b""
+
+
+def test_without_a_daemon_it_is_silent(recall: Recall) -> None:
+    assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
+
+
+@pytest.mark.parametrize("arguments", [(), ("claude-code",)])
+def test_without_arguments_it_is_silent(recall: Recall, arguments: tuple[str, ...]) -> None:
+    assert recall(*arguments).stdout == b""
+
+
+@contextmanager
+def listening(home: Home, answer: bytes | None) -> Iterator[None]:
+    """A daemon that answers so, or never."""
+    home.run.mkdir(parents=True, exist_ok=True)
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(home.socket))
+        door.listen()
+        done = threading.Event()
+
+        door.settimeout(0.02)
+
+        def serve() -> None:
+            while not done.is_set():
+                with suppress(OSError):  # nobody came, or nobody stayed
+                    connection, _ = door.accept()
+                    with connection:
+                        if answer is None:
+                            done.wait(PATIENCE_S)
+                        connection.settimeout(PATIENCE_S)
+                        connection.recv(1 << 16)
+                        connection.sendall(answer or b"")
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+
+def test_a_daemon_that_hangs_keeps_nobody(recall: Recall, home: Home) -> None:
+    with listening(home, None):
+        assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 40\r\n\r\n{half",
+        b"HTTP/1.1 200 OK\r\n\r\nunmeasured",
+        b"HTTP/1.1 500 Oops\r\ncontent-length: 5\r\n\r\nsorry",
+        b"no http at all",
+    ],
+    ids=["nothing", "half", "unmeasured", "failed", "foreign"],
+)
+def test_only_a_whole_answer_is_printed(recall: Recall, home: Home, answer: bytes) -> None:
+    with listening(home, answer):
+        assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
+
+
+def test_a_whole_answer_is_printed(answered: Callable[..., bytes], home: Home) -> None:
+    with listening(home, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nknown"):
+        assert answered("claude-code", "PostToolUseFailure", payload={}) == b"known"
+
+
+def test_a_client_that_never_closes_keeps_nobody(recall: Recall) -> None:
+    reading, writing = os.pipe()
+    try:
+        assert recall("claude-code", "UserPromptSubmit", stdin=reading).stdout == b""
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_a_giant_payload_is_passed_over(recall: Recall, home: Home) -> None:
+    with listening(home, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nknown"):
+        assert recall("claude-code", "UserPromptSubmit", payload=b"x" * (2 << 20)).stdout == b""
+
+
+def test_without_python_it_is_silent(recall: Recall, tmp_path: Path) -> None:
+    bare = tmp_path / "bin"
+    bare.mkdir()
+    for program in ("sh", "cat"):
+        found = shutil.which(program)
+        assert found
+        (bare / program).symlink_to(found)
+    done = recall("claude-code", "UserPromptSubmit", payload={}, env={"PATH": str(bare)})
+    assert done.stdout == b""
