@@ -15,6 +15,7 @@ from observer.events import Value
 from observer.filters import Filters
 from observer.interpret.wording import listed
 from observer.model import Item, SummaryFields
+from observer.recall.lasting import ENDS, is_stale, lasting
 from observer.recall.past import Dirty, Past, Pasts, Red, Uncommitted
 from observer.recall.rank import recency
 from observer.recall.usefulness import UNKNOWN, usefulness
@@ -131,7 +132,8 @@ def _standing(reader: Reader, request: CardRequest) -> list[Line]:
 
     def order(note: Item) -> tuple[bool, float]:
         age = AGELESS + (1 - AGELESS) * recency(note.created_ms, now_ms=request.now_ms)
-        return note.stale_ms is not None, -weights[note.id] * STANDING[note.type] * age
+        worth = weights[note.id] * STANDING[note.type] * lasting(note.standing) * age
+        return is_stale(note), -worth
 
     return [
         Line(item=note.id, why=_holds(note), text=_said(note), weight=weights[note.id])
@@ -141,7 +143,10 @@ def _standing(reader: Reader, request: CardRequest) -> list[Line]:
 
 def _holds(note: Item) -> str:
     why = "rejected before" if note.type == "rejected" else f"standing {note.type}"
-    return f"{why}, stale" if note.stale_ms is not None else why
+    if not is_stale(note):
+        return why
+    reasons = dict.fromkeys(each.reason for each in note.standing if each.reason in ENDS)
+    return f"{why}, {', '.join(reasons) or 'stale'}"
 
 
 def _said(note: Item) -> str:
@@ -185,8 +190,9 @@ def _committed(
 
 def _outcome(last: Past) -> Iterator[Line]:
     told = last.summary.summary or SummaryFields()
+    asked = last.summary.title.removesuffix("…")
     for why, text in (("done", told.completed), ("learned", told.learned)):
-        if text:
+        if text and not text.startswith(asked):  # what nobody asked for is called what it did
             yield _of(last, why, text)
 
 

@@ -141,9 +141,13 @@ class Pasts:
 
     def _running(self, past: Past, failing: Failing) -> Item:
         """Return the item that tells of a failure; the summary where there is none any more."""
-        title = one_line(failing.command, TITLE)
-        runs = (each for each in self._happened(past) if each.type == "command")
-        return next((each for each in runs if each.title == title), past.summary)
+        named = one_line(failing.command, TITLE)
+        # Behind a shorter name its title tells what failed.
+        begun = f"{one_line(failing.command, TITLE // 2)}: "
+        for each in self._happened(past):
+            if each.type == "command" and (each.title == named or each.title.startswith(begun)):
+                return each
+        return past.summary
 
     def _writing(self, past: Past, path: str) -> Item:
         """Return the item that tells how a file was written last, or the summary."""

@@ -1,0 +1,151 @@
+"""An interrupted session, and the card that the next one starts with: through every real part."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.front import render
+from observer.recall.context import CARD_TOKENS
+
+ROOT = Path(__file__).parents[1]
+Git = Callable[..., str]
+Tell = Callable[..., None]
+Edit = Callable[..., None]
+Told = Callable[..., str]
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
+Until = Callable[..., None]
+
+CART = "Modified cart.py: added total"
+RED = """\
+FAILED tests/test_cart.py::test_total - AssertionError: assert 9.99 == 10.0
+1 failed, 2 passed in 0.31s"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path, git: Git) -> Path:
+    root = tmp_path / "shop"
+    for name in ("cart.py", "prices.py", "README.md"):
+        git(root, "init", "-q")
+        (root / name).write_text("begin\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "Begin")
+    return root
+
+
+@pytest.fixture
+def tell(repository: Path) -> Tell:
+    """Report a happening of a Claude Code session, as the client would: through the hook."""
+    numbers = iter(range(1, 1000))
+
+    def run(event: str, session: str = "one", **fields: Any) -> None:
+        payload = {"session_id": session, "cwd": str(repository), "hook_event_name": event}
+        payload |= {"tool_use_id": f"t{next(numbers)}"} if "tool_name" in fields else {}
+        subprocess.run(
+            ["sh", str(ROOT / "hooks" / "post"), "claude-code", event],
+            input=json.dumps(payload | fields).encode(),
+            check=True,
+            cwd=repository,
+        )
+
+    return run
+
+
+@pytest.fixture
+def edit(tell: Tell, repository: Path) -> Edit:
+    """Edit a file, and say so as the client does."""
+
+    def run(name: str, session: str = "one") -> None:
+        (repository / name).write_text("def total(lines):\n    return sum(lines)\n")
+        replaced = {"old_string": "begin", "new_string": "def total(lines):"}
+        inputs = {"file_path": str(repository / name), **replaced}
+        tell("PostToolUse", session, tool_name="Edit", tool_input=inputs)
+
+    return run
+
+
+@pytest.fixture
+def told(repository: Path, observer: Observer) -> Told:
+    """What the session-start hook of a client prints."""
+    observer("up")
+
+    def run(client: str = "claude-code") -> str:
+        argv = ["sh", str(ROOT / "hooks" / "context"), client]
+        return subprocess.run(
+            argv, cwd=repository, capture_output=True, text=True, check=True
+        ).stdout
+
+    return run
+
+
+def card_of(text: str) -> list[str]:
+    """Return the lines that begin with an id; those of the card are the first."""
+    return [line for line in text.splitlines() if re.match(r"#\d", line)]
+
+
+def interrupted(tell: Tell, edit: Edit) -> None:
+    tell("SessionStart", source="startup")
+    tell("UserPromptSubmit", prompt="why does the cart total differ by a cent?", prompt_id="p1")
+    edit("cart.py")
+    edit("prices.py")
+    tell(
+        "PostToolUseFailure",
+        tool_name="Bash",
+        tool_input={"command": "pytest -q tests/test_cart.py"},
+        error=f"Exit code 1\n{RED}",
+    )
+
+
+def test_the_card_of_an_interrupted_session_names_what_is_red_and_what_is_dirty(
+    tell: Tell, edit: Edit, told: Told, until: Until, observer: Observer, repository: Path
+) -> None:
+    interrupted(tell, edit)
+    until(lambda: "prices.py" in told() and "test_total" in told())
+    asked, red, *dirty = card_of(told())[:4]
+    assert re.match(r"#\d+ last session .* claude-code on main, still open: why does the", asked)
+    assert re.match(r"#\d+ red when it ran last .*tests/test_cart.py::test_total.*9.99", red)
+    assert [line.split(" · ")[1].split()[0] for line in dirty] == ["prices.py", "cart.py"]
+    cost = sum(render.tokens(line + "\n") for line in card_of(told()))
+    assert cost <= CARD_TOKENS
+    explained = observer("context", "--project", str(repository), "--explain", "--json")
+    assert json.loads(explained.stdout)["card_tokens"] <= cost
+
+
+def test_what_was_committed_elsewhere_is_not_called_dirty(
+    tell: Tell, edit: Edit, told: Told, until: Until, repository: Path, git: Git
+) -> None:
+    interrupted(tell, edit)
+    until(lambda: "not committed · cart.py" in told())
+    git(repository, "commit", "-q", "-m", "Begun", "cart.py")  # no hook tells of it
+    tell("UserPromptSubmit", prompt="go on", prompt_id="p2")
+    until(lambda: "not committed · cart.py" not in told())
+    assert "not committed · prices.py" in told()
+
+
+def test_what_was_shown_and_used_gains_weight_and_can_be_reset(
+    tell: Tell, edit: Edit, told: Told, until: Until, observer: Observer
+) -> None:
+    interrupted(tell, edit)
+    until(lambda: "not committed · cart.py" in told())
+    tell("SessionStart", session="two", source="startup")
+    edit("cart.py", session="two")
+
+    def known() -> dict[str, Any]:
+        listed = json.loads(observer("usage", "--json").stdout)
+        return {use["title"]: use for use in listed}
+
+    until(lambda: known().get(CART, {}).get("used"))
+    used = known()[CART]
+    assert (used["shown"], used["used"], used["weight"] > 1) == (1, 1, True)
+    assert "used by 1 (edited" in observer("show", str(used["id"])).stdout
+    observer("usage", str(used["id"]), "--reset")
+    assert CART not in known()
+    assert known() != {}
+    assert observer("usage", "--reset").stdout.startswith("forgot ")
+    assert known() == {}
