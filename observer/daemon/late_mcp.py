@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 class LateMcp:
     """The MCP fronts of one daemon; requests that come too early wait for the import."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, *, rules_chars: int) -> None:
         self._memory = memory
+        self._rules_chars = rules_chars
         self._http: asyncio.Future[McpHttp] = asyncio.get_running_loop().create_future()
 
     async def serve(self, door: socket.socket, *, after: asyncio.Event) -> None:
@@ -30,7 +31,7 @@ class LateMcp:
             after: what must have happened before the import may take the processor's time.
         """
         await after.wait()
-        front, http = await asyncio.to_thread(_import, self._memory)
+        front, http = await asyncio.to_thread(_import, self._memory, self._rules_chars)
         async with http.running():
             self._http.set_result(http)
             await serve_lines(door, front.serve_stream)
@@ -46,8 +47,8 @@ class LateMcp:
         await endpoint(scope, receive, send)
 
 
-def _import(memory: Memory) -> tuple[McpFront, McpHttp]:
+def _import(memory: Memory, rules_chars: int) -> tuple[McpFront, McpHttp]:
     from observer.front import mcp  # noqa: PLC0415 - over a second
 
-    front = mcp.McpFront(memory)
+    front = mcp.McpFront(memory, rules_chars=rules_chars)
     return front, mcp.McpHttp(front)

@@ -26,7 +26,7 @@ def labels(item: Item) -> list[str]:
 
 def _of_note(item: Item) -> list[str]:
     """Return what its author, or the lack of a person, says of a note."""
-    said = [item.approval] if item.approval else []
+    said: list[str] = [item.approval] if item.approval else []
     if item.suspicion:
         said.append(f"suspicious: {item.suspicion}")
     if item.expires_ms is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from observer.errors import Ambiguous, NotFound
 from observer.events import Layer, Scope, Value
 from observer.filters import Filters
+from observer.interpret.notes import tags_of
 from observer.model import ItemKind, Project
 from observer.store.interface import Reader
 
@@ -53,7 +54,7 @@ def filters_of(reader: Reader, narrow: Narrow, *, project: str | None, owner: st
         until_ms=narrow.until_ms,
         layer=narrow.layer,
         scope=narrow.scope,
-        tags=narrow.tags,
+        tags=tags_of(narrow.tags),
         owner=owner,
     )
 

@@ -128,7 +128,9 @@ class Served:
         home.mcp_socket.unlink(missing_ok=True)
         self._path = str(home.mcp_socket)
         self._ready = threading.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(McpFront(memory))))
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(self._serve(McpFront(memory, rules_chars=4_000)))
+        )
         self._thread.start()
         assert self._ready.wait(10)
 

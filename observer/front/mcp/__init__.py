@@ -27,6 +27,7 @@ from observer.front import render
 from observer.front.documents import Documents
 from observer.front.mcp.conversation import Inlet, converse
 from observer.front.mcp.face import Face
+from observer.front.mcp.house import House, HousedServer
 from observer.front.toolsets import TOOLSETS, chosen, tools_of
 from observer.memory import Memory
 
@@ -54,10 +55,15 @@ class Hello(msgspec.Struct, frozen=True):
 
 
 class McpFront:
-    """Every MCP connection of one daemon."""
+    """Every MCP connection of one daemon.
 
-    def __init__(self, memory: Memory) -> None:
+    Args:
+        rules_chars: budget of the house rules in the instructions; 0 tells none.
+    """
+
+    def __init__(self, memory: Memory, *, rules_chars: int = 0) -> None:
         self._memory = memory
+        self._house = House(memory, most_chars=rules_chars)
         self._folder: ContextVar[str] = ContextVar("folder", default="")
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._servers: dict[tuple[str, ...], Server[Any]] = {}
@@ -73,14 +79,15 @@ class McpFront:
             self._servers[names] = self._build(names)
         return self._servers[names]
 
-    def at(self, folder: str) -> None:
+    async def at(self, folder: str) -> None:
         """Say in which folder the client of the current task works; empty if it did not tell."""
         self._folder.set(folder)
+        self._house.enter(await anyio.to_thread.run_sync(self._house.rules, folder))
 
     def _build(self, names: tuple[str, ...]) -> Server[Any]:
         tools = tools_of(names, self._memory, self._folder.get)
         face = Face(tools, Documents(self._memory, self._folder.get), self._limiter)
-        return Server(
+        server = HousedServer(
             "observer",
             version=__version__,
             title="observer: memory of earlier work",
@@ -93,6 +100,8 @@ class McpFront:
             on_list_prompts=face.list_prompts,
             on_get_prompt=face.get_prompt,
         )
+        server.house = self._house
+        return server
 
     async def serve_stream(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -100,7 +109,7 @@ class McpFront:
         """Serve one connection from its hello line to its end; never raises for its input."""
         inlet = Inlet(reader)
         try:
-            server = self._greet(await asyncio.wait_for(anext(inlet), HELLO_S))
+            server = await self._greet(await asyncio.wait_for(anext(inlet), HELLO_S))
             await converse(server, inlet, writer)
         except ObserverError as error:
             writer.write(msgspec.json.encode({"error": render.error(error)}) + b"\n")
@@ -111,7 +120,7 @@ class McpFront:
         finally:
             writer.close()
 
-    def _greet(self, line: bytes | None) -> Server[Any]:
+    async def _greet(self, line: bytes | None) -> Server[Any]:
         try:
             hello = msgspec.json.decode(line or b"", type=Hello)
         except (msgspec.DecodeError, RecursionError) as error:
@@ -123,7 +132,7 @@ class McpFront:
                 f"this daemon ({__version__}) speaks protocol {PROTOCOL}, not {hello.observer}",
                 hint="restart the MCP server in your editor",
             )
-        self.at(hello.cwd)
+        await self.at(hello.cwd)
         return self.server(hello.tools)
 
 
@@ -161,5 +170,5 @@ class McpHttp:
         if toolset not in self._managers:
             raise NotFound(f"no toolset {toolset!r}", hint="choose among: " + ", ".join(TOOLSETS))
         headers = dict(scope["headers"])
-        self._front.at(unquote(headers.get(FOLDER_HEADER, b"").decode("latin-1")))
+        await self._front.at(unquote(headers.get(FOLDER_HEADER, b"").decode("latin-1")))
         await self._managers[toolset].handle_request(scope, receive, send)

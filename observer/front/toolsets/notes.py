@@ -14,8 +14,11 @@ from msgspec import UNSET, Meta, UnsetType
 from observer.clock import now_ms
 from observer.errors import BadInput
 from observer.events import Scope
+from observer.front import render
 from observer.front.narrowing import narrow
+from observer.front.standing import labels
 from observer.front.tool import Answer, Row
+from observer.knowledge import Remembered, Similar
 from observer.memory import Memory, Narrow, Note
 from observer.model import Item, iso
 from observer.recall.rank import Hit
@@ -48,6 +51,16 @@ class Recalled(Row):
     scope: str
     created_at: str
     score: float
+    tags: list[str] | UnsetType = UNSET
+    said_of_it: list[str] | UnsetType = UNSET
+
+
+class Near(Row):
+    """A note that says nearly what was remembered; prefer to update it."""
+
+    id: int
+    title: str
+    score: float
 
 
 class Outcome(Row):
@@ -59,6 +72,8 @@ class Outcome(Row):
     updated: bool | UnsetType = UNSET
     deleted: bool | UnsetType = UNSET
     memories: list[Recalled] | UnsetType = UNSET
+    similar: list[Near] | UnsetType = UNSET
+    dangling: list[str] | UnsetType = UNSET
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
 
@@ -108,6 +123,12 @@ class Notes:
             str,
             Meta(description="remember: who it is for.", extra_json_schema={"enum": list(SCOPES)}),
         ] = "project",
+        tags: Annotated[
+            list[str] | None, Meta(description="remember: its tags. recall: with all of these.")
+        ] = None,
+        supersedes: Annotated[
+            list[int] | None, Meta(description="remember: ids of notes that no longer hold.")
+        ] = None,
         query: Annotated[str, Meta(description="recall: what to look for.")] = "",
         limit: Annotated[int, Meta(ge=1, le=100, description="recall: most results.")] = 10,
         since: Annotated[str, Meta(description="recall: only from then on: 2026-11-21, 7d.")] = "",
@@ -126,13 +147,17 @@ class Notes:
         match action:
             case "remember":
                 note = _note(content, confidence=confidence, scope=scope)
-                more = {"key": key, "category": category, "type": _type(fact_type or "general")}
-                return self._remember(msgspec.structs.replace(note, **more))
+                note = msgspec.structs.replace(
+                    note, key=key, category=category, type=_type(fact_type or "general"),
+                    tags=tuple(tags or ()), supersedes=tuple(supersedes or ()),
+                )  # fmt: skip
+                return self._remember(note)
             case "recall":
                 wanted = narrow(
                     type=_type(fact_type) if fact_type else "", category=category, since=since,
                     until=until, session=session, branch=branch, now_ms=now_ms(),
                 )  # fmt: skip
+                wanted = msgspec.structs.replace(wanted, tags=tuple(tags or ()))
                 return self._recall(query, wanted, limit=limit)
             case "forget":
                 return self._forget(id)
@@ -145,8 +170,15 @@ class Notes:
             if kept.updated
             else f"Memory stored successfully with ID: {kept.item.id}"
         )
-        outcome = Outcome(action="remember", message=message, id=kept.item.id, updated=kept.updated)
-        return Answer(message, outcome)
+        outcome = Outcome(
+            action="remember",
+            message=message,
+            id=kept.item.id,
+            updated=kept.updated,
+            similar=[_near(one) for one in kept.similar] or UNSET,
+            dangling=list(kept.dangling) or UNSET,
+        )
+        return Answer("\n".join([message, *_remarks(kept)]), outcome)
 
     def _recall(self, query: str, wanted: Narrow, *, limit: int) -> Answer[Outcome]:
         if not query.strip():
@@ -200,6 +232,20 @@ def _one_of(words: tuple[str, ...]) -> str:
     return ", ".join(words[:-1]) + f" or {words[-1]}"
 
 
+def _near(one: Similar) -> Near:
+    return Near(id=one.item.id, title=one.item.title, score=round(one.score, 2))
+
+
+def _remarks(kept: Remembered) -> list[str]:
+    said = [
+        f"Similar: #{one.item.id} {render.one_line(one.item.title)} ({one.score:.0%})."
+        for one in kept.similar
+    ]
+    if kept.dangling:
+        said.append("No note is called so yet: " + render.one_line(", ".join(kept.dangling)))
+    return said
+
+
 def _recalled(hit: Hit) -> Recalled:
     item: Item = hit.item
     return Recalled(
@@ -212,4 +258,6 @@ def _recalled(hit: Hit) -> Recalled:
         scope=item.scope,
         created_at=iso(item.created_ms),
         score=round(hit.score, 4),
+        tags=list(item.tags) or UNSET,
+        said_of_it=labels(item) or UNSET,
     )

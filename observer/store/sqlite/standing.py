@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import cast
 
 import apsw
 import msgspec
@@ -52,8 +53,8 @@ class Standings:
         for item, vantage, *values in rows:
             if vantage == ANYWHERE or vantage in self._seen:
                 found[item] += (_standing(tuple(values)),)
-        for item, told in self._superseding(ids):
-            found[item] += (told,)
+        for replaced, told in self._superseding(ids):
+            found[replaced] += (told,)
         return found
 
     def _superseding(self, ids: Sequence[int]) -> Iterator[tuple[int, Standing]]:
@@ -66,7 +67,8 @@ class Standings:
             f" WHERE kind = 'supersedes' AND source IN ({marks})",
             (*ids, *ids),
         )
-        for item, other, reason in rows:
+        for row in rows:
+            item, other, reason = cast("tuple[int, int, str]", row)
             yield item, _standing((reason, "", "", "", "", other, 1.0, 0))
 
     def standing(self, items: list[Item]) -> list[Item]:

@@ -51,6 +51,8 @@ PARAMETERS = {
         "fact_type": "",
         "category": "",
         "confidence": 0.5,
+        "tags": None,
+        "supersedes": None,
         "scope": "project",
         "query": "",
         "limit": 10,
@@ -334,3 +336,21 @@ def test_a_secret_is_refused_by_class_and_not_repeated(tools: dict[str, Tool]) -
     assert refused.value.code == "secret-refused"
     assert "github" in refused.value.message.lower()
     assert secret not in str(refused.value)
+
+
+def test_a_note_says_what_is_like_it_and_what_speaks_against_it(tools: dict[str, Tool]) -> None:
+    def memory(**arguments: Any) -> Any:
+        return tools["memory"].call({"action": "remember", **arguments})
+
+    first = memory(content="All tests need a running Redis on 6379, see [[CI]]", tags=["#CI"])
+    assert first.result.dangling == ["CI"]
+    assert "No note is called so yet: CI" in first.text
+    second = memory(
+        content="The tests all need a running Redis on 6379, see [[CI]]",
+        supersedes=[first.result.id],
+    )
+    assert [near.id for near in second.result.similar] == [first.result.id]
+    assert f"Similar: #{first.result.id}" in second.text
+    (told,) = ask(tools, "memory", action="recall", query="redis", tags=["ci"])["memories"]
+    assert told["tags"] == ["ci"]
+    assert told["said_of_it"] == [f"superseded by #{second.result.id}"]
