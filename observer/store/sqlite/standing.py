@@ -46,7 +46,7 @@ class Standings:
     def standings(self, ids: Sequence[int]) -> Mapping[int, tuple[Standing, ...]]:
         """See `TruthReads.standings`."""
         marks = ", ".join("?" * len(ids))
-        rows = self._connection.execute(
+        rows: list[Row] = self._connection.execute(
             f"SELECT item_id, vantage, {_STANDING} FROM standing WHERE item_id IN ({marks})", ids
         ).fetchall()
         found: defaultdict[int, tuple[Standing, ...]] = defaultdict(tuple)
