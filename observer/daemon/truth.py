@@ -19,7 +19,7 @@ from observer.daemon.writer import WriterThread
 from observer.errors import ObserverError
 from observer.model import UNASSIGNED, Project
 from observer.store.interface import Store, Writer
-from observer.truth.keeping import keep_up
+from observer.truth.keeping import keep_order, keep_up
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +85,7 @@ class Truth:
     def _round(self, touched: set[int]) -> None:
         try:
             for project in self._behind(touched):
+                keep_order(self._store, self._write, project)
                 if keep_up(self._store, self._write, project, pause=self._pause):
                     self._told(frozenset({project.id}))
         except Left:

@@ -100,6 +100,9 @@ class TruthReads(Protocol):
     def standings(self, ids: Sequence[int]) -> Mapping[int, tuple[Standing, ...]]:
         """Return what must be said of items, seen from the folder; most have nothing."""
 
+    def vectors_of(self, ids: Sequence[int]) -> Mapping[int, bytes]:
+        """Return the vectors of items in eight bits a dimension; those without are left out."""
+
     def moved_to(self, ends: Sequence[str], *, limit: int) -> list[int]:
         """Return items of which a file was renamed to a path that ends so, newest first."""
 

@@ -7,11 +7,16 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from observer.filters import Filters
 from observer.model import Project
 from observer.store.interface import Store, Writer
-from observer.store.truth import Vantage
+from observer.store.truth import ANYWHERE, Vantage
 from observer.truth.following import Following, Write
 from observer.truth.repository import Repository
+from observer.truth.succession import TYPES, standings
+
+MOST_NOTES = 500
+"""Notes of a project that are compared with each other, the newest."""
 
 
 def keep_up(
@@ -44,6 +49,23 @@ def keep_up(
             else:
                 _forget(store, write, root)
     return news
+
+
+def keep_order(store: Store, write: Write, project: Project) -> None:
+    """Say of a project's notes which took the place of which.
+
+    Raises:
+        StoreUnavailable: the store cannot be read or written.
+    """
+    wanted = Filters(project_id=project.id, kinds=("note",), types=TYPES)
+    with store.read() as reader:
+        notes = reader.recent(wanted, limit=MOST_NOTES)
+        vectors = reader.vectors_of([note.id for note in notes])
+    before = {note.id: tuple(each for each in note.standing if each.target) for note in notes}
+    told = standings(notes, vectors)
+    news = {item: said for item, said in told.items() if said != before[item]}
+    if news:
+        write(lambda writer: writer.put_standings(ANYWHERE, news))
 
 
 def _vantage(store: Store, write: Write, project: Project, repository: Repository) -> Vantage:

@@ -89,8 +89,8 @@ class Growing:
     def _take_back(self, commit: str) -> None:
         """Revert a commit; without one, revert the newest revert."""
         wanted = commit or self._git("log", "-1", "--format=%H", "--grep=^This reverts commit")
-        done = subprocess.run(  # noqa: S603 - our own repository
-            ["git", "-C", self.folder, *_AUTHOR, "revert", "--no-edit", wanted],  # noqa: S607 - git
+        done = subprocess.run(
+            ["git", "-C", self.folder, *_AUTHOR, "revert", "--no-edit", wanted],
             capture_output=True,
             check=False,
             env=_at(self.commits),
@@ -115,8 +115,8 @@ class Growing:
         return path
 
     def _git(self, *words: str) -> str:
-        done = subprocess.run(  # noqa: S603 - our own repository
-            ["git", "-C", self.folder, *_AUTHOR, *words],  # noqa: S607 - git
+        done = subprocess.run(
+            ["git", "-C", self.folder, *_AUTHOR, *words],
             capture_output=True,
             check=True,
             env=_at(self.commits),
@@ -145,7 +145,7 @@ def download(into: Path, name: str, version: str) -> Path:
     found = [*into.glob(f"{name}-{version}-*.whl"), *into.glob(f"{name.title()}-{version}-*.whl")]
     if not found:
         words = ("download", "-q", "--no-deps", "--only-binary", ":all:", f"{name}=={version}")
-        subprocess.run([sys.executable, "-m", "pip", *words, "-d", into], check=True)  # noqa: S603 - pip
+        subprocess.run([sys.executable, "-m", "pip", *words, "-d", into], check=True)
         return download(into, name, version)
     return found[0]
 

@@ -16,7 +16,7 @@ from observer.pipeline import Pipeline
 from observer.spool import Spool
 from observer.store.interface import Writer
 from observer.store.sqlite import SqliteStore
-from observer.truth.keeping import keep_up
+from observer.truth.keeping import keep_order, keep_up
 
 Git = Callable[..., str]
 
@@ -120,6 +120,12 @@ class Story:
         with self.store.read() as reader:
             projects = [project for project in reader.projects() if project.id > 1]
         return any(keep_up(self.store, self._write, project) for project in projects)
+
+    def order(self) -> None:
+        with self.store.read() as reader:
+            projects = [project for project in reader.projects() if project.id > 1]
+        for project in projects:
+            keep_order(self.store, self._write, project)
 
     def said(self, item: int, *, at: Path | None = None) -> list[Standing]:
         """Follow what is new, and return what is said of an item, from a folder."""

@@ -64,6 +64,14 @@ class TruthKept(Selecting):
         )
         return list(map(to_change, rows))
 
+    def vectors_of(self, ids: Sequence[int]) -> Mapping[int, bytes]:
+        """See `TruthReads.vectors_of`."""
+        marks = ", ".join("?" * len(ids))
+        # While a model takes another one's place an item may have a vector of either.
+        return dict(
+            self._rows(f"SELECT item_id, vector FROM item_vector WHERE item_id IN ({marks})", ids)
+        )
+
     def moved_to(self, ends: Sequence[str], *, limit: int) -> list[int]:
         """See `TruthReads.moved_to`."""
         where = " OR ".join(["instr(path, ?)"] * len(ends))
