@@ -11,6 +11,7 @@ from observer.events import Command
 from observer.interpret import concepts
 from observer.interpret.commandline import Line
 from observer.interpret.outcome import exit_code_of
+from observer.interpret.signature import bare_name
 from observer.interpret.told import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, Told, Where
 from observer.interpret.verdict import Verdict
 from observer.interpret.wording import distinct, first_line, lasted, listed, one_line, relative
@@ -23,8 +24,13 @@ def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: 
     folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
     return Told(
         type="command",
-        title=one_line(line.head, TITLE),
-        subtitle=one_line(command.description or (f"in {folder}" if folder else ""), SUBTITLE),
+        title=_title(line, verdict),
+        subtitle=one_line(
+            (verdict.failing and verdict.first_error)
+            or command.description
+            or (f"in {folder}" if folder else ""),
+            SUBTITLE,
+        ),
         narrative=_narrative(command, line, verdict, code=code, times=times),
         facts=tuple(facts[:FACTS]),
         concepts=concepts.together(
@@ -65,6 +71,15 @@ def started(command: Command, line: Line, where: Where) -> Told:
         concepts=told.concepts,
         chars=told.chars,
     )
+
+
+def _title(line: Line, verdict: Verdict) -> str:
+    """Name the command, and what failed in it."""
+    if verdict.ok is not False or not verdict.first_error:
+        return one_line(line.head, TITLE)
+    names = [bare_name(name) for name in verdict.failing]
+    failed = f"{listed(names, 3)} failed" if names else verdict.first_error
+    return one_line(f"{one_line(line.head, TITLE // 2)}: {failed}", TITLE)
 
 
 @lru_cache(maxsize=1024)

@@ -56,6 +56,6 @@ def gist(body: AnyBody, where: Where) -> Gist:
     if isinstance(body, FileWrite):
         return Gist(change=change_of(body), marks=marks.of(body))
     if isinstance(body, Command):
-        return Gist(verdict=outcome.read(body, commandline.read(body.command)))
+        return Gist(verdict=outcome.read(body, commandline.read(body.command), where.root))
     tell = TELLERS.get(type(body))
     return Gist(told=tell(body, where)) if tell else Gist()

@@ -31,6 +31,7 @@ _BY_TOOL = {
     for tool in {tool for reader in READERS for tool in reader.tools}
 }
 _BY_MARK = tuple((mark, reader) for reader in READERS for mark in reader.marks)
+_BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
 
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _EXIT_LINE = re.compile(r"^(?:Exit [Cc]ode:? ?|exit status )(-?\d+)\s*$", re.MULTILINE)
@@ -40,8 +41,19 @@ _SAID_NOTHING = frozenset(
 _NO_MATCH_IS_ONE = frozenset({"grep", "egrep", "rg", "ag", "diff", "cmp", "test", "[", "pgrep"})
 
 
-def read(command: Command, line: Line) -> Verdict:
-    """Say how a command went, from its exit code and what it printed."""
+def read(command: Command, line: Line, root: str = "") -> Verdict:
+    """Say how a command went, from its exit code and what it printed.
+
+    Places inside the folder `root` are told relative to it.
+    """
+    verdict = _read(command, line)
+    folder = f"{root.rstrip('/')}/"
+    if root and folder in verdict.first_error:
+        return replace(verdict, first_error=verdict.first_error.replace(folder, ""))
+    return verdict
+
+
+def _read(command: Command, line: Line) -> Verdict:
     code = exit_code_of(command)
     told = None if code is None else code == 0
     if command.failed is not None:
@@ -105,7 +117,8 @@ def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noq
     for tool in line.tools:
         found += itertools.islice(_heard(_BY_TOOL.get(tool, ()), text, told), 1)
     if not found or (told is False and not _bad(found)):
-        marked = dict.fromkeys(reader for mark, reader in _BY_MARK if mark in text)
+        marks = _BY_MARK_OF_SUCCESS if told else _BY_MARK
+        marked = dict.fromkeys(reader for mark, reader in marks if mark in text)
         heard = _heard(marked, text, told)
         found += itertools.islice(_bad(heard) if found else heard, 1)
     return found
@@ -117,8 +130,7 @@ def _heard(readers: Iterable[Reader], text: str, told: bool | None) -> Iterator[
     A program that ended well may print or log the traceback of an error it has handled.
     """
     for reader in readers:
-        verdict = reader.read(text)
-        if verdict and not (told and reader.is_raised and verdict.ok is False):
+        if not (told and reader.is_raised) and (verdict := reader.read(text)):
             yield verdict
 
 

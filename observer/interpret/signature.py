@@ -96,7 +96,7 @@ def signature(error: str, test: str = "") -> str:
     """
     said = _normal(error)
     if test and (_ASSERTED.search(said) or not _RAISED.search(error[:_READ_CHARS])):
-        said = f"{_bare(test)}: {said}".removesuffix(": ")
+        said = f"{bare_name(test)}: {said}".removesuffix(": ")
     elif not _is_recognisable(said):
         said = ""
     return one_line(said, SIGNATURE)
@@ -112,7 +112,7 @@ def _normal(error: str) -> str:
     return said.rstrip(" .…:")
 
 
-def _bare(test: str) -> str:
+def bare_name(test: str) -> str:
     """Return a test's name without its file, package or parameters."""
     name = one_line(test, SIGNATURE)
     if name.endswith("]"):

@@ -25,8 +25,8 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         ),
         (
             "command",
-            "pytest -q",
-            "Run the tests.",
+            "pytest -q: a failed",
+            "t.py::a - AssertionError: 2",
             (
                 "Ran pytest -q: 1 failed, 3 passed in 200 ms (exit 1). Purpose: Run the tests."
                 " First failure: t.py::a - AssertionError: 2"
@@ -41,7 +41,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
     (
         "command-failed",
         Command(command="deploy", output="fatal: no host", failed=True),
-        ("command", "deploy", "", "Ran deploy (failed). Error: fatal: no host"),
+        ("command", "deploy: fatal: no host", "", "Ran deploy (failed). Error: fatal: no host"),
     ),
     (
         "routine",
@@ -70,6 +70,18 @@ def test_a_command_keeps_its_words_and_results_as_facts(tell: Tell) -> None:
         "failing: t.py::a",
         "error: t.py::a - no",
     )
+
+
+def test_a_place_inside_the_project_is_told_relative_to_it(tell: Tell) -> None:
+    text = 'Traceback (most recent call last):\n  File "/home/ana/shop/a.py", line 3\nKeyError: 1'
+    told = tell(Command(command="./a.py", output=text)).last
+    assert told.facts[-1] == "error: a.py:3: KeyError: 1"
+
+
+def test_a_title_counts_the_failing_tests_that_it_does_not_name(tell: Tell) -> None:
+    text = "".join(f"FAILED t.py::test_{name} - no\n" for name in "abcd") + "4 failed in 0.10s"
+    told = tell(Command(command="pytest", output=text)).last
+    assert told.title == "pytest: test_a, test_b and 2 more failed"
 
 
 def test_a_command_in_another_folder_says_where(tell: Tell, place: Callable[..., Any]) -> None:

@@ -49,8 +49,18 @@ DIFFERENT = [
     ("token", "expected ';' before '}' token", "expected ')' before '}' token"),
 ]  # fmt: skip
 
-NOTHING = ["", "exit 1", "exit status 1", "Error: Process completed with exit code 1.", "Test failed.",
-           "make: *** [Makefile:3: all] Error 2", "assert 1 == 2", "12:00:01", "/tmp/x:3:5", "\0"]  # fmt: skip
+NOTHING = [
+    "",
+    "exit 1",
+    "exit status 1",
+    "Error: Process completed with exit code 1.",
+    "Test failed.",
+    "make: *** [Makefile:3: all] Error 2",
+    "assert 1 == 2",
+    "12:00:01",
+    "/tmp/x:3:5",
+    "\0",
+]
 
 
 @pytest.mark.parametrize(("one", "other"), [c[1:] for c in SAME], ids=[c[0] for c in SAME])

@@ -6,11 +6,14 @@ None when the tool's own words are not there. Patterns are anchored to lines and
 
 from __future__ import annotations
 
+import re
+
 from observer.interpret.readers.reader import Reader
 from observer.interpret.verdict import (
     Complaint,
     Tally,
     Verdict,
+    last,
     line_pattern,
     problems,
     ran_tests,
@@ -19,7 +22,8 @@ from observer.interpret.verdict import (
 
 _TEST = line_pattern(r" *--- (FAIL|PASS|SKIP): (\S+)")
 _PACKAGE = line_pattern(r"(ok|FAIL|---|\?) *\t(\S+)(?:[\t ][^\n]*)?$")
-_LOGGED = line_pattern(r" +(\w\S*\.go:\d+): *([^\n]+)$")
+_LOGGED = line_pattern(r" +(\w\S*\.go:\d+): *([^\n]+)(?:\n {5,}(?!\S+\.go:\d)(\S[^\n]*))?$")
+_NEXT = line_pattern(r" *(?:---|===) ")
 _ERROR = line_pattern(r"(?:vet: )?(\S+\.go:\d+):(?:\d+:)? ([^\n]+)$")
 _PANIC = line_pattern(r"(panic: [^\n]+|fatal error: [^\n]+)$")
 _FRAME = line_pattern(r"\t(\S+\.go:\d+)")
@@ -43,11 +47,11 @@ def go_test(text: str) -> Verdict | None:
         ),
         failing=names,
         first=_first(text, names[0]) if names else _complaint(text),
-        said=_said(len(names), passed, packages),
+        said=_counts(len(names), passed, packages),
     )
 
 
-def _said(failed: int, passed: int, packages: list[str]) -> str:
+def _counts(failed: int, passed: int, packages: list[str]) -> str:
     parts = [f"{count} {word}" for count, word in ((failed, "failed"), (passed, "passed")) if count]
     if packages:
         parts.append(f"{packages.count('ok')} of {len(packages)} packages ok")
@@ -55,11 +59,18 @@ def _said(failed: int, passed: int, packages: list[str]) -> str:
 
 
 def _first(text: str, name: str) -> Complaint:
-    """Find what a test logged before it failed: above its line with `-v`, else below."""
-    start = max(text.find(f"=== RUN   {name}\n"), 0) or text.find(f"--- FAIL: {name}")
-    logged = _LOGGED.search(text, start)
-    first = panic_in(text) or (Complaint(logged[2], logged[1]) if logged else Complaint())
+    """Find what a test logged last before it failed: above its line with `-v`, else below."""
+    verbose = text.find(f"=== RUN   {name}\n")
+    start = verbose if verbose >= 0 else text.find(f"--- FAIL: {name}")
+    section = _NEXT.split(text[start + 1 :], maxsplit=1)[0]
+    logged = last(_LOGGED, section) or _LOGGED.search(text, start)
+    first = panic_in(text) or (Complaint(_said_by(logged), logged[1]) if logged else Complaint())
     return first._replace(test=name)
+
+
+def _said_by(logged: re.Match[str]) -> str:
+    words, more = logged.group(2, 3)
+    return f"{words} {more}" if more and words.endswith(":") else words
 
 
 def _complaint(text: str) -> Complaint:

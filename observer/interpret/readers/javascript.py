@@ -37,7 +37,11 @@ def _place(text: str, start: int) -> str:
 
 def _words(line: str, next_line: str | None) -> str:
     """Return what an error says, with its next line where the first only announces it."""
-    return f"{line} {next_line}" if next_line and line.endswith(":") else line
+    is_more = next_line and line.endswith(":") and next_line != _DIFF
+    return f"{line} {next_line}" if is_more else line
+
+
+_DIFF = "+ actual - expected"
 
 
 _JEST_END = line_pattern(r"Tests: +(\d[^\n]*\d total)$")
@@ -143,7 +147,7 @@ _NODE_SAID = line_pattern(r" +(\w*Error\b[^\n]*)(?:\n\s*(\S[^\n]*))?")
 _NODE_ERROR = re.compile(r" error: (?:\|-\n +([^\n]+)(?:\n\s*(\S[^\n]*))?|['\"]([^\n]*)['\"])")
 _NODE_KIND = re.compile(r" name: '(\w+)'")
 _NODE_CODE = re.compile(r" code: '(?!ERR_TEST_FAILURE)(\w+)'")
-_TAP_PLACE = re.compile(r"\(?([^\s()]+\.\w+:\d+):\d+\)")
+_TAP_PLACE = re.compile(r"\((?:file://)?([^\s()]+\.\w+:\d+):\d+\)")
 
 
 def node(text: str) -> Verdict | None:
@@ -152,7 +156,7 @@ def node(text: str) -> Verdict | None:
     if "pass" not in found or "fail" not in found:
         return None
     bad = list(_NODE_BAD.finditer(text)) if found["fail"] else []
-    names = [one.group(1).strip() for one in bad]
+    names = distinct((one.group(1).strip() for one in bad), found["fail"])
     first = Complaint()
     if bad:
         section = text[bad[0].end() :][:_STACK_CHARS].partition("\n# Subtest")[0]
@@ -227,15 +231,19 @@ _NPM_DONE = line_pattern(r"((?:added|removed|changed) \d+ packages?[^\n]*|up to 
 
 
 def npm(text: str) -> Verdict | None:
-    """Read npm's own words: what it installed, or why it stopped."""
-    error, code, done = _NPM_ERROR.search(text), _NPM_CODE.search(text), _NPM_DONE.search(text)
-    if error or code:
-        said = error.group(1) if error else ""
-        name = code.group(1) if code and not said.startswith(code.group(1)) else ""
-        return stopped("npm", "npm stopped", Complaint(": ".join(distinct((name, said), 2))))
-    if done:
-        return Verdict(tool="npm", ok=True, said=one_line(done.group(1), 160))
-    return None
+    """Read what npm installed."""
+    done = _NPM_DONE.search(text)
+    return Verdict(tool="npm", ok=True, said=one_line(done.group(1), 160)) if done else None
+
+
+def npm_stopped(text: str) -> Verdict | None:
+    """Read why npm stopped."""
+    error, code = _NPM_ERROR.search(text), _NPM_CODE.search(text)
+    if not error and not code:
+        return None
+    said = error.group(1) if error else ""
+    name = code.group(1) if code and not said.startswith(code.group(1)) else ""
+    return stopped("npm", "npm stopped", Complaint(": ".join(distinct((name, said), 2))))
 
 
 _THROWN = line_pattern(
@@ -272,6 +280,7 @@ READERS = (
     Reader(node, (), ("# pass ", "\u2139 pass ")),
     Reader(tsc, ("tsc",), ("error TS",)),
     Reader(eslint, ("eslint",), ("✖ ",)),
+    Reader(npm, (), (" package", "up to date")),
     Reader(thrown, (), ("\n    at ",), is_raised=True),
-    Reader(npm, (), ("npm error", "npm ERR!", " package", "up to date"), is_raised=True),
+    Reader(npm_stopped, (), ("npm error", "npm ERR!"), is_raised=True),
 )

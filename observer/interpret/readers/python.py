@@ -194,6 +194,9 @@ def pip(text: str) -> Verdict | None:
 
 
 _TRACEBACK = "Traceback (most recent call last):"
+_GROUP = "+ Exception Group Traceback"
+_NEXT_IN_GROUP = "\n+---------------- 2 "
+_MARGIN = re.compile(r"\n +(?:\| ?)?")
 _FRAME = line_pattern(r" +File \"([^\"\n]+)\", line (\d+)")
 _RAISED = line_pattern(r"([A-Za-z_][\w.]*(?::[^\n]*)?)$")
 _SYNTAX = line_pattern(r"((?:Syntax|Indentation|Tab)Error: [^\n]*)$")
@@ -206,7 +209,7 @@ def traceback(text: str) -> Verdict | None:
 
 
 def _raised(text: str) -> Complaint | None:
-    start = text.rfind(_TRACEBACK)
+    text, start = _last_traceback(text)
     syntax = _SYNTAX.search(text) if start < 0 else None
     frames = _FRAME.findall(text, max(start, 0))
     if start < 0 and not (syntax and frames):
@@ -214,6 +217,15 @@ def _raised(text: str) -> Complaint | None:
     end = syntax or _RAISED.search(text, start)
     own = [frame for frame in frames if _is_own(frame[0])]
     return Complaint(end.group(1) if end else "traceback", ":".join(own[-1]) if own else "")
+
+
+def _last_traceback(text: str) -> tuple[str, int]:
+    """Return the text and where its last traceback starts; of a group, that of the first error."""
+    group = text.find(_GROUP)
+    if group < 0:
+        return text, text.rfind(_TRACEBACK)
+    first = _MARGIN.sub("\n", text[group:]).partition(_NEXT_IN_GROUP)[0]
+    return first, first.rfind(_TRACEBACK)
 
 
 def _is_own(path: str) -> bool:

@@ -29,6 +29,8 @@ _PANICKED = re.compile(
     r"panicked at (?:'([^\n]*)', ([^\s:,]+:\d+)|([^\s:,]+:\d+)(?::\d+)?:?(?:\n(\S[^\n]*))?)"
 )
 
+_RETURNED = line_pattern(r"(Error: [^\n]+)$")
+
 
 def cargo_test(text: str) -> Verdict | None:
     """Read `cargo test`: the sum over its test binaries."""
@@ -40,8 +42,8 @@ def cargo_test(text: str) -> Verdict | None:
     names = _BAD.findall(text)
     first = Complaint()
     if names:
-        start = max(text.find(f"---- {names[0]} stdout"), 0)
-        first = (_panicked(text, start) or first)._replace(test=names[0])
+        section = text[max(text.find(f"---- {names[0]} stdout"), 0) :].partition("\n---- ")[0]
+        first = (_panicked(section) or _returned(section))._replace(test=names[0])
     return ran_tests(
         "cargo test",
         Tally(
@@ -53,6 +55,12 @@ def cargo_test(text: str) -> Verdict | None:
         failing=names,
         first=first,
     )
+
+
+def _returned(section: str) -> Complaint:
+    """Read the error that a test returned instead of panicking."""
+    error = _RETURNED.search(section)
+    return Complaint(error.group(1)) if error else Complaint()
 
 
 _RUSTC = line_pattern(r"error(?:\[(E\d+)\])?: ([^\n]+)\n *--> ([^\n:]+:\d+)")
@@ -80,12 +88,12 @@ def rustc(text: str) -> Verdict | None:
 
 def panic(text: str) -> Verdict | None:
     """Read the panic of a program."""
-    found = _panicked(text, 0)
+    found = _panicked(text)
     return stopped("panic", "an error was raised", found) if found else None
 
 
-def _panicked(text: str, start: int) -> Complaint | None:
-    found = _PANICKED.search(text, start)
+def _panicked(text: str) -> Complaint | None:
+    found = _PANICKED.search(text)
     if found is None:
         return None
     old_words, old_place, place, words = found.groups()
