@@ -53,7 +53,7 @@ _AGAIN = word_set("--lf --last-failed --ff --failed-first --onlyFailures -f --on
 _LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures")
 _QUIET = re.compile(
     r"-[qvsx]+\Z|-r[a-zA-Z]+\Z|--(?:quiet|verbose|exitfirst|no-header|silent|runInBand|watchAll=false"
-    r"|no-cov|nocapture|show-output|ci|passWithNoTests|bail|capture=\w+|reporter=\w+|sw"
+    r"|no-cov|fix|unsafe-fixes|nocapture|show-output|ci|passWithNoTests|bail|capture=\w+|reporter=\w+|sw"
     r"|(?:tb|color|colour|colors|durations|maxfail|cov[a-z-]*)(?:=\S*)?)\Z|-(?:n|j)\d*\Z|-count=1\Z"
 )
 _WITH_VALUE = word_set("-n -j --tb --maxfail --color --durations --reporter --cov")

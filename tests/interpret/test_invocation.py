@@ -32,6 +32,7 @@ def known(command: str) -> Invocation:
         ("cargo test --package a", "cargo test --package=a"),
         ("git stash && pytest", "pytest"),
         ("make -j4 all", "make -j4 all"),
+        ("ruff check --fix .", "ruff check ."),
     ],
 )
 def test_these_are_the_same(one: str, other: str) -> None:
