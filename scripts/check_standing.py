@@ -207,7 +207,7 @@ def _told(git: Git, became: Became, anchor: Anchor) -> tuple[str, str]:
             taken.get(anchor.symbol.split(".")[-1]),
         }
         return "taken elsewhere" if is_there else "gone", "taken elsewhere"
-    if became.word == said != "gone" and became.path != anchor.path:
+    if became.then and became.word == said != "gone" and became.path != anchor.path:
         return f"{said} in {became.path}", f"{said} in {anchor.path}"
     return became.word, said
 

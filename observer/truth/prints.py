@@ -7,6 +7,7 @@ was only put elsewhere or formatted anew has not changed.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
@@ -21,6 +22,9 @@ ABSENT = ""
 """Print of what is not there."""
 MOST_BYTES = 512 << 10
 """A larger file is data: it has one print, of all its bytes."""
+
+_QUOTES = dict.fromkeys(map(ord, "'\"\\"))
+_LAST_COMMA = re.compile(r",(?=[)\]}])")
 
 Prints = Mapping[str, str]
 
@@ -60,8 +64,9 @@ def touched(before: Prints, after: Prints) -> list[str]:
 
 
 def _packed(parts: Iterable[str]) -> bytes:
-    """Return text without white space: where a line is broken does not matter."""
-    return "".join("".join(parts).split()).encode("utf-8", "replace")
+    """Return text without what a formatter decides: spaces, sorts of quotes, last commas."""
+    text = "".join("".join(parts).split()).translate(_QUOTES)
+    return _LAST_COMMA.sub("", text).encode("utf-8", "replace")
 
 
 def _print(data: bytes) -> str:

@@ -38,9 +38,12 @@ def test_a_change_of_another_part_of_the_file_says_nothing(story: Story) -> None
         OTHER.replace(
             "user.check_twice(os.environ)", "user.check_twice(\n        os.environ\n    )"
         ),
+        OTHER.replace(
+            "user.check_twice(os.environ)", "user.check_twice(\n        os.environ,\n    )"
+        ),
         "if True:\n" + "\n".join(f"    {line}" for line in OTHER.splitlines()),
     ],
-    ids=["comment", "broken line", "indented"],
+    ids=["comment", "broken line", "last comma", "indented"],
 )
 def test_another_layout_says_nothing(story: Story, text: str) -> None:
     story.commit(auth__py=LOGIN)
