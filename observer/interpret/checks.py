@@ -160,11 +160,6 @@ def _passed(known: Story, check: Check) -> Step:
     edits = {edit.seq: edit for found in by.values() for edit in found}
     if not edits:
         return after, ()
-    program = check.of.program
-    after = story.each_edit(
-        after,
-        lambda one: replace(one, fixed=(*one.fixed, program)[-6:]) if one.seq in edits else one,
-    )
     told = Mended(
         troubles=tuple(trouble for trouble in mended if by[trouble.seq]),
         edits=tuple(edits[seq] for seq in sorted(edits)),
@@ -173,7 +168,12 @@ def _passed(known: Story, check: Check) -> Step:
         head=check.head,
         said=check.verdict.said,
     )
-    return after, (arcs_told.fix(told, check.recorded),)
+    fix = arcs_told.fix(told, check.recorded)
+    done = {check.of.program: fix.id}
+    after = story.each_edit(
+        after, lambda one: replace(one, fixed=one.fixed | done) if one.seq in edits else one
+    )
+    return after, (fix,)
 
 
 def _is_answered(one: Trouble, check: Check) -> bool:

@@ -42,7 +42,8 @@ class Edited(Value):
     `sort` tells an edit from a `probe`, which only prints; a `command` that changes something;
     and an `undo`, which took back edits from `since` on. `item` is the observation that tells of
     it. `gone` is empty while the change is there; else it is set aside, dropped, or the hash of
-    the commit that reverted it. `fixed` are the programs whose failure it was told to have fixed.
+    the commit that reverted it. `fixed` are the programs whose failure it was told to have fixed,
+    with the observations that tell it.
     """
 
     seq: int
@@ -58,7 +59,7 @@ class Edited(Value):
     commit: str = ""
     gone: str = ""
     since: int = 0
-    fixed: tuple[str, ...] = ()
+    fixed: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class Trouble(Value):

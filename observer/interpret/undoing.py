@@ -74,7 +74,10 @@ def _path(taken: Sequence[Edited]) -> str:
 
 
 def _items(taken: Iterable[Edited], made: Item) -> list[int]:
-    return [item for item in dict.fromkeys(edit.item for edit in taken) if item != made.id]
+    """Return what tells of these edits, then what they had fixed."""
+    edits = dict.fromkeys(edit.item for edit in taken)
+    fixes = dict.fromkeys(fix for edit in taken for fix in edit.fixed.values())
+    return [item for item in (*edits, *fixes) if item != made.id]
 
 
 def _rejected(

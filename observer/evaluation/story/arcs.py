@@ -7,8 +7,8 @@ steps are those of `playing.steps`. Below the line ``%% told`` stand the claims:
     rejected FAILURE <- CHANGES
     SOURCE reverts TARGET        and so for replaces
 
-A change is named by its files or its command, a commit by its subject. Claims are read off the
-links of what was told, so that a wrong link is a wrong claim.
+A change is named by its files or its command, a commit by its subject, a fix by its failure. Claims
+are read off the links of what was told, so that a wrong link is a wrong claim.
 """
 
 from __future__ import annotations
@@ -76,4 +76,6 @@ def _named(target: Item | None, title: str) -> str:
         return f"({title})"
     if target.type == "command":
         return commandline.read(target.facts[0].removeprefix("$ ")).head
+    if target.type == "fix":
+        return f"fix of {target.facts[0].removeprefix('$ ')}"
     return target.files_modified[0] if target.type == "file-write" else target.title
