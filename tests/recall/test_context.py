@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.errors import BadInput
-from observer.model import Item, Project, Session, SummaryFields
+from observer.model import Item, Project, Session, SummaryFields, Use, item_id
 from observer.recall.candidates import Sources
 from observer.recall.card import LINE_CHARS, Line
 from observer.recall.context import Costs, Entry, Pack, PackRequest, pack
-from observer.recall.purse import MOST_MISSES
+from observer.recall.purse import MOST_MISSES, MOST_OMITTED
 from observer.store.sqlite import SqliteStore
 
 Filled = Callable[..., Sources]
@@ -180,6 +180,86 @@ def test_a_budget_below_the_overhead_is_refused(filled: Filled) -> None:
         packed(filled("a"), budget=OVERHEAD - 1)
 
 
+def a_session(store: SqliteStore, an_item: Make, number: int, title: str, **fields: Any) -> Item:
+    """Store a session; return its summary."""
+    with store.write() as writer:
+        writer.put_session(
+            Session(id=number, external="s", client="kiro", project_id=HERE, last_ms=number)
+        )
+    number_of_summary = {"id": item_id(number, "summary"), "title": title}
+    return a_summary(an_item, number, number, **number_of_summary, **fields)
+
+
+def test_the_card_comes_first_and_is_not_told_again(
+    store: SqliteStore, filled: Filled, an_item: Make
+) -> None:
+    summary = a_session(store, an_item, 1, "Round the total")
+    cut = a_note(an_item, 3, title="Long", narrative="n" * (LINE_CHARS + 1))
+    sources = filled(summary, a_note(an_item, 2, title="Short"), cut, an_item(4))
+    found = packed(sources, client="", card_tokens=600)
+    assert [line.item for line in found.card] == [5, 8, 12]
+    assert (ids(found), found.summaries) == ([12, 16], ())
+
+
+def test_without_a_reader_each_part_stands_alone(
+    store: SqliteStore, filled: Filled, an_item: Make
+) -> None:
+    summary = a_session(store, an_item, 1, "Round the total")
+    sources = filled(summary, a_note(an_item, 2, title="Short"))
+    found = packed(sources, card_tokens=600)
+    assert ([line.item for line in found.card], ids(found)) == ([5], [8])
+
+
+def test_a_session_of_which_nothing_is_told_is_not_the_last(
+    store: SqliteStore, filled: Filled, an_item: Make
+) -> None:
+    a_session(store, an_item, 2, "begun this moment")
+    sources = filled(a_session(store, an_item, 1, "Round the total"))
+    assert [line.item for line in packed(sources, card_tokens=600).card] == [5]
+
+
+def test_no_card_takes_more_than_its_share(
+    store: SqliteStore, filled: Filled, an_item: Make
+) -> None:
+    notes = (a_note(an_item, n, title=f"{n * 'x'} {'y' * 200}") for n in range(1, 9))
+    found = packed(filled(*notes), budget=OVERHEAD + 400, client="", card_tokens=600)
+    assert 100 < sum(map(line_cost, found.card)) <= 200
+    named = {each.item: each.why for each in found.omitted}
+    assert {"costs" in why for why in named.values()} == {True}
+    assert found.left_out == len(found.omitted)
+
+
+def test_what_says_the_same_is_named_and_not_counted(filled: Filled) -> None:
+    found = packed(filled("same", "same"))
+    (omitted,) = found.omitted
+    assert (omitted.item, omitted.why, found.left_out) == (8, "says the same as #4", 0)
+
+
+def test_not_all_that_does_not_fit_is_named(filled: Filled, an_item: Make) -> None:
+    def many(first: int, **fields: Any) -> Iterator[Item]:
+        numbers = range(first, first + 20)
+        return (an_item(n, title=f"{n * 'x'} {'y' * 200}", **fields) for n in numbers)
+
+    facts, decisions = ({"kind": "note", "type": kind} for kind in ("fact", "decision"))
+    sources = filled(*many(1), *many(21, **facts), *many(41, **decisions))
+    found = packed(sources, budget=OVERHEAD + 1)
+    assert (len(found.omitted), found.left_out) == (MOST_OMITTED, 60)
+
+
+def test_what_helped_before_comes_first(store: SqliteStore, filled: Filled) -> None:
+    with store.write() as writer:
+        writer.put_uses(
+            [
+                Use(item=4, session=1, sort="shown", at_ms=NOW_MS - 7_200_000),
+                Use(item=12, session=1, sort="edited", at_ms=NOW_MS - 7_200_000),
+            ]
+        )
+    found = packed(filled("one", "two", "three"))
+    assert ids(found) == [12, 8, 4]
+    weights = [entry.hit.signals.usefulness for entry in found.entries]
+    assert weights[0] > weights[1] == 1 > weights[2]
+
+
 TEXT = st.text("ab c.\n", max_size=80)
 
 
@@ -189,6 +269,7 @@ TEXT = st.text("ab c.\n", max_size=80)
     ),
     st.integers(OVERHEAD, 90),
     st.sampled_from(["", "a", "ab AND c", "b*"]),
+    st.sampled_from([{}, {"card_tokens": 600}, {"card_tokens": 20, "client": "kiro"}]),
 )
 def test_a_pack_never_exceeds_its_budget(
     tmp_path_factory: pytest.TempPathFactory,
@@ -197,10 +278,13 @@ def test_a_pack_never_exceeds_its_budget(
     rows: list[tuple[str, str, str]],
     budget: int,
     query: str,
+    card: dict[str, Any],
 ) -> None:
     kinds = {"decision": "note", "summary": "summary"}
     store = SqliteStore(tmp_path_factory.mktemp("budget") / "observer.db")
+    sessions = [a_session(store, an_item, 50, title) for _, title, _ in rows[:1]]
     with store.write() as writer:
+        writer.put_items(sessions)
         writer.put_project(Project(id=HERE, uuid="u", name="app"))
         writer.put_items(
             an_item(
@@ -209,7 +293,8 @@ def test_a_pack_never_exceeds_its_budget(
             for n, (type_, title, told) in enumerate(rows, start=1)
         )
     with lend(store) as sources:
-        found = packed(sources, budget=budget, query=query)
+        found = packed(sources, budget=budget, query=query, **card)
     store.close()
     spent = sum(map(entry_cost, found.entries)) + sum(map(summary_cost, found.summaries))
+    spent += sum(map(line_cost, found.card))
     assert OVERHEAD + spent == found.used_tokens <= found.budget_tokens == budget
