@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks import drain, hook, kills, latency, mcp, recall
+from benchmarks import drain, hook, kills, latency, mcp, notes, recall
 from benchmarks.figure import Figure, machine, yardstick_ms
 from benchmarks.lab import ROOT, Options
 
@@ -28,6 +28,7 @@ FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "drain": drain.run,
     "mcp": mcp.run,
     "recall": recall.run,
+    "notes": notes.run,
     "kills": kills.run,
 }
 

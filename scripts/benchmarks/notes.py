@@ -1,0 +1,116 @@
+"""How long it takes to remember, near-duplicate check included, where 100,000 notes are kept."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks import shelf
+from benchmarks.figure import Aim, Figure
+from benchmarks.lab import Options
+from observer.capture.project import Places
+from observer.clock import now_ms
+from observer.config import Settings
+from observer.embed.catalogue import find
+from observer.embed.late import LateModel
+from observer.events import Event, Remember
+from observer.index import Index
+from observer.knowledge import Note
+from observer.memory import Memory
+from observer.model import Project
+from observer.pipeline import Pipeline
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore, stemmer
+
+NOTES = 100_000
+ASKED = 200
+WORDS = range(8, 45)
+PROJECT = 2
+REMEMBER = (Aim(percent=50, most=10.0),)
+FOUND = Aim(least=0.95)
+
+
+def run(options: Options) -> Iterator[Figure]:
+    """Yield what remembering costs, what of it the check costs, and how many copies it finds."""
+    rng = random.Random(7)
+    words = " ".join(shelf.read(options.texts).narratives).split()
+    count = options.rounds(NOTES)
+    memory, pipeline, close = _opened(options.work / f"notes-{count}")
+    try:
+        texts = [_text(rng, words) for _ in range(count)]
+        begun = time.perf_counter()
+        for start in range(0, count, 500):
+            pipeline.ingest([_event(text) for text in texts[start : start + 500]], PROJECT)
+        yield Figure("notes stored", [count / (time.perf_counter() - begun)], " notes/s")
+        memory.search("warm")
+        rounds = options.rounds(ASKED)
+        fresh = [_text(rng, words) for _ in range(rounds)]
+        yield Figure(f"remember at {count:,} notes", _remembered(memory, fresh), " ms", REMEMBER)
+        copied = [_reworded(rng, text) for text in rng.sample(texts, rounds)]
+        yield Figure("  of a near-duplicate", _remembered(memory, copied), " ms", REMEMBER)
+        asked = [_text(rng, words) for _ in range(rounds)]
+        yield Figure("  the check alone", [_checked(memory, text) for text in asked], " ms")
+        others = [_reworded(rng, text) for text in rng.sample(texts, rounds)]
+        warned = [bool(memory.notes.similar(text, project_id=PROJECT)) for text in others]
+        yield Figure("near-duplicates warned of", [sum(warned) / len(warned)], "", (FOUND,))
+    finally:
+        close()
+
+
+def _remembered(memory: Memory, texts: Sequence[str]) -> list[float]:
+    took = []
+    for text in texts:
+        begun = time.perf_counter()
+        memory.notes.remember(Note(content=text), project="notes")
+        took.append((time.perf_counter() - begun) * 1000)
+    return took
+
+
+def _checked(memory: Memory, text: str) -> float:
+    begun = time.perf_counter()
+    memory.notes.similar(text, project_id=PROJECT)
+    return (time.perf_counter() - begun) * 1000
+
+
+def _text(rng: random.Random, words: Sequence[str]) -> str:
+    """Return a piece of real text: neighbouring words."""
+    start = rng.randrange(len(words) - WORDS.stop)
+    return f"{rng.randrange(10**6)} " + " ".join(words[start : start + rng.choice(WORDS)])
+
+
+def _reworded(rng: random.Random, text: str) -> str:
+    """Return a text with one word in ten left out."""
+    words = text.split()
+    for _ in range(1 + len(words) // 10):
+        words.pop(rng.randrange(len(words)))
+    return " ".join(words)
+
+
+def _event(content: str) -> Event:
+    name = f"note-{hash(content):x}-{time.perf_counter_ns()}"
+    return Event(id=name, at_ms=now_ms(), client="bench", body=Remember(content=content))
+
+
+def _opened(folder: Path):  # noqa: ANN202 - three parts of one thing
+    folder.mkdir()
+    model = LateModel(find(Settings().model, folder))
+    model.encode_patiently("load")
+    store = SqliteStore(folder / "observer.db")
+    with store.write() as writer:
+        writer.put_project(Project(id=PROJECT, uuid="notes", name="notes"))
+    pipeline = Pipeline(
+        store,
+        Spool(folder / "spool"),
+        settings=Settings(),
+        places=Places(),
+        now_ms=now_ms,
+        embedder=model,
+    )
+    index = Index(folder / "index", stem=stemmer(), is_owner=True)
+    index.use(model.id, model.info.dimensions)
+    memory = Memory(
+        store, owner="", now_ms=now_ms, index=index, encode=model.encode, record=pipeline.ingest
+    )
+    return memory, pipeline, store.close
