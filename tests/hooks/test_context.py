@@ -135,3 +135,11 @@ def test_an_installed_hook_knows_its_home(
     describe(Home(tmp_path / "h"), tmp_path, "installed")
     installed = shutil.copytree(hooks, tmp_path / "h" / "hooks") / "context"
     assert context("kiro", tmp_path, script=installed) == "installed"
+
+
+def test_a_client_gets_the_file_made_for_it(context: Context, project: Path, home: Home) -> None:
+    mirror = home.context / "by-path" / project.relative_to("/")
+    (mirror / "CONTEXT.kiro.md").write_text("for kiro")
+    told = {client: context(client, project) for client in ("kiro", "kiro-cli", "claude-code")}
+    assert told == {"kiro": "for kiro", "kiro-cli": "about my app", "claude-code": "about my app"}
+    assert context("cursor", project) == '{"additional_context": "about my app"}'
