@@ -20,6 +20,8 @@ from observer.interpret.wording import counted, distinct, listed, one_line
 from observer.model import Item, Link, Recorded, item_id, item_uuid
 
 _SAID = 4
+_DONE = ("command", "undo")
+"""Sorts of changes that are told by what was done, not by the file."""
 
 
 class Mended(Value):
@@ -92,7 +94,7 @@ def changes_said(edits: Iterable[Edited]) -> str:
     files: dict[str, list[Edited]] = {}
     others: list[str] = []
     for edit in edits:
-        if edit.sort in ("command", "undo"):
+        if edit.sort in _DONE:
             others.append(f"running {edit.said}" if edit.sort == "command" else edit.said)
         else:
             files.setdefault(edit.path, []).append(edit)
@@ -101,16 +103,18 @@ def changes_said(edits: Iterable[Edited]) -> str:
 
 
 def _file_said(path: str, edits: Sequence[Edited]) -> str:
-    symbols = listed(distinct((name for edit in edits for name in edit.symbols), 12), _SAID)
     became = edits[0].said if len(edits) == 1 else ""
-    inside = ": ".join(filter(None, (symbols, became)))
+    symbols = distinct((name for edit in edits for name in edit.symbols), 12)
+    unsaid = listed([name for name in symbols if name not in became], _SAID)
+    inside = ": ".join(filter(None, (unsaid, became)))
     return f"{path} ({inside})" if inside else path
 
 
 def _failure(trouble: Trouble) -> str:
     times = f" {counted(trouble.runs, 'time')}" if trouble.runs > 1 else ""
-    said = f": {trouble.said}" if trouble.said else ""
-    error = f"; first {trouble.error}" if trouble.error else ""
+    said = f" ({trouble.said})" if trouble.said else ""
+    first = "first with" if trouble.runs > 1 else "with"
+    error = f", {first} {trouble.error}" if trouble.error else ""
     return one_line(f"{trouble.head} failed{times}{said}{error}", 500).rstrip(".")
 
 
@@ -124,7 +128,7 @@ def _facts(troubles: Sequence[Trouble], edits: Sequence[Edited], last: str) -> t
     facts += (
         f"then: {one.last_error}" for one in troubles if one.last_error not in ("", one.error)
     )
-    facts += (f"changed {changes_said([edit])}" for edit in edits)
+    facts += (f"{'' if edit.sort in _DONE else 'changed '}{changes_said([edit])}" for edit in edits)
     return distinct((one_line(fact, FACT) for fact in (*facts[: FACTS - 1], last)), FACTS)
 
 

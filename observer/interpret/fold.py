@@ -39,6 +39,7 @@ from observer.interpret import (
     commands,
     delegations,
     files,
+    gitline,
     intents,
     replies,
     sessions,
@@ -116,7 +117,11 @@ def _read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Ite
 
 def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, Items]:
     verdict = gist_of(recorded, body).verdict
-    return _one(bursts.command(_superseded(before, body), recorded, body, verdict))
+    after = _superseded(before, body)
+    for act, _ in gitline.acts_of(recorded, body, is_ok=verdict.ok is not False):
+        if act.deed in ("restore", "reset", "clean"):
+            after = state.restored(after, act.paths, are_new=act.deed == "clean")
+    return _one(bursts.command(after, recorded, body, verdict))
 
 
 def _delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Items]:

@@ -10,9 +10,13 @@ import itertools
 import re
 from typing import Literal
 
-from observer.events import Value
+from msgspec.structs import replace
+
+from observer.events import Command, Value
 from observer.interpret.commandline import Part, name_of, parts_of
-from observer.interpret.wording import word_set
+from observer.interpret.invocation import folder_of
+from observer.interpret.wording import one_line, relative, word_set
+from observer.model import Recorded
 
 Deed = Literal["restore", "reset", "uncommit", "aside", "back", "drop", "clean", "switch", "branch"]
 
@@ -44,6 +48,28 @@ class Act(Value):
 def acts(command: str) -> bool:
     """Tell whether a command line holds such a command."""
     return ("git" in command or "rm " in command) and any(map(read, parts_of(command)))
+
+
+def acts_of(recorded: Recorded, body: Command, *, is_ok: bool) -> list[tuple[Act, str]]:
+    """Return what a command line did, and each act's words; paths as the project shows them.
+
+    Where it failed, what stands last in it is taken for what failed.
+    """
+    if not acts(body.command):
+        return []
+    parts = parts_of(body.command)
+    folder = folder_of(parts, recorded.root, recorded.event.cwd)
+    return [
+        (_placed(act, folder), one_line(" ".join(part.words), 100))
+        for part in (parts if is_ok else parts[:-1])
+        if (act := read(part, body.output))
+    ]
+
+
+def _placed(act: Act, folder: str) -> Act:
+    if not folder or not act.paths:
+        return act
+    return replace(act, paths=tuple(relative(path, "", folder) for path in act.paths))
 
 
 def read(part: Part, output: str = "") -> Act | None:

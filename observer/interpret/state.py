@@ -7,7 +7,7 @@ from one event to the next, which is why batches may be cut anywhere and a resta
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TypeVar
 
 import msgspec
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from observer.events import Command, FileRead, FileWrite, Search, ToolUse, Value
 from observer.interpret.changes import Change
 from observer.interpret.marks import Marks
-from observer.interpret.wording import distinct, one_line
+from observer.interpret.wording import distinct, is_within, one_line
 from observer.model import Item
 
 OPENS = 12
@@ -252,10 +252,28 @@ def committed(state: State, said: str, paths: Iterable[str]) -> State:
     return replace(state, files=files, commits=added(state.commits, said))
 
 
+def restored(state: State, paths: Collection[str], *, are_new: bool) -> State:
+    """Note files that git took back, or new ones that it deleted; no paths are all of them."""
+    files = {
+        path: replace(touched, is_dirty=False)
+        if (touched.fate == "created") == are_new and is_within(path, paths)
+        else touched
+        for path, touched in state.files.items()
+    }
+    return replace(state, files=files)
+
+
 def learned(state: State, items: Iterable[Item]) -> State:
-    """Note attempts that were told as rejected."""
-    tried = [item.title for item in items if item.type == "rejected"]
-    return replace(state, rejected=added(state.rejected, *tried)) if tried else state
+    """Note the arcs that have come to their end: they know better what mended a command."""
+    for item in items:
+        if item.type == "rejected":
+            state = replace(state, rejected=added(state.rejected, item.title))
+        elif item.type == "fix":
+            head = item.facts[0].removeprefix("$ ")
+            others = tuple(said for said in state.fixed if not said.startswith(f"{head} failed"))
+            said = f"{item.subtitle} ({item.title.removeprefix('Fixed: ')})"
+            state = replace(state, fixed=added(others, said))
+    return state
 
 
 def _fix_said(head: str, was: Ran) -> str:

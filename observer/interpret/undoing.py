@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from observer.events import Command, Value
-from observer.interpret import arcs_told, commandline, gitline, invocation, marks, story
+from observer.interpret import arcs_told, marks, story
 from observer.interpret.classify import origin_of
-from observer.interpret.gitline import Act
+from observer.interpret.gitline import Act, acts_of
 from observer.interpret.relation import is_related
 from observer.interpret.story import ASIDE, DROPPED, Edited, Rejection, Story, Trouble
-from observer.interpret.wording import distinct, one_line, relative
+from observer.interpret.wording import distinct, is_within, one_line
 from observer.model import Item, Link, Recorded
 
 Items = tuple[Item, ...]
@@ -157,17 +157,10 @@ def brought_back(known: Story, hashes: Sequence[str]) -> list[Edited]:
 
 def by_command(known: Story, recorded: Recorded, body: Command, made: Item, *, is_ok: bool) -> Step:
     """Do to the story what a command line does by git to the work tree."""
-    if not gitline.acts(body.command):
-        return known, ()
-    parts = commandline.parts_of(body.command)
-    folder = invocation.folder_of(parts, recorded.root, recorded.event.cwd)
     items: Items = ()
-    for part in parts if is_ok else parts[:-1]:
-        act = gitline.read(part, body.output)
-        if act:
-            how = one_line(" ".join(part.words), 100)
-            known, told = _acted(known, recorded, _placed(act, folder), made, how)
-            made, items = _merged(made, items, told)
+    for act, how in acts_of(recorded, body, is_ok=is_ok):
+        known, told = _acted(known, recorded, act, made, how)
+        made, items = _merged(made, items, told)
     return known, items
 
 
@@ -181,12 +174,6 @@ def _merged(made: Item, items: Items, told: Items) -> tuple[Item, Items]:
         else:
             every[item.id] = item
     return made, tuple(every.values())
-
-
-def _placed(act: Act, folder: str) -> Act:
-    if not folder or not act.paths:
-        return act
-    return replace(act, paths=tuple(relative(path, "", folder) for path in act.paths))
 
 
 def _acted(known: Story, recorded: Recorded, act: Act, made: Item, how: str) -> Step:
@@ -213,7 +200,7 @@ def _taken_back(known: Story, recorded: Recorded, act: Act, made: Item, how: str
     committed = [
         edit
         for edit in known.edits
-        if edit.commit in commits and not edit.gone and _is_in(edit.path, act.paths)
+        if edit.commit in commits and not edit.gone and is_within(edit.path, act.paths)
     ]
     taken = sorted((*_loose(known, root, act), *committed), key=lambda edit: edit.seq)
     links: tuple[Link, ...] = ()
@@ -257,13 +244,9 @@ def _loose(known: Story, root: str, act: Act) -> list[Edited]:
         for edit in live
         if edit.sort != "undo"
         and (edit.path in new) == (act.deed == "clean")
-        and _is_in(edit.path, act.paths)
+        and is_within(edit.path, act.paths)
     ]
 
 
 def _aside(known: Story, root: str) -> list[Edited]:
     return [edit for edit in known.edits if edit.gone == ASIDE and edit.ground.root == root]
-
-
-def _is_in(path: str, places: Sequence[str]) -> bool:
-    return not places or any(path == place or path.startswith(f"{place}/") for place in places)

@@ -7,7 +7,7 @@ through here, so none of them can hold control characters, lone surrogates or a 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
 
@@ -95,6 +95,11 @@ def relative(path: str, root: str, cwd: str = "") -> str:
     if base and folded.startswith(inside + "/"):
         shown = shown[len(base) + 1 :]
     return one_line(shown, 1000)
+
+
+def is_within(path: str, places: Collection[str]) -> bool:
+    """Tell whether a path is one of the files, or lies in one of the folders; none are all."""
+    return not places or any(path == place or path.startswith(f"{place}/") for place in places)
 
 
 def base_name(path: str) -> str:

@@ -30,6 +30,7 @@ from observer.interpret import sessions, story
 from observer.interpret.arcs import Arcs
 from observer.interpret.fold import Fold
 from observer.interpret.story import EDITS, EXPIRES_MS
+from observer.interpret.summary import summarise
 from observer.interpret.unfinished import unfinished
 from observer.model import UNASSIGNED, Item, Link, Recorded, item_id
 
@@ -140,6 +141,18 @@ def test_a_fix_tells_what_was_tried_in_vain_before(play: Play) -> None:
     assert "pytest -q failed 2 times" in fix.narrative
 
 
+def test_the_summary_learns_what_mended_it_and_not_what_was_tried(play: Play) -> None:
+    session = play(RED, edit("x", "y", "net.py"), RED, edit("y", "x", "net.py"), A, GREEN).session
+    assert session is not None
+    summary = summarise(session)
+    assert summary is not None
+    assert summary.summary is not None
+    assert summary.summary.learned == (
+        "pytest -q passes after cart.py (`a = 1` became `a = 2`)"
+        " (test_cart.py::test_total - KeyError: 'total')."
+    )
+
+
 def test_a_result_that_comes_by_itself_is_told_with_what_was_asked(play: Play) -> None:
     played = play(
         Intent(tool="shell", of=Command(command="pytest -q")),
@@ -233,9 +246,7 @@ def test_a_failure_of_long_ago_is_forgotten(play: Play, place: Place) -> None:
         pytest.param((RED, git("restore ."), GREEN), id="nothing to take back"),
         pytest.param((RED, A, git("stash"), git("stash pop")), id="nothing passed"),
         pytest.param((RED, git("checkout -- cart.py", code=1), GREEN), id="git failed"),
-        pytest.param(
-            (RED, Command(command="npm install x"), GREEN), id="of another tool"
-        ),
+        pytest.param((RED, Command(command="npm install x"), GREEN), id="of another tool"),
         pytest.param((RED, edit("x", "y", "shop.png"), GREEN), id="a picture"),
         pytest.param((Command(command="ls x", exit_code=2), A, Command(command="ls x")), id="ls"),
     ],

@@ -74,6 +74,22 @@ def test_work_that_is_done_leaves_nothing_open(tell: Tell, bodies: tuple[AnyBody
     assert not unfinished(tell(*bodies).session)
 
 
+@pytest.mark.parametrize(
+    ("command", "dirty"),
+    [
+        pytest.param("git restore a.py", ("new.py", "src/b.py"), id="a file"),
+        pytest.param("git checkout -- src", ("new.py", "a.py"), id="a folder"),
+        pytest.param("git reset --hard", ("new.py",), id="all that git knows"),
+        pytest.param("git clean -f", ("src/b.py", "a.py"), id="what it does not know"),
+        pytest.param("git stash", ("new.py", "src/b.py", "a.py"), id="set aside is not done"),
+    ],
+)
+def test_what_git_took_back_is_not_left(tell: Tell, command: str, dirty: tuple[str, ...]) -> None:
+    new = FileWrite(path="new.py", operation="create", content="x")
+    told = tell(save("a.py"), save("src/b.py"), new, Command(command=command, exit_code=0))
+    assert unfinished(told.session).dirty == dirty
+
+
 def test_what_judges_the_code_comes_first_then_the_newest(tell: Tell) -> None:
     left = unfinished(
         tell(RED, Command(command="mypy .", output=MYPY, exit_code=1), BROKEN).session
