@@ -102,13 +102,15 @@ def clients() -> None:
 
 def schema() -> None:
     """Print the tables of the database with what each holds."""
-    rows = []
+    found: dict[str, str] = {}
     for step in migrations("sqlite"):
         for name, columns in re.findall(r"CREATE TABLE (\w+) \((.*?)\n\)", step.sql, re.DOTALL):
-            names = re.findall(r"^    ([a-z]\w*)", columns, re.MULTILINE)
-            rows.append((f"`{name}`", " ".join(names)))
+            found[name] = " ".join(re.findall(r"^    ([a-z]\w*)", columns, re.MULTILINE))
+        for name, column in re.findall(r"ALTER TABLE (\w+) ADD COLUMN (\w+)", step.sql):
+            found[name] += f" {column}"
         for name, columns in re.findall(r"VIRTUAL TABLE (\w+) USING (\w+)", step.sql):
-            rows.append((f"`{name}`", f"({columns})"))
+            found[name] = f"({columns})"
+    rows = ((f"`{name}`", columns) for name, columns in found.items())
     table(("table", "columns"), rows)
 
 
