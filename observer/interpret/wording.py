@@ -19,7 +19,7 @@ def one_line(text: str, limit: int) -> str:
     if "  " in shown or not shown.isprintable():
         shown = " ".join(shown.split())
         if not shown.isprintable():
-            shown = " ".join("".join(filter(str.isprintable, shown)).split())
+            shown = " ".join(_apart(shown).split())
     if len(shown) > limit or len(text) > limit * 4:
         return shown[: limit - 1].rstrip() + "…"
     return shown
@@ -108,9 +108,15 @@ def base_name(path: str) -> str:
 
 
 def _printable(line: str) -> str:
-    if line.replace("\t", "").isprintable():
-        return line
-    return "".join(sign for sign in line if sign.isprintable() or sign == "\t")
+    return line if line.replace("\t", "").isprintable() else _apart(line).rstrip(" ")
+
+
+def _apart(text: str) -> str:
+    """Put a space for what cannot be seen: what it held apart must not come together.
+
+    A secret with an invisible sign inside was not known for one when the text was redacted.
+    """
+    return "".join(sign if sign.isprintable() or sign == "\t" else " " for sign in text)
 
 
 def _slashed(path: str) -> str:

@@ -36,6 +36,13 @@ def test_a_cut_shows() -> None:
     assert wording.block("abcdef", 4) == "abc…"
 
 
+@pytest.mark.parametrize("sign", ["\u200b", "\x00", "\u00ad", "\x1b"])
+def test_what_an_invisible_sign_held_apart_does_not_come_together(sign: str) -> None:
+    """Nobody knew it for a secret while it was in two parts."""
+    for shown in (wording.one_line(f"AK{sign}IA", 99), wording.block(f"AK{sign}IA\n", 99)):
+        assert shown == "AK IA"
+
+
 def test_a_block_keeps_its_lines() -> None:
     assert wording.block(" a\n\tb\x07 ", 10) == "a\n\tb"
 
