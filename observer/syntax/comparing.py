@@ -19,6 +19,9 @@ from observer.syntax.symbol import Symbol
 TELLING_CHARS = 24
 """What a symbol must say beside its name before its double is taken for itself."""
 
+MOST_RENAMED = 100
+"""Of symbols that came, and of those that went, beyond which renames are not looked for."""
+
 _DATA = frozenset({"json", "yaml", "toml"})
 """Languages of keys: of what came or went, only the outermost is told."""
 
@@ -113,6 +116,8 @@ def _paired(
 def _renamed(old: _Symbols, new: _Symbols) -> list[tuple[str, str]]:
     """Return (old path, new path) of what can be nothing else than the same symbol."""
     found: list[tuple[str, str]] = []
+    if max(len(old), len(new)) > MOST_RENAMED:
+        return found
     before, after = _by_shape(old), _by_shape(new)
     for shape, was in before.items():
         now = after.get(shape, ())

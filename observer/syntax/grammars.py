@@ -20,6 +20,8 @@ CALLED = frozenset({"function", "class", "prototype"})
 """Kinds with a signature."""
 DATA = frozenset({"key", "table"})
 """Kinds that hold data: of what came or went only the outermost is told."""
+DEEPEST = 12
+"""Definitions inside each other that are told apart."""
 DEEPEST_KEY = 3
 """How many names the path of a key has at most."""
 
@@ -217,13 +219,6 @@ _JSON = """
 (comment) @comment
 """
 
-_YAML = """
-(block_mapping_pair key: (_) @name) @key
-(block_sequence) @hidden
-(flow_mapping) @hidden
-(comment) @comment
-"""
-
 _TOML = """
 (table . (_) @name) @table
 (table_array_element . (_) @name) @table
@@ -263,7 +258,6 @@ GRAMMARS = {
     "csharp": Grammar("tree_sitter_c_sharp", _CSHARP, member="class _ {", statement="void _() {"),
     "shell": Grammar("tree_sitter_bash", _SHELL, statement="_() {"),
     "json": Grammar("tree_sitter_json", _JSON, member="{"),
-    "yaml": Grammar("tree_sitter_yaml", _YAML, statement="_:", is_indented=True),
     "toml": Grammar("tree_sitter_toml", _TOML),
 }
 """Language, as `languages.language_of` names it -> how it is read; others are read by lines."""

@@ -10,13 +10,14 @@ import re
 from collections.abc import Sequence
 
 from observer.languages import FLAT, definition
-from observer.syntax import headings
+from observer.syntax import headings, keys
+from observer.syntax.grammars import DEEPEST, DEEPEST_KEY
 from observer.syntax.symbol import Symbol
 
 MOST_LINES = 4_000
 """Lines read of one text."""
-DEEPEST = 12
-"""Definitions inside each other that are told apart."""
+LINE_CHARS = 2_000
+"""Characters looked at of one line."""
 
 _CONTINUING = frozenset(")]}{")
 _HASH, _DASHES, _SLASHES = ("#",), ("--",), ("//", "/*", "* ", "*/")
@@ -27,8 +28,10 @@ _COMMENTS = {
     **dict.fromkeys(("markdown", "restructuredtext", "json", ""), ()),
 }
 _STATEMENTS = "sql"
-_SECTIONED = FLAT | {_STATEMENTS}
-_UNSIGNED = _SECTIONED | {"json", "css", "terraform", "protobuf", "make", "docker", "just"}
+_KEYED = frozenset({"json", "yaml"})
+_SECTIONED = (FLAT - _KEYED) | {_STATEMENTS}
+_UNSIGNED = _SECTIONED | _KEYED | {"css", "terraform", "protobuf", "make", "docker", "just"}
+_OWN = {"markdown": headings.named, "yaml": keys.named}
 _HEAD_LINES = 20
 _PARENTHESES = re.compile(r"[()]")
 _HEAD_ENDS = re.compile(r"[{=]|\bdo\b")
@@ -58,8 +61,9 @@ class _Open:
 
 def read(text: str, language: str) -> tuple[Symbol, ...]:
     """Return the definitions of a text, in the order in which they begin."""
-    lines = text.split("\n", MOST_LINES)[:MOST_LINES]
-    named = headings.named(lines) if language == "markdown" else _named(lines, language)
+    lines = [line[:LINE_CHARS] for line in text.split("\n", MOST_LINES)[:MOST_LINES]]
+    named = _named(lines, language)
+    deepest = DEEPEST_KEY if language in _KEYED else DEEPEST
     comments = _COMMENTS.get(language, _SLASHES)
     found: list[_Open] = []
     inside: list[_Open] = []
@@ -71,7 +75,7 @@ def read(text: str, language: str) -> tuple[Symbol, ...]:
         indent = len(line) - len(line.lstrip())
         name = named.get(number, "")
         _leave(inside, code, indent, is_sectioned=language in _SECTIONED, is_named=bool(name))
-        if name and len(inside) < DEEPEST:
+        if name and len(inside) < deepest:
             signature = "" if language in _UNSIGNED else _signature(lines, number, name)
             path = ".".join([*(one.path for one in inside[-1:]), name.replace("::", ".")])
             inside.append(_Open(path, indent=indent, first=number, signature=signature))
@@ -79,7 +83,7 @@ def read(text: str, language: str) -> tuple[Symbol, ...]:
         for one in inside:
             one.last = number
         if inside and not code.startswith(comments):
-            inside[-1].own.append(code)
+            inside[-1].own.append(code.partition(" #")[0] if language == "yaml" else code)
         is_quoted ^= code.count("$$") % 2 == 1
         if language == _STATEMENTS and not indent and not is_quoted and code.endswith(";"):
             inside.clear()
@@ -88,6 +92,8 @@ def read(text: str, language: str) -> tuple[Symbol, ...]:
 
 def _named(lines: Sequence[str], language: str) -> dict[int, str]:
     """Return which lines define what; a statement that alters or drops defines nothing."""
+    if own := _OWN.get(language):
+        return own(lines)
     named = {}
     for number, line in enumerate(lines):
         code = line.lstrip()
@@ -105,9 +111,13 @@ def _leave(
         if is_named:
             inside.clear()
         return
-    end = indent + 1 if code[0] in _CONTINUING or code == "end" else indent
+    end = indent + 1 if _continues(code) else indent
     while inside and inside[-1].indent >= end:
         inside.pop()
+
+
+def _continues(code: str) -> bool:
+    return code[0] in _CONTINUING or code == "end" or code.startswith("- ")
 
 
 def _signature(lines: Sequence[str], first: int, name: str) -> str:

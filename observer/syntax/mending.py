@@ -15,6 +15,15 @@ from observer.syntax.grammars import Grammar
 WRAPPER = "_"
 """The name of what is put around a piece of a file."""
 
+DEEPEST_BRACKET = 150
+"""Brackets inside each other; deeper ones are no one's writing, and cost a parser much."""
+
+_BRACKETS = re.compile(r"[][(){}]")
+_OPENING = frozenset("([{")
+_RUN = re.compile(
+    r"(?:[<`]\w{0,8}\s?){40}"
+    r"|(?:(?:def|class|module|if|do|begin)\b\W{0,8}\w{0,8}\s{1,4}){60}"
+)
 _BRACES = re.compile(r"[{}]")
 
 
@@ -34,6 +43,16 @@ def mended(text: str, grammar: Grammar) -> Iterator[Mended]:
     closed, left = _braces(text) if grammar.statement else (0, 0)
     for opening in _openings(text, grammar, closed):
         yield _between(before + opening, text, opening.count("{") + left)
+
+
+def is_readable(text: str) -> bool:
+    """Tell whether a text is nested as people nest."""
+    depth = 0
+    for bracket in _BRACKETS.findall(text):
+        depth += 1 if bracket in _OPENING else -1
+        if abs(depth) > DEEPEST_BRACKET:
+            return False
+    return _RUN.search(text) is None
 
 
 def _openings(text: str, grammar: Grammar, closed: int) -> tuple[str, ...]:

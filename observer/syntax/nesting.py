@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from observer.syntax.grammars import CALLED, DATA, DEEPEST_KEY, Grammar
+from observer.syntax.grammars import CALLED, DATA, DEEPEST, DEEPEST_KEY, Grammar
 from observer.syntax.mending import WRAPPER
 from observer.syntax.symbol import Symbol
 from observer.syntax.tree import Found
@@ -56,7 +56,7 @@ def _open(inside: list[_Open], one: Found, text: bytes) -> int:
     """Put a definition into what it stands in; return where the next one may begin."""
     around = inside[-1]
     path = (*around.path, *_names(one))
-    if one.kind == "hidden" or (one.kind in DATA and len(path) > DEEPEST_KEY):
+    if one.kind == "hidden" or len(path) > (DEEPEST_KEY if one.kind in DATA else DEEPEST):
         return one.end
     if one.kind == "prototype" and around.found.kind == "function":
         return one.end

@@ -6,11 +6,11 @@ from msgspec.structs import replace
 
 from observer.syntax import lines, tree
 from observer.syntax.grammars import GRAMMARS
-from observer.syntax.mending import mended
+from observer.syntax.mending import is_readable, mended
 from observer.syntax.nesting import nested
 from observer.syntax.symbol import Symbol
 
-MOST_CHARS = 200_000
+MOST_CHARS = 50_000
 """Of a text that is parsed; a longer one is read by its lines."""
 
 
@@ -27,15 +27,21 @@ def outline(text: str, language: str) -> tuple[Symbol, ...]:
 
 def parsed(text: str, language: str) -> tuple[Symbol, ...] | None:
     """Return the symbols in the tree of a text; None if it has no grammar or no sound tree."""
-    grammar = GRAMMARS.get(language)
-    if grammar is None or len(text) > MOST_CHARS or "\0" in text:
+    if language not in GRAMMARS or len(text) > MOST_CHARS or "\0" in text or not is_readable(text):
         return None
+    try:
+        return _first_sound(text, language)
+    except tree.TooMuch:
+        return None
+
+
+def _first_sound(text: str, language: str) -> tuple[Symbol, ...] | None:
     last = text.count("\n") + 1
-    for way in mended(text, grammar):
+    for way in mended(text, GRAMMARS[language]):
         source = way.text.encode("utf-8", "replace")
         found = tree.find(source, language)
         if found is not None:
-            symbols = nested(source, found, grammar)
+            symbols = nested(source, found, GRAMMARS[language])
             return tuple(sorted((_placed(one, way.ahead, last) for one in symbols), key=_first))
     return None
 

@@ -15,12 +15,16 @@ from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from observer.syntax.grammars import GRAMMARS
 
-MOST_STEPS = 3_000
+MOST_STEPS = 600
 """Reports of progress after which a parser is stopped; each stands for about 100 characters."""
+MOST_FOUND = 3_000
+"""Nodes that a text may hold of what patterns look for."""
+DEEPEST_NODE = 80
+"""Levels of a tree that are searched; a method takes about three, and a deep tree much time."""
 
 
 class _Reader(NamedTuple):
-    parser: Parser
+    language: Language
     query: Query
 
 
@@ -43,13 +47,21 @@ class Found(NamedTuple):
     owner: str = ""
 
 
+class TooMuch(Exception):
+    """A text takes more work than is spent on one."""
+
+
 def find(text: bytes, language: str) -> list[Found] | None:
-    """Return what the grammar's patterns find, outermost first; None if the tree is broken."""
+    """Return what the grammar's patterns find, outermost first; None if the tree is broken.
+
+    Raises:
+        TooMuch: nor is there any sense in asking about more of this text.
+    """
     root = _parsed(text, language)
-    if root is None or root.has_error:
+    if root is None:
         return None
     best: dict[tuple[str, int], tuple[int, Found]] = {}
-    for pattern, captures in QueryCursor(_reader(language).query).matches(root):
+    for pattern, captures in _matches(root, language):
         for key, found in _read(text, captures):
             known = best.get(key)
             if known is None or pattern < known[0]:
@@ -62,20 +74,38 @@ def find(text: bytes, language: str) -> list[Found] | None:
 def _reader(language: str) -> _Reader:
     grammar = GRAMMARS[language]
     known = Language(getattr(import_module(grammar.package), grammar.function)())
-    return _Reader(Parser(known), Query(known, grammar.query))
+    return _Reader(known, Query(known, grammar.query))
 
 
 def _parsed(text: bytes, language: str) -> Node | None:
-    parser = _reader(language).parser
-    steps = iter(range(MOST_STEPS))
+    """Return the root of a sound tree; a parser is stopped where its tree begins to be broken."""
+    steps = 0
+
+    def is_enough(_offset: int, has_error: bool) -> bool:  # noqa: FBT001 - as the parser calls it
+        nonlocal steps
+        steps += 1
+        return has_error or steps > MOST_STEPS
+
     try:
-        return parser.parse(
-            lambda start, _: text[start:],
-            progress_callback=lambda _offset, _has_error: next(steps, None) is None,
-        ).root_node
-    except ValueError:  # stopped
-        parser.reset()
+        root = (
+            Parser(_reader(language).language)
+            .parse(lambda start, _: text[start:], progress_callback=is_enough)
+            .root_node
+        )
+    except ValueError:
+        if steps > MOST_STEPS:
+            raise TooMuch from None
         return None
+    return None if root.has_error else root
+
+
+def _matches(root: Node, language: str) -> list[tuple[int, dict[str, list[Node]]]]:
+    cursor = QueryCursor(_reader(language).query)
+    cursor.set_max_start_depth(DEEPEST_NODE)
+    matches = cursor.matches(root)
+    if len(matches) > MOST_FOUND:
+        raise TooMuch
+    return matches
 
 
 def _read(text: bytes, captures: dict[str, list[Node]]) -> Iterator[tuple[tuple[str, int], Found]]:
