@@ -64,7 +64,7 @@ def difference(edits: Sequence[Edit], language: str) -> Change:
     gone: list[str] = []
     fresh: list[str] = []
     for edit in edits:
-        old, new = _differing(_split(edit.old), _split(edit.new))
+        old, new = differing(edit)
         gone += _only_in(old, new)
         fresh += _only_in(new, old)
     is_single = len(gone) == len(fresh) == 1
@@ -115,8 +115,9 @@ def _path(path: str) -> str:
     return one_line(path, _PATH_CHARS)
 
 
-def _differing(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
-    """Return what lies between the common beginning and the common end."""
+def differing(edit: Edit) -> tuple[list[str], list[str]]:
+    """Return the lines that left and those that came, without those around that both have."""
+    old, new = _split(edit.old), _split(edit.new)
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
     return old[start : len(old) - end], new[start : len(new) - end]

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import re
 
-from observer.events import Edit, FileWrite, Value
+from observer.events import FileWrite, Value
+from observer.interpret.changes import differing
 
 MARKS = 40
 """Most edits of one write that are marked; one with more is known by none."""
@@ -36,8 +37,8 @@ def of(write: FileWrite) -> Marks:
     """Return what a write is known by."""
     if not write.edits:
         whole = write.content
-        return Marks() if whole is None else Marks(edits=(f"={_digest(_lines(whole))}",))
-    cores = [_core(edit) for edit in write.edits[:MARKS]]
+        return Marks() if whole is None else Marks(edits=(f"={_digest([whole])}",))
+    cores = [differing(edit) for edit in write.edits[:MARKS]]
     marks = [f"{_digest(old)}:{_digest(new)}" for old, new in cores if old != new]
     came = [line for _, new in cores for line in new if line.strip()]
     return Marks(
@@ -50,25 +51,6 @@ def undoing(mark: str) -> str:
     """Return the mark of the edit that takes back the one of this mark."""
     old, _, new = mark.partition(":")
     return f"{new}:{old}"
-
-
-def _core(edit: Edit) -> tuple[list[str], list[str]]:
-    """Return the lines that left and those that came, without common ones around them."""
-    old, new = (_lines(text) for text in (edit.old, edit.new))
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
-    return old[start : len(old) - end], new[start : len(new) - end]
-
-
-def _lines(text: str) -> list[str]:
-    return text.removesuffix("\n").split("\n") if text else []
-
-
-def _common(first: list[str], second: list[str]) -> int:
-    for count, (one, other) in enumerate(zip(first, second, strict=False)):
-        if one != other:
-            return count
-    return min(len(first), len(second))
 
 
 def _digest(lines: list[str]) -> str:
