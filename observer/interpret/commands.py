@@ -77,9 +77,16 @@ def _title(line: Line, verdict: Verdict) -> str:
     """Name the command, and what failed in it."""
     if verdict.ok is not False or not verdict.first_error:
         return one_line(line.head, TITLE)
-    names = [bare_name(name) for name in verdict.failing]
-    failed = f"{listed(names, 3)} failed" if names else verdict.first_error
+    failed = _failing_said(verdict) if verdict.failing else verdict.first_error
     return one_line(f"{one_line(line.head, TITLE // 2)}: {failed}", TITLE)
+
+
+def _failing_said(verdict: Verdict) -> str:
+    names = distinct(map(bare_name, verdict.failing), 3)
+    more = max(verdict.failed or 0, len(verdict.failing)) - len(names)
+    if len(names) < 3 or not more:
+        return f"{listed(names, 3)} failed"
+    return f"{names[0]}, {names[1]} and {more + 1:,} more failed"
 
 
 @lru_cache(maxsize=1024)

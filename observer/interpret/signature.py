@@ -40,7 +40,7 @@ _VARYING = {
         rf"{_QUOTED}"
     ),
     "cut": rf"(?<!\w){_QUOTED}\.{{3}}",
-    "server": r"\b[a-z][a-z0-9+.]{1,11}://[^\s'\"<>)\]]{1,300}",
+    "server": r"\b[a-z][a-z0-9+.]{1,11}://[^\s'\"<>)\]]{1,300}(?<![.,;:])",
     "time": rf"(?<![\w.])(?:(?:{_DAY})(?:[T ]{{1,2}}{_CLOCK})?|{_SECOND})(?!\w)",
     "address": rf"(?<![\w.:]){_HOST}(?![\w.])",
     "id": (
@@ -49,13 +49,13 @@ _VARYING = {
         r"|\b(?=[0-9]{0,40}[a-f])(?=[a-f]{0,40}[0-9])[0-9a-f]{7,64}\b"
     ),
     "file": (
-        r"(?<![\w@/\\.])(?:[A-Za-z]:[\\/]|~?/|\.{1,2}[\\/])[^\s:'\"`<>|(),;\[\]]{1,300}(?::\d+){0,2}"
+        r"(?<![\w@/\\.])(?:[A-Za-z]:[\\/]|~?/(?=[\w.@$~-])|\.{1,2}[\\/])[^\s:'\"`<>|(),;\[\]]{1,300}(?::\d+){0,2}"
         r"|(?<![\w@/\\.])[\w.+-]{1,80}[\\/](?:[\w.+-]{1,80}[\\/]){0,20}[\w+-]{0,80}\.[\w.]{1,80}(?::\d+){0,2}"
         r"|(?<![\w@/\\.])[\w+-]{1,80}(?:\.[\w+-]{1,20}){1,3}:\d+(?::\d+)?"
     ),
     "span": rf"(?<![\w.])\d+(?:\.\d+)? ?{_UNIT}\b",
     "n": (
-        r"(?<![\w.])v?[-+]?\d[\d._]*(?:,\d{3})*(?:e[+-]?\d+)?(?:[kKMGT]i?B|B|%|px)?(?!\w)"
+        r"<[-+]?\d[\d.]*>|(?<![\w.])v?[-+]?\d[\d._]*(?:,\d{3})*(?:e[+-]?\d+)?(?:[kKMGT]i?B|B|%|px)?(?!\w)"
         r"|(?<=_)\d{3,}\b"
     ),
 }
@@ -65,13 +65,18 @@ _SHELL = re.compile(
     r"(?:\S*/)?(?:ba|z|da|fi|k)?sh: (?:line )?(?:\d+: )?(?:command not found: (?P<z>\S+)"
     r"|(?P<b>[^\s:]+): (?:command )?not found)"
 )
+_PLACE = re.compile(
+    r"\A(?:(?:\S*/)?(?:ba|z|da|k)?sh: (?:line )?\d+: (?!.*not found)"
+    r"|(?:[A-Za-z]:)?[^\s:(]*[./\\\]>][^\s:(]*(?::\d+(?::\d+)?|\(\d+(?:,\d+)?\))(?: -|:)? )"
+)
 _LEADING = re.compile(
-    r"(?:[\[(]?<(?:time|n|path|id)>[\])]?|[\w+-]+\.[a-z]{1,5}(?= ?[:(]| -)|[:,*>|•✖✗✘-]|\s"
+    r"(?:[\[(]?<(?:time|n|path|id)>[\])]?|[:,*>|•✖✗✘-]|\s"
     r"|(?i:error)(?::|(?= [A-Z]{1,8}\d))|(?:ERROR|FATAL|CRITICAL) |E(?= )|(?i:uncaught)\b"
     r"|line <n>:)+"
 )
 _RUNS = re.compile(r"<n>(?:(?:, ?| |:|\.|-)<n>)+")
 _WORD = re.compile(r"[A-Za-z_]{2,}\d*|[A-Z]+\d{2,}")
+_FILE = re.compile(r"^\S*[\w-]\.(?:py|[cm]?[jt]sx?|rb|php)$")
 _ASSERTED = re.compile(r"(?i)\bassert|\bexpect|\bshould\b|\bwant\b")
 _RAISED = re.compile(
     r"(?:Error|Exception|Exit|Interrupt|Warning|panic\w*|fatal|Fault)\b|\b[A-Z]+\d+"
@@ -95,7 +100,11 @@ def signature(error: str, test: str = "") -> str:
     is one line of at most `SIGNATURE` characters.
     """
     said = _normal(error)
-    if test and (_ASSERTED.search(said) or not _RAISED.search(error[:_READ_CHARS])):
+    if (
+        test
+        and not _FILE.search(test)
+        and (_ASSERTED.search(said) or not _RAISED.search(error[:_READ_CHARS]))
+    ):
         said = f"{bare_name(test)}: {said}".removesuffix(": ")
     elif not _is_recognisable(said):
         said = ""
@@ -103,7 +112,7 @@ def signature(error: str, test: str = "") -> str:
 
 
 def _normal(error: str) -> str:
-    said = one_line(error, _READ_CHARS)
+    said = _PLACE.sub("", one_line(error, _READ_CHARS))
     if missing := _SHELL.match(said):
         return f"command not found: {missing['z'] or missing['b']}"
     said = _RUNS.sub("<n>", _VARIES.sub(_stable, said))
@@ -115,6 +124,8 @@ def _normal(error: str) -> str:
 def bare_name(test: str) -> str:
     """Return a test's name without its file, package or parameters."""
     name = one_line(test, SIGNATURE)
+    if _FILE.search(name):
+        return name
     if name.endswith("]"):
         name = name.partition("[")[0]
     for sign in ("::", " > "):
@@ -143,8 +154,12 @@ def _is_random(name: str) -> bool:
 
 
 def _server(url: str) -> str:
-    host = url.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0]
-    return host if host.strip("0123456789.") not in ("", "localhost") else "<address>"
+    """Return a server's name and the last name in its address."""
+    host, *path = url.partition("://")[2].partition("?")[0].rstrip("/").split("/")
+    name = host.rpartition("@")[2].partition(":")[0]
+    if name.strip("0123456789.") in ("", "localhost"):
+        return "<address>"
+    return f"{name}/{path[-1]}" if path and not _is_random(path[-1]) else name
 
 
 def _introduced(value: str) -> str:

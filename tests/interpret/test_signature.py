@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.interpret.signature import SIGNATURE, signature
+from observer.interpret.signature import SIGNATURE, bare_name, signature
 
 SAME = [
     ("place", "src/api/user.py:41: KeyError: 'email'", "lib/x.py:7: KeyError: 'email'"),
@@ -32,6 +32,10 @@ SAME = [
     ("cut value", '"<html>"... is no JSON', '"<p>"... is no JSON'),
     ("shell", "bash: line 1: jq: command not found", "zsh: command not found: jq"),
     ("old shell", "/bin/sh: 1: jq: not found", "sh: jq: command not found"),
+    ("shell's place", "bash: line 3: ./run: Permission denied", "sh: 1: ./run: Permission denied"),
+    ("compiler's place", "a/b.cs(12,5): error CS1002: ; expected", "error CS1002: ; expected"),
+    ("local server", "GET http://127.0.0.1:8080/a failed", "GET http://localhost:99/b failed"),
+    ("JUnit's number", "expected: <4> but was: <3>", "expected: <5> but was: <12>"),
     ("level", "error: no quorum", "no quorum."),
 ]  # fmt: skip
 
@@ -44,6 +48,8 @@ DIFFERENT = [
     ("file", "open /tmp/a/conf.yaml: denied", "open /tmp/a/key.pem: denied"),
     ("import", "Cannot find module './date'", "Cannot find module './time'"),
     ("package", "Cannot find module '@acme/core'", "Cannot find module '@acme/web'"),
+    ("header", "a.h: No such file or directory", "b.h: No such file or directory"),
+    ("what is asked", "404 - GET https://npm.io/left-pad", "404 - GET https://npm.io/is-odd"),
     ("server", "no route to https://a.acme.io/v1", "no route to https://b.acme.io/v1"),
     ("kind", "TypeError: no", "ValueError: no"),
     ("token", "expected ';' before '}' token", "expected ')' before '}' token"),
@@ -88,10 +94,15 @@ def test_where_nothing_can_be_recognised_there_is_no_signature(error: str) -> No
         ("expected 3, got 4", "src/a.ts > cart > adds", "cart > adds: expected <n>, got <n>"),
         ("", "cart::tests::adds", "cart::tests::adds"),
         ("KeyError: 'a'", "tests/t.py::test_a", "KeyError: 'a'"),
+        ("Cannot find module './b'", "src/a.test.js", "Cannot find module 'b'"),
     ],
 )  # fmt: skip
 def test_only_an_assertion_is_told_by_its_test(error: str, test: str, said: str) -> None:
     assert signature(error, test) == said
+
+
+def test_a_test_file_is_named_as_it_is() -> None:
+    assert bare_name("src/a.test.js") == "src/a.test.js"
 
 
 @given(st.text(max_size=800) | st.text("'\"/\\.:-<[]0aZ \n", max_size=800))
