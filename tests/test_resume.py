@@ -143,7 +143,7 @@ def test_what_was_shown_and_used_gains_weight_and_can_be_reset(
     until(lambda: known().get(CART, {}).get("used"))
     used = known()[CART]
     assert (used["shown"], used["used"], used["weight"] > 1) == (1, 1, True)
-    assert "used by 1 (edited" in observer("show", str(used["id"])).stdout
+    assert "1 used): edited" in observer("show", str(used["id"])).stdout
     observer("usage", str(used["id"]), "--reset")
     assert CART not in known()
     assert known() != {}

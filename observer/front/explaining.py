@@ -77,8 +77,8 @@ def text(told: Explanation) -> str:
 def usefulness(known: Usefulness) -> str:
     """Return what is known of the use of an item, in one line."""
     sorts = [f"{use.sort} {render.minute(use.at_ms)}" for use in known.uses if use.sort != "shown"]
-    told = f"weight {known.weight:.2f}: shown to {known.shown} sessions, used by {known.used}"
-    return f"{told} ({', '.join(sorts[-3:])})" if sorts else told
+    told = _weighed(known.weight, known.shown, known.used)
+    return f"{told}: {', '.join(sorts[-3:])}" if sorts else told
 
 
 def _rest(packed: Pack) -> Iterator[tuple[int, str, str]]:
@@ -121,4 +121,8 @@ def _line(item: int, text: str, why: str, known: Mapping[int, Usefulness]) -> Li
 def _use(line: Line) -> str:
     if not line.shown + line.used:
         return ""
-    return f" · weight {line.weight:.2f}, shown to {line.shown} sessions, used by {line.used}"
+    return f" · {_weighed(line.weight, line.shown, line.used)}"
+
+
+def _weighed(weight: float, shown: int, used: int) -> str:
+    return f"weight {weight:.2f} (sessions: {shown} shown, {used} used)"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.filters import Filters
-from observer.model import Item, Project
+from observer.model import Item, Project, Use
 from observer.recall import candidates
 from observer.recall.candidates import LEGS, Leg, Sources
 from observer.recall.search import Found, search
@@ -317,3 +317,17 @@ def test_no_answer_crosses_projects_or_owners(
 def test_a_commit_is_never_the_same_as_another(filled: Filled, an_item: Make) -> None:
     picked = (an_item(n, type="commit", title="Mend the login", narrative="x") for n in (1, 2))
     assert [hit.alike for hit in run(filled(*picked), "login").hits] == [(), ()]
+
+
+@pytest.mark.parametrize(("used", "order"), [((), [4, 8, 12]), ((8, 12), [8, 4, 12])])
+def test_use_decides_between_what_fits_alike_and_nothing_else(
+    store: SqliteStore, filled: Filled, used: tuple[int, ...], order: list[int]
+) -> None:
+    with store.write() as writer:
+        writer.put_uses(
+            Use(item=item, session=session, sort="cited", at_ms=NOW_MS)
+            for item in used
+            for session in range(9)
+        )
+    sources = filled("login fails, alpha", "login fails, bravo", "no login here of all things")
+    assert [hit.item.id for hit in run(sources, "login fails").hits] == order

@@ -1,0 +1,87 @@
+"""Why a session starts with what it starts with, and what items weigh, told with no daemon."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.model import Use
+from observer.paths import Home
+from observer.store.sqlite import SqliteStore
+
+Run = Callable[..., Any]
+HOUR_MS = 3_600_000
+
+
+@pytest.fixture
+def used(run: Run, home: Home, filled: Home) -> int:
+    """An item that one session was shown and fetched; another item was only shown."""
+    item = run("search", "bench", "--json").json["observations"][0]["id"]
+    at_ms = time.time_ns() // 1_000_000 - HOUR_MS
+    store = SqliteStore(home.database)
+    with store.write() as writer:
+        writer.put_uses(
+            [
+                Use(item=item, session=9, sort="shown", at_ms=at_ms),
+                Use(item=item, session=9, sort="fetched", at_ms=at_ms + 1000),
+                Use(item=item + 4, session=9, sort="shown", at_ms=at_ms),
+                Use(item=4_000_000, session=9, sort="shown", at_ms=at_ms),
+            ]
+        )
+    store.close()
+    return int(item)
+
+
+def test_usage_lists_what_is_known_the_most_useful_first(run: Run, used: int) -> None:
+    first, *rest = run("usage", "--json").json
+    assert (first["id"], first["shown"], first["used"], first["weight"] > 1) == (used, 1, 1, True)
+    assert [use["sort"] for use in first["uses"]] == ["shown", "fetched"]
+    assert all(each["weight"] < 1 and each["id"] < 4_000_000 for each in rest)
+
+
+def test_usage_is_of_the_items_named(run: Run, used: int) -> None:
+    assert [each["id"] for each in run("usage", str(used), "--json").json] == [used]
+    head, row = run("usage", str(used)).out.splitlines()
+    assert head.split("\t") == ["id", "weight", "shown", "used", "last", "title"]
+    assert row.split("\t")[:4] == [str(used), "1.10", "1", "1"]
+    assert "fetched 2" in row
+
+
+def test_show_says_what_is_known_of_the_use(run: Run, used: int) -> None:
+    assert f"use of #{used}: weight 1.10 (sessions: 1 shown, 1 used): fetched 2" in (
+        run("show", str(used)).out
+    )
+    assert "use of" not in run("show", str(used), "--json").out
+
+
+def test_a_context_is_explained_line_by_line(run: Run, used: int) -> None:
+    told = run("context", "--explain", "--json").json
+    assert 0 < told["card_tokens"] <= told["tokens_used"] <= told["token_budget"] == 1500
+    assert told["card"][0]["why"] == "last session"
+    (weighed,) = [line for line in (*told["card"], *told["rest"]) if line["id"] == used]
+    assert (weighed["weight"], weighed["shown"], weighed["used"]) == (1.1, 1, 1)
+    text = run("context", "--explain").out
+    assert f"{told['tokens_used']} of 1,500 tokens" in text
+    for line in (*told["card"], *told["rest"]):
+        assert f"{line['text']}\n    why: {line['why']} · {line['tokens']} tokens" in text
+
+
+def test_what_was_left_out_is_explained_too(run: Run, filled: Home) -> None:
+    left = run("context", "--explain", "--tokens", "180", "--json").json["left_out"]
+    assert left
+    text = run("context", "--explain", "--tokens", "180").out
+    for each in left:
+        assert f"#{each['id']} {each['title']}\n    why: {each['why']}" in text
+
+
+def test_only_a_known_project_can_be_explained(
+    run: Run, filled: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = run("context", "--explain", "--project", "app").out
+    monkeypatch.chdir(tmp_path)
+    assert run("context", "--explain", "--project", "app").out == named
+    assert run("context", "--explain").code == 3
