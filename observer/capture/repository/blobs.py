@@ -59,7 +59,7 @@ class Blobs:
         try:
             asked.write(name.encode("utf-8", "surrogateescape") + b"\n")
             asked.flush()
-        except (OSError, UnicodeError):
+        except (OSError, ValueError):
             return None
         words = told.readline().rsplit(b" ", 2)
         if len(words) != 3 or not words[2].strip().isdigit():  # missing, ambiguous, the end

@@ -151,12 +151,11 @@ def _step(header: bytes, files: Iterable[Moved]) -> Step:
 
 
 def _moved(line: bytes) -> Iterator[Moved]:
-    """Read a raw entry; a submodule has no text and is passed over."""
+    """Read a raw entry; what a submodule takes the place of is gone."""
     told, *names = line.rstrip(b"\n").split(b"\t")
     if len(names) not in {1, 2}:  # a name so long that it was cut
         return
     mode_before, mode, before, blob, _ = told[1:].decode("ascii").split(" ")
     before = before if mode_before in _FILE else ""
     blob = blob if mode in _FILE else ""
-    if before or blob:
-        yield Moved(unquoted(names[0]), unquoted(names[-1]), before, blob)
+    yield Moved(unquoted(names[0]), unquoted(names[-1]), before, blob)

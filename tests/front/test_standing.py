@@ -1,0 +1,55 @@
+"""What must be said of an item, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from observer.front.render import heading
+from observer.front.standing import labels
+from observer.model import Item, Standing
+
+DAY_MS = 86_400_000
+COMMIT = "3f2a1b9c0d" + "e" * 30
+
+
+def _item(*standing: Standing) -> Item:
+    return Item(
+        id=1, uuid="", kind="observation", type="commit", title="Sign in", standing=standing
+    )
+
+
+@pytest.mark.parametrize(
+    ("standing", "label"),
+    [
+        (
+            Standing(reason="changed", subject="login", commit=COMMIT, since_ms=2 * DAY_MS),
+            "stale: login changed in 3f2a1b9c0d, 2 days after",
+        ),
+        (
+            Standing(reason="changed", subject="login", share=0.25, commit=COMMIT, since_ms=1),
+            "stale in part (25%): login changed in 3f2a1b9c0d, soon after",
+        ),
+        (Standing(reason="changed", subject="login"), "stale: login changed"),
+        (
+            Standing(reason="deleted", subject="a.py", commit=COMMIT, since_ms=DAY_MS // 24),
+            "stale: a.py was removed in 3f2a1b9c0d, 1 hour after",
+        ),
+        (Standing(reason="renamed", subject="a.py", path="b.py"), "a.py is now b.py"),
+        (
+            Standing(reason="reverted", commit=COMMIT, since_ms=120_000),
+            "reverted in 3f2a1b9c0d, 2 minutes after",
+        ),
+        (Standing(reason="elsewhere", branch="topic"), "on branch topic, not here"),
+        (Standing(reason="elsewhere"), "its commit is not in this history"),
+        (Standing(reason="superseded", target=12), "superseded by #12"),
+        (Standing(reason="supersedes", target=8), "supersedes #8"),
+    ],
+    ids=lambda case: case.reason if isinstance(case, Standing) else "",
+)
+def test_each_reason_has_its_words(standing: Standing, label: str) -> None:
+    assert labels(_item(standing)) == [label]
+
+
+def test_the_heading_of_an_item_says_it() -> None:
+    told = heading(_item(Standing(reason="superseded", target=12)), lambda _: "")
+    assert told.endswith("superseded by #12")
