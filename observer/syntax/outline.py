@@ -36,7 +36,7 @@ def parsed(text: str, language: str) -> tuple[Symbol, ...] | None:
 
 
 def _first_sound(text: str, language: str) -> tuple[Symbol, ...] | None:
-    last = text.count("\n") + 1
+    last = text.rstrip().count("\n") + 1
     for way in mended(text, GRAMMARS[language]):
         source = way.text.encode("utf-8", "replace")
         found = tree.find(source, language)
