@@ -26,7 +26,7 @@ FLOORS = (
     ("2", "capture"),
     ("3", "interpret"),
     ("4", "store index embed llm"),
-    ("5", "recall pipeline"),
+    ("5", "recall pipeline truth"),
     ("6", "knowledge"),
     ("7", "memory"),
     ("8", "front"),

@@ -36,6 +36,6 @@ def test_what_the_code_moved_on_from_is_said(
 
     assert standing() == []
     _commit(git, app, "def login():\n    return 2\n", "Count twice")
-    until(lambda: standing(), wait_s=60)
+    until(standing, wait_s=60)
     assert standing()[0].startswith("stale: login changed in ")
     assert observer("down").returncode == 0
