@@ -24,7 +24,7 @@ FIRST_ERROR = 300
 _COUNT = re.compile(r"(\d+) ([a-z]+)")
 _TROUBLE = re.compile(
     r"\b(?i:error|fatal|failed|failure|exception|cannot|can't|could not|couldn't|unable|unknown"
-    r"|not found|no such|denied|refused)\b|\w(?:Error|Exception)\b"
+    r"|not found|no such|denied|refused)\b|\bCONFLICT\b|\w(?:Error|Exception)\b"
 )
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -237,6 +238,26 @@ def test_only_head_and_tail_of_a_long_output_are_looked_at() -> None:
 
 def test_progress_bars_leave_their_last_state() -> None:
     assert outcome.plain("10%\r50%\rdone\r\nnext") == "done\nnext"
+
+
+HOSTILE = {
+    "one line": "x" * 5_000_000,
+    "line ends": "\n" * 1_000_000,
+    "progress": "10%\r" * 300_000,
+    "colours": "\x1b[" * 500_000,
+    "headings": "___ a ___\n" * 50_000 + "1 failed in 0.1s\n",
+    "failures": "  1) a\n     b\n" * 20_000 + "  1 passing\n  1 failing\n",
+    "errors": "AError\n" * 50_000 + "    at a (a:1:1)\n",
+    "prefixes": ("a:" * 240 + "\n") * 500 + "undefined reference to",
+    "quotes": "error: " + "'a' " * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_output_is_read_in_no_time(name: str) -> None:
+    started = time.process_time()
+    judged("pytest; npm test; mvn test; dotnet test; cargo test; make", HOSTILE[name], exit_code=1)
+    assert time.process_time() - started < 1
 
 
 @given(st.text(alphabet="\x1b[]0m;?=_-E:\n\r ()FAILedpassin./", max_size=400))

@@ -247,8 +247,8 @@ def npm_stopped(text: str) -> Verdict | None:
 
 
 _THROWN = line_pattern(
-    r"(?:Uncaught )?((?:\w*Error|\w*Exception)\b[^\n]*)\n"
-    r"(?:(?!\n)(?! +at )[^\n]*\n){0,6} +at [^\n]+"
+    r"(?:Uncaught )?((?:\w*Error|\w*Exception)\b[^\n]*)(?:\n{1,3}(?! +at )(\S[^\n]*))?\n"
+    r"(?:(?! +at )[^\n]*\n){0,6} +at [^\n]+"
 )
 _THROWN_AT = line_pattern(r"(?:file://)?([^\s:]+:\d+)$")
 
@@ -258,7 +258,7 @@ def thrown(text: str) -> Verdict | None:
     found = _THROWN.search(text)
     if found is None:
         return None
-    words = found.group(1)
+    words = _words(*found.groups())
     place = _place(text, found.end(1))
     if not place and words.startswith("SyntaxError") and (at := _THROWN_AT.search(text)):
         place = at.group(1)

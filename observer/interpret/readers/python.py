@@ -33,6 +33,7 @@ _PYTEST_PLACE = line_pattern(
     r"([^\s:>][^\n:]*:\d+): (?:in [^\n]+|[\w.]*)$|[E ] +File \"([^\"\n]+)\", line (\d+)"
 )
 _PYTEST_LINE = line_pattern(r"(\S[^\n:]*:\d+): ([^\n]+)$")
+_PYTEST_CONFTEST = "\nImportError while loading conftest "
 _SUMMARY_CHARS = 4000
 
 
@@ -40,7 +41,7 @@ def pytest(text: str) -> Verdict | None:
     """Read pytest's summary, with or without `-q`, whatever the style of its tracebacks."""
     end = last(_PYTEST_END, text[-_SUMMARY_CHARS:])
     if end is None:
-        return None
+        return _pytest_not_begun(text)
     counts = counts_of(end.group(1))
     failed = counts.get("failed", 0) + counts.get("error", 0) + counts.get("errors", 0)
     if not failed and (usage := _PYTEST_USAGE.search(text)):
@@ -60,6 +61,12 @@ def pytest(text: str) -> Verdict | None:
         failing=names,
         first=_pytest_first(text, names[0], words, headings) if names else Complaint(),
     )
+
+
+def _pytest_not_begun(text: str) -> Verdict | None:
+    if _PYTEST_CONFTEST not in text:
+        return None
+    return stopped("pytest", "no tests ran", _pytest_section(text, name="", words=""))
 
 
 def _pytest_first(text: str, name: str, words: str, headings: Sequence[re.Match[str]]) -> Complaint:
@@ -233,7 +240,11 @@ def _is_own(path: str) -> bool:
 
 
 READERS = (
-    Reader(pytest, ("pytest", "py.test"), (" passed", " failed", " error", "no tests ran")),
+    Reader(
+        pytest,
+        ("pytest", "py.test"),
+        (" passed", " failed", " error", "no tests ran", "loading conftest"),
+    ),
     Reader(unittest, ("unittest",), ("\nRan ",)),
     Reader(ruff, ("ruff",), ("Found ", "All checks passed!", "would be reformatted")),
     Reader(mypy, ("mypy",), ("Found ", "Success: no issues")),
