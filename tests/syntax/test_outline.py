@@ -116,9 +116,21 @@ def test_hostile_text_has_an_outline_in_time(language: str, text: str) -> None:
 
 
 def test_more_symbols_than_are_kept_fall_back_to_lines() -> None:
-    text = "f(){ :;}\n" * (MOST_FOUND + 1)
+    text = '"a":1,' * MOST_FOUND + '"a":1'
     assert len(text) < MOST_CHARS
-    assert parsed(text, "shell") is None
+    assert parsed(text, "json") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "signature"),
+    [
+        ("fun f(\n  a: Int,\n): Int {\n  go()\n}\n", "fun f( a: Int, ): Int"),
+        ("fun f(\n" + "  a,\n" * 40, "fun f( " + "a, " * 18 + "a,"),
+    ],
+    ids=["closed", "never-closed"],
+)
+def test_a_signature_may_take_several_lines(text: str, signature: str) -> None:
+    assert [s.signature for s in outline(text, "kotlin")] == [signature]
 
 
 def test_a_text_beyond_the_limit_is_read_by_its_lines() -> None:
