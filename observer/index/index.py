@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Protocol
 
@@ -146,19 +146,23 @@ class Index:
         for older in self._segments:
             older.bury(new.ids)
         self._segments.append(new)
-        for limit in LEVELS:
-            self._merge(limit)
+        for lower, limit in pairwise((0, *LEVELS)):
+            self._merge(lower, limit)
         settled = sum(1 for _ in takewhile(lambda each: each.size >= SETTLED, self._segments))
         if settled > self._settled:
             self._settle(settled)
 
-    def _merge(self, limit: int) -> None:
-        """Merge the newest segments below a size, once they are many or reach it together."""
+    def _merge(self, lower: int, limit: int) -> None:
+        """Merge the newest segments below a size, once they are many or reach it together.
+
+        Those of a lower level are not counted: they are many all the time.
+        """
         begin = len(self._segments)
         while begin and self._segments[begin - 1].size < limit:
             begin -= 1
         run = self._segments[begin:]
-        if len(run) >= MOST_OF_A_LEVEL or (len(run) > 1 and sum(e.size for e in run) >= limit):
+        of_level = sum(each.size >= lower for each in run)
+        if of_level >= MOST_OF_A_LEVEL or (len(run) > 1 and sum(e.size for e in run) >= limit):
             one = merged(
                 run,
                 model=self._model,

@@ -106,10 +106,15 @@ class View:
                 top.offer(scores * each.masks[number], int(self._bases[number]))
         return [top.best() for top in best]
 
-    def by_meaning(self, query: Vector, wanted: Sequence[Wanted]) -> list[Best]:
-        """Return the rows whose vectors point most nearly where the query does, of each list."""
+    def by_meaning(
+        self, query: Vector, wanted: Sequence[Wanted], *, rescored: int = RESCORED
+    ) -> list[Best]:
+        """Return the rows whose vectors point most nearly where the query does, of each list.
+
+        `rescored` is as `RESCORED`; who looks for what is very near needs fewer.
+        """
         pattern = signs(query[np.newaxis])
-        looked_at = int(RESCORED * math.sqrt(self.size))
+        looked_at = int(rescored * math.sqrt(self.size))
         nearest = [_Top(max(looked_at, each.limit)) for each in wanted]
         for number, segment in self._newest_first():
             if segment.model != self.model:

@@ -99,7 +99,8 @@ def test_segments_stay_few(told: Told, an_index: Make, fill: Make) -> None:
     for _ in range(300):
         fill(told, 1, seed=_)
         index.refresh(told)
-        assert len(index._segments) <= 12
+        # Those of the largest size, and fewer than three of each smaller one.
+        assert len(index._segments) <= 300 // 27 + 3 * 2
 
 
 def test_a_reload_gives_the_answers_of_a_fresh_build(
@@ -462,3 +463,16 @@ def test_what_cannot_be_mapped_again_stays_in_memory(
     index.refresh(told)
     index.close()
     assert answers(index, told) == fresh(told)
+
+
+def test_what_is_new_is_not_merged_into_what_is_large(
+    told: Told, an_index: Make, fill: Make
+) -> None:
+    index = an_index()
+    fill(told, 20)
+    index.refresh(told)
+    large = index._segments[0]
+    for seed in range(4):
+        fill(told, 1, seed=seed)
+        index.refresh(told)
+        assert index._segments[0] is large
