@@ -185,10 +185,15 @@ class Rewrite(Body, tag="rewrite"):
 
 
 class Reference(Value):
-    """What one item has to do with another, by its id: `supersedes`, `amends`, `evidence` …."""
+    """What one item has to do with another, by its id: `supersedes`, `amends`, `evidence` ….
+
+    `hash` and `excerpt` say what the other one said then, where that matters.
+    """
 
     kind: str = "explicit"
     item: int = 0
+    hash: str = ""
+    excerpt: str = ""
 
 
 class Remember(Body, tag="remember"):
@@ -263,6 +268,20 @@ class Enriched(Body, tag="enriched"):
     concepts: tuple[str, ...] = ()
 
 
+class Triage(Body, tag="triage"):
+    """A signal was judged: its id and what it said, and what became of it.
+
+    `owner` is who judged it: signals follow from the notes that somebody may see.
+    """
+
+    signal: int
+    status: Literal["new", "snoozed", "dismissed", "minted"]
+    type: str
+    told: str = ""
+    evidence: tuple[int, ...] = ()
+    owner: str = ""
+
+
 class Custom(Body, tag="custom"):
     """Whatever else an editor or script wants remembered."""
 
@@ -294,6 +313,7 @@ AnyBody = (
     | Undo
     | Forget
     | Enriched
+    | Triage
     | Custom
 )
 

@@ -135,11 +135,14 @@ class Link(Value):
 
     `kind` is a verb or a noun of the item that holds it: `fixes`, `evidence`, `reverts`,
     `replaces`, `supersedes` … `target` is the other item's id, 0 where only its `title` is known.
+    `hash` and `excerpt` are of what the other one said when the link was made, empty for most.
     """
 
     kind: str
     target: int = 0
     title: str = ""
+    hash: str = ""
+    excerpt: str = ""
 
 
 class Enrichment(Value):
@@ -155,6 +158,19 @@ class Enrichment(Value):
     learned: str = ""
     next_steps: str = ""
     concepts: tuple[str, ...] = ()
+
+
+class Sketch(Value):
+    """A note without its words: what patterns among many notes are found by; all as in `Item`."""
+
+    id: int
+    title: str
+    project_id: int | None
+    layer: Layer
+    tags: tuple[str, ...]
+    links: tuple[Link, ...]
+    created_ms: int
+    updated_ms: int
 
 
 class Spending(Value):

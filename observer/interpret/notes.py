@@ -140,7 +140,11 @@ def project_of(recorded: Recorded, body: Remember) -> int | None:
 
 def references_of(item: Item) -> tuple[Reference, ...]:
     """Return the links of a note that were made by id."""
-    return tuple(Reference(kind=link.kind, item=link.target) for link in item.links if link.target)
+    return tuple(
+        Reference(kind=link.kind, item=link.target, hash=link.hash, excerpt=link.excerpt)
+        for link in item.links
+        if link.target
+    )
 
 
 def _again(made: Item, existing: Item, body: Remember) -> Item:
@@ -229,9 +233,13 @@ def _same_words(item: Item, other: Item) -> bool:
 
 
 def _explicit(references: Sequence[Reference]) -> tuple[Link, ...]:
-    named = ((note_type(each.kind) if each.kind else EXPLICIT, each.item) for each in references)
-    different = dict.fromkeys((kind, target) for kind, target in named if target > 0)
-    return tuple(Link(kind=kind, target=target) for kind, target in different)[:LINKS]
+    different: dict[tuple[str, int], Link] = {}
+    for each in references:
+        kind = note_type(each.kind) if each.kind else EXPLICIT
+        made = Link(kind=kind, target=each.item, hash=each.hash, excerpt=each.excerpt)
+        if each.item > 0:
+            different.setdefault((kind, each.item), made)
+    return tuple(different.values())[:LINKS]
 
 
 _STEPS: dict[type[AnyBody], Callable[[Item, Recorded, Any], Item]] = {

@@ -31,11 +31,7 @@ class Noting:
         """Return the note, in the place of the one with the same key or the same words."""
         made = note(recorded, None, owner=body.owner)
         where = Filters(project_id=made.project_id, owner=made.owner)
-        existing = (
-            self._writer.keyed(made.key, where)
-            if made.key
-            else self._writer.same_content(made.content_hash, where)
-        )
+        existing = self._same(made, where)
         item = note(recorded, existing, owner=body.owner) if existing else made
         return self._put(item, recorded)
 
@@ -48,6 +44,14 @@ class Noting:
             return self._put(changed(before, recorded), recorded)
         history = [*self._writer.history(before.id), recorded]
         return self._put(folded(history) or before, recorded)
+
+    def _same(self, made: Item, where: Filters) -> Item | None:
+        """Return the note whose place a new one takes; an inference takes nobody's."""
+        if made.kind == "inference":
+            return None
+        if made.key:
+            return self._writer.keyed(made.key, where)
+        return self._writer.same_content(made.content_hash, where)
 
     def _put(self, item: Item, recorded: Recorded) -> Item:
         self._writer.put_history(item.id, recorded.seq)

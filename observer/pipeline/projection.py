@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from observer.events import Approve, Enriched, Forget, Remember, Revise, Undo
+from observer.events import Approve, Enriched, Forget, Remember, Revise, Triage, Undo
 from observer.interpret.enrichments import enrichment
 from observer.interpret.fold import Fold
 from observer.interpret.notes import forgotten
@@ -98,6 +98,8 @@ class Projection:
             return [self._notes.remembered(recorded, body)]
         if isinstance(body, Enriched):
             self._enriched[body.item] = enrichment(body, recorded.event.at_ms)
+        if isinstance(body, Triage):
+            self._writer.put_triage(body, at_ms=recorded.event.at_ms)
         if isinstance(body, Forget | Revise | Approve | Undo):
             if changed := self._notes.changed(recorded, body):
                 return [changed]

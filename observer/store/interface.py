@@ -13,9 +13,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
-from observer.events import Value
+from observer.events import Triage, Value
 from observer.filters import Filters
-from observer.model import Change, Enrichment, Item, Link, Project, Recorded, Session, Spending, Use
+from observer.model import (
+    Change,
+    Enrichment,
+    Item,
+    Link,
+    Project,
+    Recorded,
+    Session,
+    Sketch,
+    Spending,
+    Use,
+)
 from observer.store.truth import TruthReads, TruthWrites
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
@@ -132,6 +143,15 @@ class Reader(TruthReads, Protocol):
 
     def counts(self, grouping: Grouping, filters: Filters) -> Mapping[str, int]:
         """Count items by a column, the commonest first; those that have nothing there are none."""
+
+    def newest_note_change(self) -> int:
+        """Return the number of the last change of any note, deletions included; 0 without any."""
+
+    def sketches(self, filters: Filters) -> Iterator[Sketch]:
+        """Yield all notes that fit, by id; of filters those of places and files do not restrict."""
+
+    def triages(self, owner: str) -> Mapping[int, Triage]:
+        """Return what somebody made of signals, by their ids, the newest first."""
 
     def resolve(self, handle: str) -> list[int]:
         """Return the ids of items whose decimal id, uuid or uuid prefix (8+ characters) fits."""
@@ -253,6 +273,9 @@ class Writer(Reader, TruthWrites, Protocol):
 
     def put_history(self, item_id: int, seq: int) -> None:
         """Add an event to the history of a note."""
+
+    def put_triage(self, triage: Triage, *, at_ms: int) -> None:
+        """Insert or replace what its owner made of a signal."""
 
     def forget(self, item_id: int, *, at_ms: int) -> None:
         """Remember that an item is deleted, for whatever is derived under its id from now on."""

@@ -25,6 +25,7 @@ from observer.events import (
     Reply,
     SessionEnd,
     SessionStart,
+    Triage,
 )
 from observer.pipeline import Pipeline
 from observer.spool import Spool
@@ -53,6 +54,13 @@ BODIES: st.SearchStrategy[AnyBody] = st.one_of(
         model=st.just("m"),
         as_of_ms=st.just(1),
         narrative=st.sampled_from(["It was a race.", ""]),
+    ),
+    st.builds(
+        Triage,
+        signal=st.integers(1, 3),
+        status=st.sampled_from(["snoozed", "dismissed", "new"]),
+        type=st.just("tag_burst"),
+        owner=st.sampled_from(["ana", "bob"]),
     ),
 )
 STEPS = st.lists(st.tuples(BODIES, st.sampled_from(["", "s1", "ppid:1@h"])), max_size=25)
@@ -96,4 +104,6 @@ def _may_come(event: Event, store: SqliteStore) -> bool:
 
 def everything(store: SqliteStore) -> Any:
     with store.read() as reader:
-        return list(reader.all_items()), sorted(reader.sessions(limit=99), key=lambda s: s.id)
+        sessions = sorted(reader.sessions(limit=99), key=lambda s: s.id)
+        judged = [reader.triages(owner) for owner in ("ana", "bob")]
+        return list(reader.all_items()), sessions, judged

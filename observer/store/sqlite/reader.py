@@ -26,6 +26,7 @@ from observer.store.sqlite.rows import (
     to_session,
 )
 from observer.store.sqlite.selecting import conditions
+from observer.store.sqlite.signals import SignalReads
 from observer.store.sqlite.story import StoryReads
 from observer.store.sqlite.truth import TruthKept
 from observer.store.sqlite.usage import UsageReads
@@ -43,7 +44,7 @@ NEWEST = 3_000
 """Events among which those of a time are looked for: no index leads from a time to them."""
 
 
-class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads):
+class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads, SignalReads):
     """Implements `store.interface.Reader` over one connection inside a transaction."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:

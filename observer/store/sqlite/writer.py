@@ -19,6 +19,7 @@ from observer.store.sqlite.rows import (
     project_row,
     recorded_row,
 )
+from observer.store.sqlite.signals import SignalWrites
 from observer.store.sqlite.truth import TruthKeeping
 from observer.store.sqlite.usage import UsageWrites
 
@@ -47,7 +48,7 @@ _APPEND = (
 )
 
 
-class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping):
+class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites):
     """Implements `store.interface.Writer`; the store commits or rolls back around it."""
 
     def known(self, event_ids: Sequence[str]) -> set[str]:
@@ -140,6 +141,7 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping):
             "DELETE FROM standing; DELETE FROM anchored; DELETE FROM mooring; DELETE FROM vantage;"
             " DELETE FROM item_vector; DELETE FROM link; DELETE FROM story; DELETE FROM item;"
             " DELETE FROM session; DELETE FROM forgotten; DELETE FROM note_event;"
+            " DELETE FROM triage;"
             " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
         )
         self._connection.execute("INSERT INTO item_words (item_words) VALUES ('delete-all')")

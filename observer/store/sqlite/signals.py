@@ -1,0 +1,86 @@
+"""What signals are found by, and what somebody made of them: reads, and one table of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from observer.events import Triage
+from observer.filters import Filters
+from observer.model import Link, Sketch
+from observer.store.sqlite.rows import json_text
+from observer.store.sqlite.selecting import Selecting, conditions
+
+_strings = msgspec.json.Decoder(tuple[str, ...]).decode
+_numbers = msgspec.json.Decoder(tuple[int, ...]).decode
+_links = msgspec.json.Decoder(tuple[Link, ...]).decode
+
+
+class SignalReads(Selecting):
+    """The part of `store.interface.Reader` that is about signals."""
+
+    def newest_note_change(self) -> int:
+        """See `Reader.newest_note_change`."""
+        row = self._row("SELECT max(change) FROM item WHERE kind = 'note'")
+        return (row and row[0]) or 0
+
+    def sketches(self, filters: Filters) -> Iterator[Sketch]:
+        """See `Reader.sketches`."""
+        where, values = conditions(filters)
+        rows = self._connection.execute(
+            "SELECT id, title, project_id, layer, tags, links, created_ms, updated_ms"
+            # Else all items would be looked at, most of which are observations.
+            " FROM item INDEXED BY item_note_change"
+            f" WHERE kind = 'note' AND {where} ORDER BY id",
+            values,
+        )
+        for number, title, project, layer, tags, links, created_ms, updated_ms in rows:
+            yield Sketch(
+                id=number,
+                title=title,
+                project_id=project,
+                layer=layer,
+                tags=_strings(tags),
+                links=_links(links),
+                created_ms=created_ms,
+                updated_ms=updated_ms,
+            )
+
+    def triages(self, owner: str) -> Mapping[int, Triage]:
+        """See `Reader.triages`."""
+        rows = self._rows(
+            "SELECT signal, owner, status, type, told, evidence FROM triage WHERE owner = ?"
+            " ORDER BY at_ms DESC, signal",
+            (owner,),
+        )
+        return {
+            row[0]: Triage(
+                signal=row[0],
+                owner=row[1],
+                status=row[2],
+                type=row[3],
+                told=row[4],
+                evidence=_numbers(row[5]),
+            )
+            for row in rows
+        }
+
+
+class SignalWrites(Selecting):
+    """The part of `store.interface.Writer` that is about signals."""
+
+    def put_triage(self, triage: Triage, *, at_ms: int) -> None:
+        """See `Writer.put_triage`."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO triage VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                triage.signal,
+                triage.owner,
+                triage.status,
+                triage.type,
+                triage.told,
+                json_text(triage.evidence),
+                at_ms,
+            ),
+        )
