@@ -35,6 +35,7 @@ from observer.store.truth import Anchor, Mooring
 from observer.truth.keeping import keep_up
 
 BATCH = 500
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 # --- the truth: git and ast ----------------------------------------------------------------------
@@ -105,7 +106,7 @@ def symbols(text: str | None) -> dict[str, str] | None:
 
 def _gather(node: ast.AST, prefix: str, found: dict[str, str]) -> None:
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(child, DEFINITIONS):
             name = f"{prefix}{child.name}"
             found[name] = found.get(name, "") + ast.dump(_bare(child))
             _gather(child, f"{name}.", found)
@@ -116,10 +117,9 @@ def _gather(node: ast.AST, prefix: str, found: dict[str, str]) -> None:
 class _Without(ast.NodeTransformer):
     """Leaves out what is defined inside."""
 
-    def _left_out(self, _node: ast.AST) -> None:
-        return None
-
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _left_out  # noqa: N815 - ast's names
+    def visit(self, node: ast.AST) -> ast.AST | None:
+        """Return a node without definitions in it, None for a definition."""
+        return None if isinstance(node, DEFINITIONS) else self.generic_visit(node)
 
 
 def _bare(node: ast.AST) -> ast.AST:
@@ -231,7 +231,8 @@ def main() -> int:
                 seen[told] += 1
                 if told[0] != told[1]:
                     print(
-                        f"{commit[:10]} {anchor.origin} {anchor.symbol}: git {told[0]}, we {told[1]}"
+                        f"{commit[:10]} {anchor.origin} {anchor.symbol}: "
+                        f"git {told[0]}, we {told[1]}"
                     )
     right = sum(count for (expected, said), count in seen.items() if expected == said)
     total = sum(seen.values())

@@ -3,16 +3,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.filters import Filters
-from observer.model import Item, Project, Use
+from observer.model import Item, Project, Standing, Use
 from observer.recall import candidates
 from observer.recall.candidates import LEGS, Leg, Sources
 from observer.recall.search import Found, search
 from observer.store.sqlite import SqliteStore
+from observer.store.truth import ANYWHERE
 
 Filled = Callable[..., Sources]
 Make = Callable[..., Item]
@@ -331,3 +333,34 @@ def test_use_decides_between_what_fits_alike_and_nothing_else(
         )
     sources = filled("login fails, alpha", "login fails, bravo", "no login here of all things")
     assert [hit.item.id for hit in run(sources, "login fails").hits] == order
+
+
+def _stand(store: SqliteStore, item: int, *standing: Standing) -> None:
+    with store.write() as writer:
+        writer.put_standings(ANYWHERE, {item: standing})
+
+
+def test_what_has_changed_yields_to_what_holds(
+    filled: Filled, store: SqliteStore, an_item: Make
+) -> None:
+    newer, older = an_item(1, title="login form"), an_item(2, title="login form")
+    sources = filled(newer, msgspec.structs.replace(older, type="commit"))
+    _stand(store, newer.id, Standing(reason="reverted"))
+    with store.read() as reader:
+        found = run(sources._replace(reader=reader), "login form")
+    assert [hit.item.id for hit in found.hits] == [older.id, newer.id]
+    assert [each.reason for each in found.hits[1].item.standing] == ["reverted"]
+
+
+def test_a_file_is_found_under_its_new_name(
+    filled: Filled, store: SqliteStore, an_item: Make
+) -> None:
+    item = an_item(1, title="login form", files_modified=("auth.py",))
+    sources = filled(item, an_item(2, title="login page", files_modified=("shop.py",)))
+    _stand(store, item.id, Standing(reason="renamed", subject="auth.py", path="src/session.py"))
+    with store.read() as reader:
+        found = run(sources._replace(reader=reader), "login", files=("session.py",))
+        assert titles(found) == ["login form"]
+        assert titles(run(sources._replace(reader=reader), "login", files=("auth.py",))) == [
+            "login form"
+        ]

@@ -65,14 +65,18 @@ class Blobs:
         if len(words) != 3 or not words[2].strip().isdigit():  # missing, ambiguous, the end
             return None
         size = int(words[2])
-        data = told.read(size) if size <= MOST_BYTES else _passed(told, size)
+        data = _read(told, size)
         told.read(1)
         return Blob(words[0].decode("ascii"), words[1].decode("ascii"), data)
 
 
-def _passed(told: IO[bytes], size: int) -> None:
+def _read(told: IO[bytes], size: int) -> bytes | None:
+    """Return the next bytes, or read past them."""
+    if size <= MOST_BYTES:
+        return told.read(size)
     while size > 0 and (part := told.read(min(size, MOST_BYTES))):
         size -= len(part)
+    return None
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
