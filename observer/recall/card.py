@@ -70,17 +70,26 @@ def card(
     if last is None:
         return standing
     others = pasts.since(last)
+    red = list(islice(pasts.red(last), MOST_RED))
+    dirty = list(pasts.dirty(last, uncommitted))
+    # A plan is as open as the work it was made for.
+    planned = next((past for past in (last, *_of_work(red, dirty)) if past.left.steps), last)
     return [
         _asked(last),
-        *(_red(red, last) for red in islice(pasts.red(last), MOST_RED)),
-        *_uncommitted(list(pasts.dirty(last, uncommitted)), last),
-        *(_of(last, "next step", step) for step in last.left.steps[:MOST_STEPS]),
+        *(_red(each, last) for each in red),
+        *_uncommitted(dirty, last),
+        *(_of(planned, "next step", step) for step in planned.left.steps[:MOST_STEPS]),
         *(_of(last, "tried, did not help", told) for told in last.left.rejected[:MOST_REJECTED]),
         *standing,
         *[_changed(other) for other in others][:MOST_OTHERS],
         *list(_committed(reader, request, last, others))[:MOST_OTHERS],
         *_outcome(last),
     ]
+
+
+def _of_work(red: Sequence[Red], dirty: Sequence[Dirty]) -> Iterator[Past]:
+    yield from (each.past for each in red)
+    yield from (each.past for each in dirty)
 
 
 def _asked(last: Past) -> Line:

@@ -177,6 +177,14 @@ def test_what_another_session_left_red_is_told_until_it_passes_anywhere(shop: Sh
     assert shop.said("red") == []
 
 
+def test_a_plan_is_told_as_long_as_its_work_is_open(shop: Shop) -> None:
+    shop.save("cart.py", session="old", ago_h=5)
+    shop.tell(Reply(text="Next steps:\n- round the total\n"), session="old", ago_h=4)
+    shop.tell(Prompt(text="what is this project about?"), session="new", ago_h=2)
+    assert shop.said("next step") == ["round the total"]
+    assert shop.said("next step", uncommitted=lambda _: frozenset()) == []
+
+
 def test_what_was_left_long_ago_is_nobodys_next_step(shop: Shop) -> None:
     shop.save("cart.py", session="old", ago_h=OLD_MS / HOUR_MS + 3)
     shop.tell(RED, session="old", ago_h=OLD_MS / HOUR_MS + 2)
