@@ -187,7 +187,9 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
     if body.metadata is not None:
         changes["metadata"] = body.metadata
     content = item.narrative if body.content is None else block(body.content, CONTENT_CHARS)
-    title = item.title if body.title is None else body.title
+    # A title that was the first line goes with it.
+    named = "" if item.title == first_line(item.narrative, TITLE) else item.title
+    title = named if body.title is None else body.title
     return _judged(_said(replace(item, **changes), title, content), item, by=recorded.event.author)
 
 

@@ -32,6 +32,13 @@ def test_a_history_tells_what_happened_and_what_stands(keep: Keep, notes: Notes)
     ]
 
 
+def test_a_title_that_was_the_first_line_goes_with_it(keep: Keep, notes: Notes) -> None:
+    named, unnamed = keep("one", title="Named"), keep("one line\nand more")
+    changes = Changes(content="two")
+    assert [notes.edit(each.id, changes).title for each in (named, unnamed)] == ["Named", "two"]
+    assert notes.edit(unnamed.id, Changes(tags=("a",))).title == "two"
+
+
 def test_an_undo_gives_back_exactly_what_was(keep: Keep, notes: Notes) -> None:
     item = keep("one [[Two]]", tags=("a",), key="k")
     notes.edit(item.id, Changes(content="other", tags=()))

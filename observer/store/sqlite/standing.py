@@ -54,7 +54,10 @@ class Standings:
             if vantage == ANYWHERE or vantage in self._seen:
                 found[item] += (_standing(tuple(values)),)
         for replaced, told in self._superseding(ids):
-            found[replaced] += (told,)
+            if not any(
+                (one.reason, one.target) == (told.reason, told.target) for one in found[replaced]
+            ):
+                found[replaced] += (told,)
         return found
 
     def _superseding(self, ids: Sequence[int]) -> Iterator[tuple[int, Standing]]:
