@@ -23,7 +23,7 @@ ABSENT = ""
 MOST_BYTES = 512 << 10
 """A larger file is data: it has one print, of all its bytes."""
 
-_QUOTES = dict.fromkeys(map(ord, "'\"\\"))
+_QUOTES = str.maketrans("'", '"', "\\")
 _LAST_COMMA = re.compile(r",(?=[)\]}])")
 
 Prints = Mapping[str, str]
