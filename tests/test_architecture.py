@@ -50,7 +50,13 @@ FLOORS = {
 HOMES = {
     "apsw": ("observer.store.sqlite",),
     "git": ("observer.capture.project", "observer.capture.repository"),
-    "numpy": ("observer.embed", "observer.evaluation", "observer.index", "observer.recall"),
+    "numpy": (
+        "observer.embed",
+        "observer.evaluation",
+        "observer.index",
+        "observer.knowledge",
+        "observer.recall",
+    ),
     "onnxruntime": ("observer.embed",),
     "tokenizers": ("observer.embed",),
     "httpx2": ("observer.llm",),
