@@ -131,7 +131,8 @@ class Pasts:
 
     def _committed(self, left: Mapping[str, Past]) -> frozenset[str]:
         """Return which files a commit took in after they were written, whoever made it."""
-        filters = Filters(project_id=self._project_id, types=("commit",))
+        since_ms = min((past.session.started_ms for past in left.values()), default=0)
+        filters = Filters(project_id=self._project_id, types=("commit",), since_ms=since_ms)
         newest: dict[str, int] = {}
         for commit in self._reader.recent(filters, limit=COMMITS):
             for path in commit.files_modified:
