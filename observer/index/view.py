@@ -149,6 +149,18 @@ class View:
                 found[asked] = cosines(each.vectors[rows], each.norms[rows], query)
         return found
 
+    def meanings(self, masks: list[Mask]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the items that the masks let through and that have a vector, and unit vectors."""
+        ids, found = [np.zeros(0, np.int64)], []
+        for each, seen in zip(self._segments, masks, strict=True):
+            if each.model == self.model:
+                rows = np.flatnonzero(seen & each.has_vector)
+                ids.append(each.ids[rows])
+                lengths = each.norms[rows, np.newaxis]
+                found.append(each.vectors[rows].astype(np.float32) / lengths)
+        vectors = np.concatenate(found) if found else np.zeros((0, 1), np.float32)
+        return np.concatenate(ids), vectors
+
     def ids(self, places: Places) -> NDArray[np.int64]:
         """Return the items of some rows."""
         return self._of(places, lambda each: each.ids)
