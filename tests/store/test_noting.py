@@ -1,0 +1,127 @@
+"""What a store promises about notes: histories, titles, counts, and what restricts them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.events import Event, Remember
+from observer.filters import Filters
+from observer.model import Item, Link, Recorded, item_id
+from observer.store.interface import Store
+from observer.store.sqlite import SqliteStore
+
+
+@pytest.fixture(params=["sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    opened = SqliteStore(tmp_path / "store" / "observer.db")
+    yield opened
+    opened.close()
+
+
+def a_note(seq: int, **fields: Any) -> Item:
+    given = {"kind": "note", "type": "fact", "title": f"Note {seq}", "project_id": 1} | fields
+    return Item(id=item_id(seq), uuid=f"u{seq}", created_ms=seq, updated_ms=seq, **given)
+
+
+def put(store: Store, *items: Item) -> None:
+    with store.write() as writer:
+        writer.put_items(items)
+
+
+def test_everything_of_a_note_comes_back(store: Store) -> None:
+    item = a_note(
+        1,
+        tags=("a", "b"),
+        expires_ms=9,
+        approval="provisional",
+        suspicion="override",
+        metadata='{"a":1}',
+    )
+    put(store, item)
+    with store.read() as reader:
+        assert reader.item(item.id) == item
+
+
+def test_a_deleted_item_is_there_for_who_asks_for_it(store: Store) -> None:
+    item = a_note(1, deleted_ms=5)
+    put(store, item)
+    with store.read() as reader:
+        assert reader.item(item.id) is None
+        assert reader.item(item.id, deleted=True) == item
+        assert reader.item(999, deleted=True) is None
+
+
+def test_a_history_is_in_log_order_and_goes_with_the_projection(store: Store) -> None:
+    with store.write() as writer:
+        for seq in (1, 2, 3):
+            event = Event(id=f"e{seq}", at_ms=seq, client="x", body=Remember(content="x"))
+            writer.append(Recorded(seq=seq, event=event, project_id=1), stored_ms=seq)
+        for item, seq in ((4, 3), (4, 1), (8, 2)):
+            writer.put_history(item, seq)
+    with store.read() as reader:
+        assert [recorded.seq for recorded in reader.history(4)] == [1, 3]
+        assert reader.history(99) == []
+    with store.write() as writer:
+        writer.clear_projection()
+        assert writer.history(4) == []
+
+
+def test_a_title_finds_the_notes_of_its_place(store: Store) -> None:
+    here, shared = a_note(1, title="Auth"), a_note(2, title="AUTH", project_id=None)
+    mine = a_note(3, title="auth", project_id=None, scope="personal", owner="ana")
+    put(store, shared, here, mine, a_note(4, title="Auth", kind="observation"), a_note(5))
+    with store.read() as reader:
+        assert reader.titled("auth", 1, owner="ana") == [here, shared, mine]
+        assert reader.titled("auth", 2, owner="bob") == [shared]
+
+
+def test_who_names_a_title_is_found(store: Store) -> None:
+    source = a_note(1, links=(Link(kind="wiki", title="Auth Spec"),))
+    put(store, source, a_note(2, links=(Link(kind="explicit", target=4),)))
+    with store.read() as reader:
+        assert reader.naming("auth spec", Filters(project_id=1), limit=9) == [source]
+        assert reader.naming("auth spec", Filters(project_id=2), limit=9) == []
+        assert reader.naming("", Filters(), limit=9) == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        pytest.param(Filters(tags=("a",)), [3, 1], id="tag"),
+        pytest.param(Filters(tags=("a", "b")), [1], id="all tags"),
+        pytest.param(Filters(layer="rule"), [2], id="layer"),
+        pytest.param(Filters(scope="personal", owner="ana"), [3], id="scope"),
+        pytest.param(Filters(scope="personal", owner="bob"), [], id="of nobody else"),
+        pytest.param(Filters(trusted_at_ms=9, owner="ana"), [3], id="trusted"),
+        pytest.param(Filters(project_id=1, owner="ana"), [4, 2, 1], id="project"),
+    ],
+)
+def test_notes_are_restricted(store: Store, filters: Filters, found: list[int]) -> None:
+    put(
+        store,
+        a_note(1, tags=("a", "b"), expires_ms=9),
+        a_note(2, layer="rule", approval="provisional"),
+        a_note(3, tags=("a",), scope="personal", owner="ana", project_id=None),
+        a_note(4, suspicion="override"),
+    )
+    filters = Filters(**{n: getattr(filters, n) for n in filters.__struct_fields__} | {
+        "owner": filters.owner or "ana"
+    })  # fmt: skip
+    with store.read() as reader:
+        ids = reader.ids(filters, limit=9)
+        assert ids == [item_id(seq) for seq in found]
+        assert [item.id for item in reader.recent(filters, limit=9)] == ids
+        assert all(map(filters.admits, reader.items(ids)))
+
+
+def test_notes_are_counted_by_what_they_have(store: Store) -> None:
+    put(store, a_note(1, tags=("a", "b"), category="x"), a_note(2, tags=("b",), project_id=None))
+    with store.read() as reader:
+        assert list(reader.counts("tags", Filters()).items()) == [("b", 2), ("a", 1)]
+        assert reader.counts("category", Filters()) == {"x": 1}
+        assert reader.counts("type", Filters(project_id=1)) == {"fact": 1}
+        assert reader.counts("type", Filters(project_id=1, with_global=True)) == {"fact": 2}
