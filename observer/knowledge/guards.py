@@ -9,11 +9,13 @@ from collections.abc import Iterable
 
 import msgspec
 
-from observer.capture.redact import secret_class
+from observer.capture.redact import redact_text, secret_class
 from observer.errors import BadInput, PastImmutable, RuleUserOnly, SecretRefused
 from observer.interpret.notes import CONTENT_CHARS, LINKS, METADATA_CHARS, TAGS
 from observer.knowledge.values import Author, Changes, Note
 from observer.model import Item
+
+OWNER_CHARS = 200
 
 
 def check(note: Note | Changes) -> None:
@@ -34,6 +36,21 @@ def check(note: Note | Changes) -> None:
     if isinstance(note, Note) and len(note.links) > LINKS:
         raise BadInput(f"more than {LINKS} links", hint="keep those that matter")
     _refuse_secrets(_texts(note))
+
+
+def check_owner(name: str) -> None:
+    """Refuse a name under which notes would not be found again: it is stored as all text is.
+
+    Raises:
+        BadInput: it is no plain line of 1 to 200 characters, or looks like a secret.
+    """
+    if not 0 < len(name) <= OWNER_CHARS or not name.isprintable() or name != name.strip():
+        raise BadInput(
+            f"{name[:40]!r} cannot own notes",
+            hint=f"use one line of 1 to {OWNER_CHARS} characters",
+        )
+    if redact_text(name) != name:
+        raise BadInput("the owner's name looks like a secret", hint="use a name, not a key")
 
 
 def metadata_text(metadata: dict[str, object] | None) -> str:

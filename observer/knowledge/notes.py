@@ -9,23 +9,27 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from observer.errors import BadInput, DaemonUnavailable, NotFound, RuleUserOnly
 from observer.events import AnyBody, Approve, Event, Forget, Reference, Remember, Revise, Undo
 from observer.filters import Filters
 from observer.interpret.classify import content_hash
-from observer.interpret.notes import EXPLICIT, note_type, references_of
+from observer.interpret.notes import EXPLICIT, note_type, references_of, tags_of
 from observer.knowledge.guards import check, check_change, check_rule, metadata_text
+from observer.knowledge.places import Place, is_near, place_of, project_of
 from observer.knowledge.reading import Shelf
 from observer.knowledge.values import Author, Changes, Note, Remembered, Similar
-from observer.model import UNASSIGNED, Item, Project, Receipt, item_id
+from observer.model import UNASSIGNED, Item, Receipt, item_id
 from observer.recall.candidates import Sources
-from observer.recall.handles import around, named
+from observer.recall.handles import LARGEST_ID, named
 from observer.store.interface import Reader, Store
 
 Record = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
 """Stores events, in the given project if one is named, and returns after the commit."""
+AT_ONCE = 1_000
+"""Notes that one transaction deletes."""
 
 
 class Notes(Shelf):
@@ -68,7 +72,7 @@ class Notes(Shelf):
         body = self._body(note)
         with self._store.read() as reader:
             chosen = named(reader.projects(), project).id if project else None
-            place = _project_of(note, chosen, reader.projects(), folder)
+            place = project_of(note, chosen, reader.projects(), folder)
             self._check_links(reader, body.links, Place(place, body.owner), author)
             self._check_replaced(reader, body, place, author)
         alike = self._alike(body, place)
@@ -117,6 +121,23 @@ class Notes(Shelf):
         check_rule(item, author)
         self._write(Forget(item=item.id), author=author, project_id=item.project_id or UNASSIGNED)
         return True
+
+    def forget_own(self, *, tags: Sequence[str] = (), author: Author = "agent") -> int:
+        """Delete the owner's personal notes, those with all of some tags; returns how many.
+
+        What an agent may not delete stays: rules that a person approved.
+        """
+        own = Filters(kinds=("note",), scope="personal", owner=self._owner, tags=tags_of(tags))
+        with self._store.read() as reader:
+            rules = reader.recent(replace(own, layer="rule"), limit=LARGEST_ID)
+            kept = {rule.id for rule in rules if (author, rule.approval) == ("agent", "approved")}
+            going = [each for each in reader.ids(own, limit=LARGEST_ID) if each not in kept]
+        for start in range(0, len(going), AT_ONCE):
+            batch = going[start : start + AT_ONCE]
+            self._write(
+                *(Forget(item=each) for each in batch), author=author, project_id=UNASSIGNED
+            )
+        return len(going)
 
     def undo(self, handle: int | str, *, author: Author = "agent") -> Item:
         """Take back the last change of a note that still stands, and return it as it was before.
@@ -224,7 +245,7 @@ class Notes(Shelf):
         """
         for each in links:
             target = reader.item(each.item)
-            if target is None or not self._may_see(target) or not _is_near(target, place):
+            if target is None or not self._may_see(target) or not is_near(target, place):
                 raise NotFound(f"no item {each.item} to link to", hint="search for it first")
             if each.kind != "supersedes":
                 continue
@@ -292,44 +313,20 @@ class Notes(Shelf):
         )
 
     def _write(
-        self, body: AnyBody, *, author: Author, folder: str = "", project_id: int | None
+        self, *bodies: AnyBody, author: Author, folder: str = "", project_id: int | None
     ) -> Receipt:
+        """Store what happens, all of it or nothing; returns the receipt of the first."""
         if self._record is None:
             raise DaemonUnavailable("this process only reads", hint="run: observer up")
-        event = Event(
-            id=f"note-{uuid.uuid4().hex}",
-            at_ms=self._now_ms(),
-            client="observer",
-            cwd=folder,
-            body=body,
-            author=author,
-        )
-        return self._record([event], project_id)[0]
-
-
-class Place(NamedTuple):
-    """Where a note belongs: a project or none, and whose it is alone."""
-
-    project_id: int | None
-    owner: str
-
-
-def place_of(item: Item) -> Place:
-    """Return where an item belongs."""
-    return Place(item.project_id, item.owner)
-
-
-def _is_near(item: Item, place: Place) -> bool:
-    return place.project_id is None or item.project_id in {None, place.project_id}
-
-
-def _project_of(
-    note: Note, chosen: int | None, projects: Sequence[Project], folder: str
-) -> int | None:
-    """Return the project that a note will belong to, 0 for one that nobody knows yet."""
-    if note.scope != "project":
-        return None
-    if chosen is not None or not folder:
-        return chosen or UNASSIGNED
-    inside = around(projects, folder)
-    return inside.id if inside else 0
+        events = [
+            Event(
+                id=f"note-{uuid.uuid4().hex}",
+                at_ms=self._now_ms(),
+                client="observer",
+                cwd=folder,
+                body=body,
+                author=author,
+            )
+            for body in bodies
+        ]
+        return self._record(events, project_id)[0]

@@ -27,7 +27,7 @@ from observer.store.interface import Grouping, Reader, Store
 CANDIDATES = 5
 """Notes named to whoever was vague about which one to change."""
 BACKLINKS = 200
-_UUID_CHARS = 36
+UUID_CHARS = 36
 _KINDS = frozenset({"note", "inference"})
 _EVERYTHING = Narrow(kinds=("note",))
 
@@ -195,7 +195,7 @@ class Shelf:
         text = str(handle).strip().lstrip("#")
         if text.isascii() and text.isdecimal() and int(text[:20]) <= LARGEST_ID:
             return int(text)
-        if len(text) == _UUID_CHARS and (found := reader.resolve(text)):
+        if len(text) == UUID_CHARS and (found := reader.resolve(text)):
             return found[0]
         near = self._candidates(reader, text)
         if not near:

@@ -18,6 +18,8 @@ from observer.events import Event
 from observer.filters import Filters
 from observer.index import Index
 from observer.knowledge import Note, Notes, Record, Remembered
+from observer.knowledge.guards import check_owner
+from observer.knowledge.reading import UUID_CHARS
 from observer.memory.inquiry import Why, why
 from observer.memory.seen import SeenFrom
 from observer.memory.usage import Feedback, Usage
@@ -78,8 +80,19 @@ class Memory:
         seen._store = SeenFrom(self._store, folder)  # noqa: SLF001 - ourselves, once more
         return seen
 
+    @property
+    def owner(self) -> str:
+        """Whose personal notes are visible and written."""
+        return self._owner
+
     def of(self, owner: str) -> Memory:
-        """Return the same memory as somebody else sees it: their personal notes, not ours."""
+        """Return the same memory as somebody else sees it: their personal notes, not ours.
+
+        Raises:
+            BadInput: nobody can have that name; an empty one is nobody.
+        """
+        if owner:
+            check_owner(owner)
         return Memory(
             self._store,
             owner=owner,
@@ -89,6 +102,21 @@ class Memory:
             record=self._record,
             feedback=self._feedback,
         )
+
+    def keeper(self, uuid: str) -> Memory:
+        """Return the same memory as the owner of a personal note sees it.
+
+        Whoever has a note's whole uuid was told it: nobody can guess one.
+
+        Raises:
+            NotFound: no personal note has it.
+        """
+        with self._store.read() as reader:
+            found = reader.items(reader.resolve(uuid)) if len(uuid) == UUID_CHARS else []
+        owners = [item.owner for item in found if item.kind == "note" and item.owner]
+        if not owners:
+            raise NotFound(f"no personal note {uuid[:80]!r}", hint="search for it first")
+        return self.of(owners[0])
 
     def search(
         self,
