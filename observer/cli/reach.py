@@ -15,12 +15,12 @@ from observer.cli.output import note
 from observer.clock import now_ms
 from observer.embed.catalogue import find
 from observer.embed.late import LateModel
-from observer.index import Index
 from observer.memory import Memory
+from observer.memory.opening import index_for
 from observer.model import Project
 from observer.paths import Home, home
 from observer.spool import Spool
-from observer.store.sqlite import SqliteStore, stemmer
+from observer.store.sqlite import SqliteStore
 
 
 @contextmanager
@@ -36,14 +36,12 @@ def open_memory() -> Iterator[Memory]:
     store = SqliteStore(here.database, read_only=True)
     _mention_waiting(here)
     try:
-        index = Index(here.index, stem=stemmer(), is_owner=False)
         model = LateModel(find(settings.model, here.models))
-        index.use(model.id, model.info.dimensions)
         memory = Memory(
             store,
             owner=config.owner(settings),
             now_ms=now_ms,
-            index=index,
+            index=index_for(here.index, model, is_owner=False),
             encode=model.encode_patiently,
         )
         yield memory.at(str(Path.cwd()))

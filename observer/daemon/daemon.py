@@ -35,6 +35,7 @@ from observer.daemon.late_store import LateStore
 from observer.daemon.listeners import ensure_token, listen, listen_tcp, make_run_folder
 from observer.daemon.log import start_log
 from observer.daemon.posting import receive
+from observer.daemon.reminding import remind
 from observer.daemon.serving import HttpServer
 from observer.daemon.status import Status, with_spool, with_store
 from observer.daemon.tenure import Tenure
@@ -46,16 +47,15 @@ from observer.embed.catalogue import find
 from observer.embed.late import LateModel
 from observer.errors import StoreUnavailable
 from observer.events import Event
-from observer.front import reminders
 from observer.front.http import Doings, Guard, app
-from observer.index import Index
 from observer.memory import Memory
+from observer.memory.opening import index_for
 from observer.model import Receipt
 from observer.paths import Home
 from observer.pipeline import Pipeline
 from observer.pipeline.ahead import Ahead
 from observer.spool import Spool
-from observer.store.sqlite import SqliteStore, stemmer
+from observer.store.sqlite import SqliteStore
 
 log = logging.getLogger(__name__)
 
@@ -107,22 +107,13 @@ class Daemon:
         self._health = Health()
         self._store = LateStore(self._open_store)
         self._spool = Spool(home.spool)
-        self._index = Index(home.index, stem=stemmer(), is_owner=True)
         model = LateModel(find(settings.model, home.models))
-        self._index.use(model.id, model.info.dimensions)
+        self._index = index_for(home.index, model, is_owner=True)
         pipeline = self._pipeline(model)
         self._tenure = Tenure(home)
         self._writer = WriterThread(pipeline, self._tenure, self._health)
         feedback = Feedback(self._store, self._writer, home, told=self._fetched)
-        self._memory = Memory(
-            self._store,
-            owner=config.owner(settings),
-            now_ms=now_ms,
-            index=self._index,
-            encode=model.encode,
-            record=self._record,
-            feedback=feedback,
-        )
+        self._memory = self._remembering(model, feedback)
         self._contexts = Contexts(
             self._memory, home, settings, feedback=feedback, health=self._health
         )
@@ -144,6 +135,17 @@ class Daemon:
         self._mcp = LateMcp(self._memory, rules_chars=settings.rules_chars)
         parts = Parts(self._store, self._spool, pipeline, self._writer, self._health, self._stored)
         self._llm = LateLlm(home, settings, parts)
+
+    def _remembering(self, model: LateModel, feedback: Feedback) -> Memory:
+        return Memory(
+            self._store,
+            owner=config.owner(self._settings),
+            now_ms=now_ms,
+            index=self._index,
+            encode=model.encode,
+            record=self._record,
+            feedback=feedback,
+        )
 
     async def live(self, http_door: socket.socket, mcp_door: socket.socket) -> int:
         """Serve until told to stop or until a part fails; returns the exit code."""
@@ -230,7 +232,7 @@ class Daemon:
         """Answer `hooks/recall`; called in a front's threads."""
         if not self._settings.recall_hooks:
             return b""
-        return reminders.answer(self._memory, envelope, at_ms=now_ms())
+        return remind(self._memory, envelope, at_ms=now_ms())
 
     def _record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store events of a front; called in its threads, returns after the commit."""

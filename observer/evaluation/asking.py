@@ -19,12 +19,12 @@ from observer.embed.late import LateModel
 from observer.evaluation.measures import Numbers, measure
 from observer.evaluation.systems import System
 from observer.events import Event, Value
-from observer.index import Index
+from observer.memory.opening import index_for
 from observer.model import UNASSIGNED, Item
 from observer.pipeline import Pipeline
 from observer.recall.candidates import Sources
 from observer.spool import Spool
-from observer.store.sqlite import SqliteStore, stemmer
+from observer.store.sqlite import SqliteStore
 
 Advance = Callable[[int], object]
 """Told how many more queries or documents are done."""
@@ -53,8 +53,7 @@ class Trial:
 
     def __init__(self, folder: Path, model: LateModel) -> None:
         self._store = SqliteStore(folder / "observer.db")
-        self._index = Index(folder / "index", stem=stemmer(), is_owner=False)
-        self._index.use(model.id, model.info.dimensions)
+        self._index = index_for(folder / "index", model, is_owner=False)
         self._model = model
         self._pipeline = Pipeline(
             self._store,

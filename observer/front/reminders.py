@@ -1,7 +1,4 @@
-"""What `hooks/recall` prints: a reminder in the dialect of the client whose hook asks.
-
-The hook sends what it would have spooled. The answer is finished: the bytes to print, or none.
-"""
+"""What `hooks/recall` prints: a reminder in the dialect of the client whose hook asks."""
 
 from __future__ import annotations
 
@@ -9,16 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from observer.capture.decode import decode
-from observer.capture.envelope import parse
-from observer.capture.redact import redact
 from observer.front.render import fenced, minute, one_line
-from observer.memory import Memory
 from observer.model import Item
 from observer.recall.reminder import Reminder
 
-CAP_BYTES = 65_536
-"""As much of a payload as is compared."""
 GIST_CHARS = 300
 
 LABEL = (
@@ -28,23 +19,15 @@ LABEL = (
 _PLAIN = frozenset({"kiro", "kiro-cli"})
 
 
-def answer(memory: Memory, envelope: bytes, *, at_ms: int) -> bytes:
-    """Return what the hook prints: nothing unless there is something strong to say.
-
-    Args:
-        memory: what is asked.
-        envelope: what `hooks/post` would have spooled.
-        at_ms: now.
-
-    Raises:
-        Undecodable: it is no envelope, or no payload of its client.
-    """
-    asked = parse("asked", envelope, at_ms)
-    for event in decode("asked", envelope, at_ms, cap_bytes=CAP_BYTES):
-        known = memory.remind(redact(event))
-        if known.is_strong:
-            return _in_dialect(asked.client, asked.event, text(known))
-    return b""
+def printed(known: Reminder, *, client: str, event: str) -> bytes:
+    """Return what the hook of a client prints at one of its events."""
+    told = text(known)
+    if client in _PLAIN:
+        return told.encode()
+    if client == "cursor":
+        return msgspec.json.encode({"continue": True, "additional_context": told})
+    output = {"hookEventName": event, "additionalContext": told}
+    return msgspec.json.encode({"hookSpecificOutput": output})
 
 
 def text(known: Reminder) -> str:
@@ -68,12 +51,3 @@ def _lines(known: Reminder) -> Iterator[str]:
 
 def _gist(item: Item) -> str:
     return one_line(item.narrative or item.title, GIST_CHARS)
-
-
-def _in_dialect(client: str, event: str, told: str) -> bytes:
-    if client in _PLAIN:
-        return told.encode()
-    if client == "cursor":
-        return msgspec.json.encode({"continue": True, "additional_context": told})
-    output = {"hookEventName": event, "additionalContext": told}
-    return msgspec.json.encode({"hookSpecificOutput": output})

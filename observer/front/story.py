@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from observer.capture.repository.blame import UNCOMMITTED
 from observer.front.render import heading, minute, one_line
 from observer.memory.inquiry import Why
 from observer.model import Item
@@ -55,7 +54,7 @@ def _change(change: Change, *, total: int) -> Iterator[str]:
 def _origin(change: Change, *, total: int) -> str:
     origin = change.origin
     share = f" · {origin.lines} of {total} lines" if total > 1 else ""
-    if origin.hash == UNCOMMITTED:
+    if not change.is_committed:
         return f"not committed yet{share}"
     item = f"#{change.commit.id} " if change.commit else ""
     subject, author = one_line(origin.subject, 100), one_line(origin.author, 40)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 
-from observer.capture.repository.blame import Origin
+from observer.capture.repository.blame import UNCOMMITTED, Origin
 from observer.events import Value
 from observer.filters import Filters, touches
 from observer.model import Item, Session
@@ -46,6 +46,11 @@ class Change(Value):
     edits: tuple[Item, ...] = ()
     tried: tuple[Item, ...] = ()
     checks: tuple[Item, ...] = ()
+
+    @property
+    def is_committed(self) -> bool:
+        """Whether a commit has taken it in."""
+        return self.origin.hash != UNCOMMITTED
 
 
 class Piece(Value):

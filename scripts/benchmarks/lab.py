@@ -24,10 +24,11 @@ from observer.embed.catalogue import find
 from observer.embed.late import LateModel
 from observer.index import Index
 from observer.memory import Memory
+from observer.memory.opening import index_for
 from observer.paths import Home
 from observer.recall.candidates import Sources
 from observer.spool import Spool
-from observer.store.sqlite import SqliteStore, stemmer
+from observer.store.sqlite import SqliteStore
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 120.0
@@ -98,10 +99,8 @@ class Lab:
             yield Sources(reader, view, model.encode_patiently)
 
     def _index(self) -> tuple[Index, LateModel]:
-        index = Index(self.home.index, stem=stemmer(), is_owner=False)
         model = LateModel(find(Settings().model, self.home.models))
-        index.use(model.id, model.info.dimensions)
-        return index, model
+        return index_for(self.home.index, model, is_owner=False), model
 
 
 @contextmanager

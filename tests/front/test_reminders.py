@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from observer.daemon.reminding import remind
 from observer.errors import Undecodable
 from observer.events import Command, Edit, Event, FileWrite, Prompt, Remember
 from observer.front import reminders
@@ -57,7 +58,7 @@ class Happening:
     def asks(self, client: str, event: str, **payload: Any) -> bytes:
         fields = {"client": client, "event": event, "cwd": str(self.folder)}
         data = envelope(fields, msgspec.json.encode(payload))
-        return reminders.answer(self.memory, data, at_ms=NOW_MS)
+        return remind(self.memory, data, at_ms=NOW_MS)
 
     def fails_again(self, session: str = "s2") -> str:
         answer = self.asks(
@@ -202,7 +203,7 @@ def test_what_is_told_stays_data(happening: Happening) -> None:
 
 def test_what_is_no_envelope_is_refused(memory: Memory) -> None:
     with pytest.raises(Undecodable):
-        reminders.answer(memory, b"hello", at_ms=NOW_MS)
+        remind(memory, b"hello", at_ms=NOW_MS)
 
 
 def test_a_prompt_is_not_stored_by_asking(happening: Happening, memory: Memory) -> None:

@@ -22,7 +22,8 @@ class UsageReads(Selecting):
         self, *, items: Sequence[int] | None = None, sessions: Sequence[int] | None = None
     ) -> list[Use]:
         """See `Reader.uses`."""
-        where, values = ["1"], []
+        where = ["1"]
+        values: list[int] = []
         for column, wanted in (("item_id", items), ("session_id", sessions)):
             if wanted is not None:
                 where.append(f"{column} IN ({', '.join('?' * len(wanted))})")

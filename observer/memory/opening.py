@@ -1,0 +1,16 @@
+"""How the index of a store is opened: by its stems, for the vectors of one model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from observer.embed.late import LateModel
+from observer.index import Index
+from observer.store.sqlite import stemmer
+
+
+def index_for(folder: Path, model: LateModel, *, is_owner: bool) -> Index:
+    """Return the index in a folder; see `Index` for who owns it."""
+    index = Index(folder, stem=stemmer(), is_owner=is_owner)
+    index.use(model.id, model.info.dimensions)
+    return index
