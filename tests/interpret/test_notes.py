@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from observer.events import Prompt, Remember
+from observer.events import Approve, Prompt, Reference, Remember, Revise, Undo
 from observer.interpret import notes
 from observer.model import Recorded, item_id
 
@@ -90,3 +90,29 @@ def test_forgetting_twice_keeps_the_first_time(place: Place) -> None:
 def test_another_kind_of_event_is_refused(place: Place) -> None:
     with pytest.raises(TypeError, match="not a remember event: e1"):
         notes.note(place(Prompt(text="x")), None, owner="")
+
+
+def test_a_history_without_a_beginning_gives_no_note(place: Place) -> None:
+    assert notes.folded([place(Revise(item=4, title="x")), place(Undo(item=4))]) is None
+
+
+def test_the_beginning_cannot_be_undone(place: Place) -> None:
+    begun = place(Remember(content="x"), 1)
+    assert notes.folded([begun, place(Undo(item=4), 2)]) == notes.note(begun, None, owner="")
+
+
+def test_only_a_person_approves(place: Place) -> None:
+    rule = notes.note(place(Remember(content="x", type="rule"), 1), None, owner="")
+    by_agent = notes.changed(rule, place(Approve(item=rule.id), 2))
+    assert (by_agent, rule.approval) == (rule, "provisional")
+
+
+def test_a_link_to_nothing_is_none(place: Place) -> None:
+    body = Remember(content="x", links=(Reference(item=0), Reference(item=8), Reference(item=8)))
+    made = notes.note(place(body), None, owner="")
+    assert [link.target for link in made.links] == [8]
+
+
+def test_another_event_changes_no_note(place: Place) -> None:
+    made = notes.note(place(Remember(content="x")), None, owner="")
+    assert notes.changed(made, place(Prompt(text="y"), 2)) == made
