@@ -118,7 +118,10 @@ def _of_type(items: Iterable[Item], type_: str) -> tuple[Item, ...]:
 def _decided(sources: Sources, text: str, here: Filters, now_ms: int) -> tuple[Item, ...]:
     asked = text[:PROMPT_CHARS]
     about = Filters(
-        project_id=here.project_id, owner=here.owner, types=tuple(sorted(KNOWLEDGE_TYPES))
+        project_id=here.project_id,
+        owner=here.owner,
+        types=tuple(sorted(KNOWLEDGE_TYPES)),
+        trusted_at_ms=now_ms,
     )
     hits = search(sources, asked, about, limit=SHOWN, now_ms=now_ms).hits
     return tuple(hit.item for hit in hits if _is_strong(hit))
