@@ -24,7 +24,7 @@ from typing import (
 
 import msgspec
 
-from observer.errors import BadInput
+from observer.errors import BadInput, ObserverError
 
 Result = TypeVar("Result", bound=msgspec.Struct)
 
@@ -37,6 +37,15 @@ class Answer(Generic[Result]):
 
     text: str
     result: Result
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An error as JSON-RPC tells it; `data` is any JSON."""
+
+    code: int
+    message: str
+    data: dict[str, Any]  # the toolset's own JSON
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -56,6 +65,7 @@ class Tool:
         is_destructive: the tool may delete something.
         is_always_loaded: clients that defer tools until they are searched for should not.
         aliases: other names under which clients know a parameter.
+        refusal: makes errors of the protocol of what the tool refuses; without, they are text.
     """
 
     run: Callable[..., Answer[Any]]  # each tool has its own result
@@ -64,6 +74,7 @@ class Tool:
     is_destructive: bool = False
     is_always_loaded: bool = False
     aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    refusal: Callable[[ObserverError], Refusal] | None = None
 
     @property
     def name(self) -> str:
@@ -108,8 +119,8 @@ class Tool:
     def call(self, arguments: Mapping[str, Any]) -> Answer[Any]:
         """Check the arguments and run the tool.
 
-        Models write null for what they leave out, a list as JSON text, and an id as a number where
-        text is asked for; all of these are taken.
+        Models write null for what they leave out, a list or object as JSON text, and an id as a
+        number where text is asked for; all of these are taken.
 
         Raises:
             BadInput: an argument is missing, unknown, of the wrong type or out of range.
@@ -140,7 +151,7 @@ def _bare(annotation: object) -> object:
 def _eased(value: object, wanted: object) -> object:
     if wanted is str and type(value) is int:
         return str(value)
-    if wanted is list and isinstance(value, str):
+    if wanted in {list, dict} and isinstance(value, str):
         try:
             return msgspec.json.decode(value)
         except (msgspec.DecodeError, RecursionError):

@@ -91,22 +91,22 @@ def test_a_stranger_is_sent_away_with_a_reason(
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("line", "code"),
     [
-        pytest.param(b"no json", id="text"),
-        pytest.param(b'{"jsonrpc":"2.0"}', id="no message"),
-        pytest.param(b"[]", id="batch"),
-        pytest.param(b'{"a":' * 50_000, id="nesting"),
-        pytest.param(b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}', id="surrogate"),
-        pytest.param(b"\xff\xfe\x00", id="bytes"),
+        pytest.param(b"no json", -32700, id="text"),
+        pytest.param(b'{"jsonrpc":"2.0"}', -32600, id="no message"),
+        pytest.param(b"[]", -32600, id="batch"),
+        pytest.param(b'{"a":' * 50_000, -32700, id="nesting"),
+        pytest.param(b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}', -32700, id="surrogate"),
+        pytest.param(b"\xff\xfe\x00", -32700, id="bytes"),
     ],
 )
 def test_a_line_that_is_no_message_is_answered_and_the_next_one_served(
-    wire: Callable[..., Wire], line: bytes
+    wire: Callable[..., Wire], line: bytes, code: int
 ) -> None:
     client = begun(wire())
     client.send(line + b"\n")
-    assert client.hear()["error"]["code"] == -32700
+    assert client.hear()["error"]["code"] == code
     client.ask(1, "tools/list")
     assert client.hear()["id"] == 1
 

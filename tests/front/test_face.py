@@ -8,9 +8,10 @@ import pytest
 from mcp import types
 from mcp.shared.exceptions import MCPError
 
+from observer.errors import NotFound, ObserverError
 from observer.front.documents import Documents
 from observer.front.mcp.face import Face
-from observer.front.tool import Answer, Row, Tool
+from observer.front.tool import Answer, Refusal, Row, Tool
 from observer.memory import Memory
 
 ANY: Any = None  # no handler of ours looks at the SDK's context
@@ -23,6 +24,15 @@ class Nothing(Row):
 def crash() -> Answer[Nothing]:
     """Crash."""
     raise RuntimeError("inside")
+
+
+def refused(error: ObserverError) -> Refusal:
+    return Refusal(code=-32603, message=f"Internal error: {error.message}", data={"type": "X"})
+
+
+def missing() -> Answer[Nothing]:
+    """Find nothing."""
+    raise NotFound("nothing there")
 
 
 @pytest.fixture
@@ -46,6 +56,28 @@ def test_a_crash_is_logged_and_tells_nothing_of_the_inside(
 def test_an_unknown_tool_is_a_protocol_error(face: Face) -> None:
     with pytest.raises(MCPError, match="no tool 'x'"):
         asyncio.run(face.call_tool(ANY, types.CallToolRequestParams(name="x")))
+
+
+@pytest.mark.parametrize(
+    ("tool", "message"),
+    [
+        pytest.param("missing", "Internal error: nothing there", id="refused"),
+        pytest.param("crash", "Internal error: crash failed inside observer", id="unforeseen"),
+    ],
+)
+def test_a_toolset_may_speak_json_rpc(memory: Memory, tool: str, message: str) -> None:
+    tools = {run.__name__: Tool(run=run, title="", refusal=refused) for run in (missing, crash)}
+    speaking = Face(tools, Documents(memory, str), anyio.CapacityLimiter(1))
+    with pytest.raises(MCPError) as told:
+        asyncio.run(speaking.call_tool(ANY, types.CallToolRequestParams(name=tool)))
+    assert (told.value.code, told.value.message, told.value.data) == (
+        -32603,
+        message,
+        {"type": "X"},
+    )
+    with pytest.raises(MCPError) as unknown:
+        asyncio.run(speaking.call_tool(ANY, types.CallToolRequestParams(name="x")))
+    assert unknown.value.code == types.METHOD_NOT_FOUND
 
 
 def test_the_one_prompt_takes_a_project(face: Face) -> None:

@@ -137,8 +137,10 @@ def _parsed(line: bytes | None) -> types.JSONRPCMessage:
         message: types.JSONRPCMessage = types.jsonrpc_message_adapter.validate_json(
             line, by_name=False
         )
-    except ValidationError:
-        return _refusal(types.PARSE_ERROR, "line is no JSON-RPC message")
+    except ValidationError as error:
+        is_json = error.errors()[0]["type"] != "json_invalid"
+        code = types.INVALID_REQUEST if is_json else types.PARSE_ERROR
+        return _refusal(code, "line is no JSON-RPC message")
     return message
 
 

@@ -34,6 +34,8 @@ class Face:
     ) -> None:
         self._tools = tools
         self._listed = [_listed(tool) for tool in tools.values()]
+        speaks_json_rpc = any(tool.refusal for tool in tools.values())
+        self._unknown_tool = types.METHOD_NOT_FOUND if speaks_json_rpc else types.INVALID_PARAMS
         self._documents = documents
         self._limiter = limiter
 
@@ -46,17 +48,20 @@ class Face:
     async def call_tool(
         self, _context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """Run a tool; what it refuses becomes text that says what to do."""
+        """Run a tool; what it refuses is told in the way of its toolset."""
         tool = self._tools.get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"no tool {params.name!r}")
+            raise MCPError(self._unknown_tool, f"no tool {params.name!r}")
         try:
             answer: Answer[Any] = await self._in_thread(partial(tool.call, params.arguments or {}))
         except ObserverError as error:
-            return _failed(render.error(error))
+            return _failed(tool, error)
         except Exception:  # the door of a front: one request fails, the connection stays
             logger.exception("tool %s failed", tool.name)
-            return _failed(f"{tool.name} failed inside observer\nhint: see the daemon's log")
+            unforeseen = ObserverError(
+                f"{tool.name} failed inside observer", hint="see the daemon's log"
+            )
+            return _failed(tool, unforeseen)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)],
             structured_content=msgspec.to_builtins(answer.result),
@@ -151,5 +156,10 @@ def _listed(tool: Tool) -> types.Tool:
     )
 
 
-def _failed(text: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+def _failed(tool: Tool, error: ObserverError) -> types.CallToolResult:
+    """Return the error as text that says what to do, or raise it as the protocol's own."""
+    if tool.refusal:
+        told = tool.refusal(error)
+        raise MCPError(told.code, told.message, told.data) from error
+    text = types.TextContent(type="text", text=render.error(error))
+    return types.CallToolResult(content=[text], is_error=True)
