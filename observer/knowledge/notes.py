@@ -6,18 +6,18 @@ changed can be undone, its deletion included.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 
 from msgspec.structs import replace
 
-from observer.errors import BadInput, DaemonUnavailable, NotFound, RuleUserOnly
-from observer.events import AnyBody, Approve, Event, Forget, Reference, Remember, Revise, Undo
+from observer.errors import BadInput, NotFound, RuleUserOnly
+from observer.events import AnyBody, Approve, Forget, Reference, Remember, Revise, Undo
 from observer.filters import Filters
 from observer.interpret.classify import content_hash
 from observer.interpret.notes import EXPLICIT, note_type, references_of, tags_of
 from observer.knowledge.guards import check, check_change, check_rule, metadata_text
+from observer.knowledge.pen import Pen, Record
 from observer.knowledge.places import Place, is_near, place_of, project_of
 from observer.knowledge.reading import Shelf
 from observer.knowledge.values import Author, Changes, Note, Remembered, Similar
@@ -26,8 +26,6 @@ from observer.recall.candidates import Sources
 from observer.recall.handles import LARGEST_ID, named
 from observer.store.interface import Reader, Store
 
-Record = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
-"""Stores events, in the given project if one is named, and returns after the commit."""
 AT_ONCE = 1_000
 """Notes that one transaction deletes."""
 
@@ -50,7 +48,7 @@ class Notes(Shelf):
         record: Record | None,
     ) -> None:
         super().__init__(store, owner=owner, now_ms=now_ms, sources=sources)
-        self._record = record
+        self._pen = Pen(record, now_ms)
 
     def remember(
         self,
@@ -76,7 +74,7 @@ class Notes(Shelf):
             self._check_links(reader, body.links, Place(place, body.owner), author)
             self._check_replaced(reader, body, place, author)
         alike = self._alike(body, place)
-        stored = self._write(body, author=author, folder=folder, project_id=chosen)
+        stored = self._pen.write(body, author=author, folder=folder, project_id=chosen)
         return self._remembered(stored, alike)
 
     def edit(self, handle: int | str, changes: Changes, *, author: Author = "agent") -> Item:
@@ -119,7 +117,9 @@ class Notes(Shelf):
         if item is None or not self._may_see(item):
             return False
         check_rule(item, author)
-        self._write(Forget(item=item.id), author=author, project_id=item.project_id or UNASSIGNED)
+        self._pen.write(
+            Forget(item=item.id), author=author, project_id=item.project_id or UNASSIGNED
+        )
         return True
 
     def forget_own(self, *, tags: Sequence[str] = (), author: Author = "agent") -> int:
@@ -134,7 +134,7 @@ class Notes(Shelf):
             going = [each for each in reader.ids(own, limit=LARGEST_ID) if each not in kept]
         for start in range(0, len(going), AT_ONCE):
             batch = going[start : start + AT_ONCE]
-            self._write(
+            self._pen.write(
                 *(Forget(item=each) for each in batch), author=author, project_id=UNASSIGNED
             )
         return len(going)
@@ -288,7 +288,7 @@ class Notes(Shelf):
             )
 
     def _changed(self, item: Item, body: AnyBody, author: Author) -> Item:
-        self._write(body, author=author, project_id=item.project_id or UNASSIGNED)
+        self._pen.write(body, author=author, project_id=item.project_id or UNASSIGNED)
         return self.get(item.id, deleted=True)
 
     def _remembered(self, stored: Receipt, alike: tuple[Similar, ...]) -> Remembered:
@@ -311,22 +311,3 @@ class Notes(Shelf):
             similar=alike,
             dangling=dangling,
         )
-
-    def _write(
-        self, *bodies: AnyBody, author: Author, folder: str = "", project_id: int | None
-    ) -> Receipt:
-        """Store what happens, all of it or nothing; returns the receipt of the first."""
-        if self._record is None:
-            raise DaemonUnavailable("this process only reads", hint="run: observer up")
-        events = [
-            Event(
-                id=f"note-{uuid.uuid4().hex}",
-                at_ms=self._now_ms(),
-                client="observer",
-                cwd=folder,
-                body=body,
-                author=author,
-            )
-            for body in bodies
-        ]
-        return self._record(events, project_id)[0]

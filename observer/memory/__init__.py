@@ -17,8 +17,10 @@ from observer.errors import Ambiguous, BadInput, NotFound
 from observer.events import Event
 from observer.filters import Filters
 from observer.index import Index
-from observer.knowledge import Note, Notes, Record, Remembered
+from observer.knowledge import Inferences, Note, Notes, Record, Remembered, Signals
+from observer.knowledge.flashbacks import Flashback, Nostalgia, flashbacks
 from observer.knowledge.guards import check_owner
+from observer.knowledge.pen import Pen
 from observer.knowledge.reading import UUID_CHARS
 from observer.memory.inquiry import Why, why
 from observer.memory.seen import SeenFrom
@@ -51,6 +53,7 @@ class Memory:
         encode: turns a query into its meaning.
         record: the way into the log; None for a process that only reads.
         feedback: the way to write what became of items; None likewise.
+        nostalgia: when an older note is a flashback.
     """
 
     def __init__(  # noqa: PLR0913 - its parts, each named
@@ -63,6 +66,7 @@ class Memory:
         encode: Encode,
         record: Record | None = None,
         feedback: Feedback | None = None,
+        nostalgia: Nostalgia = Nostalgia(),  # noqa: B008 - frozen
     ) -> None:
         self.usage = Usage(store, now_ms=now_ms, feedback=feedback)
         self._store: Store = store
@@ -72,7 +76,11 @@ class Memory:
         self._now_ms = now_ms
         self._record = record
         self._feedback = feedback
+        self._nostalgia = nostalgia
         self.notes = Notes(store, owner=owner, now_ms=now_ms, sources=self._sources, record=record)
+        pen = Pen(record, now_ms)
+        self.signals = Signals(store, owner=owner, now_ms=now_ms, sources=self._sources, pen=pen)
+        self.inferences = Inferences(store, owner=owner, signals=self.signals, pen=pen)
 
     def at(self, folder: str) -> Memory:
         """Return the same memory as it looks from a folder: how items stand in that work tree."""
@@ -101,6 +109,7 @@ class Memory:
             encode=self._encode,
             record=self._record,
             feedback=self._feedback,
+            nostalgia=self._nostalgia,
         )
 
     def keeper(self, uuid: str) -> Memory:
@@ -152,6 +161,13 @@ class Memory:
             asked = filters_of(sources.reader, narrow, project=project, owner=self._owner)
             filters = msgspec.structs.replace(asked, kinds=("note",), with_global=True)
             return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
+
+    def flashbacks(self, note: Item) -> tuple[Flashback, ...]:
+        """Return older notes from elsewhere that say something near to a note, nearest first."""
+        with self._sources() as sources:
+            return flashbacks(
+                sources, note, self._nostalgia, owner=self._owner, now_ms=self._now_ms()
+            )
 
     def timeline(self, anchor: int, *, before: int = 5, after: int = 5) -> Timeline:
         """Return what happened around an item in its project.

@@ -1,0 +1,132 @@
+"""Which of many vectors point nearly the same way.
+
+Pure, and the same for the same vectors. All are compared with all while they are few; of many, each
+is compared with those that lie around the same landmarks as it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+Rows = NDArray[np.int64]
+
+FEW = 8_192
+"""Vectors up to which all are compared with all."""
+AROUND = 256
+"""Vectors around one landmark, about."""
+PROBED = 6
+"""Landmarks, the nearest, around which a vector looks for its neighbours.
+
+Source: 98.5 % of the neighbours with a cosine of 0.9 among 20,000 real texts; 9 s of 100,000.
+"""
+AT_ONCE = 1 << 22
+"""Pairs that are compared at once: what fits into a processor's memory."""
+CROWD = 250
+"""Neighbours of one vector that are told apart."""
+_TIE = 1e-4
+"""What the pair furthest apart loses in a crowd: of equals those closest by are kept."""
+
+
+class Near(NamedTuple):
+    """Pairs of neighbours, by source, the nearest target first."""
+
+    sources: Rows
+    targets: Rows
+    cosines: NDArray[np.float32]
+
+    def chosen(self, pairs: Rows | NDArray[np.bool_]) -> Near:
+        """Return some of the pairs, by their places or by a mask."""
+        return Near(self.sources[pairs], self.targets[pairs], self.cosines[pairs])
+
+
+class Wanted(NamedTuple):
+    """A kind of neighbours: how many of each vector, and which pairs count (None: any)."""
+
+    most: int
+    admits: Callable[[Rows, Rows], NDArray[np.bool_]] | None = None
+
+
+_NONE = Near(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
+
+
+def nearest(vectors: Vectors, wanted: Sequence[Wanted], *, least: float) -> list[Near]:
+    """Return each kind of neighbours of all vectors; of equally near ones those closest by.
+
+    Args:
+        vectors: unit vectors.
+        wanted: the kinds.
+        least: the cosine from which on two are neighbours.
+    """
+    found: list[list[Near]] = [[_NONE] for _ in wanted]
+    for sources, targets in _fields(vectors):
+        step = max(1, AT_ONCE // max(1, len(targets)))
+        for start in range(0, len(sources), step):
+            near = _near(vectors, sources[start : start + step], targets, least)
+            for kind, parts in zip(wanted, found, strict=True):
+                parts.append(_first(near, kind))
+    return [
+        _first(Near(*map(np.concatenate, zip(*parts, strict=True))), Wanted(kind.most))
+        for kind, parts in zip(wanted, found, strict=True)
+    ]
+
+
+def _fields(vectors: Vectors) -> Iterator[tuple[Rows, Rows]]:
+    """Yield rows, and the rows among which their neighbours are looked for."""
+    count = len(vectors)
+    if count <= FEW:
+        yield np.arange(count), np.arange(count)
+        return
+    landmarks = vectors[::AROUND]
+    steps = range(0, count, FEW)
+    probed = np.concatenate([_probed(vectors[at : at + FEW], landmarks) for at in steps])
+    members = _grouped(probed[:, 0], len(landmarks))
+    visitors = _grouped(probed.ravel(), len(landmarks))
+    for around, visiting in zip(members, visitors, strict=True):
+        if len(around):
+            yield visiting // PROBED, around
+
+
+def _probed(vectors: Vectors, landmarks: Vectors) -> Rows:
+    """Return the landmarks nearest to each vector, the very nearest first."""
+    closeness = vectors @ landmarks.T
+    chosen = np.argpartition(-closeness, PROBED - 1, axis=1)[:, :PROBED]
+    order = np.argsort(-np.take_along_axis(closeness, chosen, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(chosen, order, axis=1)
+
+
+def _grouped(numbers: Rows, count: int) -> list[Rows]:
+    """Return the places of each number below a count."""
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.searchsorted(numbers[order], np.arange(1, count)))
+
+
+def _near(vectors: Vectors, sources: Rows, targets: Rows, least: float) -> Near:
+    """Return the pairs that are near enough."""
+    cosines = vectors[sources] @ vectors[targets].T
+    cosines[sources[:, np.newaxis] == targets] = -1
+    if np.count_nonzero(cosines >= least) > CROWD * len(sources):
+        _thin(cosines, np.abs(sources[:, np.newaxis] - targets) * (_TIE / len(vectors)))
+    rows, columns = np.nonzero(cosines >= least)
+    return Near(sources[rows], targets[columns], cosines[rows, columns].round(5))
+
+
+def _thin(cosines: Vectors, penalties: NDArray[np.float64]) -> None:
+    """Leave the largest of each row, so that a crowd costs no more than others do."""
+    left_out = np.argpartition(penalties - cosines, CROWD - 1, axis=1)[:, CROWD:]
+    np.put_along_axis(cosines, left_out, -1, axis=1)
+
+
+def _first(near: Near, kind: Wanted) -> Near:
+    """Return the best of each source."""
+    if kind.admits:
+        near = near.chosen(kind.admits(near.sources, near.targets))
+    apart = np.abs(near.sources - near.targets)
+    order = np.lexsort((near.targets, apart, -near.cosines, near.sources))
+    ordered = near.sources[order]
+    places = np.arange(len(order)) - np.searchsorted(ordered, ordered)
+    return near.chosen(order[places < kind.most])
