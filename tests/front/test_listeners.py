@@ -43,7 +43,12 @@ class Listener:
 def listen(memory: Memory) -> Callable[..., Listener]:
     def open_one(door: socket.socket, guard: Guard | None = None) -> Listener:
         doings = Doings(
-            memory=memory, status=dict, post=lambda _: (), schema=dict, stop=lambda: None
+            memory=memory,
+            status=dict,
+            post=lambda _: (),
+            schema=dict,
+            recall=lambda _: b"",
+            stop=lambda: None,
         )
         served = app(doings, McpHttp(McpFront(memory)), guard=guard)
         door.listen()
