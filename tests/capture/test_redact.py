@@ -475,7 +475,7 @@ BODIES = [
         category=SECRET,
         type=SECRET,
         tags=(SECRET,),
-        links=(events.Reference(kind=SECRET, title=SECRET),),
+        links=(events.Reference(kind=SECRET, item=1, hash=SECRET, excerpt=SECRET),),
         metadata=SECRET,
     ),
     events.Revise(
@@ -485,7 +485,7 @@ BODIES = [
         type=SECRET,
         category=SECRET,
         tags=(SECRET,),
-        links=(events.Reference(kind=SECRET, title=SECRET),),
+        links=(events.Reference(kind=SECRET, item=1, hash=SECRET, excerpt=SECRET),),
         metadata=SECRET,
     ),
     events.Approve(item=1),
