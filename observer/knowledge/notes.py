@@ -15,7 +15,7 @@ from observer.errors import BadInput, NotFound, RuleUserOnly
 from observer.events import AnyBody, Approve, Forget, Reference, Remember, Revise, Undo
 from observer.filters import Filters
 from observer.interpret.classify import content_hash
-from observer.interpret.notes import EXPLICIT, note_type, references_of, tags_of
+from observer.interpret.notes import EXPLICIT, layer_of, note_type, references_of, tags_of
 from observer.knowledge.guards import check, check_change, check_rule, metadata_text
 from observer.knowledge.pen import Pen, Record
 from observer.knowledge.places import Place, is_near, place_of, project_of
@@ -259,10 +259,19 @@ class Notes(Shelf):
     def _check_replaced(
         self, reader: Reader, body: Remember, project_id: int | None, author: Author
     ) -> None:
-        """Refuse an agent the place of a rule that a person approved."""
+        """Refuse an agent the place of a rule that a person approved.
+
+        The same words again must not make something else of such a rule, or of what happened.
+        """
         where = Filters(project_id=project_id, owner=body.owner)
-        if body.key and (there := reader.keyed(body.key, where)):
-            check_rule(there, author)
+        if body.key:
+            if there := reader.keyed(body.key, where):
+                check_rule(there, author)
+        elif there := reader.same_content(content_hash(body.content), where):
+            kind = note_type(body.type)
+            layer = body.layer or (there.layer if kind == note_type("") else layer_of(kind))
+            if layer != there.layer or body.title not in {"", there.title}:
+                check_change(there, author)
 
     def _alike(self, body: Remember, project_id: int | None) -> tuple[Similar, ...]:
         """Return other notes that say nearly the same; the one whose place it takes is none."""

@@ -250,3 +250,19 @@ def test_a_note_in_a_new_folder_makes_a_project(notes: Notes, tmp_path: Any) -> 
     folder.mkdir()
     assert notes.remember(Note(content="x"), folder=str(folder)).project == "fresh"
     assert notes.remember(Note(content="y"), folder=str(folder)).project == "fresh"
+
+
+def test_saying_it_again_makes_nothing_else_of_the_past_or_of_a_rule(notes: Notes) -> None:
+    def say(content: str, author: Any = "agent", **fields: Any) -> Item:
+        note = Note(content=content, **fields)
+        return notes.remember(note, project="app", author=author).item
+
+    past, rule = say("We chose JWT", type="decision"), say("No tabs", "person", type="rule")
+    assert say("We chose JWT", tags=("auth",)).layer == "past"
+    for again in ({"layer": "state"}, {"title": "Other"}, {"type": "preference"}):
+        with pytest.raises(PastImmutable):
+            say("We chose JWT", **again)
+    with pytest.raises(RuleUserOnly):
+        say("No tabs", layer="state")
+    assert say("We chose JWT", "person", layer="state").id == past.id
+    assert notes.get(rule.id).approval == "approved"
