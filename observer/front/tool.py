@@ -33,10 +33,14 @@ Schema = dict[str, Any]  # JSON Schema is a document, not a value of ours
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[Result]):
-    """What a tool found: text for a model to read, and the same as a typed result."""
+    """What a tool found: text for a model to read, and the same as a typed result.
+
+    `is_error` marks a refusal whose result says what to do instead.
+    """
 
     text: str
     result: Result
+    is_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def test_an_older_note_from_another_folder_comes_back(
     recent = keep("cookies again", category="shop")
     now = keep("cookies today", category="work/api")
     point(world, 0, old, same_folder, recent, now)
-    point(world, 90, far)
+    point(world, 80, far)
     assert remind(now) == [old.id]
     assert remind(now, Nostalgia(days=0)) == [recent.id, old.id]
     assert remind(now, Nostalgia(days=101)) == []

@@ -65,6 +65,7 @@ class Face:
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)],
             structured_content=msgspec.to_builtins(answer.result),
+            is_error=answer.is_error,
         )
 
     async def list_resources(

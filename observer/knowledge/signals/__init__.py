@@ -24,8 +24,8 @@ from observer.store.interface import Store
 
 __all__ = ["DETECTORS", "Found", "Signal", "Signals", "Status"]
 
-LIGHT = 5_000
-"""Notes in which signals are found within half a second."""
+LIGHT = 1_000
+"""Notes in which signals are found before anybody notices that they are looked for."""
 _BARE = 0.005
 """Share of notes without a meaning that is worth a word."""
 
@@ -61,7 +61,7 @@ class Signals:
         self._pen = pen
         self._lock = threading.Lock()
         self._stamp: tuple[str, int] | None = None
-        self._found = Found()
+        self._found: Found | None = None
 
     def list(self, *, type_: str = "", status: Status = "new") -> Found:
         """Return the signals of a type (all if empty) that are in a status.
@@ -106,13 +106,17 @@ class Signals:
         )
 
     def waiting(self) -> int | None:
-        """Count the new ones, where that takes no time: None where too many notes changed."""
+        """Count the new ones without letting anybody wait.
+
+        Of very many notes, as of when they were last listed; None if they never were.
+        """
         with self._store.read() as reader:
             counts = reader.counts("type", self._filters())
-            is_current = self._stamp == (reader.epoch(), reader.newest_note_change())
-        if not is_current and sum(counts.values()) > LIGHT:
+        is_light = sum(counts.values()) <= LIGHT
+        found = self._detected() if is_light else self._found
+        if found is None:
             return None
-        return len(self.list().signals)
+        return sum(signal.status == "new" for signal in self._known(found).values())
 
     def _known(self, found: Found) -> Mapping[int, Signal]:
         with self._store.read() as reader:
@@ -133,7 +137,7 @@ class Signals:
         with self._lock:
             with self._store.read() as reader:
                 stamp = (reader.epoch(), reader.newest_note_change())
-            if stamp != self._stamp:
+            if self._found is None or stamp != self._stamp:
                 corpus, is_complete = self._corpus()
                 self._found = Found(signals=tuple(detect(corpus)), degraded=_degraded(corpus))
                 self._stamp = stamp if is_complete else None
