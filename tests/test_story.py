@@ -127,7 +127,7 @@ def test_what_a_hook_saw_is_what_an_agent_is_told(
     }  # fmt: skip
     types = [entry["type"] for entry in around["timeline"]]
     assert [t for t in types if t != "summary"] == [
-        "prompt", "file-read", "command", "file-write", "command",
+        "prompt", "file-read", "command", "file-write", "command", "fix",
     ]  # fmt: skip
     (summary,) = found["summaries"]
     assert "cent" in summary["request"]

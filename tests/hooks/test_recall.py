@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from observer import client
+from observer.daemon.listeners import make_run_folder
 from observer.paths import Home
 from observer.spool import Spool
 
@@ -177,7 +178,8 @@ def test_without_arguments_it_is_silent(recall: Recall, arguments: tuple[str, ..
 @contextmanager
 def listening(home: Home, answer: bytes | None) -> Iterator[None]:
     """A daemon that answers so, or never."""
-    home.run.mkdir(parents=True, exist_ok=True)
+    home.root.mkdir(parents=True, exist_ok=True)
+    make_run_folder(home)
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(str(home.socket))
         door.listen()
