@@ -79,10 +79,19 @@ class McpFront:
             self._servers[names] = self._build(names)
         return self._servers[names]
 
-    async def at(self, folder: str) -> None:
-        """Say in which folder the client of the current task works; empty if it did not tell."""
+    async def at(self, folder: str, tools: str = "core") -> None:
+        """Say in which folder the client of the current task works; empty if it did not tell.
+
+        Raises:
+            BadInput: as `server`.
+        """
         self._folder.set(folder)
-        self._house.enter(await anyio.to_thread.run_sync(self._house.rules, folder))
+        self._house.enter(await anyio.to_thread.run_sync(self._told, folder, chosen(tools)))
+
+    def _told(self, folder: str, names: tuple[str, ...]) -> str:
+        """Return what a connection is told beside the guides."""
+        greetings = [TOOLSETS[name].greeting(self._memory) for name in names]
+        return "\n\n".join(filter(None, (*greetings, self._house.rules(folder))))
 
     def _build(self, names: tuple[str, ...]) -> Server[Any]:
         tools = tools_of(names, self._memory, self._folder.get)
@@ -132,7 +141,7 @@ class McpFront:
                 f"this daemon ({__version__}) speaks protocol {PROTOCOL}, not {hello.observer}",
                 hint="restart the MCP server in your editor",
             )
-        await self.at(hello.cwd)
+        await self.at(hello.cwd, hello.tools)
         return self.server(hello.tools)
 
 
@@ -170,5 +179,6 @@ class McpHttp:
         if toolset not in self._managers:
             raise NotFound(f"no toolset {toolset!r}", hint="choose among: " + ", ".join(TOOLSETS))
         headers = dict(scope["headers"])
-        await self._front.at(unquote(headers.get(FOLDER_HEADER, b"").decode("latin-1")))
+        folder = unquote(headers.get(FOLDER_HEADER, b"").decode("latin-1"))
+        await self._front.at(folder, toolset)
         await self._managers[toolset].handle_request(scope, receive, send)

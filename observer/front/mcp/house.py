@@ -28,9 +28,9 @@ class House:
         self._most_chars = most_chars
         self._told: ContextVar[str] = ContextVar("rules", default="")
 
-    def enter(self, rules: str) -> None:
-        """Let these rules hold for the current task."""
-        self._told.set(rules)
+    def enter(self, told: str) -> None:
+        """Let the current task be told this, rules included."""
+        self._told.set(told)
 
     def rules(self, folder: str) -> str:
         """Return the rules that hold in a folder as text, empty if there are none; may block."""
@@ -46,7 +46,7 @@ class House:
         return "\n\n".join([HEADING, *told]) if told else ""
 
     def told(self) -> str:
-        """Return the rules that hold for the current task."""
+        """Return what the current task is told."""
         return self._told.get()
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from observer.errors import BadInput
 from observer.front.tool import Tool
-from observer.front.toolsets import core, story
+from observer.front.toolsets import core, memex, story
 from observer.memory import Memory
 
 Here = Callable[[], str]
@@ -20,15 +20,20 @@ Here = Callable[[], str]
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """A named set of tools; `guide` tells a model when to use which."""
+    """A named set of tools; `guide` tells a model when to use which.
+
+    `greeting` is what each connection is told beside it, empty for nothing; it may block.
+    """
 
     guide: str
     tools: Callable[[Memory, Here], tuple[Tool, ...]]
+    greeting: Callable[[Memory], str] = lambda _: ""
 
 
 TOOLSETS = {
     "core": Toolset(core.GUIDE, lambda memory, here: core.Core(memory, here).tools()),
     "story": Toolset(story.GUIDE, lambda memory, here: story.Story(memory, here).tools()),
+    "memex": Toolset(memex.GUIDE, memex.tools, memex.greeting),
 }
 
 
