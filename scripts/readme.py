@@ -50,12 +50,11 @@ def tools() -> None:
     """Print the tools of every toolset with their parameters."""
     for name, toolset in TOOLSETS.items():
         found = toolset.tools(None, lambda: "")  # type: ignore[arg-type]  # described, not called
-        rows = []
-        for tool in found:
-            schema = msgspec.json.schema(tool.parameters)
-            given = schema["$defs"].popitem()[1] if "$ref" in schema else schema
-            rows.append((f"`{tool.name}`", _parameters(given), _line(tool.description)))
-        print(f"Toolset `{name}`:\n")
+        rows = [
+            (f"`{tool.name}`", _parameters(tool.input_schema), _line(tool.description))
+            for tool in found
+        ]
+        print(f"\nToolset `{name}`:\n")
         table(("tool", "parameters", "when to use it"), rows)
 
 

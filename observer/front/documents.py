@@ -19,6 +19,7 @@ CONTEXT_TOKENS = 2000
 RESUME_SESSIONS = 3
 LISTED_SESSIONS = 10
 CONTEXT, SUMMARY = "observer://project/{handle}/context", "observer://session/{id}/summary"
+ITEM = "observer://item/{id}"
 
 _LABEL = """\
 # Memory of {project} (observer)
@@ -30,6 +31,7 @@ get_observations(ids) and search of the MCP server observer, or `observer show I
 
 """
 _PROJECT, _SESSION = ("observer://project/", "/context"), ("observer://session/", "/summary")
+_ITEM = ("observer://item/", "")
 
 
 class Documents:
@@ -38,6 +40,7 @@ class Documents:
     KINDS = (
         (CONTEXT, "project-context", "What matters in a project: decisions, then recent work."),
         (SUMMARY, "session-summary", "What a session asked, learned, did and left open."),
+        (ITEM, "item", "Everything that is known about one item."),
     )
 
     def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
@@ -62,10 +65,12 @@ class Documents:
         """
         if handle := _between(uri, _PROJECT):
             return self.context(self._memory.project(handle)) or "nothing recorded yet"
+        if handle := _between(uri, _ITEM):
+            return self.item(handle)
         number = _between(uri, _SESSION)
         if number.isascii() and number.isdecimal() and len(number) < 19:
             return self.summary(int(number))
-        raise NotFound(f"no resource {uri!r}", hint=f"there are {CONTEXT} and {SUMMARY}")
+        raise NotFound(f"no resource {uri!r}", hint=f"there are {CONTEXT}, {SUMMARY} and {ITEM}")
 
     def context(
         self,
@@ -123,6 +128,17 @@ class Documents:
             raise NotFound(f"session {session_id} has no summary", hint="list the resources")
         return f"# Session {session_id}\n\n{render.fenced(self._told(item))}\n"
 
+    def item(self, handle: str) -> str:
+        """Return everything that is known about an item as fenced data.
+
+        Raises:
+            NotFound, Ambiguous: the item.
+        """
+        fetched = self._memory.at(self._here()).observations([self._memory.resolve(handle)])
+        if not fetched.items:
+            raise NotFound(f"no item {handle!r}", hint="search for it first")
+        return f"{render.fenced(self._told(fetched.items[0]))}\n"
+
     def resume(self, handle: str) -> str:
         """Return the prompt that asks a model to go on where the last sessions stopped.
 
@@ -166,4 +182,4 @@ def _between(uri: str, ends: tuple[str, str]) -> str:
     start, end = ends
     if not (uri.startswith(start) and uri.endswith(end)):
         return ""
-    return unquote(uri[len(start) : -len(end)])
+    return unquote(uri[len(start) : len(uri) - len(end)])

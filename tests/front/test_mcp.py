@@ -97,16 +97,23 @@ def test_a_sessions_summary_is_a_resource(ask: Any) -> None:
     assert "add JWT login" in result.contents[0].text
 
 
-def test_both_kinds_of_resources_have_a_template(ask: Any) -> None:
+def test_every_kind_of_resource_has_a_template(ask: Any) -> None:
     listed = ask(lambda client: client.list_resource_templates()).resource_templates
     assert [template.uri_template for template in listed] == [
         "observer://project/{handle}/context",
         "observer://session/{id}/summary",
+        "observer://item/{id}",
     ]
 
 
 @pytest.mark.parametrize(
-    "uri", ["observer://session/99/summary", "observer://session/x/summary", "observer://nothing"]
+    "uri",
+    [
+        "observer://session/99/summary",
+        "observer://session/x/summary",
+        "observer://item/99",
+        "observer://nothing",
+    ],
 )
 def test_an_unknown_resource_is_an_error(ask: Any, uri: str) -> None:
     async def refused(client: Client) -> str:
@@ -114,7 +121,7 @@ def test_an_unknown_resource_is_an_error(ask: Any, uri: str) -> None:
             await client.read_resource(uri)
         return error.value.message
 
-    assert re.search("no summary|no resource", ask(refused))
+    assert re.search("no summary|no resource|no item", ask(refused))
 
 
 def test_work_can_be_resumed_by_prompt(ask: Any) -> None:

@@ -83,7 +83,7 @@ class Face:
     async def list_templates(
         self, _context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        """List the two kinds of documents."""
+        """List the kinds of documents."""
         templates = [
             types.ResourceTemplate(
                 uri_template=template, name=name, description=about, mime_type=MARKDOWN

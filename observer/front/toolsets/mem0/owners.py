@@ -1,0 +1,75 @@
+"""Who owns memories: a user, or an agent for itself; and under which name notes keep that.
+
+A user's memories are the personal notes of that name, so that what the person of this machine
+notes elsewhere is theirs here too. A user and an agent of one name are two owners.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from observer.errors import BadInput
+from observer.interpret.notes import tags_of
+from observer.model import Item
+
+_AGENT, _USER = "agent:", "user:"
+
+
+class Owner(NamedTuple):
+    """One owner; `agent` narrows a user's memories to those told through that agent."""
+
+    kind: Literal["user", "agent"]
+    name: str
+    agent: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+    @property
+    def key(self) -> str:
+        """The owner's name in notes, different for every kind and name."""
+        if self.kind == "agent":
+            return _AGENT + self.name
+        return _USER + self.name if self.name.startswith((_AGENT, _USER)) else self.name
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of memories that an agent told for a user.
+
+        Raises:
+            BadInput: no tag can hold the agent's name.
+        """
+        if not self.agent:
+            return ()
+        tag = (_AGENT + self.agent).lower()
+        if tags_of([tag]) != (tag,):
+            raise BadInput(
+                f"agent_id {self.agent[:40]!r} cannot be kept beside a user_id",
+                hint="use one line of at most 50 characters",
+            )
+        return (tag,)
+
+
+def owner(user_id: str, agent_id: str, *, otherwise: str) -> Owner:
+    """Return who is meant: the user, else the agent, else the user of the name given last."""
+    if user_id:
+        return Owner("user", user_id, agent_id)
+    return Owner("agent", agent_id) if agent_id else Owner("user", otherwise)
+
+
+def named(user_id: str, agent_id: str) -> Owner:
+    """Return who is meant.
+
+    Raises:
+        BadInput: nobody is named.
+    """
+    if not (user_id or agent_id):
+        raise BadInput("user_id or agent_id is required", hint="name whose memories are meant")
+    return owner(user_id, agent_id, otherwise="")
+
+
+def owner_of(item: Item, agent: str = "") -> Owner:
+    """Return who owns a personal note; `agent` is who told it."""
+    if item.owner.startswith(_AGENT):
+        return Owner("agent", item.owner.removeprefix(_AGENT))
+    return Owner("user", item.owner.removeprefix(_USER), agent)

@@ -1,0 +1,145 @@
+"""A memory as mem0's clients know it: its id, its fields, and what became of it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from msgspec import UNSET, UnsetType
+
+from observer.errors import NotFound
+from observer.front.noting import metadata_of
+from observer.front.standing import labels
+from observer.front.tool import Row
+from observer.front.toolsets.mem0.owners import Owner, owner_of
+from observer.knowledge import Notes
+from observer.model import Item, iso
+
+AGENT = "agent_id"
+"""The field of a memory's metadata that says which agent told it for a user."""
+
+_ID = re.compile(
+    r"(?:mem_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})"
+)
+
+
+class Memory(Row):
+    """A memory; `score` is 0 to 1, comparable within one answer.
+
+    `said_of_it` tells what speaks against it: suspicious, out of date, superseded.
+    """
+
+    id: str
+    memory: str
+    user_id: str | None
+    agent_id: str | None
+    metadata: dict[str, Any] | None  # the author's own JSON
+    created_at: str
+    updated_at: str | None
+    score: float | UnsetType = UNSET
+    said_of_it: list[str] | UnsetType = UNSET
+
+
+class Event(Row):
+    """What became of one memory: ADD, UPDATE, DELETE, or NOOP where it was known already."""
+
+    id: str
+    memory: str
+    event: str
+
+
+class Near(Row):
+    """Another memory that says nearly the same; prefer to update it."""
+
+    id: str
+    memory: str
+    score: float
+
+
+class Added(Row):
+    """Result of `add_memory`, in the order of what was told."""
+
+    message: str
+    results: list[Event]
+    similar: list[Near] | UnsetType = UNSET
+
+
+class Found(Row):
+    """Result of `search_memories`, best first, and of `get_all_memories`, newest first."""
+
+    results: list[Memory]
+    left_out: int | UnsetType = UNSET
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+class Changed(Row):
+    """Result of what changes or deletes memories; `count` is how many."""
+
+    message: str
+    count: int
+
+
+def memory_id(item: Item) -> str:
+    """Return the id under which clients know a memory."""
+    return "mem_" + item.uuid.replace("-", "")
+
+
+def uuid_of(memory: str) -> str:
+    """Return the uuid that an id means.
+
+    Raises:
+        NotFound: no memory has such an id.
+    """
+    parts = _ID.fullmatch(memory.strip().lower())
+    if parts is None:
+        raise missing(memory)
+    return "-".join(parts.groups())
+
+
+def missing(memory: str) -> NotFound:
+    """Return the error that there is no such memory."""
+    return NotFound("Memory not found", hint=f"No memory exists with ID {memory[:80]}")
+
+
+def own(notes: Notes, memory: str) -> Item:
+    """Return one of an owner's own memories.
+
+    Raises:
+        NotFound: it is none, or no more.
+    """
+    try:
+        item = notes.get(uuid_of(memory))
+    except NotFound:
+        raise missing(memory) from None
+    if item.scope != "personal" or item.kind != "note":
+        raise missing(memory)
+    return item
+
+
+def agent_of(item: Item) -> str:
+    """Return the agent that told a user's memory, empty if none did."""
+    agent = metadata_of(item).get(AGENT)
+    return agent if isinstance(agent, str) else ""
+
+
+def shown(item: Item, *, score: float | UnsetType = UNSET) -> Memory:
+    """Return a memory in full."""
+    whose: Owner = owner_of(item, agent_of(item))
+    told = {name: value for name, value in metadata_of(item).items() if name != AGENT}
+    return Memory(
+        id=memory_id(item),
+        memory=item.narrative,
+        user_id=whose.name if whose.kind == "user" else None,
+        agent_id=(whose.agent if whose.kind == "user" else whose.name) or None,
+        metadata=told or None,
+        created_at=second(item.created_ms),
+        updated_at=second(item.updated_ms) if item.updated_ms > item.created_ms else None,
+        score=score,
+        said_of_it=labels(item) or UNSET,
+    )
+
+
+def second(at_ms: int) -> str:
+    """Return a time to the second, e.g. ``2025-10-15T10:30:00Z``."""
+    return iso(at_ms)[:19] + "Z"
