@@ -82,6 +82,25 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             )
         ),
     ] = ""
+    flashback_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500, description="Days after which a note may come back as a flashback."),
+    ] = 90
+    flashback_distance: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=2,
+            description=(
+                "How far a flashback may be from the note at hand: 0 is the same, lower is "
+                "stricter."
+            ),
+        ),
+    ] = 0.4
+    flashback_limit: Annotated[
+        int,
+        Meta(ge=0, le=20, description="Most flashbacks at a time; 0 means none."),
+    ] = 3
     recall_hooks: Annotated[
         bool,
         Meta(

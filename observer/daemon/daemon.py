@@ -48,6 +48,7 @@ from observer.embed.late import LateModel
 from observer.errors import StoreUnavailable
 from observer.events import Event
 from observer.front.http import Doings, Guard, app
+from observer.knowledge import Nostalgia
 from observer.memory import Memory
 from observer.memory.opening import index_for
 from observer.model import Receipt
@@ -145,6 +146,11 @@ class Daemon:
             encode=model.encode,
             record=self._record,
             feedback=feedback,
+            nostalgia=Nostalgia(
+                days=self._settings.flashback_days,
+                distance=self._settings.flashback_distance,
+                limit=self._settings.flashback_limit,
+            ),
         )
 
     async def live(self, http_door: socket.socket, mcp_door: socket.socket) -> int:

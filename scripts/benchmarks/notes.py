@@ -1,4 +1,7 @@
-"""How long it takes to remember, near-duplicate check included, where 100,000 notes are kept."""
+"""How long it takes to remember, near-duplicate check included, where 100,000 notes are kept.
+
+And to find the signals in them: arcs, stale notes, bursts of tags, links to nothing.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,9 @@ WORDS = range(8, 45)
 PROJECT = 2
 REMEMBER = (Aim(percent=50, most=10.0),)
 FOUND = Aim(least=0.95)
+SIGNALS = (Aim(most=30.0),)
+SPAN_MS = 2 * 365 * 86_400_000
+SUBJECTS = 50
 
 
 def run(options: Options) -> Iterator[Figure]:
@@ -43,7 +49,8 @@ def run(options: Options) -> Iterator[Figure]:
         texts = [_text(rng, words) for _ in range(count)]
         begun = time.perf_counter()
         for start in range(0, count, 500):
-            pipeline.ingest([_event(text) for text in texts[start : start + 500]], PROJECT)
+            some = [_event(rng, text) for text in texts[start : start + 500]]
+            pipeline.ingest(some, PROJECT)
         yield Figure("notes stored", [count / (time.perf_counter() - begun)], " notes/s")
         memory.search("warm")
         rounds = options.rounds(ASKED)
@@ -56,6 +63,9 @@ def run(options: Options) -> Iterator[Figure]:
         others = [_reworded(rng, text) for text in rng.sample(texts, rounds)]
         warned = [bool(memory.notes.similar(text, project_id=PROJECT)) for text in others]
         yield Figure("near-duplicates warned of", [sum(warned) / len(warned)], "", (FOUND,))
+        took_s, found = _detected(memory)
+        yield Figure(f"signals in {count:,} notes", [took_s], " s", SIGNALS, f"{found:,} found")
+        yield Figure("  where nothing has changed", [_detected(memory)[0] * 1000], " ms")
     finally:
         close()
 
@@ -75,6 +85,13 @@ def _checked(memory: Memory, text: str) -> float:
     return (time.perf_counter() - begun) * 1000
 
 
+def _detected(memory: Memory) -> tuple[float, int]:
+    """Return how long finding the signals took, in seconds, and how many there are."""
+    begun = time.perf_counter()
+    found = memory.signals.list().signals
+    return time.perf_counter() - begun, len(found)
+
+
 def _text(rng: random.Random, words: Sequence[str]) -> str:
     """Return a piece of real text: neighbouring words, none of which looks like a secret."""
     start = rng.randrange(len(words) - WORDS.stop)
@@ -90,9 +107,19 @@ def _reworded(rng: random.Random, text: str) -> str:
     return " ".join(words)
 
 
-def _event(content: str) -> Event:
-    name = f"note-{hash(content):x}-{time.perf_counter_ns()}"
-    return Event(id=name, at_ms=now_ms(), client="bench", body=Remember(content=content))
+def _event(rng: random.Random, content: str) -> Event:
+    """Return that something was remembered on some day of two years, about some subject."""
+    subject = f"s{rng.randrange(SUBJECTS)}"
+    return Event(
+        id=f"note-{hash(content):x}-{time.perf_counter_ns()}",
+        at_ms=now_ms() - rng.randrange(SPAN_MS),
+        client="bench",
+        body=Remember(
+            content=f"{content} [[{subject}]]",
+            type=rng.choice(("fact", "decision")),
+            tags=(subject,),
+        ),
+    )
 
 
 def _opened(folder: Path):  # noqa: ANN202 - three parts of one thing
