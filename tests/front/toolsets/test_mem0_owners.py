@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from observer.errors import NotFound, ObserverError
+from observer.errors import BadInput, NotFound, ObserverError
 from observer.front.toolsets.mem0 import Mem0, rows
 from observer.front.toolsets.mem0.owners import Owner, owner_of
+from observer.interpret.notes import tags_of
 from observer.memory import Memory
 from observer.model import Item
 
@@ -92,6 +93,17 @@ def test_the_same_words_are_stored_once_for_each_owner(run: Run) -> None:
     assert first == again != add(run, "tea", user_id="eve")
     told = run("add_memory", messages=[{"role": "user", "content": "tea"}], user_id="bob")
     assert told.message == "Added 0 memories for user bob, 1 known already"
+
+
+@given(st.text(max_size=60))
+@example("İ" * 40)
+@example("a: b")
+def test_the_tag_of_an_agent_is_stored_as_it_is(agent: str) -> None:
+    try:
+        tags = Owner("user", "ana", agent).tags
+    except BadInput:
+        return
+    assert tags_of(tags) == tags
 
 
 names = st.sampled_from(["bob", "BOB", "user:bob", "agent:bob", "user:user:bob", "agent:agent:bob"])

@@ -9,8 +9,10 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from observer.errors import BadInput
-from observer.interpret.notes import tags_of
 from observer.model import Item
+
+TAG_CHARS = 60
+"""A longer tag is cut, and two agents could be one."""
 
 _AGENT, _USER = "agent:", "user:"
 
@@ -41,11 +43,11 @@ class Owner(NamedTuple):
         """
         if not self.agent:
             return ()
-        tag = (_AGENT + self.agent).lower()
-        if tags_of([tag]) != (tag,):
+        tag = _AGENT + self.agent.lower()
+        if len(tag) > TAG_CHARS or not tag.isprintable() or " ".join(tag.split()) != tag:
             raise BadInput(
                 f"agent_id {self.agent[:40]!r} cannot be kept beside a user_id",
-                hint="use one line of at most 50 characters",
+                hint=f"use one line of at most {TAG_CHARS - len(_AGENT)} characters",
             )
         return (tag,)
 
