@@ -116,7 +116,7 @@ class SynthesisTools:
         limit: Annotated[int, Meta(ge=1, le=200, description="Most signals.")] = LISTED,
     ) -> Answer[FoundAll]:
         """List patterns that nobody has written down: hidden_arc (notes over a long time about one
-        thing, hardly linked), stale_state (newer records contradict or outdate it), tag_burst (a
+        thing, hardly linked), stale_state (several newer records are about the same), tag_burst (a
         tag is back after a long silence), dangling_link (no note has that title).
 
         Use it when the user asks what threads are in the notes, what is not synthesized yet, or
