@@ -41,6 +41,7 @@ COMMANDS = {
     "install": "installing",
     "uninstall": "installing",
     "snippets": "installing",
+    "tools": "offered",
     "mcp": "serving",
     "config": "settings",
     "model": "model",

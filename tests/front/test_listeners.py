@@ -20,6 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from observer.front.http import Doings, Guard, app
 from observer.front.mcp import McpFront, McpHttp
+from observer.front.toolsets import TOOLSETS, tools_of
 from observer.memory import Memory
 
 TOKEN = "not-a-" + "real-token"
@@ -55,6 +56,30 @@ def listen(memory: Memory) -> Callable[..., Listener]:
         return Listener(served, door)
 
     return open_one
+
+
+def names_at(port: int, path: str) -> list[str]:
+    async def ask() -> Any:
+        headers = {"authorization": f"Bearer {TOKEN}"}
+        url = f"http://127.0.0.1:{port}{path}"
+        async with (
+            asyncio.timeout(30),
+            httpx2.AsyncClient(headers=headers) as web,
+            Client(streamable_http_client(url, http_client=web)) as client,
+        ):
+            return await client.list_tools()
+
+    return [tool.name for tool in asyncio.run(ask()).tools]
+
+
+@pytest.mark.parametrize("toolset", TOOLSETS)
+def test_every_toolset_has_an_address(
+    listen: Callable[..., Listener], memory: Memory, toolset: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        port = door.getsockname()[1]
+        with closing(listen(door, Guard(token=TOKEN, port=port))):
+            assert names_at(port, f"/mcp/{toolset}") == list(tools_of((toolset,), memory, str))
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28", "auto"])

@@ -1,0 +1,46 @@
+"""`observer tools`: what may be offered to an agent, and at what price."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from observer.front.toolsets import TOOLSETS
+
+Run = Callable[..., Any]
+
+
+def test_all_toolsets_are_listed_with_what_each_tool_costs(run: Run) -> None:
+    listed = run("tools", "--json").json
+    assert [each["toolset"] for each in listed] == list(TOOLSETS)
+    for each in listed:
+        costs = [tool["tokens"] for tool in each["tools"]]
+        assert min(costs) > 20
+        assert each["tokens"] == sum(costs) + -(-len(each["guide"]) // 4)
+
+
+def test_a_table_has_a_line_for_each_toolset_and_tool(run: Run) -> None:
+    lines = run("tools", "core").out.splitlines()
+    assert lines[0].split("\t") == ["toolset", "tool", "tokens", "what for"]
+    assert lines[1].startswith("core\t(5 in all)\t")
+    assert lines[2].startswith("core\tsearch\t")
+
+
+def test_of_a_choice_the_sum_is_told(run: Run) -> None:
+    costs = {each["toolset"]: each["tokens"] for each in run("tools", "--json").json}
+    assert f"{costs['core'] + costs['mem0']:,} tokens in all" in run("tools", "core,mem0").err
+
+
+@pytest.mark.parametrize(
+    ("choice", "reason"),
+    [
+        pytest.param("core,chatgpt", "'core' and 'chatgpt' both have a tool 'search'", id="twice"),
+        pytest.param("core,x", "no toolset 'x'", id="unknown"),
+    ],
+)
+def test_a_choice_that_cannot_be_is_refused(run: Run, choice: str, reason: str) -> None:
+    ran = run("tools", choice)
+    assert ran.code == 2
+    assert reason in ran.err
