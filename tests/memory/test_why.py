@@ -151,9 +151,10 @@ def test_a_line_leads_to_its_commit_session_and_prompt(work: Work, told: Told) -
     assert ids(change, "edits") == [told.edited]
 
 
-def test_what_was_checked_is_told(work: Work, told: Told) -> None:
+def test_what_was_tried_and_checked_is_told(work: Work, told: Told) -> None:
     (change,) = work.why("auth.py:5").changes
     assert ids(change, "checks") == [told.red, told.green]
+    assert [item.type for item in change.tried] == ["fix"]
 
 
 def test_a_line_that_stayed_leads_to_the_session_that_made_it(work: Work, told: Told) -> None:
