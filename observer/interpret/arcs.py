@@ -91,7 +91,7 @@ def _still_linked(known: Story, made: Item, items: Items) -> Step:
 def _write(known: Story, recorded: Recorded, body: FileWrite, made: Item) -> Step:
     if body.error:
         return known, ()
-    where, gist = where_of(recorded), gist_of(recorded, body)
+    where, gist = where_of(recorded), gist_of(recorded)
     path = relative(body.path, where.root, where.cwd)
     is_gone = body.operation == "delete"
     taken = undoing.by_write(known, recorded.root, path, gist.marks.edits, is_gone=is_gone)
@@ -170,7 +170,7 @@ def _checkout(known: Story, recorded: Recorded, body: Checkout, _made: Item) -> 
 
 
 def _command(known: Story, recorded: Recorded, body: Command, made: Item) -> Step:
-    verdict = gist_of(recorded, body).verdict
+    verdict = gist_of(recorded).verdict
     after, undone = undoing.by_command(known, recorded, body, made, is_ok=verdict.ok is not False)
     after = replace(after, is_told=False) if after.is_told else after
     if story.is_aside(after, recorded.root):

@@ -107,7 +107,7 @@ def _step(before: State, recorded: Recorded) -> tuple[State, Items]:
 
 def _write(before: State, recorded: Recorded, body: FileWrite) -> tuple[State, Items]:
     after = _superseded(before, body)
-    change = gist_of(recorded, body).change
+    change = gist_of(recorded).change
     return _one(bursts.write(after, recorded, body, change, files.chars_of(body)))
 
 
@@ -116,7 +116,7 @@ def _read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Ite
 
 
 def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, Items]:
-    verdict = gist_of(recorded, body).verdict
+    verdict = gist_of(recorded).verdict
     after = _superseded(before, body)
     for act, _ in gitline.acts_of(recorded, body, is_ok=verdict.ok is not False):
         if act.deed in ("restore", "reset", "clean"):
@@ -131,13 +131,13 @@ def _delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[St
 def _search(before: State, recorded: Recorded, body: Search) -> tuple[State, Items]:
     after = _superseded(before, body)
     after = replace(after, searches=state.added(after.searches, body.query))
-    return after, _plain(recorded, body)
+    return after, _plain(recorded)
 
 
 def _tool_use(before: State, recorded: Recorded, body: ToolUse) -> tuple[State, Items]:
     after, listed = _superseded(before, body), todos.read(body)
     if listed is None:
-        return after, _plain(recorded, body)
+        return after, _plain(recorded)
     return _one(bursts.todo(after, recorded, listed))
 
 
@@ -145,7 +145,7 @@ def _prompt(before: State, recorded: Recorded, body: Prompt) -> tuple[State, Ite
     # The first are the request; the newest would rename the session as it grows.
     is_full = len(before.prompts) >= state.PROMPTS
     prompts = before.prompts if is_full else state.added(before.prompts, body.text)
-    return replace(state.closed(before), prompts=prompts, plans=()), _plain(recorded, body)
+    return replace(state.closed(before), prompts=prompts, plans=()), _plain(recorded)
 
 
 def _reply(before: State, _recorded: Recorded, body: Reply) -> tuple[State, Items]:
@@ -162,8 +162,8 @@ def _intent(before: State, recorded: Recorded, body: Intent) -> tuple[State, Ite
     return state.intended(before, intents.pending(recorded, body)), ()
 
 
-def _outcome(before: State, recorded: Recorded, body: Outcome) -> tuple[State, Items]:
-    return before, _plain(recorded, body)
+def _outcome(before: State, recorded: Recorded, _body: Outcome) -> tuple[State, Items]:
+    return before, _plain(recorded)
 
 
 def _result(before: State, whole: Completed) -> tuple[State, Items]:
@@ -176,19 +176,19 @@ def _result(before: State, whole: Completed) -> tuple[State, Items]:
 
 
 def _commit(before: State, recorded: Recorded, body: Commit) -> tuple[State, Items]:
-    items = _plain(recorded, body)
+    items = _plain(recorded)
     paths = [path for made in items for path in made.files_modified]
     said = f"{one_line(body.subject, 200)} ({one_line(body.hash, 64)[:10]})"
     return state.committed(state.closed(before), said, paths), items
 
 
-def _closing(before: State, recorded: Recorded, body: Checkout | Rewrite) -> tuple[State, Items]:
-    return state.closed(before), _plain(recorded, body)
+def _closing(before: State, recorded: Recorded, _body: Checkout | Rewrite) -> tuple[State, Items]:
+    return state.closed(before), _plain(recorded)
 
 
 def _custom(before: State, recorded: Recorded, body: Custom) -> tuple[State, Items]:
     said = f"{body.name}: {first_line(body.text, 200)}".removesuffix(": ")
-    return replace(before, customs=state.added(before.customs, said)), _plain(recorded, body)
+    return replace(before, customs=state.added(before.customs, said)), _plain(recorded)
 
 
 def _compaction(before: State, _recorded: Recorded, body: Compaction) -> tuple[State, Items]:
@@ -231,8 +231,8 @@ def _superseded(before: State, body: intents.Asked) -> State:
     return state.settled(before, pending) if pending else before
 
 
-def _plain(recorded: Recorded, body: AnyBody) -> Items:
-    told = gist_of(recorded, body).told
+def _plain(recorded: Recorded) -> Items:
+    told = gist_of(recorded).told
     return (item(told, recorded),) if told else ()
 
 

@@ -40,15 +40,14 @@ def foretold(recorded: Recorded) -> Foretold:
     """Return an event with its gist, which all who look at it then share."""
     if isinstance(recorded, Foretold) and recorded.gist:
         return recorded
-    made = gist(recorded.event.body, where_of(recorded))
-    return Foretold(**asdict(recorded) | {"gist": made})
+    return Foretold(**asdict(recorded) | {"gist": gist_of(recorded)})
 
 
-def gist_of(recorded: Recorded, body: AnyBody) -> Gist:
-    """Return the gist of an event's body, or of another that was made from it."""
-    if isinstance(recorded, Foretold) and recorded.gist and body is recorded.event.body:
+def gist_of(recorded: Recorded) -> Gist:
+    """Return the gist that an event came with, or make it."""
+    if isinstance(recorded, Foretold) and recorded.gist:
         return recorded.gist
-    return gist(body, where_of(recorded))
+    return gist(recorded.event.body, where_of(recorded))
 
 
 def gist(body: AnyBody, where: Where) -> Gist:

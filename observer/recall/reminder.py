@@ -58,13 +58,6 @@ class Reminder(Value):
         """Whether it is worth an interruption."""
         return bool(self.fixes or self.rejected or self.notes) or self.times >= OFTEN
 
-    @property
-    def ids(self) -> tuple[int, ...]:
-        """The items that it names, each once."""
-        last = (self.last,) if self.last else ()
-        named = (*self.fixes, *self.rejected, *last, *self.notes)
-        return tuple(dict.fromkeys(item.id for item in named))
-
 
 def remind(
     sources: Sources, event: Event, here: Filters, *, session_id: int | None, now_ms: int

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from observer.filters import Filters
 from observer.index.arrays import Saved
 from observer.index.making import facts_of, loaded, merged, segment
 from observer.index.segment import LENGTH_SHARE, SATURATION, WEIGHTS, Segment
@@ -224,6 +225,7 @@ def test_vectors_of_another_model_do_not_count(
     assert near(other, a_vector(1)) == {}
     meaning = np.ones(DIMENSIONS, np.float32)
     assert other.cosines(np.array([0]), meaning).tolist() == [0.0]
+    assert other.meanings(other.masks(Filters()))[0].tolist() == []
 
 
 @pytest.mark.parametrize("vector", [b"", b"\x01" * (DIMENSIONS - 1), bytes(DIMENSIONS)])

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+from observer.errors import Ambiguous, NotFound
+from observer.model import Project, Session
+from observer.recall.handles import named, session_id
+from observer.store.sqlite import SqliteStore
+
+SHOP = Project(
+    id=2,
+    uuid="u-2",
+    name="shop",
+    roots=("/home/ana/shop",),
+    remotes=("example.org/ana/shop",),
+    earlier_names=("store",),
+)
+INNER = Project(id=3, uuid="u-3", name="Shop", roots=("/home/ana/shop/api",))
+OTHER = Project(id=4, uuid="u-4", name="other")
+TWIN = Project(id=5, uuid="u-5", name="other", roots=("/srv/other",))
+ALL = (SHOP, INNER, OTHER, TWIN)
+
+
+@pytest.mark.parametrize(
+    ("handle", "project"),
+    [
+        ("u-2", SHOP),
+        ("/home/ana/shop", SHOP),
+        ("example.org/ana/shop", SHOP),
+        ("shop", SHOP),
+        ("Shop", INNER),
+        ("store", SHOP),
+        ("/home/ana/shop/src/cart.py", SHOP),
+        ("/home/ana/shop/api/main.py", INNER),
+    ],
+)
+def test_a_handle_means_one_project(handle: str, project: Project) -> None:
+    assert named(ALL, handle) == project
+
+
+def test_of_two_with_one_name_the_exact_handles_are_told() -> None:
+    with pytest.raises(Ambiguous) as refused:
+        named(ALL, "other")
+    assert refused.value.hint == "use one of these: u-4, /srv/other"
+
+
+@pytest.mark.parametrize("handle", ["", "nothing", "/elsewhere", "home/ana/shop/src"])
+def test_what_means_none_is_refused(handle: str) -> None:
+    with pytest.raises(NotFound, match="no project"):
+        named(ALL, handle)
+
+
+@pytest.fixture
+def sessions(store: SqliteStore) -> SqliteStore:
+    with store.write() as writer:
+        writer.put_session(Session(id=8, external="abc", client="kiro", project_id=2))
+        writer.put_session(Session(id=12, external="8", client="kiro", project_id=2))
+    return store
+
+
+@pytest.mark.parametrize(("handle", "session"), [("", None), ("abc", 8), ("8", 12), ("12", 12)])
+def test_a_session_is_named_by_its_client_first(
+    sessions: SqliteStore, handle: str, session: int | None
+) -> None:
+    with sessions.read() as reader:
+        assert session_id(reader, handle) == session
+
+
+@pytest.mark.parametrize("handle", ["abcd", "99", "9" * 40, "\u0662"])
+def test_a_session_that_nobody_knows_is_refused(sessions: SqliteStore, handle: str) -> None:
+    with sessions.read() as reader, pytest.raises(NotFound, match="no session"):
+        session_id(reader, handle)
