@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "observer"
@@ -96,8 +95,13 @@ def part_of(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imports_of(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -108,7 +112,19 @@ def is_under(module: str, homes: tuple[str, ...]) -> bool:
     return any(module == home or module.startswith(home + ".") for home in homes)
 
 
-every_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
+def every_module(holds: Callable[[Path], None]) -> Callable[[], None]:
+    """Make one test of a rule for all modules; a test for each costs a minute."""
+
+    def test() -> None:
+        broken = []
+        for path in MODULES:
+            try:
+                holds(path)
+            except AssertionError as error:
+                broken.append(f"{name_of(path)}: {error}")
+        assert not broken, "\n".join(broken)
+
+    return test
 
 
 @every_module
@@ -142,8 +158,7 @@ def test_the_pure_floors_touch_nothing(path: Path) -> None:
 def test_sql_stands_only_in_the_store(path: Path) -> None:
     if is_under(name_of(path), ("observer.store",)):
         return
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)]
+    texts = [node.value for node in nodes_of(path) if isinstance(node, ast.Constant)]
     statements = ("SELECT ", "INSERT INTO ", "DELETE FROM ", "UPDATE ", "CREATE TABLE ", "PRAGMA ")
     assert [t for t in texts if isinstance(t, str) and t.startswith(statements)] == []
 
@@ -163,8 +178,7 @@ def test_a_module_fits_in_a_head(path: Path) -> None:
 
 @every_module
 def test_a_function_fits_on_a_screen(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             documented = isinstance(node.body[0], ast.Expr)
             first = node.body[1 if documented and len(node.body) > 1 else 0]
