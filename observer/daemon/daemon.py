@@ -51,6 +51,7 @@ from observer.front.http import Doings, Guard, app
 from observer.knowledge import Nostalgia
 from observer.memory import Memory
 from observer.memory.opening import index_for
+from observer.memory.values import Extracted
 from observer.model import Receipt
 from observer.paths import Home
 from observer.pipeline import Pipeline
@@ -151,6 +152,7 @@ class Daemon:
                 distance=self._settings.flashback_distance,
                 limit=self._settings.flashback_limit,
             ),
+            extract=self._extract,
         )
 
     async def live(self, http_door: socket.socket, mcp_door: socket.socket) -> int:
@@ -246,6 +248,10 @@ class Daemon:
         touched = {receipt.project_id for receipt in receipts}
         self._loop.call_soon_threadsafe(self._stored, touched)
         return receipts
+
+    def _extract(self, said: Sequence[str]) -> Extracted:
+        """Ask the language model for a front; called in its threads, and may take a minute."""
+        return self._llm.extract(said)
 
     def _fetched(self) -> None:
         """Have it written that items were fetched; called in any thread."""

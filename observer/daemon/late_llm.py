@@ -7,14 +7,15 @@ a task that sleeps.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from observer.config import Settings
 from observer.daemon.health import Health
 from observer.daemon.status import LlmStatus, llm_status
 from observer.daemon.writer import WriterThread
-from observer.errors import ConfigInvalid
+from observer.errors import ConfigInvalid, DaemonUnavailable
+from observer.memory.values import Extracted, no_model
 from observer.paths import Home
 from observer.pipeline import Pipeline
 from observer.spool import Spool
@@ -22,7 +23,11 @@ from observer.store.interface import Store
 
 if TYPE_CHECKING:
     from observer.daemon.enriching import Enriching
+    from observer.daemon.extracting import Extracting
     from observer.llm.client import Client
+
+MOST_WAIT_S = 70.0
+"""Longer than any answer that is waited for; only a daemon on its way out lets it pass."""
 
 
 class Parts(NamedTuple):
@@ -44,6 +49,8 @@ class LateLlm:
         self._settings = settings
         self._parts = parts
         self._enriching: Enriching | None = None
+        self._extracting: Extracting | None = None
+        self._loop = asyncio.get_running_loop()
 
     def touch(self, projects: Iterable[int | None]) -> None:
         """Say that something was stored in these projects."""
@@ -61,6 +68,21 @@ class LateLlm:
         status = llm_status(self._settings, self._parts.store)
         return self._enriching.status(status) if self._enriching else status
 
+    def extract(self, said: Sequence[str]) -> Extracted:
+        """Return what of a conversation is worth keeping; blocks, so not for the loop's thread.
+
+        Raises:
+            ConfigInvalid: no model is configured.
+            DaemonUnavailable: it cannot be asked yet, or never; the status tells why.
+            AskFailed, BadInput: as `Extracting.extracted`.
+        """
+        if not self._settings.llm_url:
+            return no_model(said)
+        if self._extracting is None:
+            raise DaemonUnavailable("the language model cannot be asked", hint="see: observer llm")
+        asking = self._extracting.extracted(said)
+        return asyncio.run_coroutine_threadsafe(asking, self._loop).result(MOST_WAIT_S)
+
     async def keep_enriching(self, *, after: asyncio.Event) -> None:
         """Ask, until cancelled, if the settings name a model and can be used.
 
@@ -70,19 +92,28 @@ class LateLlm:
         if self._settings.llm_url:
             await after.wait()
             try:
-                enriching, client = await asyncio.to_thread(self._made)
+                made = await asyncio.to_thread(self._made)
             except ConfigInvalid as error:
                 self._parts.health.degrade("llm", str(error))
             else:
-                self._enriching = enriching
-                async with client:
-                    await enriching.keep_enriching(client)
+                await self._keep(*made)
         await asyncio.Event().wait()
 
-    def _made(self) -> tuple[Enriching, Client]:
+    async def _keep(self, patient: Client, hasty: Client) -> None:
+        """Ask with two clients: one that has time, one for somebody who waits."""
         from observer.daemon.enriching import Enriching  # noqa: PLC0415 - 20 MB, for few
+        from observer.daemon.extracting import Extracting  # noqa: PLC0415 - as above
+
+        model, daily_tokens = self._settings.llm_model, self._settings.llm_daily_tokens
+        async with patient, hasty:
+            self._extracting = Extracting(model, hasty, self._parts, daily_tokens)
+            self._enriching = Enriching(model, self._parts, daily_tokens)
+            await self._enriching.keep_enriching(patient)
+
+    def _made(self) -> tuple[Client, Client]:
+        from observer.daemon.extracting import WAIT_S  # noqa: PLC0415 - 20 MB, for few
         from observer.llm.client import Client  # noqa: PLC0415 - as above
         from observer.llm.endpoint import endpoint  # noqa: PLC0415 - as above
 
         found = endpoint(self._settings, self._home)
-        return Enriching(found.model, self._parts, self._settings.llm_daily_tokens), Client(found)
+        return Client(found), Client(found, wait_s=WAIT_S)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -10,6 +11,8 @@ from msgspec import Meta
 from observer.errors import BadInput
 from observer.events import Enriched
 from observer.model import Item
+
+T = TypeVar("T")
 
 _HINT = "small models often cannot write JSON; choose a larger one"
 _Text = Annotated[str, Meta(max_length=4_000)]
@@ -26,7 +29,14 @@ class Answer(msgspec.Struct, frozen=True):
     concepts: _Said = ""
 
 
+class Facts(msgspec.Struct, frozen=True):
+    """What was found worth keeping."""
+
+    facts: Annotated[list[_Text], Meta(max_length=50)]
+
+
 _decode = msgspec.json.Decoder(Answer).decode
+_decode_facts = msgspec.json.Decoder(Facts).decode
 
 
 def enriched(item: Item, text: str, *, model: str) -> Enriched:
@@ -35,10 +45,7 @@ def enriched(item: Item, text: str, *, model: str) -> Enriched:
     Raises:
         BadInput: it is not the JSON object that was asked for, is too long, or says nothing.
     """
-    try:
-        answer = _decode(_object_in(text).encode())
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        raise BadInput(f"the answer is not what was asked for: {error}", hint=_HINT) from error
+    answer = _decoded(text, _decode)
     narrative = _joined(answer.narrative)
     if not narrative:
         raise BadInput("the answer says nothing", hint=_HINT)
@@ -51,6 +58,23 @@ def enriched(item: Item, text: str, *, model: str) -> Enriched:
         next_steps=_joined(answer.next_steps),
         concepts=tuple(_listed(answer.concepts)),
     )
+
+
+def facts(text: str) -> tuple[str, ...]:
+    """Return what an answer finds worth keeping, each fact once.
+
+    Raises:
+        BadInput: it is not the JSON object that was asked for, or is too long.
+    """
+    found = (" ".join(fact.split()) for fact in _decoded(text, _decode_facts).facts)
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _decoded(text: str, decode: Callable[[bytes], T]) -> T:
+    try:
+        return decode(_object_in(text).encode())
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        raise BadInput(f"the answer is not what was asked for: {error}", hint=_HINT) from error
 
 
 def _object_in(text: str) -> str:

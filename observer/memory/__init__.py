@@ -25,7 +25,7 @@ from observer.knowledge.reading import UUID_CHARS
 from observer.memory.inquiry import Why, why
 from observer.memory.seen import SeenFrom
 from observer.memory.usage import Feedback, Usage
-from observer.memory.values import Fetched
+from observer.memory.values import Extract, Fetched, no_model
 from observer.model import Item, Project, Recorded, Session, item_id
 from observer.recall.candidates import Encode, Sources
 from observer.recall.context import CARD_TOKENS, Costs, Pack, PackRequest, pack
@@ -54,6 +54,7 @@ class Memory:
         record: the way into the log; None for a process that only reads.
         feedback: the way to write what became of items; None likewise.
         nostalgia: when an older note is a flashback.
+        extract: asks a language model, where one is configured.
     """
 
     def __init__(  # noqa: PLR0913 - its parts, each named
@@ -67,7 +68,9 @@ class Memory:
         record: Record | None = None,
         feedback: Feedback | None = None,
         nostalgia: Nostalgia = Nostalgia(),  # noqa: B008 - frozen
+        extract: Extract = no_model,
     ) -> None:
+        self.extract = extract
         self.usage = Usage(store, now_ms=now_ms, feedback=feedback)
         self._store: Store = store
         self._index = index
@@ -110,6 +113,7 @@ class Memory:
             record=self._record,
             feedback=self._feedback,
             nostalgia=self._nostalgia,
+            extract=self.extract,
         )
 
     def keeper(self, uuid: str) -> Memory:

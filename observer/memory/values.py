@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+from observer.errors import ConfigInvalid
 from observer.events import Value
 from observer.model import Item
 
@@ -11,3 +14,25 @@ class Fetched(Value):
 
     items: tuple[Item, ...]
     missing: tuple[int, ...] = ()
+
+
+class Extracted(Value):
+    """What a language model found worth keeping, and which one it was."""
+
+    facts: tuple[str, ...]
+    model: str
+
+
+Extract = Callable[[Sequence[str]], Extracted]
+"""Asks a language model what of a conversation is worth keeping; takes a text for each message."""
+
+
+def no_model(_said: Sequence[str]) -> Extracted:
+    """Refuse to extract anything: no language model is configured, or none can be asked here.
+
+    Raises:
+        ConfigInvalid: always.
+    """
+    raise ConfigInvalid(
+        "no language model is configured", hint="leave infer out, or set llm_url and llm_model"
+    )

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
-from observer.errors import BadInput, NotFound, ObserverError, RuleUserOnly, SecretRefused
+from observer.errors import (
+    BadInput,
+    ConfigInvalid,
+    NotFound,
+    ObserverError,
+    RuleUserOnly,
+    SecretRefused,
+)
 from observer.front.toolsets.mem0 import Mem0, rows
 from observer.front.toolsets.mem0.messages import Message, Part, said
 from observer.knowledge import Note
-from observer.memory import Memory
+from observer.memory import Memory, Narrow
+from observer.memory.values import Extracted
 
 Run = Callable[..., Any]
 HELLO: list[dict[str, str]] = [{"role": "user", "content": "hello"}]
@@ -118,3 +126,26 @@ def test_a_plan_deletes_no_rule_that_a_person_approved(run: Run, memory: Memory)
 def test_what_says_nearly_the_same_is_named(run: Run, tea: str) -> None:
     told = planned(run, {"event": "ADD", "text": "Bob likes tea!"})
     assert [(each.id, each.memory) for each in told.similar] == [(tea, "Bob likes tea")]
+
+
+def test_a_language_model_words_what_is_kept(memory: Memory) -> None:
+    heard: list[Sequence[str]] = []
+
+    def extract(said: Sequence[str]) -> Extracted:
+        heard.append(said)
+        return Extracted(facts=("The user lives in Oslo.",), model="tiny")
+
+    memory.extract = extract
+    add = Mem0(memory).tools()[0]
+    messages = [{"role": "user", "content": "I moved"}, {"role": "assistant", "content": "Where?"}]
+    told = add.call({"messages": messages, "user_id": "bob", "infer": True}).result
+    assert heard == [["user: I moved", "assistant: Where?"]]
+    assert [each.memory for each in told.results] == ["The user lives in Oslo."]
+    (item,) = memory.of("bob").notes.list(narrow=Narrow(scope="personal"))
+    assert item.metadata == '{"inferred_by":"tiny"}'
+
+
+def test_without_a_language_model_nothing_is_inferred(run: Run) -> None:
+    with pytest.raises(ConfigInvalid, match="no language model is configured"):
+        run("add_memory", messages=HELLO, user_id="bob", infer=True)
+    assert texts(run) == []

@@ -7,7 +7,7 @@ and errors are those that clients of mem0 servers know. The docstrings are what 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta
@@ -16,7 +16,7 @@ from observer.errors import BadInput, NotFound
 from observer.front import render
 from observer.front.tool import Answer, Tool
 from observer.front.toolsets.mem0 import rows
-from observer.front.toolsets.mem0.messages import Message, said
+from observer.front.toolsets.mem0.messages import Message, said, spoken
 from observer.front.toolsets.mem0.owners import Owner, named, owner
 from observer.front.toolsets.mem0.plan import Done, Step, carried_out
 from observer.front.toolsets.mem0.refusals import refusal
@@ -87,6 +87,9 @@ class Mem0:
                 description="What to do instead of storing the messages as they are.",
             ),
         ] = [],  # noqa: B006 - never changed
+        infer: Annotated[
+            bool, Meta(description="Let the configured language model word what is kept.")
+        ] = False,
     ) -> Answer[rows.Added]:
         """Store memories of a conversation, or carry out your own plan for them.
 
@@ -95,9 +98,13 @@ class Mem0:
         plan you decide: ADD text, UPDATE or DELETE a memory by its id, NOOP.
         """
         whose = owner(user_id, agent_id, otherwise=self._memory.owner)
-        steps = plan or [Step(event="ADD", text=text) for text in said(messages, by=whose.kind)]
+        texts: Sequence[str] = () if plan else said(messages, by=whose.kind)
         if whose.agent:
             metadata = {**metadata, rows.AGENT: whose.agent}
+        if infer and texts:
+            found = self._memory.extract(spoken(messages))
+            texts, metadata = found.facts, {**metadata, rows.MODEL: found.model}
+        steps = plan or [Step(event="ADD", text=text) for text in texts]
         like = Note(content="", scope="personal", metadata=metadata or None, tags=whose.tags)
         done = carried_out(self._memory.of(whose.key).notes, steps, like)
         return _told(done, whose)

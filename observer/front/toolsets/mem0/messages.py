@@ -42,3 +42,10 @@ def said(messages: Sequence[Message], *, by: Literal["user", "agent"]) -> list[s
         if texts := [each.text for each in messages if each.role in roles and each.text]:
             return texts
     return []
+
+
+def spoken(messages: Sequence[Message]) -> list[str]:
+    """Return who said what, a text for each message of the user or the assistant."""
+    return [
+        f"{each.role}: {each.text}" for each in messages if each.role in _SPEAKERS and each.text
+    ]

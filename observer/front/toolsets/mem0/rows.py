@@ -17,6 +17,8 @@ from observer.model import Item, iso
 
 AGENT = "agent_id"
 """The field of a memory's metadata that says which agent told it for a user."""
+MODEL = "inferred_by"
+"""The field that says which language model worded it."""
 
 _ID = re.compile(
     r"(?:mem_)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})"
