@@ -93,10 +93,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             le=2,
             description=(
                 "How far a flashback may be from the note at hand: 0 is the same, lower is "
-                "stricter."
+                "stricter; notes about different things are 1.2 to 1.4 apart."
             ),
         ),
-    ] = 0.4
+    ] = 0.85
     flashback_limit: Annotated[
         int,
         Meta(ge=0, le=20, description="Most flashbacks at a time; 0 means none."),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from observer.events import Value
 from observer.filters import Filters
@@ -17,15 +16,19 @@ LOOKED_AT = 250
 
 
 class Nostalgia(Value):
-    """When an older note is a flashback: its age, its distance, and how many there are at most."""
+    """When an older note is a flashback: its age, its distance, and how many there are at most.
+
+    The distance is a little less than that below which two notes are about the same, since nobody
+    asked.
+    """
 
     days: int = 90
-    distance: float = 0.4
+    distance: float = 0.85
     limit: int = 3
 
 
 class Flashback(Value):
-    """An older note from elsewhere; `match` is 1 less the distance of their meanings."""
+    """An older note from elsewhere; `match` is the cosine of their meanings."""
 
     item: Item
     days: int
@@ -45,13 +48,11 @@ def flashbacks(
         return ()
     older = Filters(kinds=("note",), owner=owner, until_ms=now_ms - wanted.days * DAY_MS)
     (best,) = view.by_meaning(vectors[0], [Wanted(view.masks(older), LOOKED_AT)])
-    distances = dict(zip(view.ids(best.places).tolist(), _distances(best.scores), strict=True))
-    near = [number for number, distance in distances.items() if distance < wanted.distance]
+    cosines = zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True)
+    near = {number: cosine for number, cosine in cosines if cosine > 1 - wanted.distance**2 / 2}
     found = [
-        Flashback(
-            item=item, days=(now_ms - item.created_ms) // DAY_MS, match=1 - distances[item.id]
-        )
-        for item in sources.reader.items(near)
+        Flashback(item=item, days=(now_ms - item.created_ms) // DAY_MS, match=near[item.id])
+        for item in sources.reader.items(list(near))
         if older.admits(item) and item.id != anchor.id and is_elsewhere(item, anchor)
     ]
     return tuple(found[: wanted.limit])
@@ -62,9 +63,3 @@ def is_elsewhere(item: Item, anchor: Item) -> bool:
     folder = item.category.partition("/")[0]
     same = folder != "" and folder == anchor.category.partition("/")[0]
     return item.project_id != anchor.project_id or not same
-
-
-def _distances(cosines: NDArray[np.float32]) -> list[float]:
-    """Return the distances of unit vectors."""
-    found: list[float] = np.sqrt(np.maximum(0.0, 2 - 2 * cosines)).tolist()
-    return found

@@ -37,6 +37,7 @@ FOUND = Aim(least=0.95)
 SIGNALS = (Aim(most=30.0),)
 SPAN_MS = 2 * 365 * 86_400_000
 SUBJECTS = 50
+LINKED = 0.05
 
 
 def run(options: Options) -> Iterator[Figure]:
@@ -115,7 +116,7 @@ def _event(rng: random.Random, content: str) -> Event:
         at_ms=now_ms() - rng.randrange(SPAN_MS),
         client="bench",
         body=Remember(
-            content=f"{content} [[{subject}]]",
+            content=f"{content} [[{subject}]]" if rng.random() < LINKED else content,
             type=rng.choice(("fact", "decision")),
             tags=(subject,),
         ),

@@ -82,9 +82,10 @@ def test_the_nearest_come_first_and_the_distance_is_a_limit(
         point(world, degrees, item)
     world.now_ms += 100 * DAY_MS
     now = keep("today")
-    assert remind(now) == []
+    strict = Nostalgia(distance=0.4)
+    assert remind(now, strict) == []
     point(world, 0, now)
-    assert remind(now) == [item.id for item in reversed(notes[1:])]
+    assert remind(now, strict) == [item.id for item in reversed(notes[1:])]
 
 
 def test_nothing_personal_of_others_comes_back(

@@ -1,6 +1,6 @@
 """The four detectors: what stands in the notes that nobody has written down.
 
-Pure and deterministic. Every number is the memex seed's own program's.
+Pure and deterministic. Every number is that of the memex seed's own program.
 """
 
 from __future__ import annotations
