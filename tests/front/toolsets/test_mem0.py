@@ -210,7 +210,7 @@ def test_invalid_arguments_are_invalid_params(
     assert error.code == -32602
     assert error.message.startswith("Invalid params: ")
     assert reason in error.message
-    assert error.data["type"] == "BadInputError"
+    assert error.data["type"] == "InvalidParamsError"
 
 
 def test_an_unknown_tool_is_an_unknown_method(refused: Ask) -> None:

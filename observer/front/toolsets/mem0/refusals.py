@@ -11,13 +11,14 @@ INTERNAL_ERROR = -32603
 
 def refusal(error: ObserverError) -> Refusal:
     """Return an error as the protocol tells it; what to do about it is among its details."""
+    code, what = INTERNAL_ERROR, "Internal error"
+    name = type(error).__name__.removesuffix("Error") + "Error"
     if isinstance(error, BadInput):
-        code, what = INVALID_PARAMS, "Invalid params"
-    else:
-        code, what = INTERNAL_ERROR, "Internal error"
-    name = "MemoryNotFound" if isinstance(error, NotFound) else type(error).__name__
+        code, what, name = INVALID_PARAMS, "Invalid params", "InvalidParamsError"
+    elif isinstance(error, NotFound):
+        name = "MemoryNotFoundError"
     return Refusal(
         code=code,
         message=f"{what}: {error.message}",
-        data={"type": f"{name.removesuffix('Error')}Error", "details": error.hint},
+        data={"type": name, "details": error.hint},
     )
