@@ -149,3 +149,10 @@ def test_without_a_language_model_nothing_is_inferred(run: Run) -> None:
     with pytest.raises(ConfigInvalid, match="no language model is configured"):
         run("add_memory", messages=HELLO, user_id="bob", infer=True)
     assert texts(run) == []
+
+
+def test_a_plan_touches_no_note_that_all_share(run: Run, memory: Memory) -> None:
+    shared = next(item for item in memory.notes.list() if item.scope == "project")
+    with pytest.raises(NotFound, match="Memory not found"):
+        planned(run, {"event": "DELETE", "id": rows.memory_id(shared)})
+    assert memory.notes.get(shared.id) == shared
