@@ -96,7 +96,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 "stricter; notes about different things are 1.2 to 1.4 apart."
             ),
         ),
-    ] = 0.85
+    ] = 0.9
     flashback_limit: Annotated[
         int,
         Meta(ge=0, le=20, description="Most flashbacks at a time; 0 means none."),

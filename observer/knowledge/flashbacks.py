@@ -23,7 +23,7 @@ class Nostalgia(Value):
     """
 
     days: int = 90
-    distance: float = 0.85
+    distance: float = 0.9
     limit: int = 3
 
 

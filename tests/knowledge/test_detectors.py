@@ -175,7 +175,7 @@ def links(*titles: str) -> tuple[Link, ...]:
 def test_a_link_dangles_while_no_note_is_called_so() -> None:
     notes = (sketch(1, links=links("Spec", "note 2", "NOTE 1")), sketch(2, title="Note 2"))
     (signal,) = found("dangling_link", corpus(*notes))
-    assert signal.told == '#1 "note 1" links to [[Spec]], which no note is'
+    assert signal.told == '#1 "note 1" links to [[Spec]], but no note is called so'
     assert signal.evidence == (1,)
     assert found("dangling_link", corpus(*notes, sketch(3, title="spec"))) == []
 

@@ -49,7 +49,9 @@ def told(signals: Signals, **asked: Any) -> list[str]:
 def test_a_signal_goes_with_its_reason(keep: Keep, signals: Signals) -> None:
     assert told(signals) == []
     item = keep("see [[Spec]]")
-    assert told(signals) == [f'#{item.id} "see [[Spec]]" links to [[Spec]], which no note is']
+    assert told(signals) == [
+        f'#{item.id} "see [[Spec]]" links to [[Spec]], but no note is called so'
+    ]
     keep("JWT", title="Spec")
     assert told(signals) == []
 

@@ -107,7 +107,9 @@ def dangling_links(corpus: Corpus) -> Iterator[Signal]:
     for note in corpus.notes.values():
         for link in note.links:
             if corpus.target(note, link) is None:
-                told = f"{corpus.heading(note.id)} links to [[{link.title}]], which no note is"
+                told = (
+                    f"{corpus.heading(note.id)} links to [[{link.title}]], but no note is called so"
+                )
                 title = link.title.lower()
                 yield _signal("dangling_link", f"{note.id}|{title}", told, [note.id])
 

@@ -28,6 +28,9 @@ AT_ONCE = 1 << 20
 """Pairs that are compared at once: what fits into a processor's memory."""
 CROWD = 250
 """Neighbours of one vector that are told apart."""
+_FINE = 100_000
+"""Steps of a cosine that are told apart: more than that depends on the order of additions."""
+_FAR_BITS, _APART_BITS = 18, 23
 _TIE = 1e-4
 """What the pair furthest apart loses in a crowd: of equals those closest by are kept."""
 
@@ -122,7 +125,7 @@ def _near(vectors: Vectors, sources: Rows, targets: Rows, least: float) -> Near:
         _thin(cosines, np.abs(sources[:, np.newaxis] - targets) * (_TIE / len(vectors)))
         hits = cosines >= least
     rows, columns = np.nonzero(hits)
-    near = Near(sources[rows], targets[columns], cosines[rows, columns].round(5))
+    near = Near(sources[rows], targets[columns], cosines[rows, columns])
     return near.chosen(near.sources != near.targets)
 
 
@@ -136,8 +139,19 @@ def _first(near: Near, kind: Wanted) -> Near:
     """Return the best of each source."""
     if kind.admits:
         near = near.chosen(kind.admits(near.sources, near.targets))
-    apart = np.abs(near.sources - near.targets)
-    order = np.lexsort((near.targets, apart, -near.cosines, near.sources))
+    order = np.argsort(_ranks(near))
     ordered = near.sources[order]
     places = np.arange(len(order)) - np.searchsorted(ordered, ordered)
     return near.chosen(order[places < kind.most])
+
+
+def _ranks(near: Near) -> Rows:
+    """Return a number for each pair: by source, nearness, closeness of the rows, then direction.
+
+    One number sorts three times as fast as four columns.
+    """
+    far = np.rint((1 - near.cosines) * _FINE).astype(np.int64)
+    apart = np.minimum(np.abs(near.targets - near.sources), (1 << _APART_BITS) - 1)
+    is_later = near.targets > near.sources
+    ranks: Rows = (((near.sources << _FAR_BITS) + far << _APART_BITS) + apart << 1) + is_later
+    return ranks
