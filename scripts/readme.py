@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 import msgspec
+from click.testing import CliRunner
 
 from observer import config, errors
 from observer.capture.clients import generic
@@ -56,6 +57,12 @@ def tools() -> None:
         ]
         print(f"\nToolset `{name}`:\n")
         table(("tool", "parameters", "when to use it"), rows)
+
+
+def offered(choice: str) -> None:
+    """Print what a choice of toolsets costs, as the command tells it."""
+    told = CliRunner().invoke(observer, ["tools", choice], catch_exceptions=False)
+    print(f"```console\n$ observer tools {choice}\n{told.stdout}```")
 
 
 def settings() -> None:
