@@ -239,9 +239,8 @@ def _explicit(references: Sequence[Reference]) -> tuple[Link, ...]:
     for each in references:
         kind = note_type(each.kind) if each.kind else EXPLICIT
         made = Link(kind=kind, target=each.item, hash=each.hash, excerpt=each.excerpt)
-        if each.item > 0:
-            different.setdefault((kind, each.item), made)
-    return tuple(different.values())[:LINKS]
+        different.setdefault((kind, each.item), made)
+    return tuple(link for link in different.values() if link.target > 0)[:LINKS]
 
 
 _STEPS: dict[type[AnyBody], Callable[[Item, Recorded, Any], Item]] = {

@@ -107,3 +107,22 @@ def test_only_masked_rows_are_found_by_meaning(
     view = a_view(codes, one)
     for project, ids in ((2, {8, 16, 24, 32}), (3, {4, 12, 20, 28})):
         assert set(near(view, a_vector(0), filters=Filters(project_id=project))) == ids
+
+
+def test_meanings_are_unit_vectors_of_what_the_masks_let_through(
+    an_item: Make, a_view: Make, codes: Codes
+) -> None:
+    vectors = clustered(8, 64)
+    changes = [
+        Change(change=n, id=4 * n, item=an_item(n, project_id=2 + n % 2), vector=one.tobytes())
+        for n, one in enumerate(packed(vectors), start=1)
+    ]
+    parts = [
+        segment(some, codes, model=MODEL, dimensions=64, mean_length=0.0)
+        for some in (changes[:3], changes[3:])
+    ]
+    view = a_view(codes, *parts)
+    ids, found = view.meanings(view.masks(Filters(project_id=3)))
+    assert ids.tolist() == [4, 12, 20, 28]
+    np.testing.assert_allclose(found, vectors[::2], atol=0.02)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
