@@ -22,10 +22,10 @@ def check(note: Note | Changes) -> None:
     """Refuse what cannot be kept as it is.
 
     Raises:
-        BadInput: no content, or more than is kept; a confidence outside 0 to 1.
+        BadInput: no content, or more than is kept; a confidence outside 0 to 1; no Unicode text.
         SecretRefused: it holds a secret; the message names the class.
     """
-    if note.content is not None and not note.content.strip():
+    if note.content is not None and not any(map(_shows, note.content)):
         raise BadInput("content is empty", hint="say what to remember")
     if len(note.content or "") > CONTENT_CHARS:
         raise BadInput(f"content is longer than {CONTENT_CHARS:,} characters", hint="part it")
@@ -35,7 +35,7 @@ def check(note: Note | Changes) -> None:
         raise BadInput(f"more than {TAGS} tags", hint="keep those that group notes")
     if isinstance(note, Note) and len(note.links) > LINKS:
         raise BadInput(f"more than {LINKS} links", hint="keep those that matter")
-    _refuse_secrets(_texts(note))
+    _check_texts(_texts(note))
 
 
 def check_owner(name: str) -> None:
@@ -105,10 +105,24 @@ def _texts(note: Note | Changes) -> Iterable[str | None]:
         yield note.key
 
 
-def _refuse_secrets(texts: Iterable[str | None]) -> None:
-    for text in texts:
-        if text and (found := secret_class(text)):
+def _check_texts(texts: Iterable[str | None]) -> None:
+    for text in filter(None, texts):
+        if not _is_text(text):
+            raise BadInput("a text holds half a character", hint="send it as UTF-8")
+        if found := secret_class(text):
             raise SecretRefused(
                 f"content looks like it holds a secret ({found})",
                 hint="remember where the secret is kept, not the secret",
             )
+
+
+def _shows(sign: str) -> bool:
+    return sign.isprintable() and not sign.isspace()
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -169,3 +169,26 @@ def naming(owner: Owner) -> dict[str, str]:
 def of(memory: Memory, owner: Owner) -> list[Item]:
     notes = memory.of(owner.key).notes.list(limit=1_000)
     return [item for item in notes if item.owner]
+
+
+seen = st.characters(exclude_categories=["C", "Z"])
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.text(seen), metadata=st.dictionaries(st.text(), st.text()), agent=st.text())
+@example(content="\ud800x", metadata={}, agent="")
+@example(content="\x1b", metadata={}, agent="")
+@example(content="x", metadata={"\ud800": "\0"}, agent="coder")
+@example(content="x", metadata={"agent_id": "other"}, agent="coder")
+def test_what_is_stored_comes_back_or_is_refused(
+    run: Run, content: str, metadata: dict[str, str], agent: str
+) -> None:
+    whose = {"user_id": "ana", "agent_id": agent}
+    try:
+        added = add(run, content, metadata=metadata, **whose)
+    except ObserverError:
+        return
+    for identifier in added:
+        found = run("get_memory", memory_id=identifier, **whose)
+        assert " ".join(found.memory.split()) == " ".join(content.split())
+        assert found.agent_id == (agent or None)

@@ -1,0 +1,30 @@
+"""What is no text is no note."""
+
+from __future__ import annotations
+
+import pytest
+
+from observer.errors import BadInput
+from observer.knowledge import Changes, Note
+from observer.knowledge.guards import check
+
+
+@pytest.mark.parametrize("content", ["", " \n", "\x1b\0", "\u200b", "half \ud800"])
+def test_what_nobody_can_read_is_refused(content: str) -> None:
+    with pytest.raises(BadInput):
+        check(Note(content=content))
+    with pytest.raises(BadInput):
+        check(Changes(content=content))
+
+
+@pytest.mark.parametrize(
+    "note", [Note(content="x", title="\ud800"), Note(content="x", metadata={"a": "\ud800"})]
+)
+def test_no_field_holds_half_a_character(note: Note) -> None:
+    with pytest.raises(BadInput):
+        check(note)
+
+
+@pytest.mark.parametrize("content", ["x", "日本", "🙂", "- [ ] \x1b x"])
+def test_any_text_is_a_note(content: str) -> None:
+    check(Note(content=content))
