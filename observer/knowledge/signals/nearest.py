@@ -99,8 +99,7 @@ def _fields(vectors: Vectors) -> Iterator[tuple[Rows, Rows]]:
     members = _grouped(probed[:, 0], len(landmarks))
     visitors = _grouped(probed.ravel(), len(landmarks))
     for around, visiting in zip(members, visitors, strict=True):
-        if len(around):
-            yield visiting // PROBED, around
+        yield visiting // PROBED, around
 
 
 def _probed(vectors: Vectors, landmarks: Vectors) -> Rows:
