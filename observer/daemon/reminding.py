@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
 from observer.capture.decode import decode
 from observer.capture.envelope import parse
 from observer.capture.redact import redact
 from observer.front.reminders import printed
 from observer.memory import Memory
+from observer.paths import Home
 
 CAP_BYTES = 65_536
 """As much of a payload as is compared."""
 _ENTRY = "asked"
+
+
+def lend_interpreter(home: Home) -> None:
+    """Let the hook start the interpreter that runs this: it has no time to look for one."""
+    made = home.run / f"python3-{os.getpid()}"
+    with suppress(OSError):
+        made.symlink_to(Path(sys.executable).resolve())
+        made.replace(home.run / "python3")
 
 
 def remind(memory: Memory, envelope: bytes, *, at_ms: int) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import threading
@@ -247,12 +246,21 @@ def test_a_giant_payload_is_passed_over(recall: Recall, home: Home) -> None:
         assert recall("claude-code", "UserPromptSubmit", payload=b"x" * (2 << 20)).stdout == b""
 
 
-def test_without_python_it_is_silent(recall: Recall, tmp_path: Path) -> None:
-    bare = tmp_path / "bin"
-    bare.mkdir()
-    for program in ("sh", "cat"):
-        found = shutil.which(program)
-        assert found
-        (bare / program).symlink_to(found)
-    done = recall("claude-code", "UserPromptSubmit", payload={}, env={"PATH": str(bare)})
-    assert done.stdout == b""
+def test_the_interpreter_that_the_daemon_lends_comes_first(
+    recall: Recall, home: Home, tmp_path: Path
+) -> None:
+    home.root.mkdir()
+    lent = make_run_folder(home) / "python3"
+    lent.write_text(f'#!/bin/sh\necho "$@" >"{tmp_path}/asked"\n')
+    lent.chmod(0o755)
+    recall("claude-code", "UserPromptSubmit", payload={})
+    asked = (tmp_path / "asked").read_text().split()
+    assert (asked[0], asked[2:]) == ("-IS", ["claude-code", "UserPromptSubmit"])
+
+
+def test_a_daemon_lends_its_interpreter(home: Home, observer: Any) -> None:
+    observer("up")
+    asked = subprocess.run(
+        [home.run / "python3", "-IS", "-c", "print(1)"], capture_output=True, check=True
+    )
+    assert asked.stdout == b"1\n"
