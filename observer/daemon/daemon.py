@@ -35,7 +35,7 @@ from observer.daemon.late_store import LateStore
 from observer.daemon.listeners import ensure_token, listen, listen_tcp, make_run_folder
 from observer.daemon.log import start_log
 from observer.daemon.posting import receive
-from observer.daemon.reminding import lend_interpreter, remind
+from observer.daemon.reminding import lent_interpreter, remind
 from observer.daemon.serving import HttpServer
 from observer.daemon.status import Status, with_spool, with_store
 from observer.daemon.tenure import Tenure
@@ -88,8 +88,11 @@ def run(home: Home) -> int:
 
 async def _live(home: Home, settings: Settings) -> int:
     make_run_folder(home)
-    lend_interpreter(home)
-    with listen(home.socket) as http_door, listen(home.mcp_socket) as mcp_door:
+    with (
+        listen(home.socket) as http_door,
+        listen(home.mcp_socket) as mcp_door,
+        lent_interpreter(home),
+    ):
         daemon = Daemon(home, settings)
         log.info("observer %s is up, home %s", __version__, home.root)
         code = await daemon.live(http_door, mcp_door)

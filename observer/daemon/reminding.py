@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from observer.capture.decode import decode
@@ -19,12 +19,16 @@ CAP_BYTES = 65_536
 _ENTRY = "asked"
 
 
-def lend_interpreter(home: Home) -> None:
+@contextmanager
+def lent_interpreter(home: Home) -> Iterator[None]:
     """Let the hook start the interpreter that runs this: it has no time to look for one."""
-    made = home.run / f"python3-{os.getpid()}"
-    with suppress(OSError):
-        made.symlink_to(Path(sys.executable).resolve())
-        made.replace(home.run / "python3")
+    lent = home.run / "python3"
+    lent.unlink(missing_ok=True)
+    lent.symlink_to(Path(sys.executable).resolve())
+    try:
+        yield
+    finally:
+        lent.unlink(missing_ok=True)
 
 
 def remind(memory: Memory, envelope: bytes, *, at_ms: int) -> bytes:

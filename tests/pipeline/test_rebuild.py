@@ -95,8 +95,8 @@ def test_rebuilt_equals_live(steps: list[tuple[AnyBody, str]], cut: int) -> None
 
 
 def _may_come(event: Event, store: SqliteStore) -> bool:
-    """Nobody writes about an item that is not there yet."""
-    if not isinstance(event.body, Enriched):
+    """Nobody writes about, or forgets, an item that is not there yet."""
+    if not isinstance(event.body, Enriched | Forget):
         return True
     with store.read() as reader:
         return bool(reader.items([event.body.item]))
