@@ -45,12 +45,12 @@ def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
     return line[: limit - 1].rstrip() + "…"
 
 
-def heading(item: Item, name: ProjectName) -> str:
-    """Return id, type, title, project and minute of an item, in one line."""
+def heading(item: Item, name: ProjectName | None = None) -> str:
+    """Return id, type, title, project if there is a name for it, and minute, in one line."""
     parts = [
         f"#{item.id} {item.type}",
         one_line(item.title),
-        name(item.project_id),
+        name(item.project_id) if name else "",
         minute(item.created_ms),
         "stale" if item.stale_ms is not None else "",
         *labels(item),
@@ -195,7 +195,7 @@ def card_line(line: Line) -> str:
 def pack_entry(entry: Entry) -> str:
     """Return an item of a pack with the part of its text that was chosen for it."""
     told = one_line(entry.content, LONGEST_CONTENT)
-    line = heading(entry.hit.item, _unnamed)
+    line = heading(entry.hit.item)
     return f"{line}\n    {told}" if told and told != entry.hit.item.title else line
 
 
@@ -203,7 +203,7 @@ def pack_summary(item: Item) -> str:
     """Return what a session's summary answers, a line each, and what a model made of it."""
     fields = (*answers(item), *written(item)[:1])
     told = [f"    {field}: {one_line(text, LONGEST_CONTENT)}" for field, text in fields]
-    return "\n".join([heading(item, _unnamed), *told])
+    return "\n".join([heading(item), *told])
 
 
 def fenced(text: str) -> str:
@@ -219,7 +219,3 @@ def tokens(text: str) -> int:
 def tokens_of(characters: int) -> int:
     """Return what so many characters cost a model: 4 characters a token, rounded up."""
     return -(-characters // 4)
-
-
-def _unnamed(_project_id: int | None) -> str:
-    return ""

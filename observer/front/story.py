@@ -23,7 +23,7 @@ def why(told: Why) -> str:
     if told.left_out:
         lines += ["", f"({told.left_out} older commits are left out; narrow the lines)"]
     if told.notes:
-        lines += ["", "notes that name it", *(f"  {heading(n, _unnamed)}" for n in told.notes)]
+        lines += ["", "notes that name it", *(f"  {heading(note)}" for note in told.notes)]
     return "\n".join(lines)
 
 
@@ -71,7 +71,3 @@ def _gist(item: Item) -> str:
     """Return what an item says in one line: the outcome of a command, the change of a file."""
     text = item.title if item.type == "prompt" else item.narrative
     return one_line(text or item.title)
-
-
-def _unnamed(_project_id: int | None) -> str:
-    return ""

@@ -14,7 +14,7 @@ import msgspec
 
 from observer.capture.project import folder_of, look, recognise
 from observer.errors import Ambiguous, BadInput, NotFound
-from observer.events import Event
+from observer.events import Event, Prompt
 from observer.filters import Filters
 from observer.index import Index
 from observer.knowledge import Inferences, Note, Notes, Record, Remembered, Signals
@@ -31,7 +31,7 @@ from observer.recall.candidates import Encode, Sources
 from observer.recall.context import CARD_TOKENS, Costs, Pack, PackRequest, pack
 from observer.recall.handles import LARGEST_ID, Narrow, around, filters_of, named
 from observer.recall.past import Uncommitted
-from observer.recall.reminder import Reminder, remind
+from observer.recall.reminder import Reminder, decided, known_error
 from observer.recall.search import Found, search
 from observer.recall.timeline import Timeline, timeline
 from observer.store.interface import Reader, Store, Totals
@@ -202,10 +202,13 @@ class Memory:
         if project is None:
             return Reminder()
         here = Filters(project_id=project.id, owner=self._owner)
+        with self._store.read() as reader:
+            session = reader.latest_session(event.client, event.session, project.id)
+            known = known_error(reader, event, here, session_id=session.id if session else None)
+        if known.is_strong or not isinstance(event.body, Prompt):
+            return known
         with self._sources() as sources:
-            session = sources.reader.latest_session(event.client, event.session, project.id)
-            session_id = session.id if session else None
-            return remind(sources, event, here, session_id=session_id, now_ms=self._now_ms())
+            return decided(sources, event.body.text, here, now_ms=self._now_ms())
 
     def observations(self, ids: Sequence[int]) -> Fetched:
         """Return items in the order of `ids`, and name those that do not exist.

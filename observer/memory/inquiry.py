@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from observer.capture.project import look, recognise
-from observer.capture.repository.blame import blamed, touched
+from observer.capture.repository.blame import blamed, placed, touched
 from observer.events import Value
 from observer.filters import Filters
 from observer.memory.pointing import Pointed, pointed
@@ -43,15 +43,16 @@ def why(reader: Reader, target: str, folder: str, *, owner: str) -> Why:
     at = pointed(target, folder)
     if at.first:
         origins = blamed(at.root, at.path, first=at.first, last=at.last)
+        told = [placed(at.root, origin) for origin in origins[:COMMITS]]
     else:
-        origins = touched(at.root, at.path, limit=COMMITS)
+        origins = told = touched(at.root, at.path, limit=COMMITS)
     project = recognise(look(at.root), reader.projects())
     project_id = project.id if project else _NO_PROJECT
     piece = Piece(project_id=project_id, path=at.path, symbol=at.symbol, owner=owner)
     return Why(
         piece=at,
         project=project.name if project else "",
-        changes=tuple(story(reader, piece, origins[:COMMITS])),
+        changes=tuple(story(reader, piece, told)),
         notes=tuple(_notes(reader, piece)),
         left_out=len(origins[COMMITS:]),
     )

@@ -59,23 +59,39 @@ class Reminder(Value):
         return bool(self.fixes or self.rejected or self.notes) or self.times >= OFTEN
 
 
-def remind(
-    sources: Sources, event: Event, here: Filters, *, session_id: int | None, now_ms: int
-) -> Reminder:
-    """Return what is known about what has just happened; mostly nothing.
+def known_error(reader: Reader, event: Event, here: Filters, *, session_id: int | None) -> Reminder:
+    """Return what is known about the error that an event tells of; mostly nothing.
 
     Args:
-        sources: where to look.
+        reader: where to look.
         event: a failed command, or a prompt; anything else reminds of nothing.
         here: the project that it happened in; nothing of another is told.
         session_id: the session that it belongs to, whose own failures are no news to it.
-        now_ms: the time from which recency counts.
     """
-    known = _of_error(sources.reader, error_of(event), here, session_id)
-    if known.is_strong or not isinstance(event.body, Prompt):
-        return known
-    notes = _decided(sources, event.body.text, here, now_ms)
-    return Reminder(notes=notes)
+    signature = error_of(event)
+    if not signature:
+        return Reminder()
+    met = reader.with_signature(signature, here, limit=SEEN)
+    before = [each for each in met if each.type == "command" and each.session_id != session_id]
+    return Reminder(
+        signature=signature,
+        times=sum(each.folded for each in before),
+        last=next(iter(before), None),
+        fixes=_of_type(met, "fix"),
+        rejected=_of_type(met, "rejected"),
+    )
+
+
+def decided(sources: Sources, prompt: str, here: Filters, *, now_ms: int) -> Reminder:
+    """Return what was decided in a project about what a prompt asks for; mostly nothing."""
+    about = Filters(
+        project_id=here.project_id,
+        owner=here.owner,
+        types=tuple(sorted(KNOWLEDGE_TYPES)),
+        trusted_at_ms=now_ms,
+    )
+    hits = search(sources, prompt[:PROMPT_CHARS], about, limit=SHOWN, now_ms=now_ms).hits
+    return Reminder(notes=tuple(hit.item for hit in hits if _is_strong(hit)))
 
 
 def error_of(event: Event) -> str:
@@ -90,34 +106,8 @@ def error_of(event: Event) -> str:
     return verdict.signature if verdict.ok is False else ""
 
 
-def _of_error(reader: Reader, signature: str, here: Filters, session_id: int | None) -> Reminder:
-    if not signature:
-        return Reminder()
-    met = reader.with_signature(signature, here, limit=SEEN)
-    before = [each for each in met if each.type == "command" and each.session_id != session_id]
-    return Reminder(
-        signature=signature,
-        times=sum(each.folded for each in before),
-        last=next(iter(before), None),
-        fixes=_of_type(met, "fix"),
-        rejected=_of_type(met, "rejected"),
-    )
-
-
 def _of_type(items: Iterable[Item], type_: str) -> tuple[Item, ...]:
     return tuple(each for each in items if each.type == type_)[:SHOWN]
-
-
-def _decided(sources: Sources, text: str, here: Filters, now_ms: int) -> tuple[Item, ...]:
-    asked = text[:PROMPT_CHARS]
-    about = Filters(
-        project_id=here.project_id,
-        owner=here.owner,
-        types=tuple(sorted(KNOWLEDGE_TYPES)),
-        trusted_at_ms=now_ms,
-    )
-    hits = search(sources, asked, about, limit=SHOWN, now_ms=now_ms).hits
-    return tuple(hit.item for hit in hits if _is_strong(hit))
 
 
 def _is_strong(hit: Hit) -> bool:

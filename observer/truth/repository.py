@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import TracebackType
-from typing import Self
+from contextlib import AbstractContextManager
 
 from observer.capture.repository import steps as git
 from observer.capture.repository.blobs import Blobs
@@ -15,7 +14,7 @@ MOST_NAMED = 100
 """Commits named in one question."""
 
 
-class Repository:
+class Repository(AbstractContextManager["Repository"]):
     """A work tree's repository; a context manager, since it keeps a process for texts.
 
     Raises:
@@ -29,16 +28,7 @@ class Repository:
         self._blobs = Blobs(root)
         self.texts = Texts(self._text)
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End its process."""
         self._blobs.close()
 

@@ -197,6 +197,15 @@ def test_a_file_is_followed_to_its_earlier_name(work: Work, told: Told) -> None:
     ]
 
 
+def test_a_line_is_followed_to_the_name_its_file_had_then(work: Work, told: Told) -> None:
+    work.git(work.root, "mv", "auth.py", "access.py")
+    work.commit("Call it access")
+    (change,) = work.why("access.py:1").changes
+    assert (change.origin.path, change.origin.subject) == ("auth.py", "Add login")
+    (change,) = work.why("access.py:5").changes
+    assert change.origin.before_ms == work.why("access.py:1").changes[0].origin.committed_ms
+
+
 def test_older_commits_are_counted(work: Work) -> None:
     for number in range(7):
         work.write(f"a = {number}\n" + "b = 2\n" * number)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from observer.capture.repository.patch import unquoted
 from observer.capture.repository.program import ask
 from observer.errors import NotFound
 from observer.events import Value
@@ -15,17 +17,21 @@ UNCOMMITTED = ""
 
 _NOBODY = "0" * 40
 _FORMAT = "--format=%H%x00%an%x00%at%x00%ct%x00%s"
+_LINE = re.compile(r"([0-9a-f]{40}) \d+ \d+")
+_FILE = "filename "
 _PLAIN = ("--no-mailmap", "--no-show-signature", "--no-color", "--encoding=UTF-8")
 
 
 class Origin(Value):
     """A commit that made part of a file. Times are its own; 0 where it is not committed.
 
-    `lines` counts those that it made of the ones asked about. `before_ms` is when the file was
-    committed last before it, 0 for never: what made this commit happened since then.
+    `path` is what the file was called then, empty where nobody asked. `lines` counts those that it
+    made of the ones asked about. `before_ms` is when the file was committed last before it, 0 for
+    never: what made this commit happened since then.
     """
 
     hash: str
+    path: str = ""
     subject: str = ""
     author: str = ""
     authored_ms: int = 0
@@ -36,6 +42,8 @@ class Origin(Value):
 
 def blamed(root: str, path: str, *, first: int, last: int) -> list[Origin]:
     """Return the commits behind some lines of a file as it is on the disk, newest first.
+
+    Their `before_ms` is not known yet: `placed` asks for it.
 
     Args:
         root: the work tree.
@@ -54,13 +62,26 @@ def blamed(root: str, path: str, *, first: int, last: int) -> list[Origin]:
             f"git knows no line {first} of {path}", hint="name a committed file and a line of it"
         )
     counts: dict[str, int] = {}
+    paths: dict[str, str] = {}
+    commit = ""
     for line in told.split("\n"):
-        if not line.startswith("\t") and len(words := line.split(" ")) in {3, 4}:
-            commit = words[0]
-            if len(commit) == len(_NOBODY) and words[1].isdecimal():
-                counts[commit] = counts.get(commit, 0) + 1
-    origins = [_origin(root, path, commit, count) for commit, count in counts.items()]
-    return sorted(origins, key=_age)
+        if found := _LINE.match(line):
+            commit = found[1]
+            counts[commit] = counts.get(commit, 0) + 1
+        elif line.startswith(_FILE):
+            paths.setdefault(commit, unquoted(line.removeprefix(_FILE).encode()))
+    uncommitted = [Origin(hash=UNCOMMITTED, path=path, lines=counts.pop(_NOBODY, 0))]
+    commits = _log(root, "--no-walk=unsorted", *counts, "--") if counts else ()
+    made = [replace(one, path=paths[one.hash], lines=counts[one.hash]) for one in commits]
+    made.sort(key=lambda one: -one.committed_ms)
+    return [one for one in uncommitted if one.lines] + made
+
+
+def placed(root: str, origin: Origin) -> Origin:
+    """Return one of `blamed` with its `before_ms`."""
+    commits = _log(root, "-2", "--follow", origin.hash or "HEAD", "--", origin.path)
+    times = [one.committed_ms for one in commits if one.hash != origin.hash]
+    return replace(origin, before_ms=times[0] if times else 0)
 
 
 def touched(root: str, path: str, *, limit: int) -> list[Origin]:
@@ -69,28 +90,15 @@ def touched(root: str, path: str, *, limit: int) -> list[Origin]:
     Raises:
         NotFound: no commit knows it; or there is no git.
     """
-    found = list(_log(root, "HEAD", path, limit=limit + 1))
+    found = list(_log(root, f"-{limit + 1}", "--follow", "HEAD", "--", path))
     if not found:
         raise NotFound(f"git knows no file {path}", hint="name a committed file")
     since = [each.committed_ms for each in found[1:]] + [0]
     return [replace(one, before_ms=then) for one, then in zip(found, since, strict=True)][:limit]
 
 
-def _origin(root: str, path: str, commit: str, lines: int) -> Origin:
-    """Ask for a commit, and for the one before it that touched the file."""
-    if commit == _NOBODY:
-        newest = next(_log(root, "HEAD", path), None)
-        before_ms = newest.committed_ms if newest else 0
-        return Origin(hash=UNCOMMITTED, lines=lines, before_ms=before_ms)
-    told = _log(root, commit, path)
-    one = next(told)
-    before_ms = next((each.committed_ms for each in told), 0)
-    return replace(one, before_ms=before_ms, lines=lines)
-
-
-def _log(root: str, commit: str, path: str, *, limit: int = 2) -> Iterator[Origin]:
-    words = (f"-{limit}", "--follow", _FORMAT, *_PLAIN, commit, "--", path)
-    told = ask(root, "--literal-pathspecs", "log", *words)
+def _log(root: str, *words: str) -> Iterator[Origin]:
+    told = ask(root, "--literal-pathspecs", "log", _FORMAT, *_PLAIN, *words)
     return map(_read, told.split("\n") if told else ())
 
 
@@ -103,7 +111,3 @@ def _read(line: str) -> Origin:
         authored_ms=int(authored_s) * 1000,
         committed_ms=int(committed_s) * 1000,
     )
-
-
-def _age(origin: Origin) -> tuple[bool, int]:
-    return origin.hash != UNCOMMITTED, -origin.committed_ms

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from types import TracebackType
-from typing import IO, NamedTuple, Self, cast
+from contextlib import AbstractContextManager
+from typing import IO, NamedTuple, cast
 
 from observer.capture.repository.program import started
 
@@ -23,7 +23,7 @@ class Blob(NamedTuple):
     data: bytes | None
 
 
-class Blobs:
+class Blobs(AbstractContextManager["Blobs"]):
     """Reads what is called so in git (a hash, or ``commit:path``); a context manager.
 
     Raises:
@@ -33,16 +33,7 @@ class Blobs:
     def __init__(self, root: str) -> None:
         self._process = started(root, ("cat-file", "--batch"), reads=subprocess.PIPE)
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the process."""
         self.close()
 

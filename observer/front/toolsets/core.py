@@ -243,8 +243,10 @@ class Core:
         return rows.project_names(self._memory.projects())
 
     def _summary(self, item: Item, name: rows.ProjectName) -> rows.Summary:
-        session = self._memory.session(item.session_id) if item.session_id is not None else None
-        return rows.summary(item, name, session.external if session else "")
+        session_id = item.session_id or 0
+        return rows.summary(
+            item, name, self._memory.session_names([session_id]).get(session_id, "")
+        )
 
 
 def _price(row: Row, text: str) -> int:
