@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from observer.daemon.health import Health
@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 PAUSE_S = 0.3
 """What is stored within this time is taken up at once; a search does not wait for it."""
+QUIET_S = 2.0
+"""Without anything new for this long the index is made quicker to ask."""
 LONG_S = 0.5
 """What took longer left much behind that the allocator keeps: 46 of 215 MB after 10,000 items."""
 BATCH = 32
@@ -56,21 +58,14 @@ class Indexing:
             self._stored.set()
 
     async def keep_fresh(self) -> None:
-        """Take up what is stored, soon after it is, until cancelled."""
-        self._news.set()
+        """Take up what is stored, soon after it is, until cancelled; tidy up where that is all."""
         while True:
+            is_fresh = await self._did(self._refresh)
+            await asyncio.sleep(PAUSE_S)
+            if is_fresh and not await self._has_news(within_s=QUIET_S):
+                await self._did(self._index.tidy)
             await self._news.wait()
             self._news.clear()
-            try:
-                await asyncio.to_thread(self._refresh)
-            except StoreUnavailable as error:
-                log.info("the index waits for the store: %s", error)
-            except Exception as error:
-                log.exception("the index was not brought up to date")
-                self._health.degrade("index", f"{type(error).__name__}; see the log")
-            else:
-                self._health.recover("index")
-            await asyncio.sleep(PAUSE_S)
 
     async def embed_the_rest(self) -> None:
         """Embed what is stored without a vector: first all there is, then what comes, for ever."""
@@ -83,6 +78,25 @@ class Indexing:
             self._stored.clear()
             after = await self._embed_from(after)
             await asyncio.sleep(PAUSE_S)
+
+    async def _did(self, work: Callable[[], None]) -> bool:
+        """Do what the index needs; tell whether it could be done."""
+        try:
+            await asyncio.to_thread(work)
+        except StoreUnavailable as error:
+            log.info("the index waits for the store: %s", error)
+        except Exception as error:
+            log.exception("the index was not brought up to date")
+            self._health.degrade("index", f"{type(error).__name__}; see the log")
+        else:
+            self._health.recover("index")
+            return True
+        return False
+
+    async def _has_news(self, *, within_s: float) -> bool:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._news.wait(), within_s)
+        return self._news.is_set()
 
     async def _embed_from(self, after: int) -> int:
         """Embed everything after a change; returns the last one, or where it came to a halt."""

@@ -63,6 +63,10 @@ class Files:
         self._names.update(zip(found, listed.segments, strict=True))
         return found
 
+    def has(self, one: Segment) -> bool:
+        """Tell whether a segment is in a file."""
+        return one in self._names
+
     def settle(self, epoch: str, segments: Sequence[Segment]) -> list[Segment]:
         """Make these the settled segments; returns them as they are on the disk, mapped.
 
@@ -82,7 +86,7 @@ class Files:
 
     def _mapped(self, one: Segment, name: str) -> Segment:
         """Return a segment that need not be in memory, with the same rows buried."""
-        if one in self._names:
+        if self.has(one):
             return one
         try:
             found = loaded(load(self._folder / name))

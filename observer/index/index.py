@@ -2,7 +2,8 @@
 
 It is derived: whatever becomes of its files, it is made again from the store. It follows the
 store's changes, which are numbered; what is new becomes a small segment, and small segments become
-larger ones, so that there are never many.
+larger ones, so that there are never many. Who asks waits for what is new, never for the making of
+large segments or files: that is done between questions, by whoever keeps the index.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise, takewhile
+from itertools import product, takewhile
 from pathlib import Path
 from typing import Protocol
 
@@ -31,13 +32,21 @@ BATCH = 2_000
 PATIENCE = 4
 """Batches for which somebody who asks is made to wait."""
 
-LEVELS = (256, 4_096, 65_536)
-"""Rows from which on a segment is of the next level. The largest are never merged again."""
+SMALL = 256
+"""Rows below which segments are merged at once, while somebody waits: a few milliseconds."""
 
-SETTLED = LEVELS[1]
+SETTLED = 4_096
 """Rows from which on a segment is worth a file."""
 
-MOST_OF_A_LEVEL = 6
+FULL = 65_536
+"""Rows from which on a segment is never merged again."""
+
+LAZY, EAGER = 1 / 3, 4.0
+"""A segment is merged with all that is newer once it is at most so many times as large as that.
+
+Lazy while more is coming: each row is written again some three times. Eager in times of quiet: a
+question takes longer the more segments there are.
+"""
 
 _log = logging.getLogger(__name__)
 
@@ -69,11 +78,12 @@ class Index:
         self._codes = Codes(stem)
         self._is_owner = is_owner
         self._lock = threading.Lock()
+        self._keeping = threading.Lock()
         self._epoch = ""
         self._model = ""
         self._dimensions = 0
         self._segments: list[Segment] = []
-        self._settled = 0
+        self._merging = 0  # segments, the oldest, that others leave alone
 
     def use(self, model: str, dimensions: int) -> None:
         """Take the vectors of another model from now on; those of others no longer count."""
@@ -82,10 +92,19 @@ class Index:
 
     def refresh(self, feed: Feed) -> None:
         """Take up all that changed; others get their turn in between."""
-        is_complete = False
-        while not is_complete:
-            with self._lock:
-                is_complete = self._refresh(feed, at_most=1)
+        with self._keeping:
+            is_complete = False
+            while not is_complete:
+                with self._lock:
+                    is_complete = self._take_up(feed, at_most=1)
+                self._merge_all(LAZY)
+                self._settle()
+
+    def tidy(self) -> None:
+        """Make few segments of many: the next questions take less time for it."""
+        with self._keeping:
+            self._merge_all(EAGER)
+            self._settle()
 
     @contextmanager
     def view(self, feed: Feed) -> Iterator[View]:
@@ -96,7 +115,7 @@ class Index:
         with self._lock:
             # A process that only reads is gone before anybody else could make the index for it.
             patience = PATIENCE if self._is_owner else sys.maxsize
-            is_complete = self._refresh(feed, at_most=patience)
+            is_complete = self._take_up(feed, at_most=patience)
             yield View(self._segments, self._codes, model=self._model, is_complete=is_complete)
 
     def embedded(self) -> int:
@@ -106,10 +125,10 @@ class Index:
 
     def close(self) -> None:
         """Write what is not on the disk yet."""
-        with self._lock:
-            self._settle(len(self._segments))
+        with self._keeping:
+            self._settle(smallest=1)
 
-    def _refresh(self, feed: Feed, *, at_most: int) -> bool:
+    def _take_up(self, feed: Feed, *, at_most: int) -> bool:
         """Take up some batches of what changed; tell whether that was all."""
         # Rows that were taken up for another model lack what the store has of this one.
         epoch = f"{feed.epoch()} {self._model}"
@@ -132,57 +151,77 @@ class Index:
         self._segments = self._files.load(epoch)
         if self._last > newest:
             self._segments = []  # of a store that was put back to an earlier state
-        self._settled = len(self._segments)
+        self._merging = 0
         _bury_versions(self._segments)
 
     def _add(self, changes: Sequence[Change]) -> None:
+        mean = mean_length(self._segments)
         new = segment(
             changes,
             self._codes,
             model=self._model,
             dimensions=self._dimensions,
-            mean_length=mean_length(self._segments),
+            mean_length=mean,
         )
         for older in self._segments:
             older.bury(new.ids)
         self._segments.append(new)
-        for lower, limit in pairwise((0, *LEVELS)):
-            self._merge(lower, limit)
-        settled = sum(1 for _ in takewhile(lambda each: each.size >= SETTLED, self._segments))
-        if settled > self._settled:
-            self._settle(settled)
+        if run := self._run(LAZY, below=SMALL):
+            self._segments[-len(run) :] = [self._merged(run, mean)]
 
-    def _merge(self, lower: int, limit: int) -> None:
-        """Merge the newest segments below a size, once they are many or reach it together.
+    def _run(self, ratio: float, *, below: int) -> list[Segment]:
+        """Return the newest segments below a size that are worth merging; see `EAGER`."""
+        begin, newer = len(self._segments), 0
+        for place in range(begin - 1, self._merging - 1, -1):
+            size = self._segments[place].size
+            if size >= below:
+                break
+            if size <= ratio * newer:
+                begin = place
+            newer += size
+        return self._segments[begin:]
 
-        Those of a lower level are not counted: they are many all the time.
-        """
-        begin = len(self._segments)
-        while begin and self._segments[begin - 1].size < limit:
-            begin -= 1
-        run = self._segments[begin:]
-        of_level = sum(each.size >= lower for each in run)
-        if of_level >= MOST_OF_A_LEVEL or (len(run) > 1 and sum(e.size for e in run) >= limit):
-            one = merged(
-                run,
-                model=self._model,
-                dimensions=self._dimensions,
-                mean_length=mean_length(self._segments),
-            )
-            self._segments[begin:] = [one]
-            self._settled = min(self._settled, begin)
+    def _merge_all(self, ratio: float) -> None:
+        """Merge what is worth it, while others ask and add to it."""
+        while True:
+            with self._lock:
+                run = self._run(ratio, below=FULL)
+                mean = mean_length(self._segments)
+                self._merging = len(self._segments) if run else 0
+            if not run:
+                return
+            self._replace(run, [self._merged(run, mean)])
 
-    def _settle(self, count: int) -> None:
-        if not self._is_owner or count == self._settled:
+    def _merged(self, run: Sequence[Segment], mean: float) -> Segment:
+        return merged(run, model=self._model, dimensions=self._dimensions, mean_length=mean)
+
+    def _replace(self, run: list[Segment], by: Sequence[Segment]) -> None:
+        """Put segments that say the same into the place of others, if these are still there."""
+        with self._lock:
+            begin = self._segments.index(run[0]) if run[0] in self._segments else 0
+            end = begin + len(run)
+            if self._segments[begin:end] != run:
+                return
+            for each, newer in product(by, self._segments[end:]):
+                each.bury(newer.ids)
+            self._segments[begin:end] = by
+
+    def _settle(self, *, smallest: int = SETTLED) -> None:
+        """Write the oldest segments, down to a size, so that they need not be in memory."""
+        if not self._is_owner:
+            return
+        with self._lock:
+            epoch = self._epoch
+            run = list(takewhile(lambda each: each.size >= smallest, self._segments))
+        if all(map(self._files.has, run)):
             return
         try:
-            mapped = self._files.settle(self._epoch, self._segments[:count])
+            mapped = self._files.settle(epoch, run)
         except OSError as error:
             # It is derived: the next start makes it again.
             _log.warning("cannot write the index: %s", error)
         else:
-            self._segments[:count] = mapped
-            self._settled = count
+            self._replace(run, mapped)
 
 
 def _bury_versions(segments: Sequence[Segment]) -> None:

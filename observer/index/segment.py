@@ -26,10 +26,16 @@ Source: development sets.
 SATURATION = 1.2
 LENGTH_SHARE = 0.75
 
-_HALVES = np.array([int(2 * weight) for weight in WEIGHTS], dtype=np.int64)
+_HALVES = np.array([int(2 * weight) for weight in WEIGHTS], dtype=np.uint8)
 """The weights in halves, so that a row's weight for a word is a small whole number."""
 _FULL = 255
-_HALF_KEY = np.uint64(32)
+_TERM = np.uint64(32)
+_WEIGHT_BITS = 3
+_WEIGHT = 2**_WEIGHT_BITS - 1
+"""A posting as one number: code, row, weight in halves, from the highest bits to the lowest."""
+_OF_A_PART = 2**20
+_ROWS_AT_ONCE = 2**13
+"""Tokens and rows of a large segment that are worked on at once: what memory that needs."""
 
 ATTRIBUTES = ("project", "kind", "type", "category", "branch", "owner")
 """Columns of codes by which rows are filtered; see `observer.index.masks`."""
@@ -136,10 +142,10 @@ def damping(lengths: NDArray[np.int64], mean_length: float) -> NDArray[np.float3
     return (2 * SATURATION * shares).astype(np.float32)
 
 
-def halves_of(tokens: NDArray[np.uint32]) -> NDArray[np.int64]:
+def halves_of(tokens: NDArray[np.uint32]) -> NDArray[np.uint8]:
     """Return what each code of whole streams weighs by its column, in halves; separators: 0."""
     ends = tokens == SEPARATOR
-    columns = (np.cumsum(ends) - ends) % COLUMNS
+    columns = (np.cumsum(ends, dtype=np.uint32) - ends) % COLUMNS
     return np.where(ends, 0, _HALVES[columns])
 
 
@@ -150,22 +156,52 @@ def inverted(
 
     Separators are among the terms, with a weight of 0: so there is always a term.
     """
-    size = len(starts) - 1
-    rows = np.repeat(np.arange(size, dtype=np.uint64), np.diff(starts))
-    keys = (tokens.astype(np.uint64) << _HALF_KEY) | rows
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
-    firsts = _firsts(keys)
-    weights = np.add.reduceat(halves_of(tokens)[order], firsts)
-    codes = (keys[firsts] >> _HALF_KEY).astype(np.uint32)
+    keys = _keys(tokens, starts)
+    against = damping(np.diff(starts) - COLUMNS, mean_length)
+    # Part by part, for each needs several times its size.
+    count = 1 + len(keys) // _OF_A_PART
+    bounds = (np.arange(1, count, dtype=np.uint64) * ((1 << 32) // count)) << _TERM
+    of_parts = np.split(keys, np.searchsorted(keys, bounds))
+    parts = [_inverted(of_part, against) for of_part in of_parts if len(of_part)]
+    holding = np.concatenate([[0], *(part.offsets for part in parts)])
+    return Postings(
+        terms=np.concatenate([part.terms for part in parts]),
+        offsets=np.cumsum(holding).astype(np.uint32),
+        rows=np.concatenate([part.rows for part in parts]),
+        impacts=np.concatenate([part.impacts for part in parts]),
+    )
+
+
+def _keys(tokens: NDArray[np.uint32], starts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the code, the row and the weight in halves of each token as one number, in order.
+
+    Numbers are sorted ten times as fast as the places of numbers.
+    """
+    keys = tokens.astype(np.uint64)
+    keys <<= _TERM
+    for first in range(0, len(starts) - 1, _ROWS_AT_ONCE):
+        ends = starts[first : first + _ROWS_AT_ONCE + 1]
+        stretch = slice(ends[0], ends[-1])
+        rows = np.arange(first, first + len(ends) - 1, dtype=np.uint32) << _WEIGHT_BITS
+        keys[stretch] |= np.repeat(rows, np.diff(ends)) | halves_of(tokens[stretch])
+    keys.sort()
+    return keys
+
+
+def _inverted(keys: NDArray[np.uint64], against: NDArray[np.float32]) -> Postings:
+    """Return the postings of keys in order; for offsets, how many rows hold each term."""
+    weights = keys.astype(np.uint8) & _WEIGHT
+    firsts = _firsts(keys >> _WEIGHT_BITS)
+    weights = np.add.reduceat(weights, firsts, dtype=np.uint32)
+    holders = keys[firsts]
+    codes = (holders >> _TERM).astype(np.uint32)
+    rows = (holders.astype(np.uint32) >> _WEIGHT_BITS).astype(np.min_scalar_type(len(against)))
     begins = _firsts(codes)
-    owners = keys[firsts].astype(np.uint32)
-    against = damping(np.diff(starts) - COLUMNS, mean_length)[owners]
-    impacts = weights / (weights + against)
+    impacts = weights / (weights + against[rows])
     return Postings(
         terms=codes[begins],
-        offsets=np.append(begins, len(codes)).astype(np.uint32),
-        rows=owners.astype(np.min_scalar_type(size)),
+        offsets=np.diff(begins, append=len(codes)),
+        rows=rows,
         impacts=np.rint(impacts * _FULL).astype(np.uint8),
     )
 

@@ -159,6 +159,18 @@ def test_the_index_takes_up_what_is_stored_and_embedded(bench: Bench, store: Sql
     assert bench.health.text() is None
 
 
+def test_in_times_of_quiet_the_index_is_made_quick_to_ask(
+    bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("observer.daemon.indexing.QUIET_S", 0.01)
+    for start, count in ((1, 160), (201, 60)):
+        put(store, *items(count, start=start))
+        with store.read() as reader:
+            bench.index.refresh(reader)
+    assert len(bench.index._segments) == 2
+    bench.run(bench.tasks.keep_fresh, until=lambda: len(bench.index._segments) == 1)
+
+
 def test_a_store_that_cannot_be_opened_ends_no_task(
     home: Home, tmp_path: Path, info: ModelInfo
 ) -> None:

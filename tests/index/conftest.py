@@ -172,8 +172,8 @@ answers = _lent(_answers)
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Levels so low that a few items fill them."""
-    monkeypatch.setattr("observer.index.index.LEVELS", (3, 9, 27))
+    monkeypatch.setattr("observer.index.index.SMALL", 3)
     monkeypatch.setattr("observer.index.index.SETTLED", 9)
-    monkeypatch.setattr("observer.index.index.MOST_OF_A_LEVEL", 3)
+    monkeypatch.setattr("observer.index.index.FULL", 27)
     monkeypatch.setattr("observer.index.index.BATCH", 4)
     monkeypatch.setattr("observer.index.index.PATIENCE", 2)

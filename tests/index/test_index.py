@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from observer.index import Index
 from observer.index.arrays import Torn, load, save
 from observer.index.files import FORMAT, Files
-from observer.index.making import Facts, segment
+from observer.index.making import Facts, merged, segment
+from observer.index.segment import Segment
 from observer.index.tokens import Codes
 from observer.model import Change
 
@@ -101,6 +102,90 @@ def test_segments_stay_few(told: Told, an_index: Make, fill: Make) -> None:
         index.refresh(told)
         # Those of the largest size, and fewer than three of each smaller one.
         assert len(index._segments) <= 300 // 27 + 3 * 2
+
+
+def test_in_times_of_quiet_segments_become_fewer(
+    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+) -> None:
+    index = an_index(folder)
+    for count in (15, 8):
+        fill(told, count, seed=count)
+        index.refresh(told)
+    assert len(index._segments) > 1
+    index.tidy()
+    assert len(index._segments) == 1
+    assert answers(index, told) == fresh(told) == answers(an_index(folder), told)
+
+
+def _while_merging(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Have something happen during the next merger, between its reading and its end."""
+    todo = [act]
+
+    def merging(*args: Any, **options: Any) -> Segment:
+        one = merged(*args, **options)
+        if todo:
+            todo.pop()()
+        return one
+
+    monkeypatch.setattr("observer.index.index.merged", merging)
+
+
+def test_what_changes_during_a_merger_is_changed_after_it(
+    told: Told,
+    an_index: Make,
+    fill: Make,
+    answers: Make,
+    fresh: Make,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    index = an_index()
+    fill(told, 20)
+    index.refresh(told)
+    seen = []
+
+    def change() -> None:
+        told.delete(told.newest()[0].id)
+        fill(told, 5, seed=3)
+        with index.view(told) as view:
+            seen.append(view.is_complete)
+
+    fill(told, 20, seed=2)
+    _while_merging(monkeypatch, change)
+    index.tidy()
+    assert answers(index, told) == fresh(told)
+    assert seen == [True]
+
+
+def test_a_merger_of_what_is_no_longer_there_is_dropped(
+    told: Told,
+    an_index: Make,
+    fill: Make,
+    answers: Make,
+    fresh: Make,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    index = an_index()
+    fill(told, 20)
+
+    def change() -> None:
+        told.begin_anew("second")
+        fill(told, 7, seed=5)
+        with index.view(told):
+            pass
+
+    _while_merging(monkeypatch, change)
+    index.refresh(told)
+    assert answers(index, told) == fresh(told)
+
+
+def test_who_asks_does_not_wait_for_files(
+    folder: Path, told: Told, an_index: Make, fill: Make
+) -> None:
+    index = an_index(folder)
+    fill(told, 8)
+    with index.view(told) as view:
+        assert view.size == 8
+    assert not folder.exists()
 
 
 def test_a_reload_gives_the_answers_of_a_fresh_build(

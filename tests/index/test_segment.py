@@ -268,3 +268,19 @@ def test_rows_are_found_by_item(an_item: Make, codes: Codes, asked: tuple[int, .
     one = made([Change(change=n, id=8 * n - 4, item=an_item(n)) for n in (1, 2)], codes)
     rows = one.find(np.array(asked, np.int64))
     assert one.ids[rows].tolist() == [each for each in asked if each in {4, 12}]
+
+
+def test_what_is_inverted_in_parts_is_the_same_as_at_once(
+    an_item: Make, codes: Codes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    titles = [f"w{n} aa w{n % 3} bb w{n}" for n in range(40)]
+    changes = [
+        Change(change=n, id=n, item=an_item(n, title), vector=None)
+        for n, title in enumerate(titles, start=1)
+    ]
+    whole = made(changes, codes).postings
+    monkeypatch.setattr("observer.index.segment._OF_A_PART", 3)
+    monkeypatch.setattr("observer.index.segment._ROWS_AT_ONCE", 2)
+    in_parts = made(changes, codes).postings
+    assert all(map(np.array_equal, whole, in_parts))
+    assert [each.dtype for each in whole] == [each.dtype for each in in_parts]
