@@ -3,51 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from observer.index.segment import halves_of
-from observer.index.tokens import SEPARATOR
+from observer.index.segment import HALVES
+from observer.index.tokens import COLUMNS, SEPARATOR
 
 _APART = 1_000
 """Added between columns, so that what ends one is not near to what begins the next."""
-
-
-class Streams(NamedTuple):
-    """The codes of some rows, one row behind the other: row `n` is `starts[n]:starts[n + 1]`."""
-
-    starts: NDArray[np.int64]
-    tokens: NDArray[np.uint32]
-
-    @property
-    def owners(self) -> NDArray[np.int64]:
-        """To which row each code belongs."""
-        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+_LOW_CODES = np.uint32(1 << 16)
 
 
 class Occurrences:
     """Every place in some rows where a word of a query stands.
 
     Args:
-        streams: the rows.
-        query: codes of at most 64 different words.
+        tokens: the codes of whole rows, one row behind the other.
+        query: codes of at least one and at most 64 different words.
     """
 
-    def __init__(self, streams: Streams, query: NDArray[np.uint32]) -> None:
-        self._streams = streams
-        self._count = len(streams.starts) - 1
+    def __init__(self, tokens: NDArray[np.uint32], query: NDArray[np.uint32]) -> None:
+        self._tokens = tokens
         self._query = query
-        tokens = streams.tokens
+        self._ends = np.flatnonzero(tokens == SEPARATOR)
+        self._count = len(self._ends) // COLUMNS
         order = np.argsort(query)
-        found = np.minimum(np.searchsorted(query[order], tokens), len(query) - 1)
-        places = np.flatnonzero(query[order][found] == tokens)
-        self._owners = streams.owners
-        self._rows = self._owners[places]
-        self._words = order[found[places]]
-        self._halves = halves_of(tokens)[places]
-        self._positions = places + _APART * np.cumsum(tokens == SEPARATOR)[places]
+        # Few words are of the query: most of the others are seen by half of their code.
+        is_likely = np.zeros(_LOW_CODES, np.bool_)
+        is_likely[query % _LOW_CODES] = True
+        places = np.flatnonzero(is_likely[tokens % _LOW_CODES])
+        found = np.minimum(np.searchsorted(query[order], tokens[places]), len(query) - 1)
+        is_word = query[order][found] == tokens[places]
+        places, found = places[is_word], found[is_word]
+        columns = np.searchsorted(self._ends, places)
+        self._rows = columns // COLUMNS
+        self._words = order[found]
+        self._halves = HALVES[columns % COLUMNS]
+        self._positions = places + _APART * columns
 
     def weights(self) -> NDArray[np.float64]:
         """Return what the occurrences of each word weigh in each row, in halves: rows by words."""
@@ -73,11 +66,11 @@ class Occurrences:
 
     def hold(self, sequence: Sequence[int]) -> NDArray[np.bool_]:
         """Tell which rows hold these codes side by side, in this order; none holds no codes."""
-        tokens = self._streams.tokens
+        tokens = self._tokens
         length = len(tokens) - len(sequence) + 1
         fits = np.full(max(0, length), len(sequence) > 0)
         for offset, code in enumerate(sequence):
             fits &= tokens[offset : offset + len(fits)] == code
         held = np.zeros(self._count, np.bool_)
-        held[self._owners[np.flatnonzero(fits)]] = True
+        held[np.searchsorted(self._ends, np.flatnonzero(fits)) // COLUMNS] = True
         return held

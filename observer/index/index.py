@@ -134,6 +134,8 @@ class Index:
         epoch = f"{feed.epoch()} {self._model}"
         if epoch != self._epoch:
             self._begin(epoch, newest=feed.newest_change())
+        if feed.newest_change() <= self._last:
+            return True
         for _ in range(at_most):
             changes = feed.changes(after=self._last, model=self._model, limit=BATCH)
             if changes:

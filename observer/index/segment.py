@@ -26,7 +26,7 @@ Source: development sets.
 SATURATION = 1.2
 LENGTH_SHARE = 0.75
 
-_HALVES = np.array([int(2 * weight) for weight in WEIGHTS], dtype=np.uint8)
+HALVES = np.array([int(2 * weight) for weight in WEIGHTS], dtype=np.uint8)
 """The weights in halves, so that a row's weight for a word is a small whole number."""
 _FULL = 255
 _TERM = np.uint64(32)
@@ -146,7 +146,7 @@ def halves_of(tokens: NDArray[np.uint32]) -> NDArray[np.uint8]:
     """Return what each code of whole streams weighs by its column, in halves; separators: 0."""
     ends = tokens == SEPARATOR
     columns = (np.cumsum(ends, dtype=np.uint32) - ends) % COLUMNS
-    return np.where(ends, 0, _HALVES[columns])
+    return np.where(ends, 0, HALVES[columns])
 
 
 def inverted(

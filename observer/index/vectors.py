@@ -1,8 +1,9 @@
 """The meaning of items as numbers: which of a million vectors point where a query does.
 
-Two steps. The signs of a vector's dimensions, one bit each, tell roughly how far it points from
-the query's: the number of bits that differ. The nearest by that are compared in full, in eight bits
-a dimension.
+Three steps, each with fewer vectors than the one before. The signs of a vector's dimensions, one
+bit each, tell roughly how far it points from the query's: the number of bits that differ. Of the
+nearest by that, bits count by what their dimensions weigh in the query. The nearest by that are
+compared in full, in eight bits a dimension.
 """
 
 from __future__ import annotations
@@ -13,6 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 WORD_BITS = 64
+
+WEIGHT_BITS = 2
+"""Bits of what a dimension of a query weighs; three choose no better than two."""
+LARGE = 0.95
+"""Share of a query's dimensions that are not larger than one of full weight."""
+
+_LEAST = 1e-9
 
 Vector = NDArray[np.float32]
 """A unit vector."""
@@ -28,8 +36,9 @@ def norms(vectors: NDArray[np.int8]) -> NDArray[np.float32]:
 def signs(vectors: NDArray[Any]) -> NDArray[np.uint64]:
     """Return which dimensions are positive, one bit each: words of 64 by vectors."""
     bits = np.packbits(vectors > 0, axis=1)
-    missing = -bits.shape[1] % (WORD_BITS // 8)
-    words = np.ascontiguousarray(np.pad(bits, ((0, 0), (0, missing)))).view(np.uint64)
+    if missing := -bits.shape[1] % (WORD_BITS // 8):
+        bits = np.pad(bits, ((0, 0), (0, missing)))
+    words = np.ascontiguousarray(bits).view(np.uint64)
     # The first words of all vectors stand side by side, then the second ones: quicker to scan.
     return np.ascontiguousarray(words.T)
 
@@ -37,8 +46,25 @@ def signs(vectors: NDArray[Any]) -> NDArray[np.uint64]:
 def distances(rows: NDArray[np.uint64], query: NDArray[np.uint64]) -> NDArray[np.uint16]:
     """Return how many signs of each vector differ from the query's; both are words by vectors."""
     total = np.zeros(rows.shape[1], np.uint16)
-    for words, (word,) in zip(rows, query, strict=True):
-        total += np.bitwise_count(words ^ word)
+    differing = np.empty(rows.shape[1], np.uint64)
+    for words, word in zip(rows, query, strict=True):
+        np.bitwise_xor(words, word, out=differing)
+        total += np.bitwise_count(differing)
+    return total
+
+
+def weighed(rows: NDArray[np.uint64], query: Vector) -> NDArray[np.uint16]:
+    """Return what the signs that differ weigh in the query, for each vector: words by vectors."""
+    most, sizes = 2**WEIGHT_BITS - 1, np.abs(query)
+    large = int(LARGE * len(sizes))
+    full = max(float(np.partition(sizes, large)[large]), _LEAST)
+    weights = np.rint(most * sizes / full).clip(0, most).astype(np.uint8)
+    differing = rows ^ signs(query[np.newaxis])
+    total = np.zeros(rows.shape[1], np.uint16)
+    for bit in range(WEIGHT_BITS):
+        holding = signs(weights[np.newaxis] & 1 << bit)
+        counts = np.bitwise_count(differing & holding).sum(axis=0, dtype=np.uint16)
+        total += counts << np.uint16(bit)
     return total
 
 

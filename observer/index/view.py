@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from observer.filters import Filters
-from observer.index.evidence import Occurrences, Streams
+from observer.index.evidence import Occurrences
 from observer.index.making import gathered
 from observer.index.masks import Mask, mask
 from observer.index.segment import SATURATION, Runs, Segment, damping
-from observer.index.tokens import Codes
-from observer.index.vectors import Vector, cosines, distances, signs
+from observer.index.tokens import COLUMNS, Codes
+from observer.index.vectors import Vector, cosines, distances, signs, weighed
 
 LEAST_RARITY = 1e-6
 """What a word that most items hold is worth: enough to match, too little to matter."""
 
-RESCORED = 16
-"""Vectors compared in full, times the square root of all: 5,000 of 100,000, 16,000 of a million.
+WEIGHED = 32
+RESCORED = 5
+"""Vectors weighed by their signs, and compared in full, times the square root of all.
 
-Source: recall@10 against exact of 0.98 and more with 256 dimensions; 2,400 and 8,000 give 0.97.
+Source: recall@10 of 0.98 against exact among 100,000 of 256 dimensions; 16 and 16 give 0.97.
 """
 
 SAMPLED = 4_096
-"""Rows that tell how near the nearest of a segment are."""
+"""Rows that tell how near the nearest are."""
 
 Places = NDArray[np.int64]
 """Rows of all segments, counted through."""
@@ -36,13 +38,13 @@ Query = NDArray[np.uint32]
 
 
 class Wanted(NamedTuple):
-    """A list of an answer: which rows of each segment may be in it, and how many are wanted."""
+    """A list of an answer: which rows may be in it, and how many are wanted."""
 
-    masks: list[Mask]
+    mask: Mask
     limit: int
 
 
-Part = tuple[Segment, NDArray[np.int64], NDArray[np.int64]]
+Part = tuple[Segment, slice, NDArray[np.int64]]
 
 
 class Best(NamedTuple):
@@ -68,7 +70,7 @@ class View:
         self._codes = codes
         self.model = model
         # What one question needs several times: of its words, and of the rows it looks at.
-        self._asked: tuple[Query, list[Runs]] = (np.zeros(0, np.uint32), [])
+        self._asked: tuple[Query, list[Runs], NDArray[np.float64]] | None = None
         self._chosen: tuple[Places, list[Part]] = (np.zeros(0, np.int64), [])
         self._bases = np.cumsum([0, *(each.size for each in segments)], dtype=np.int64)
 
@@ -88,22 +90,20 @@ class View:
         """Return the codes of one word, left whole."""
         return self._codes.whole(word)
 
-    def masks(self, filters: Filters, among: NDArray[np.int64] | None = None) -> list[Mask]:
-        """Return which rows of each segment count; see `masks.mask`."""
-        return [mask(each, filters, among) for each in self._segments]
-
-    def within(self, places: Places, masks: list[Mask]) -> NDArray[np.bool_]:
-        """Tell which rows the masks of all segments let through."""
-        return np.concatenate(masks)[places]
+    def mask(self, filters: Filters, among: NDArray[np.int64] | None = None) -> Mask:
+        """Return which rows count; see `masks.mask`."""
+        of_segments = [mask(each, filters, among) for each in self._segments]
+        return np.concatenate([np.zeros(0, np.bool_), *of_segments])
 
     def by_words(self, query: Query, wanted: Sequence[Wanted]) -> list[Best]:
         """Return the rows with about the highest BM25 of each list."""
-        runs, rarities = self._runs(query), self._rarities(query)
+        runs, rarities = self._looked_up(query)
         best = [_Top(each.limit) for each in wanted]
-        for number, segment in self._newest_first():
-            scores = segment.relevance(runs[number], rarities)
-            for top, each in zip(best, wanted, strict=True):
-                top.offer(scores * each.masks[number], int(self._bases[number]))
+        # Of rows that are worth the same the newest are kept.
+        for (base, each), of_segment in reversed([*zip(self._parts(), runs, strict=True)]):
+            scores = each.relevance(of_segment, rarities)
+            for top, of_list in zip(best, wanted, strict=True):
+                top.offer(scores * of_list.mask[base : base + each.size], base)
         return [top.best() for top in best]
 
     def by_meaning(
@@ -113,24 +113,19 @@ class View:
 
         `rescored` is as `RESCORED`; who looks for what is very near needs fewer.
         """
-        pattern = signs(query[np.newaxis])
-        looked_at = int(rescored * math.sqrt(self.size))
-        nearest = [_Top(max(looked_at, each.limit)) for each in wanted]
-        for number, segment in self._newest_first():
-            if segment.model != self.model:
-                continue
-            agreement = len(query) - distances(segment.signs, pattern)
-            for top, each in zip(nearest, wanted, strict=True):
-                seen = agreement * (each.masks[number] & segment.has_vector)
-                top.offer(seen, int(self._bases[number]), least=_least(seen, top.limit))
-        return [
-            self._rescored(np.sort(top.places), query, each.limit)
-            for top, each in zip(nearest, wanted, strict=True)
-        ]
+        root = math.sqrt(self.size)
+        agreement = self._agreement(query)
+        best = []
+        for each in wanted:
+            seen = agreement * each.mask
+            places = np.flatnonzero(seen >= max(1, _reached(seen, int(WEIGHED * root))))
+            places = self._nearest(places, query, max(int(rescored * root), each.limit))
+            best.append(self._rescored(places, query, each.limit))
+        return best
 
     def occurrences(self, places: Places, query: Query) -> Occurrences:
         """Return where the words of a query stand in some rows, given in ascending order."""
-        return Occurrences(self._streams(places), query)
+        return Occurrences(self._tokens(places), query)
 
     def relevance(
         self, places: Places, query: Query, weights: NDArray[np.float64]
@@ -139,22 +134,23 @@ class View:
         lengths = self._of(places, lambda each: each.lengths)
         against = damping(lengths, mean_length(self._segments))
         shares = weights / (weights + against[:, np.newaxis])
-        return (shares @ self._rarities(query) * (SATURATION + 1)).astype(np.float32)
+        return (shares @ self._looked_up(query)[1] * (SATURATION + 1)).astype(np.float32)
 
     def cosines(self, places: Places, query: Vector) -> NDArray[np.float32]:
         """Return the cosine of some rows with a query; 0 where there is no vector."""
         found = np.zeros(len(places), np.float32)
         for each, asked, rows in self._parted(places):
             if each.model == self.model:
-                found[asked] = cosines(each.vectors[rows], each.norms[rows], query)
+                vectors = each.vectors.take(rows, axis=0, mode="clip")  # quicker than by brackets
+                found[asked] = cosines(vectors, each.norms[rows], query)
         return found
 
-    def meanings(self, masks: list[Mask]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return the items that the masks let through and that have a vector, and unit vectors."""
+    def meanings(self, mask: Mask) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the items that a mask lets through and that have a vector, and unit vectors."""
         ids, found = [np.zeros(0, np.int64)], []
-        for each, seen in zip(self._segments, masks, strict=True):
+        for base, each in self._parts():
             if each.model == self.model:
-                rows = np.flatnonzero(seen & each.has_vector)
+                rows = np.flatnonzero(mask[base : base + each.size] & each.has_vector)
                 ids.append(each.ids[rows])
                 lengths = each.norms[rows, np.newaxis]
                 found.append(each.vectors[rows].astype(np.float32) / lengths)
@@ -162,34 +158,50 @@ class View:
         return np.concatenate(ids), vectors
 
     def ids(self, places: Places) -> NDArray[np.int64]:
-        """Return the items of some rows."""
-        return self._of(places, lambda each: each.ids)
+        """Return the items of some rows, given in any order."""
+        ascending, order = np.unique(places, return_inverse=True)
+        return self._of(ascending, lambda each: each.ids)[order]
 
     def counts(self, query: Query) -> NDArray[np.int64]:
         """Return how many rows hold each word, buried ones included."""
-        counts = [each.counts for each in self._runs(query)]
+        counts = [each.counts for each in self._looked_up(query)[0]]
         total: NDArray[np.int64] = np.sum([np.zeros(len(query), np.int64), *counts], axis=0)
         return total
 
-    def _streams(self, places: Places) -> Streams:
+    def _tokens(self, places: Places) -> NDArray[np.uint32]:
         """Return the codes of some rows, separators included."""
-        starts, tokens = [np.zeros(1, np.int64)], [np.zeros(0, np.uint32)]
+        found = [np.zeros(0, np.uint32)]
         for each, _, rows in self._parted(places):
-            begins, codes = gathered(each.tokens, each.starts[rows], np.diff(each.starts)[rows])
-            starts.append(begins[1:] + starts[-1][-1])
-            tokens.append(codes)
-        return Streams(np.concatenate(starts), np.concatenate(tokens))
+            found.append(gathered(each.tokens, each.starts[rows], each.lengths[rows] + COLUMNS)[1])
+        return np.concatenate(found)
 
-    def _runs(self, query: Query) -> list[Runs]:
-        """Return where the words are in each segment; looked up once a question."""
-        if self._asked[0] is not query:
-            self._asked = (query, [each.runs(query) for each in self._segments])
-        return self._asked[1]
+    def _looked_up(self, query: Query) -> tuple[list[Runs], NDArray[np.float64]]:
+        """Return where the words are in each segment, and how rare they are; once a question."""
+        if self._asked is None or self._asked[0] is not query:
+            runs = [each.runs(query) for each in self._segments]
+            counts = np.sum([np.zeros(len(query)), *(each.counts for each in runs)], axis=0)
+            rarities = np.log((self.size - counts + 0.5) / (counts + 0.5))
+            self._asked = query, runs, np.maximum(LEAST_RARITY, rarities)
+        return self._asked[1:]
 
-    def _rarities(self, query: Query) -> NDArray[np.float64]:
-        counts = self.counts(query)
-        rarities = np.log((self.size - counts + 0.5) / (counts + 0.5))
-        return np.maximum(LEAST_RARITY, rarities)
+    def _agreement(self, query: Vector) -> NDArray[np.uint16]:
+        """Return how many signs of each row agree with the query's; 0 where there is no vector."""
+        pattern = signs(query[np.newaxis])
+        found = np.zeros(self.size, np.uint16)
+        for base, each in self._parts():
+            if each.model == self.model:
+                agreement = len(query) - distances(each.signs, pattern)
+                found[base : base + each.size] = agreement * each.has_vector
+        return found
+
+    def _nearest(self, places: Places, query: Vector, limit: int) -> Places:
+        """Return those of some rows whose signs agree where it matters to the query."""
+        if len(places) <= limit:
+            return places
+        apart = np.zeros(len(places), np.uint16)
+        for each, asked, rows in self._parted(places):
+            apart[asked] = weighed(each.signs.take(rows, axis=1, mode="clip"), query)
+        return np.sort(places[np.argpartition(apart, limit - 1)[:limit]])
 
     def _rescored(self, places: Places, query: Vector, limit: int) -> Best:
         found = self.cosines(places, query)
@@ -207,20 +219,24 @@ class View:
             found[asked] = column(each)[rows]
         return found
 
-    def _newest_first(self) -> Iterator[tuple[int, Segment]]:
-        numbers = range(len(self._segments) - 1, -1, -1)
-        return ((number, self._segments[number]) for number in numbers)
+    def _parts(self) -> Iterator[tuple[int, Segment]]:
+        """Yield each segment behind the place of its first row."""
+        return zip(self._bases.tolist(), self._segments, strict=False)
 
     def _parted(self, places: Places) -> list[Part]:
-        """Return each segment that has some of the rows: which of them, and where in it."""
+        """Return each segment that has some of the rows, in ascending order: which, and where."""
         if self._chosen[0] is not places:
-            owners = np.searchsorted(self._bases, places, side="right") - 1
-            parts = []
-            for number in np.unique(owners).tolist():
-                asked = np.flatnonzero(owners == number)
-                rows = places[asked] - self._bases[number]
-                parts.append((self._segments[number], asked, rows))
-            self._chosen = (places, parts)
+            ends = np.searchsorted(places, self._bases).tolist()
+            self._chosen = (
+                places,
+                [
+                    (each, slice(begin, end), places[begin:end] - base)
+                    for (base, each), (begin, end) in zip(
+                        self._parts(), pairwise(ends), strict=True
+                    )
+                    if begin < end
+                ],
+            )
         return self._chosen[1]
 
 
@@ -229,40 +245,42 @@ def mean_length(segments: Sequence[Segment]) -> float:
     return sum(each.words for each in segments) / max(1, sum(each.size for each in segments))
 
 
-def _least(agreement: NDArray[np.uint16], count: int) -> int:
-    """Return an agreement that about `count` rows reach, judged by a sample; 0 if fewer do."""
-    step = max(1, len(agreement) // SAMPLED)
-    sample = np.sort(agreement[::step])
-    # One and a half times as many: the sample may flatter.
-    place = len(sample) - 1 - (3 * count) // (2 * step)
-    return int(sample[place]) if place >= 0 else 0
+def _reached(scores: NDArray[Any], count: int) -> float:
+    """Return a score that about `count` rows reach, judged by a sample; 0 for any score."""
+    step = max(1, len(scores) // SAMPLED)
+    sample = scores[::step]
+    place = len(sample) - 1 - count // step
+    return float(np.partition(sample, place)[place]) if place >= 0 else 0.0
+
+
+_ENOUGH = 4
+"""Times as many rows as are wanted are looked at, so that a sample is hardly ever too good."""
+_NO_PLACES: Places = np.zeros(0, np.int64)
 
 
 class _Top:
     """The highest scores offered so far, of those above 0; of equal ones the first offered."""
 
     def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.places = np.zeros(0, np.int64)
+        self._limit = limit
+        self._places = np.zeros(0, np.int64)
         self._scores = np.zeros(0, np.float32)
         self._floor = 0.0
 
-    def offer(
-        self, scores: NDArray[np.float32] | NDArray[np.uint16], base: int, *, least: int = 0
-    ) -> None:
-        """Take rows, the first of which is `base`; scores below `least` need no look."""
-        is_high = scores >= least if least > self._floor else scores > self._floor
-        found = np.flatnonzero(is_high)
-        if not len(found):
-            return
-        self.places = np.concatenate((self.places, found + base))
-        self._scores = np.concatenate((self._scores, scores[found].astype(np.float32)))
-        if len(self.places) > self.limit:
-            kept = np.argpartition(-self._scores, self.limit - 1)[: self.limit]
-            self.places, self._scores = self.places[kept], self._scores[kept]
+    def offer(self, scores: NDArray[np.float32], base: int) -> None:
+        """Take rows, the first of which is `base`."""
+        least = _reached(scores, _ENOUGH * self._limit)
+        found = np.flatnonzero(scores >= least) if least > self._floor else _NO_PLACES
+        if len(found) < self._limit:  # few are above 0, or the sample was too good
+            found = np.flatnonzero(scores > self._floor)
+        self._places = np.concatenate((self._places, found + base))
+        self._scores = np.concatenate((self._scores, scores[found]))
+        if len(self._places) > self._limit:
+            kept = np.argpartition(-self._scores, self._limit - 1)[: self._limit]
+            self._places, self._scores = self._places[kept], self._scores[kept]
             self._floor = float(self._scores.min())
 
     def best(self) -> Best:
         """Return them, the highest first; of equal ones the newest."""
-        order = np.lexsort((-self.places, -self._scores))
-        return Best(self.places[order], self._scores[order])
+        order = np.lexsort((-self._places, -self._scores))
+        return Best(self._places[order], self._scores[order])

@@ -43,11 +43,11 @@ def flashbacks(
     A note without a meaning reminds of nothing.
     """
     view = sources.view
-    _, vectors = view.meanings(view.masks(Filters(owner=owner), np.array([anchor.id])))
+    _, vectors = view.meanings(view.mask(Filters(owner=owner), np.array([anchor.id])))
     if not len(vectors):
         return ()
     older = Filters(kinds=("note",), owner=owner, until_ms=now_ms - wanted.days * DAY_MS)
-    (best,) = view.by_meaning(vectors[0], [Wanted(view.masks(older), LOOKED_AT)])
+    (best,) = view.by_meaning(vectors[0], [Wanted(view.mask(older), LOOKED_AT)])
     cosines = zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True)
     near = {number: cosine for number, cosine in cosines if cosine > 1 - wanted.distance**2 / 2}
     found = [

@@ -45,7 +45,7 @@ def similar(
         least: the score from which on, 0 to 1.
     """
     view, text = sources.view, text[:TEXT_CHARS]
-    wanted = [Wanted(view.masks(filters), LOOKED_AT)]
+    wanted = [Wanted(view.mask(filters), LOOKED_AT)]
     vector = sources.encode(text)
     places = _places(view, text, wanted, vector)
     if not len(places):

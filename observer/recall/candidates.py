@@ -105,15 +105,16 @@ class Candidates:
         ids = self._columns["ids"][order]
         return [ids[numbers == number].tolist() for number in np.unique(numbers)]
 
-    def signals(self, item_id: int, recency: float) -> Signals:
-        """Return what speaks for an item; for one that is no candidate that is recency alone."""
+    def signals(self, item_id: int, recency: float, *, usefulness: float = 1.0) -> Signals:
+        """Return what speaks for an item; for one that is no candidate nothing beside these two."""
         place = self._places.get(item_id)
         if place is None:
-            return Signals(recency=recency)
+            return Signals(recency=recency, usefulness=usefulness)
         columns = self._columns
         return Signals(
             **{name: float(columns[name][place]) for name in COMPARED},
             recency=recency,
+            usefulness=usefulness,
             terms=tuple(compress(self._words, columns["held"][place].tolist())),
             words_rank=int(columns["words_rank"][place]) or None,
             meaning_rank=int(columns["meaning_rank"][place]) or None,
@@ -130,7 +131,7 @@ def candidates(
     among, cut = _among(sources.reader, wanted, filters)
     lists = [
         Wanted(
-            view.masks(msgspec.structs.replace(filters, kinds=kinds), among),
+            view.mask(msgspec.structs.replace(filters, kinds=kinds), among),
             BY_WORDS // _share(kinds),
         )
         for kinds in _lists(filters.kinds)
@@ -151,9 +152,8 @@ def candidates(
 
 def _by_meaning(view: View, vector: Vector, lists: Sequence[Wanted]) -> list[Best]:
     """Find what means the same, for whichever list: the nearest of one alone may all be far."""
-    together = zip(*(each.masks for each in lists), strict=True)
-    masks = [np.logical_or.reduce(of_segment) for of_segment in together]
-    return view.by_meaning(vector, [Wanted(masks, BY_MEANING)])
+    of_any = np.logical_or.reduce([each.mask for each in lists])
+    return view.by_meaning(vector, [Wanted(of_any, BY_MEANING)])
 
 
 def _bare(view: View, *, has_model: bool) -> str:
@@ -205,7 +205,7 @@ def _columns(
         exact += seen.hold(sequence) / len(query.sequences)
     return {
         "ids": view.ids(places),
-        "list": sum(n * view.within(places, each.masks) for n, each in enumerate(lists)),
+        "list": sum(n * each.mask[places] for n, each in enumerate(lists)),
         "fts5": words / max(words.max(), _LEAST),
         "semantic": meaning.clip(0, 1),
         "close": (seen.together(len(query.codes) + CLOSE_DISTANCE) - 1).clip(0) / most,

@@ -171,12 +171,13 @@ def _ranked(sources: Sources, request: PackRequest, found: Candidates) -> list[H
     known = usefulness(reader.uses(items=list(items)), now_ms=request.now_ms)
     hits = []
     for item in items.values():
-        signals = found.signals(item.id, recency(item.created_ms, now_ms=request.now_ms))
-        signals = msgspec.structs.replace(
-            signals,
-            project_match=1.0 if item.project_id == request.project_id else 0.5,
+        signals = found.signals(
+            item.id,
+            recency(item.created_ms, now_ms=request.now_ms),
             usefulness=known.get(item.id, UNKNOWN).weight,
         )
+        is_here = item.project_id == request.project_id
+        signals = msgspec.structs.replace(signals, project_match=1.0 if is_here else 0.5)
         worth = composite(signals, weights, type_=item.type) * lasting(item.standing)
         hits.append((worth, item, signals))
     hits.sort(key=lambda hit: (-hit[0], -hit[1].created_ms, -hit[1].id))

@@ -6,10 +6,7 @@ was understood otherwise than written, and where less was looked at than there i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
-import msgspec
+from collections.abc import Iterable, Sequence
 
 from observer.events import Value
 from observer.filters import Filters
@@ -57,34 +54,46 @@ def search(
     """
     wanted = plan(text)
     found = candidates(sources, wanted, filters, legs=legs)
-    known = sources.reader.standings(found.ids)
-    hits: list[Hit] = []
-    for ids in found.lists({item: lasting(told) for item, told in known.items()}):
-        hits += _best(_Looking(sources, found, filters, now_ms), ids, limit)
-    hits = sorted(outranked(hits), key=_order)
-    return Found(hits=tuple(hits), notice=wanted.notice, degraded=found.degraded)
+    looking = _Looking(sources, found, filters, now_ms)
+    lists = found.lists({item: lasting(told) for item, told in looking.standings.items()})
+    step = limit + _SPARE
+    looking.fetch([item for ids in lists for item in ids[:step]])
+    hits = (hit for ids in lists for hit in _best(looking, ids, limit))
+    ordered = sorted(outranked(hits), key=_order)
+    return Found(hits=tuple(ordered), notice=wanted.notice, degraded=found.degraded)
 
 
-class _Looking(NamedTuple):
-    """What is needed to make hits of candidates."""
+class _Looking:
+    """Makes hits of candidates; what is asked of the store for all of them is asked once."""
 
-    sources: Sources
-    found: Candidates
-    filters: Filters
-    now_ms: int
+    def __init__(self, sources: Sources, found: Candidates, filters: Filters, now_ms: int) -> None:
+        self._reader = sources.reader
+        self._found = found
+        self._filters = filters
+        self._now_ms = now_ms
+        self._items: dict[int, Item] = {}
+        self.standings = self._reader.standings(found.ids)
+        self._uses = usefulness(self._reader.uses(items=found.ids), now_ms=now_ms)
+
+    def fetch(self, ids: Iterable[int]) -> None:
+        """Have items at hand, those that the index let through by mistake left out."""
+        missing = [item for item in ids if item not in self._items]
+        if missing:
+            items = self._reader.items(missing, standings=self.standings)
+            self._items |= {item.id: item for item in items if self._filters.admits(item)}
 
     def hits(self, ids: Sequence[int]) -> list[Hit]:
-        """Fetch items and leave out what the index let through by mistake."""
-        reader = self.sources.reader
-        known = usefulness(reader.uses(items=ids), now_ms=self.now_ms)
-        items = filter(self.filters.admits, reader.items(ids))
-        return [self._hit(item, known.get(item.id, UNKNOWN).weight) for item in items]
+        """Return items that are at hand as hits."""
+        return [self._hit(self._items[item]) for item in ids if item in self._items]
 
-    def _hit(self, item: Item, weight: float) -> Hit:
-        signals = self.found.signals(item.id, recency(item.created_ms, now_ms=self.now_ms))
-        signals = msgspec.structs.replace(signals, usefulness=weight)
+    def _hit(self, item: Item) -> Hit:
+        signals = self._found.signals(
+            item.id,
+            recency(item.created_ms, now_ms=self._now_ms),
+            usefulness=self._uses.get(item.id, UNKNOWN).weight,
+        )
         score = relevance(**{name: getattr(signals, name) for name in COMPARED})
-        score *= lasting(item.standing) * (EXPIRED if has_expired(item, self.now_ms) else 1)
+        score *= lasting(item.standing) * (EXPIRED if has_expired(item, self._now_ms) else 1)
         return Hit(item=item, score=score, signals=signals)
 
 
@@ -93,6 +102,7 @@ def _best(looking: _Looking, ids: Sequence[int], limit: int) -> list[Hit]:
     hits: list[Hit] = []
     step = limit + _SPARE
     for start in range(0, len(ids), step):
+        looking.fetch(ids[start : start + step])
         more = sorted(looking.hits(ids[start : start + step]), key=_order)
         hits = distinct([*hits, *more])
         if len(hits) >= limit:

@@ -27,7 +27,7 @@ from observer.model import (
     Spending,
     Use,
 )
-from observer.store.truth import TruthReads, TruthWrites
+from observer.store.truth import StandingsById, TruthReads, TruthWrites
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 """Columns that a query can name (`title:auth*`); `files` holds read and modified paths."""
@@ -90,8 +90,16 @@ class Reader(TruthReads, Protocol):
     def vectors(self) -> Mapping[str, int]:
         """Return how many items have a vector, by model."""
 
-    def items(self, ids: Sequence[int]) -> list[Item]:
-        """Return the items that exist, in the order of `ids`; unknown ids are left out."""
+    def items(
+        self,
+        ids: Sequence[int],
+        *,
+        standings: StandingsById | None = None,
+    ) -> list[Item]:
+        """Return the items that exist, in the order of `ids`; unknown ids are left out.
+
+        `standings` tells how all of them stand, where that was asked before.
+        """
 
     def recent(self, filters: Filters, *, limit: int) -> list[Item]:
         """Return items, newest first by (`created_ms`, `id`)."""

@@ -16,6 +16,9 @@ ANYWHERE = 0
 """The vantage of what is so from every work tree."""
 
 
+StandingsById = Mapping[int, tuple[Standing, ...]]
+
+
 class Vantage(Value):
     """A work tree, the commit up to which it was followed, and the last change taken up."""
 
@@ -97,7 +100,7 @@ class TruthReads(Protocol):
         that folder, and for other projects in their newest work tree.
         """
 
-    def standings(self, ids: Sequence[int]) -> Mapping[int, tuple[Standing, ...]]:
+    def standings(self, ids: Sequence[int]) -> StandingsById:
         """Return what must be said of items, seen from the folder; most have nothing."""
 
     def vectors_of(self, ids: Sequence[int]) -> Mapping[int, bytes]:

@@ -67,12 +67,12 @@ def _nearest(place: Lab, texts: Sequence[str]) -> Figure:
         ids = np.array([change.id for change in changes])
         table = np.frombuffer(b"".join(change.vector or b"" for change in changes), np.int8)
         vectors = table.reshape(len(ids), -1)
-        masks = view.masks(Filters())
+        mask = view.mask(Filters())
         for text in texts[:QUERIES]:
             vector = encode(text)
             if vector is None:
                 raise RuntimeError("there is no model")
-            (found,) = view.by_meaning(vector, [Wanted(masks, BY_MEANING)])
+            (found,) = view.by_meaning(vector, [Wanted(mask, BY_MEANING)])
             true = _exact(vectors, vector)
             shares.append(
                 len(set(ids[true].tolist()) & set(view.ids(found.places[:10]).tolist())) / 10

@@ -109,8 +109,8 @@ def _found(
     view: View, *words: str, filters: Filters | None = None, limit: int = 10_000
 ) -> dict[int, float]:
     """Return the score of each item that holds one of the words, best first."""
-    masks = view.masks(filters or Filters(owner="ana"))
-    (best,) = view.by_words(_query(view, *words), [Wanted(masks, limit)])
+    mask = view.mask(filters or Filters(owner="ana"))
+    (best,) = view.by_words(_query(view, *words), [Wanted(mask, limit)])
     return dict(zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True))
 
 
@@ -124,7 +124,7 @@ def _near(
     """Return the cosine of each item that has a vector, best first."""
     bare = np.frombuffer(vector, np.int8) if isinstance(vector, bytes) else vector
     meaning = (bare / np.linalg.norm(bare)).astype(np.float32)
-    wanted = Wanted(view.masks(filters or Filters(owner="ana")), limit)
+    wanted = Wanted(view.mask(filters or Filters(owner="ana")), limit)
     (best,) = view.by_meaning(meaning, [wanted])
     return dict(zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.index.evidence import Occurrences, Streams
+from observer.index.evidence import Occurrences
 from observer.index.segment import WEIGHTS
 from observer.index.tokens import COLUMNS, SEPARATOR
 
@@ -25,9 +24,8 @@ QUERY = st.lists(CODES, min_size=1, max_size=5, unique=True)
 
 def occurrences(rows: Sequence[Row], query: Sequence[int]) -> Occurrences:
     streams = [[code for column in row for code in (*column, SEPARATOR)] for row in rows]
-    starts = [0, *accumulate(map(len, streams))]
     tokens = np.array([code for stream in streams for code in stream], np.uint32)
-    return Occurrences(Streams(np.array(starts, np.int64), tokens), np.array(query, np.uint32))
+    return Occurrences(tokens, np.array(query, np.uint32))
 
 
 def most_together(row: Row, query: Sequence[int], span: int) -> int:

@@ -208,7 +208,7 @@ def test_what_was_closed_is_not_read_again(
     told.asked_after.clear()
     reopened = an_index(folder)
     reopened.refresh(told)
-    assert told.asked_after == [told.newest()[-1].change]
+    assert told.asked_after == []
     fill(told, 30, seed=6)
     assert answers(reopened, told) == fresh(told)
     reopened.close()
@@ -300,7 +300,7 @@ def test_torn_or_foreign_files_are_made_again(
     owner.close()
     told.asked_after.clear()
     an_index(settled, is_owner=False).refresh(told)
-    assert told.asked_after == [told.newest()[-1].change]
+    assert told.asked_after == []
 
 
 @pytest.mark.parametrize("change", [{"format": FORMAT + 1}, {"format": 0}, {"epoch": "second"}])

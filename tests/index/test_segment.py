@@ -225,7 +225,7 @@ def test_vectors_of_another_model_do_not_count(
     assert near(other, a_vector(1)) == {}
     meaning = np.ones(DIMENSIONS, np.float32)
     assert other.cosines(np.array([0]), meaning).tolist() == [0.0]
-    assert other.meanings(other.masks(Filters()))[0].tolist() == []
+    assert other.meanings(other.mask(Filters()))[0].tolist() == []
 
 
 @pytest.mark.parametrize("vector", [b"", b"\x01" * (DIMENSIONS - 1), bytes(DIMENSIONS)])

@@ -14,7 +14,7 @@ from observer.embed.late import packed
 from observer.filters import Filters
 from observer.index.making import segment
 from observer.index.tokens import Codes
-from observer.index.vectors import cosines, distances, norms, signs
+from observer.index.vectors import cosines, distances, norms, signs, weighed
 from observer.model import Change
 
 Make = Callable[..., Any]
@@ -54,6 +54,22 @@ def test_distances_count_the_signs_that_differ(vectors: NDArray[np.int8], chance
     assert (rows.dtype, rows.shape[1]) == (np.uint64, len(vectors))
     found = distances(rows, signs(query[np.newaxis]))
     assert found.tolist() == ((vectors > 0) != (query > 0)).sum(axis=1).tolist()
+
+
+@given(PACKED.filter(lambda vectors: vectors.shape[1] > 0), st.randoms())
+def test_signs_that_differ_weigh_what_they_do_in_the_query(
+    vectors: NDArray[np.int8], chance: Any
+) -> None:
+    query = np.array([chance.uniform(-1, 1) for _ in range(vectors.shape[1])], np.float32)
+    sizes = np.abs(query)
+    full = np.sort(sizes)[int(0.95 * len(sizes))]
+    weights = np.minimum(3, np.rint(3 * sizes / max(float(full), 1e-9)))
+    found = weighed(signs(vectors), query)
+    assert found.tolist() == (((vectors > 0) != (query > 0)) @ weights).tolist()
+
+
+def test_a_query_without_a_direction_weighs_nothing() -> None:
+    assert weighed(signs(np.ones((3, 64), np.int8)), np.zeros(64, np.float32)).tolist() == [0] * 3
 
 
 @given(PACKED, st.randoms())
@@ -122,7 +138,7 @@ def test_meanings_are_unit_vectors_of_what_the_masks_let_through(
         for some in (changes[:3], changes[3:])
     ]
     view = a_view(codes, *parts)
-    ids, found = view.meanings(view.masks(Filters(project_id=3)))
+    ids, found = view.meanings(view.mask(Filters(project_id=3)))
     assert ids.tolist() == [4, 12, 20, 28]
     np.testing.assert_allclose(found, vectors[::2], atol=0.02)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)

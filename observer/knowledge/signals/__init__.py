@@ -148,7 +148,7 @@ class Signals:
         filters = self._filters()
         with self._sources() as (reader, view, _):
             notes = list(reader.sketches(filters))
-            ids, vectors = view.meanings(view.masks(filters))
+            ids, vectors = view.meanings(view.mask(filters))
             is_complete = view.is_complete
         return Corpus(notes, ids, vectors, now_ms=self._now_ms()), is_complete
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from observer.model import Enrichment, Item, Spending
 from observer.store.sqlite.rows import to_enrichment
 from observer.store.sqlite.selecting import Selecting
+from observer.store.sqlite.standing import AMONG, among
 
 # The first halves are word for word the conditions of `item_summary` and `item_large`.
 _SUMMARIES = (
@@ -35,9 +36,9 @@ class EnrichingReads(Selecting):
 
     def enrichments(self, ids: Sequence[int]) -> Mapping[int, Enrichment]:
         """See `Reader.enrichments`."""
-        marks = ", ".join("?" * len(ids))
         rows = self._rows(
-            f"SELECT id, enrichment FROM item WHERE id IN ({marks}) AND enrichment IS NOT NULL", ids
+            f"SELECT id, enrichment FROM item WHERE id {AMONG} AND enrichment IS NOT NULL",
+            (among(ids),),
         )
         return {item_id: to_enrichment(text) for item_id, text in rows}
 

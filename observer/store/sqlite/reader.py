@@ -27,9 +27,11 @@ from observer.store.sqlite.rows import (
 )
 from observer.store.sqlite.selecting import conditions
 from observer.store.sqlite.signals import SignalReads
+from observer.store.sqlite.standing import AMONG, among
 from observer.store.sqlite.story import StoryReads
 from observer.store.sqlite.truth import TruthKept
 from observer.store.sqlite.usage import UsageReads
+from observer.store.truth import StandingsById
 
 _SESSION = ", ".join(SESSION_FIELDS)
 _PROJECT = ", ".join(PROJECT_FIELDS)
@@ -107,13 +109,18 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads,
         """See `Reader.vectors`."""
         return dict(self._rows("SELECT model, count(*) FROM item_vector GROUP BY model"))
 
-    def items(self, ids: Sequence[int]) -> list[Item]:
+    def items(
+        self,
+        ids: Sequence[int],
+        *,
+        standings: StandingsById | None = None,
+    ) -> list[Item]:
         """See `Reader.items`."""
-        marks = ", ".join("?" * len(ids))
         rows = self._rows(
-            f"SELECT {ITEM_COLUMNS} FROM item WHERE id IN ({marks}) AND deleted_ms IS NULL", ids
+            f"SELECT {ITEM_COLUMNS} FROM item WHERE id {AMONG} AND deleted_ms IS NULL",
+            (among(ids),),
         )
-        found = {item.id: item for item in self.standing(list(map(to_item, rows)))}
+        found = {item.id: item for item in self.standing(list(map(to_item, rows)), standings)}
         return [found[item_id] for item_id in ids if item_id in found]
 
     def recent(self, filters: Filters, *, limit: int) -> list[Item]:
@@ -181,8 +188,8 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads,
 
     def session_names(self, ids: Sequence[int]) -> dict[int, str]:
         """See `Reader.session_names`."""
-        marks = ",".join("?" * len(ids))
-        return dict(self._rows(f"SELECT id, external FROM session WHERE id IN ({marks})", ids))
+        rows = self._rows(f"SELECT id, external FROM session WHERE id {AMONG}", (among(ids),))
+        return dict(rows)
 
     def latest_session(self, client: str, external: str, project_id: int) -> Session | None:
         """See `Reader.latest_session`."""

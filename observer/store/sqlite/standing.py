@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import cast
 
@@ -11,10 +11,15 @@ import apsw
 import msgspec
 
 from observer.model import Item, Standing
-from observer.store.sqlite.rows import Row
-from observer.store.truth import ANYWHERE, Vantage
+from observer.store.sqlite.rows import Row, json_text
+from observer.store.truth import ANYWHERE, StandingsById, Vantage
 
 STANDING_FIELDS = Standing.__struct_fields__
+AMONG = "IN (SELECT value FROM json_each(?))"
+"""Behind a column: one of the values that `among` made a text of.
+
+The statement is the same however many they are, so it is prepared once.
+"""
 _RENAMED = {"item": "item_id", "commit": "commit_hash"}
 
 
@@ -43,11 +48,11 @@ class Standings:
         rows = self._connection.execute(f"SELECT {_VANTAGE} FROM vantage ORDER BY id")
         return [Vantage(**dict(zip(Vantage.__struct_fields__, row, strict=True))) for row in rows]
 
-    def standings(self, ids: Sequence[int]) -> Mapping[int, tuple[Standing, ...]]:
+    def standings(self, ids: Sequence[int]) -> StandingsById:
         """See `TruthReads.standings`."""
-        marks = ", ".join("?" * len(ids))
         rows: list[Row] = self._connection.execute(
-            f"SELECT item_id, vantage, {_STANDING} FROM standing WHERE item_id IN ({marks})", ids
+            f"SELECT item_id, vantage, {_STANDING} FROM standing WHERE item_id {AMONG}",
+            (among(ids),),
         ).fetchall()
         found: defaultdict[int, tuple[Standing, ...]] = defaultdict(tuple)
         for item, vantage, *values in rows:
@@ -62,23 +67,21 @@ class Standings:
 
     def _superseding(self, ids: Sequence[int]) -> Iterator[tuple[int, Standing]]:
         """Yield what notes say on purpose: which of the items took the place of another."""
-        marks = ", ".join("?" * len(ids))
         rows = self._connection.execute(
             "SELECT target, source, 'superseded' FROM link"
-            f" WHERE kind = 'supersedes' AND target <> 0 AND target IN ({marks})"
+            f" WHERE kind = 'supersedes' AND target <> 0 AND target {AMONG}"
             " UNION ALL SELECT source, target, 'supersedes' FROM link"
-            f" WHERE kind = 'supersedes' AND source IN ({marks})",
-            (*ids, *ids),
+            f" WHERE kind = 'supersedes' AND source {AMONG}",
+            (among(ids),) * 2,
         )
         for row in rows:
             item, other, reason = cast("tuple[int, int, str]", row)
             yield item, _standing((reason, "", "", "", "", other, 1.0, 0))
 
-    def standing(self, items: list[Item]) -> list[Item]:
-        """Return items with how each stands."""
-        known = self.standings([item.id for item in items])
-        if not known:
-            return items
+    def standing(self, items: list[Item], known: StandingsById | None = None) -> list[Item]:
+        """Return items with how each stands; `known` where that was asked before."""
+        if known is None:
+            known = self.standings([item.id for item in items])
         return [
             msgspec.structs.replace(item, standing=known[item.id]) if item.id in known else item
             for item in items
@@ -94,6 +97,11 @@ class Standings:
             if rank >= chosen.get(vantage.project_id, (0, 0))[0]:
                 chosen[vantage.project_id] = rank, vantage.id
         return {vantage for _, vantage in chosen.values()}
+
+
+def among(values: Iterable[int | str]) -> str:
+    """Return the value for an `AMONG`."""
+    return json_text(list(values))
 
 
 def _standing(values: Row) -> Standing:

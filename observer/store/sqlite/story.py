@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from observer.filters import Filters
 from observer.model import Item, Link, item_id
 from observer.store.sqlite.selecting import Selecting, conditions
+from observer.store.sqlite.standing import AMONG, among
 
 
 class StoryReads(Selecting):
@@ -14,12 +15,11 @@ class StoryReads(Selecting):
 
     def linked_to(self, ids: Sequence[int]) -> list[tuple[int, Link]]:
         """See `Reader.linked_to`."""
-        marks = ", ".join("?" * len(ids))
         # The index holds those that lead somewhere, and serves where the statement says so too.
         rows = self._rows(
             "SELECT source, kind, target, title FROM link"
-            f" WHERE target <> 0 AND target IN ({marks}) ORDER BY source, place",
-            ids,
+            f" WHERE target <> 0 AND target {AMONG} ORDER BY source, place",
+            (among(ids),),
         )
         return [
             (source, Link(kind=kind, target=target, title=title))
@@ -28,11 +28,10 @@ class StoryReads(Selecting):
 
     def commits(self, project_id: int, hashes: Sequence[str], *, before: int) -> Mapping[str, int]:
         """See `Reader.commits`."""
-        marks = ", ".join("?" * len(hashes))
         rows = self._rows(
             "SELECT dedup, seq FROM event"
-            f" WHERE project_id = ? AND dedup IN ({marks}) AND dedup <> '' AND seq < ?",
-            (project_id, *(f"commit:{one}" for one in hashes), before),
+            f" WHERE project_id = ? AND dedup {AMONG} AND dedup <> '' AND seq < ?",
+            (project_id, among(f"commit:{one}" for one in hashes), before),
         )
         return {dedup.removeprefix("commit:"): item_id(seq) for dedup, seq in rows}
 

@@ -9,7 +9,7 @@ import msgspec
 from observer.model import Change, Standing
 from observer.store.sqlite.rows import ITEM_COLUMNS, Row, json_text, to_change
 from observer.store.sqlite.selecting import Selecting
-from observer.store.sqlite.standing import STANDING_FIELDS, columns_of
+from observer.store.sqlite.standing import AMONG, STANDING_FIELDS, among, columns_of
 from observer.store.truth import Anchor, Mooring, Vantage
 
 MOORING_FIELDS = Mooring.__struct_fields__
@@ -66,10 +66,11 @@ class TruthKept(Selecting):
 
     def vectors_of(self, ids: Sequence[int]) -> Mapping[int, bytes]:
         """See `TruthReads.vectors_of`."""
-        marks = ", ".join("?" * len(ids))
         # While a model takes another one's place an item may have a vector of either.
         return dict(
-            self._rows(f"SELECT item_id, vector FROM item_vector WHERE item_id IN ({marks})", ids)
+            self._rows(
+                f"SELECT item_id, vector FROM item_vector WHERE item_id {AMONG}", (among(ids),)
+            )
         )
 
     def moved_to(self, ends: Sequence[str], *, limit: int) -> list[int]:

@@ -9,6 +9,7 @@ import msgspec
 from observer.model import Recorded, Use
 from observer.store.sqlite.rows import RECORDED_COLUMNS, to_recorded
 from observer.store.sqlite.selecting import Selecting
+from observer.store.sqlite.standing import AMONG, among
 
 _FOLLOWED = "usage_seq"
 """Name of the fact up to which event the log was looked through for uses."""
@@ -23,11 +24,11 @@ class UsageReads(Selecting):
     ) -> list[Use]:
         """See `Reader.uses`."""
         where = ["1"]
-        values: list[int] = []
+        values: list[str] = []
         for column, wanted in (("item_id", items), ("session_id", sessions)):
             if wanted is not None:
-                where.append(f"{column} IN ({', '.join('?' * len(wanted))})")
-                values.extend(wanted)
+                where.append(f"{column} {AMONG}")
+                values.append(among(wanted))
         rows = self._rows(
             "SELECT item_id, session_id, sort, at_ms FROM usage"
             f" WHERE {' AND '.join(where)} ORDER BY at_ms, item_id, session_id, sort",
@@ -77,8 +78,10 @@ class UsageWrites(UsageReads):
 
     def drop_uses(self, items: Sequence[int] | None = None, *, before_ms: int) -> int:
         """See `Writer.drop_uses`."""
-        among, values = "", []
+        condition, values = "", []
         if items is not None:
-            among, values = f" AND item_id IN ({', '.join('?' * len(items))})", [*items]
-        self._connection.execute(f"DELETE FROM usage WHERE at_ms < ?{among}", (before_ms, *values))
+            condition, values = f" AND item_id {AMONG}", [among(items)]
+        self._connection.execute(
+            f"DELETE FROM usage WHERE at_ms < ?{condition}", (before_ms, *values)
+        )
         return self._connection.changes()
