@@ -8,7 +8,7 @@ compared in full, in eight bits a dimension.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,27 +43,42 @@ def signs(vectors: NDArray[Any]) -> NDArray[np.uint64]:
     return np.ascontiguousarray(words.T)
 
 
-def distances(rows: NDArray[np.uint64], query: NDArray[np.uint64]) -> NDArray[np.uint16]:
-    """Return how many signs of each vector differ from the query's; both are words by vectors."""
+class Pattern(NamedTuple):
+    """What of a query is compared with the signs of vectors, each as `signs` returns it.
+
+    `planes` say which dimensions weigh 1, 2, 4 …: what a dimension weighs is their sum.
+    """
+
+    signs: NDArray[np.uint64]
+    planes: tuple[NDArray[np.uint64], ...]
+
+
+def pattern(query: Vector) -> Pattern:
+    """Return the signs of a query and what its dimensions weigh; at least one dimension."""
+    most, sizes = 2**WEIGHT_BITS - 1, np.abs(query)
+    large = int(LARGE * len(sizes))
+    full = max(float(np.partition(sizes, large)[large]), _LEAST)
+    weights = np.rint(most * sizes / full).clip(0, most).astype(np.uint8)
+    planes = (signs(weights[np.newaxis] & 1 << bit) for bit in range(WEIGHT_BITS))
+    return Pattern(signs(query[np.newaxis]), tuple(planes))
+
+
+def distances(rows: NDArray[np.uint64], query: Pattern) -> NDArray[np.uint16]:
+    """Return how many signs of each vector, given as words by vectors, differ from the query's."""
     total = np.zeros(rows.shape[1], np.uint16)
     differing = np.empty(rows.shape[1], np.uint64)
-    for words, word in zip(rows, query, strict=True):
+    for words, word in zip(rows, query.signs, strict=True):
         np.bitwise_xor(words, word, out=differing)
         total += np.bitwise_count(differing)
     return total
 
 
-def weighed(rows: NDArray[np.uint64], query: Vector) -> NDArray[np.uint16]:
+def weighed(rows: NDArray[np.uint64], query: Pattern) -> NDArray[np.uint16]:
     """Return what the signs that differ weigh in the query, for each vector: words by vectors."""
-    most, sizes = 2**WEIGHT_BITS - 1, np.abs(query)
-    large = int(LARGE * len(sizes))
-    full = max(float(np.partition(sizes, large)[large]), _LEAST)
-    weights = np.rint(most * sizes / full).clip(0, most).astype(np.uint8)
-    differing = rows ^ signs(query[np.newaxis])
+    differing = rows ^ query.signs
     total = np.zeros(rows.shape[1], np.uint16)
-    for bit in range(WEIGHT_BITS):
-        holding = signs(weights[np.newaxis] & 1 << bit)
-        counts = np.bitwise_count(differing & holding).sum(axis=0, dtype=np.uint16)
+    for bit, plane in enumerate(query.planes):
+        counts = np.bitwise_count(differing & plane).sum(axis=0, dtype=np.uint16)
         total += counts << np.uint16(bit)
     return total
 

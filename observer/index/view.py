@@ -16,7 +16,7 @@ from observer.index.making import gathered
 from observer.index.masks import Mask, mask
 from observer.index.segment import SATURATION, Runs, Segment, damping
 from observer.index.tokens import COLUMNS, Codes
-from observer.index.vectors import Vector, cosines, distances, signs, weighed
+from observer.index.vectors import Pattern, Vector, cosines, distances, pattern, weighed
 
 LEAST_RARITY = 1e-6
 """What a word that most items hold is worth: enough to match, too little to matter."""
@@ -107,19 +107,20 @@ class View:
         return [top.best() for top in best]
 
     def by_meaning(
-        self, query: Vector, wanted: Sequence[Wanted], *, rescored: int = RESCORED
+        self, query: Vector, wanted: Sequence[Wanted], *, effort: float = 1.0
     ) -> list[Best]:
         """Return the rows whose vectors point most nearly where the query does, of each list.
 
-        `rescored` is as `RESCORED`; who looks for what is very near needs fewer.
+        `effort` multiplies how many are looked at; who looks for what is very near needs less.
         """
-        root = math.sqrt(self.size)
-        agreement = self._agreement(query)
+        many = effort * math.sqrt(self.size)
+        asked = pattern(query)
+        agreement = len(query) - self._distances(asked, len(query))
         best = []
         for each in wanted:
             seen = agreement * each.mask
-            places = np.flatnonzero(seen >= max(1, _reached(seen, int(WEIGHED * root))))
-            places = self._nearest(places, query, max(int(rescored * root), each.limit))
+            places = np.flatnonzero(seen >= max(1, _reached(seen, int(WEIGHED * many))))
+            places = self._nearest(places, asked, max(int(RESCORED * many), each.limit))
             best.append(self._rescored(places, query, each.limit))
         return best
 
@@ -184,17 +185,16 @@ class View:
             self._asked = query, runs, np.maximum(LEAST_RARITY, rarities)
         return self._asked[1:]
 
-    def _agreement(self, query: Vector) -> NDArray[np.uint16]:
-        """Return how many signs of each row agree with the query's; 0 where there is no vector."""
-        pattern = signs(query[np.newaxis])
-        found = np.zeros(self.size, np.uint16)
+    def _distances(self, query: Pattern, dimensions: int) -> NDArray[np.uint16]:
+        """Return how many signs of each row differ from the query's; all without a vector."""
+        found = np.full(self.size, dimensions, np.uint16)
         for base, each in self._parts():
             if each.model == self.model:
-                agreement = len(query) - distances(each.signs, pattern)
-                found[base : base + each.size] = agreement * each.has_vector
+                of_segment = found[base : base + each.size]
+                np.copyto(of_segment, distances(each.signs, query), where=each.has_vector)
         return found
 
-    def _nearest(self, places: Places, query: Vector, limit: int) -> Places:
+    def _nearest(self, places: Places, query: Pattern, limit: int) -> Places:
         """Return those of some rows whose signs agree where it matters to the query."""
         if len(places) <= limit:
             return places

@@ -22,8 +22,8 @@ LOOKED_AT = 8
 """Notes nearest by each leg that are compared in full."""
 TEXT_CHARS = 2_000
 """How much of a note is compared."""
-RESCORED = 1
-"""Vectors compared in full, times the square root of all: a near-duplicate is among the first."""
+EFFORT = 0.2
+"""Part of the vectors that a search looks at: a near-duplicate is among the first."""
 RAREST = 12
 """Words by which a copy is looked for: those that fewest items hold."""
 NEAR = 0.72
@@ -83,7 +83,7 @@ def _places(
 ) -> NDArray[np.int64]:
     best = [*view.by_words(_rarest(view, text), wanted)]
     if vector is not None:
-        best += view.by_meaning(vector, wanted, rescored=RESCORED)
+        best += view.by_meaning(vector, wanted, effort=EFFORT)
     return np.unique(np.concatenate([each.places for each in best]))
 
 

@@ -164,13 +164,11 @@ def _told(lines: Sequence[Line]) -> frozenset[int]:
 
 def _ranked(sources: Sources, request: PackRequest, found: Candidates) -> list[Hit]:
     reader, filters, weights = sources.reader, _filters(request), _weights(found)
-    items = {item.id: item for item in _newest(reader, request)}
     best = chain(*(ids[: _candidates(request)] for ids in found.lists()))
-    older = reader.items([item_id for item_id in best if item_id not in items])
-    items |= {item.id: item for item in older if filters.admits(item)}
-    known = usefulness(reader.uses(items=list(items)), now_ms=request.now_ms)
+    ids = list(dict.fromkeys(chain(_newest(reader, request), best)))
+    known = usefulness(reader.uses(items=ids), now_ms=request.now_ms)
     hits = []
-    for item in items.values():
+    for item in filter(filters.admits, reader.items(ids)):
         signals = found.signals(
             item.id,
             recency(item.created_ms, now_ms=request.now_ms),
@@ -190,20 +188,23 @@ def _weights(found: Candidates) -> Weights:
     return WITH_QUERY if found.has_meaning else WITH_QUERY.without_semantic()
 
 
-def _newest(reader: Reader, request: PackRequest) -> Iterator[Item]:
+def _newest(reader: Reader, request: PackRequest) -> Iterator[int]:
     """Yield the newest items, and the newest knowledge and notes however old they are."""
     everything = _filters(request)
     notes = msgspec.structs.replace(everything, kinds=("note",))
     knowledge = msgspec.structs.replace(notes, types=tuple(sorted(KNOWLEDGE_TYPES)))
     for filters in (everything, notes, knowledge):
-        yield from reader.recent(filters, limit=_candidates(request))
+        yield from reader.ids(filters, limit=_candidates(request))
 
 
 def _finished(reader: Reader, request: PackRequest) -> list[Item]:
     """Return the newest summaries of sessions that are over."""
     filters = Filters(project_id=request.project_id, kinds=("summary",), owner=request.owner)
-    newest = reader.recent(filters, limit=3 * SUMMARIES)
-    return list(islice((item for item in newest if _is_over(reader, item)), SUMMARIES))
+    newest = reader.ids(filters, limit=3 * SUMMARIES)
+    # Most are over: seldom are more looked at than are wanted.
+    parts = (newest[start : start + SUMMARIES] for start in range(0, len(newest), SUMMARIES))
+    items = chain.from_iterable(map(reader.items, parts))
+    return list(islice((item for item in items if _is_over(reader, item)), SUMMARIES))
 
 
 def _is_over(reader: Reader, summary: Item) -> bool:

@@ -42,22 +42,14 @@ class NoteReads(Selecting):
     def naming(self, title: str, filters: Filters, *, limit: int) -> list[Item]:
         """See `Reader.naming`."""
         where, values = conditions(filters)
-        return self._newest(
+        found = self._newest(
             "id IN (SELECT source FROM link WHERE title = ? COLLATE NOCASE AND title <> '')"
             f" AND {where}",
             (title, *values),
             filters,
             limit=limit,
         )
-
-    def ids(self, filters: Filters, *, limit: int) -> list[int]:
-        """See `Reader.ids`."""
-        where, values = _chosen(filters)
-        rows = self._rows(
-            f"SELECT id FROM item WHERE {where} ORDER BY created_ms DESC, id DESC LIMIT ?",
-            (*values, limit),
-        )
-        return [row[0] for row in rows]
+        return self.items(found)
 
     def counts(self, grouping: Grouping, filters: Filters) -> Mapping[str, int]:
         """See `Reader.counts`."""

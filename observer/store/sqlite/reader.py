@@ -31,7 +31,6 @@ from observer.store.sqlite.standing import AMONG, among
 from observer.store.sqlite.story import StoryReads
 from observer.store.sqlite.truth import TruthKept
 from observer.store.sqlite.usage import UsageReads
-from observer.store.truth import StandingsById
 
 _SESSION = ", ".join(SESSION_FIELDS)
 _PROJECT = ", ".join(PROJECT_FIELDS)
@@ -109,22 +108,12 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads,
         """See `Reader.vectors`."""
         return dict(self._rows("SELECT model, count(*) FROM item_vector GROUP BY model"))
 
-    def items(
-        self,
-        ids: Sequence[int],
-        *,
-        standings: StandingsById | None = None,
-    ) -> list[Item]:
-        """See `Reader.items`."""
-        rows = self._rows(
-            f"SELECT {ITEM_COLUMNS} FROM item WHERE id {AMONG} AND deleted_ms IS NULL",
-            (among(ids),),
-        )
-        found = {item.id: item for item in self.standing(list(map(to_item, rows)), standings)}
-        return [found[item_id] for item_id in ids if item_id in found]
-
     def recent(self, filters: Filters, *, limit: int) -> list[Item]:
         """See `Reader.recent`."""
+        return self.items(self.ids(filters, limit=limit))
+
+    def ids(self, filters: Filters, *, limit: int) -> list[int]:
+        """See `Reader.ids`."""
         where, values = conditions(filters)
         if filters.kinds and "observation" not in filters.kinds:
             where += " AND item.kind <> 'observation'"  # as the index of what is no observation

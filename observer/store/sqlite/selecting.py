@@ -9,7 +9,8 @@ from observer.events import Layer
 from observer.filters import Filters
 from observer.model import Item
 from observer.store.sqlite.rows import ITEM_COLUMNS, Row, to_item
-from observer.store.sqlite.standing import Standings
+from observer.store.sqlite.standing import AMONG, Standings, among
+from observer.store.truth import StandingsById
 
 _LAYERS = {layer: layer for layer in get_args(Layer)}
 
@@ -23,22 +24,37 @@ class Selecting(Standings):
     def _row(self, sql: str, values: Sequence[object] = ()) -> Row | None:
         return next(iter(self._rows(sql, values)), None)
 
+    def items(
+        self,
+        ids: Sequence[int],
+        *,
+        standings: StandingsById | None = None,
+    ) -> list[Item]:
+        """See `Reader.items`."""
+        rows = self._rows(
+            f"SELECT {ITEM_COLUMNS} FROM item WHERE id {AMONG} AND deleted_ms IS NULL",
+            (among(ids),),
+        )
+        found = {item.id: item for item in self.standing(list(map(to_item, rows)), standings)}
+        return [found[item_id] for item_id in ids if item_id in found]
+
     def _items(self, tail: str, values: Sequence[object]) -> list[Item]:
         rows = self._rows(f"SELECT {ITEM_COLUMNS} FROM item WHERE {tail}", values)
         return self.standing(list(map(to_item, rows)))
 
     def _newest(
         self, where: str, values: Sequence[object], filters: Filters, *, limit: int
-    ) -> list[Item]:
+    ) -> list[int]:
         """Return the items of the filters' projects for which a condition holds, newest first."""
-        found: list[Item] = []
+        found: list[Row] = []
         # One project at a time, each in the order of its index.
         for place, place_values in homes(filters):
-            found += self._items(
-                f"{place} AND {where} ORDER BY created_ms DESC, id DESC LIMIT ?",
+            found += self._rows(
+                f"SELECT created_ms, id FROM item WHERE {place} AND {where}"
+                " ORDER BY created_ms DESC, id DESC LIMIT ?",
                 (*place_values, *values, limit),
             )
-        return sorted(found, key=lambda item: (item.created_ms, item.id), reverse=True)[:limit]
+        return [item for _, item in sorted(found, reverse=True)[:limit]]
 
 
 _VISIBLE = "(item.scope <> 'personal' OR item.owner = ?)"

@@ -43,9 +43,10 @@ class StoryReads(Selecting):
     def with_signature(self, signature: str, filters: Filters, *, limit: int) -> list[Item]:
         """See `Reader.with_signature`."""
         where, values = conditions(filters)
-        return self._newest(
+        found = self._newest(
             f"signature = ? AND signature <> '' AND {where}",
             (signature, *values),
             filters,
             limit=limit,
         )
+        return self.items(found)
