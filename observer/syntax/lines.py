@@ -63,6 +63,8 @@ def read(text: str, language: str) -> tuple[Symbol, ...]:
     """Return the definitions of a text, in the order in which they begin."""
     lines = [line[:LINE_CHARS] for line in text.split("\n", MOST_LINES)[:MOST_LINES]]
     named = _named(lines, language)
+    if not named:
+        return ()
     deepest = DEEPEST_KEY if language in _KEYED else DEEPEST
     comments = _COMMENTS.get(language, _SLASHES)
     found: list[_Open] = []
