@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Literal, TypeVar, cast, get_args, get_origin
 
@@ -80,12 +80,12 @@ def _once(text: str) -> str:
     if "private>" in low or "private\\u003e" in low:
         text = _without_private(text, low)
         low = _lower(text)
-    spans = _merged(_secrets(text, low))
+    spans = _secrets(text, low)
     if not spans:
         return text
     parts = []
     at = 0
-    for span in spans:
+    for span in _merged(spans):
         parts += [text[at : span.start], f"[redacted:{span.name}]"]
         at = span.end
     return "".join(parts) + text[at:]
@@ -97,13 +97,11 @@ def _lower(text: str) -> str:
     return low if len(low) == len(text) else text.replace("\u0130", "i").lower()
 
 
-def _secrets(text: str, low: str) -> Iterator[Span]:
-    yield from tokens(text)
-    yield from passages(text, low)
-    yield from assignments(text, low)
+def _secrets(text: str, low: str) -> list[Span]:
+    return [*tokens(text), *passages(text, low), *assignments(text, low)]
 
 
-def _merged(spans: Iterator[Span]) -> list[Span]:
+def _merged(spans: Iterable[Span]) -> list[Span]:
     """Join overlapping spans, in order of place; the class found first, the more telling, wins."""
     ranked = sorted(enumerate(spans), key=lambda found: found[1].start)
     merged: list[tuple[int, Span]] = []

@@ -142,6 +142,8 @@ def tokens(text: str) -> Iterator[Span]:
     Every token holds a run of 20 word characters. Most text holds few such runs, and finding
     them is one search for a constant; only the runs are then asked for anchors.
     """
+    if len(text) < len(_LONG):
+        return
     runs = _long_runs(text.encode("utf-8", "surrogatepass"))
     if not runs:
         return

@@ -153,8 +153,13 @@ def _only_place(verdict: Verdict) -> str:
 
 
 def _passed(known: Story, check: Check) -> Step:
-    mended = [one for one in known.troubles if _is_answered(one, check)]
-    kept = [_less(one, check) for one in known.troubles if one not in mended]
+    mended: list[Trouble] = []
+    kept: list[Trouble] = []
+    for one in known.troubles:
+        if _is_answered(one, check):
+            mended.append(one)
+        else:
+            kept.append(_less(one, check))
     after = replace(known, troubles=tuple(kept))
     by = {trouble.seq: _mending(known, trouble, check.recorded) for trouble in mended}
     edits = {edit.seq: edit for found in by.values() for edit in found}
@@ -187,7 +192,7 @@ def _is_answered(one: Trouble, check: Check) -> bool:
 
 def _less(one: Trouble, check: Check) -> Trouble:
     """Return a failure without the tests that have passed by themselves."""
-    if one.ground != check.ground or not invocation.is_kin(check.of, one.of):
+    if not one.tests or one.ground != check.ground or not invocation.is_kin(check.of, one.of):
         return one
     left = [name for name in one.tests if not invocation.chooses(check.of, name)]
     return replace(one, tests=tuple(left))

@@ -8,6 +8,7 @@ as `pytest -q`, and `npm ci && npm test` as both. Reading is forgiving and linea
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -73,9 +74,15 @@ class Part(NamedTuple):
         return _looks(self.words)
 
 
-def parts_of(command: str) -> list[Part]:
-    """Return the simple commands of a command line, without what they are wrapped in."""
-    return [Part(sign, words) for sign, text in _simple(command) if (words := _unwrapped(text))]
+@lru_cache(maxsize=2048)
+def parts_of(command: str) -> tuple[Part, ...]:
+    """Return the simple commands of a command line, without what they are wrapped in.
+
+    Several readers ask about each command line, and most lines come again: kept, not to be changed.
+    """
+    return tuple(
+        Part(sign, words) for sign, text in _simple(command) if (words := _unwrapped(text))
+    )
 
 
 @lru_cache(maxsize=2048)
@@ -93,7 +100,7 @@ def read(command: str) -> Line:
     )
 
 
-def _head(chief: list[Part]) -> str:
+def _head(chief: Sequence[Part]) -> str:
     first, *others = _led(chief)
     said = [" ".join(first.words)]
     for part in others:
@@ -102,7 +109,7 @@ def _head(chief: list[Part]) -> str:
     return "".join(said)
 
 
-def _led(chief: list[Part]) -> list[Part]:
+def _led(chief: Sequence[Part]) -> Sequence[Part]:
     """Return what leads its pipeline and does more than look, if anything does."""
     leading = [part for part in chief if part.sign != "|"] or chief
     return [part for part in leading if ">" in part.words or not part.looks] or leading[:1]

@@ -57,6 +57,7 @@ _QUIET = re.compile(
     r"|(?:tb|color|colour|colors|durations|maxfail|cov[a-z-]*)(?:=\S*)?)\Z|-(?:n|j)\d*\Z|-count=1\Z"
 )
 _WITH_VALUE = word_set("-n -j --tb --maxfail --color --durations --reporter --cov")
+_PARTS = re.compile(r"::|[ /.\[(:>]")
 _UNSAID = _CHOOSING | _AGAIN | _WITH_VALUE | {"--"}
 _WRITING = word_set("2>&1 2>/dev/null >/dev/null")
 
@@ -191,7 +192,7 @@ def includes(wide: Invocation, narrow: Invocation) -> bool:
 def chooses(invocation: Invocation, name: str) -> bool:
     """Tell whether a test or file of this name is among what is checked."""
     return not invocation.targets or any(
-        _inside(name, place) or place in re.split(r"::|[ /.\[(:>]", name)
+        _inside(name, place) or (place in name and place in _PARTS.split(name))
         for place in invocation.targets
     )
 

@@ -143,10 +143,9 @@ def decode(data: bytes) -> Story:
 
 def edited(story: Story, edit: Edited) -> Story:
     """Return the story with one more edit; what was set aside before it stays away."""
-    kept = [
-        replace(one, gone=DROPPED) if one.gone == ASIDE and edit.sort == "edit" else one
-        for one in story.edits
-    ]
+    kept = story.edits
+    if edit.sort == "edit" and _aside(story):
+        kept = tuple(replace(one, gone=DROPPED) if one.gone == ASIDE else one for one in kept)
     return replace(story, edits=(*kept, edit)[-EDITS:])
 
 
@@ -169,7 +168,11 @@ def gone(story: Story, edits: Iterable[Edited], how: str) -> Story:
 
 def is_aside(story: Story, root: str) -> bool:
     """Tell whether edits of a work tree are set aside: what is checked now is not the work."""
-    return any(edit.gone == ASIDE and edit.ground.root == root for edit in story.edits)
+    return any(edit.ground.root == root for edit in _aside(story))
+
+
+def _aside(story: Story) -> list[Edited]:
+    return [edit for edit in story.edits if edit.gone == ASIDE]
 
 
 def behind(story: Story, root: str, to: str) -> list[Committed]:

@@ -7,14 +7,14 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from observer.events import Approve, Enriched, Forget, Remember, Revise, Triage, Undo
+from observer.events import Enriched, Forget, Remember, Triage
 from observer.interpret.enrichments import enrichment
 from observer.interpret.fold import Fold
 from observer.interpret.notes import forgotten
 from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
 from observer.model import Enrichment, Item, Recorded, Session
-from observer.pipeline.noting import Noting
+from observer.pipeline.noting import Noting, OnNote
 from observer.pipeline.telling import Telling
 from observer.store.interface import Writer
 
@@ -100,7 +100,7 @@ class Projection:
             self._enriched[body.item] = enrichment(body, recorded.event.at_ms)
         if isinstance(body, Triage):
             self._writer.put_triage(body, at_ms=recorded.event.at_ms)
-        if isinstance(body, Forget | Revise | Approve | Undo):
+        if isinstance(body, OnNote):
             if changed := self._notes.changed(recorded, body):
                 return [changed]
             if isinstance(body, Forget):

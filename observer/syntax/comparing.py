@@ -7,13 +7,13 @@ removed and an added symbol that say the same but for the name are one that was 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from observer.events import Value
 from observer.syntax import lines
-from observer.syntax.outline import parsed
+from observer.syntax.grammars import GRAMMARS
+from observer.syntax.outline import is_parsable, sound
 from observer.syntax.symbol import Symbol
 
 TELLING_CHARS = 24
@@ -56,11 +56,21 @@ def compare(edits: Iterable[tuple[str, str]], language: str) -> Changes:
 
 def _both(old: str, new: str, language: str) -> tuple[Sequence[Symbol], Sequence[Symbol]]:
     """Read both sides the same way: what two readers say differently is no change."""
-    was = parsed(old, language) if old else ()
-    now = parsed(new, language) if new and was is not None else ()
-    if was is None or now is None:
-        return lines.read(old, language), lines.read(new, language)
-    return was, now
+    if not (_may_define(old, language) or _may_define(new, language)):
+        return (), ()
+    if is_parsable(old, language) and is_parsable(new, language):
+        # First what was just written: it is broken more often than what stood there.
+        now = sound(new, language) if new else ()
+        was = sound(old, language) if old and now is not None else ()
+        if was is not None and now is not None:
+            return was, now
+    return lines.read(old, language), lines.read(new, language)
+
+
+def _may_define(text: str, language: str) -> bool:
+    """Tell whether a text can hold a definition; looking for a sign costs less than reading it."""
+    sign = GRAMMARS[language].sign if language in GRAMMARS else None
+    return sign is None or sign.search(text) is not None
 
 
 def _compared(old: _Symbols, new: _Symbols, *, is_data: bool) -> Changes:
@@ -116,7 +126,7 @@ def _paired(
 def _renamed(old: _Symbols, new: _Symbols) -> list[tuple[str, str]]:
     """Return (old path, new path) of what can be nothing else than the same symbol."""
     found: list[tuple[str, str]] = []
-    if max(len(old), len(new)) > MOST_RENAMED:
+    if not old or not new or max(len(old), len(new)) > MOST_RENAMED:
         return found
     before, after = _by_shape(old), _by_shape(new)
     for shape, was in before.items():
@@ -130,14 +140,38 @@ def _by_shape(symbols: _Symbols) -> dict[_Shape, list[str]]:
     shapes: dict[_Shape, list[str]] = {}
     for one in symbols:
         within = [one, *(each for each in symbols if each.path.startswith(f"{one.path}."))]
-        name = re.compile(rf"(?<!\w){re.escape(one.name)}(?!\w)")
         shape = tuple(
-            (each.path[len(one.path) :], name.sub("", each.signature), name.sub("", each.text))
+            (
+                each.path[len(one.path) :],
+                _without(one.name, each.signature),
+                _without(one.name, each.text),
+            )
             for each in within
         )
         if sum(len(text) for _, _, text in shape) >= TELLING_CHARS:
             shapes.setdefault(shape, []).append(one.path)
     return shapes
+
+
+def _without(name: str, text: str) -> str:
+    """Return a text without a name wherever it stands as a whole word.
+
+    By hand: compiling a pattern for each name costs more than all else that is done with it.
+    """
+    kept = []
+    start = at = 0
+    while name and (found := text.find(name, at)) >= 0:
+        at = found + len(name)
+        if _is_word(text[found - 1 : found]) or _is_word(text[at : at + 1]):
+            at = found + 1
+        else:
+            kept.append(text[start:found])
+            start = at
+    return "".join((*kept, text[start:]))
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def _is_inside(path: str, others: Iterable[str]) -> bool:

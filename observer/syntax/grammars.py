@@ -14,6 +14,7 @@ kinds there are:
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 CALLED = frozenset({"function", "class", "prototype"})
@@ -31,7 +32,8 @@ class Grammar(NamedTuple):
 
     `member` and `statement` are what a piece of a file is put behind, so that it can be read where
     it begins inside a type, or inside a function; `before` is what every text needs before it,
-    `filler` what stands for a body that is missing.
+    `filler` what stands for a body that is missing. A text without a `sign` defines nothing,
+    neither by its tree nor by its lines; None where no sign is that telling.
     """
 
     package: str
@@ -42,6 +44,7 @@ class Grammar(NamedTuple):
     function: str = "language"
     is_indented: bool = False
     filler: str = ""
+    sign: re.Pattern[str] | None = None
 
 
 def _named(kind: str, *nodes: str) -> str:
@@ -59,6 +62,9 @@ _PYTHON = f"""
 (module (type_alias_statement left: (type (identifier) @name)) @constant)
 (comment) @comment
 """
+# What may stand behind a word: also what a grammar takes for a blank, and the start of a comment.
+_PYTHON_GAP = r"[\s\\#\u200b\u2060\ufeff]"
+_PYTHON_SIGN = rf"\b(?:(?:def|class|type){_PYTHON_GAP}|_?[A-Z][A-Z0-9_]+{_PYTHON_GAP}*[=:])"
 
 _FUNCTION_VALUE = "[(arrow_function body: (_) @body) (function_expression body: (_) @body)]"
 _VARIABLE = """(lexical_declaration (variable_declarator name: (identifier) @name
@@ -229,7 +235,12 @@ _TOML = """
 
 GRAMMARS = {
     "python": Grammar(
-        "tree_sitter_python", _PYTHON, statement="class _:", is_indented=True, filler="pass"
+        "tree_sitter_python",
+        _PYTHON,
+        statement="class _:",
+        is_indented=True,
+        filler="pass",
+        sign=re.compile(_PYTHON_SIGN),
     ),
     "javascript": Grammar(
         "tree_sitter_javascript", _ECMASCRIPT, member="class _ {", statement="_() {"
@@ -241,8 +252,21 @@ GRAMMARS = {
         statement="_() {",
         function="language_tsx",
     ),
-    "go": Grammar("tree_sitter_go", _GO, statement="func _() {"),
-    "rust": Grammar("tree_sitter_rust", _RUST, member="impl _ {", statement="fn _() {"),
+    "go": Grammar(
+        "tree_sitter_go",
+        _GO,
+        statement="func _() {",
+        sign=re.compile(r"\b(?:func|type|const|var)\b"),
+    ),
+    "rust": Grammar(
+        "tree_sitter_rust",
+        _RUST,
+        member="impl _ {",
+        statement="fn _() {",
+        sign=re.compile(
+            r"\b(?:fn|struct|enum|union|trait|mod|impl|macro_rules|type|const|static)\b"
+        ),
+    ),
     "java": Grammar("tree_sitter_java", _JAVA, member="class _ {", statement="void _() {"),
     "c": Grammar("tree_sitter_c", _C, statement="void _() {"),
     "cpp": Grammar("tree_sitter_cpp", _CPP, member="class _ {", statement="void _() {"),

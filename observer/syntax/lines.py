@@ -63,18 +63,23 @@ def read(text: str, language: str) -> tuple[Symbol, ...]:
     """Return the definitions of a text, in the order in which they begin."""
     lines = [line[:LINE_CHARS] for line in text.split("\n", MOST_LINES)[:MOST_LINES]]
     named = _named(lines, language)
+    if not named:
+        return ()
     deepest = DEEPEST_KEY if language in _KEYED else DEEPEST
     comments = _COMMENTS.get(language, _SLASHES)
     found: list[_Open] = []
     inside: list[_Open] = []
+    is_statements, is_sectioned = language == _STATEMENTS, language in _SECTIONED
     is_quoted = False
-    for number, line in enumerate(lines):
+    # Nothing stands in a definition before the first; only in statements may a quotation begin.
+    first = 0 if is_statements else next(iter(named))
+    for number, line in enumerate(lines[first:], first):
         code = line.strip()
         if not code:
             continue
         indent = len(line) - len(line.lstrip())
         name = named.get(number, "")
-        _leave(inside, code, indent, is_sectioned=language in _SECTIONED, is_named=bool(name))
+        _leave(inside, code, indent, is_sectioned=is_sectioned, is_named=bool(name))
         if name and len(inside) < deepest:
             signature = "" if language in _UNSIGNED else _signature(lines, number, name)
             path = ".".join([*(one.path for one in inside[-1:]), name.replace("::", ".")])
@@ -84,8 +89,8 @@ def read(text: str, language: str) -> tuple[Symbol, ...]:
             one.last = number
         if inside and not code.startswith(comments):
             inside[-1].own.append(code.partition(" #")[0] if language == "yaml" else code)
-        is_quoted ^= code.count("$$") % 2 == 1
-        if language == _STATEMENTS and not indent and not is_quoted and code.endswith(";"):
+        is_quoted ^= is_statements and code.count("$$") % 2 == 1
+        if is_statements and not indent and not is_quoted and code.endswith(";"):
             inside.clear()
     return tuple(one.symbol() for one in found)
 

@@ -7,7 +7,7 @@ strings, so a mended text may still be broken; the reader finds out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from observer.syntax.grammars import Grammar
@@ -20,9 +20,13 @@ DEEPEST_BRACKET = 150
 
 _BRACKETS = re.compile(r"[][(){}]")
 _OPENING = frozenset("([{")
+_SIGNS = ("<", "`")
+_OPENERS = ("def", "class", "module", "if", "do", "begin")
+_MOST_SIGNS = 40
+_MOST_OPENERS = 60
 _RUN = re.compile(
-    r"(?:[<`]\w{0,8}\s?){40}"
-    r"|(?:(?:def|class|module|if|do|begin)\b\W{0,8}\w{0,8}\s{1,4}){60}"
+    rf"(?:[{''.join(_SIGNS)}]\w{{0,8}}\s?){{{_MOST_SIGNS}}}"
+    rf"|(?:(?:{'|'.join(_OPENERS)})\b\W{{0,8}}\w{{0,8}}\s{{1,4}}){{{_MOST_OPENERS}}}"
 )
 _BRACES = re.compile(r"[{}]")
 
@@ -47,12 +51,24 @@ def mended(text: str, grammar: Grammar) -> Iterator[Mended]:
 
 def is_readable(text: str) -> bool:
     """Tell whether a text is nested as people nest."""
+    # Few texts hold enough to be nested deeply: counting costs a tenth of looking at the order.
+    if _count(text, "[](){}") > DEEPEST_BRACKET and _is_deep(text):
+        return False
+    is_run = _count(text, _SIGNS) >= _MOST_SIGNS or _count(text, _OPENERS) >= _MOST_OPENERS
+    return not (is_run and _RUN.search(text))
+
+
+def _count(text: str, parts: Iterable[str]) -> int:
+    return sum(map(text.count, parts))
+
+
+def _is_deep(text: str) -> bool:
     depth = 0
     for bracket in _BRACKETS.findall(text):
         depth += 1 if bracket in _OPENING else -1
         if abs(depth) > DEEPEST_BRACKET:
-            return False
-    return _RUN.search(text) is None
+            return True
+    return False
 
 
 def _openings(text: str, grammar: Grammar, closed: int) -> tuple[str, ...]:

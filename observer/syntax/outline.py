@@ -9,6 +9,7 @@ from observer.syntax.grammars import GRAMMARS
 from observer.syntax.mending import is_readable, mended
 from observer.syntax.nesting import nested
 from observer.syntax.symbol import Symbol
+from observer.syntax.torn import is_torn
 
 MOST_CHARS = 50_000
 """Of a text that is parsed; a longer one is read by its lines."""
@@ -27,8 +28,18 @@ def outline(text: str, language: str) -> tuple[Symbol, ...]:
 
 def parsed(text: str, language: str) -> tuple[Symbol, ...] | None:
     """Return the symbols in the tree of a text; None if it has no grammar or no sound tree."""
-    if language not in GRAMMARS or len(text) > MOST_CHARS or "\0" in text or not is_readable(text):
-        return None
+    return sound(text, language) if is_parsable(text, language) else None
+
+
+def is_parsable(text: str, language: str) -> bool:
+    """Tell, without parsing it, whether a text may have a sound tree that costs little."""
+    if language not in GRAMMARS or len(text) > MOST_CHARS or "\0" in text:
+        return False
+    return is_readable(text) and not (GRAMMARS[language].is_indented and is_torn(text))
+
+
+def sound(text: str, language: str) -> tuple[Symbol, ...] | None:
+    """Return the symbols in the tree of a parsable text; None if the tree is not sound."""
     try:
         return _first_sound(text, language)
     except tree.TooMuch:

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.evaluation.story import SETS
-from observer.syntax import Changes, compare
+from observer.syntax import Changes, compare, outline
 from observer.syntax.comparing import MOST_RENAMED
+from observer.syntax.grammars import GRAMMARS
 
 BODY = "    total = sum(item.price for item in items)\n    return total\n"
 
@@ -63,3 +64,17 @@ def test_undoing_an_edit_swaps_what_came_and_went(old: str, new: str, language: 
 @given(PARTS, st.sampled_from(["python", "typescript", "rust", "markdown", ""]))
 def test_no_edit_changes_nothing(text: str, language: str) -> None:
     assert compare([(text, text)], language) == Changes()
+
+
+@given(PARTS, st.sampled_from([name for name, grammar in GRAMMARS.items() if grammar.sign]))
+def test_what_has_no_sign_defines_nothing(text: str, language: str) -> None:
+    sign = GRAMMARS[language].sign
+    assert sign is None or sign.search(text) or outline(text, language) == ()
+
+
+def test_a_rename_leaves_out_whole_words_only() -> None:
+    text = "def {0}(x):\n    {0}x = x_{0}\n    return {0}(x, {0}x, {0})\n"
+    renamed = compare([(text.format("aa"), text.format("bb"))], "python").renamed
+    again = text.replace("{0}x", "y").replace("x_{0}", "z")
+    assert renamed == ()
+    assert compare([(again.format("aa"), again.format("bb"))], "python").renamed == (("aa", "bb"),)

@@ -115,6 +115,10 @@ def test_hostile_text_has_an_outline_in_time(language: str, text: str) -> None:
     assert time.process_time() - began_s < 3
 
 
+def test_many_brackets_are_not_deep_ones() -> None:
+    assert parsed("x = [" + "(1), " * 200 + "]\n", "python") == ()
+
+
 def test_more_symbols_than_are_kept_fall_back_to_lines() -> None:
     text = '"a":1,' * MOST_FOUND + '"a":1'
     assert len(text) < MOST_CHARS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -183,6 +184,11 @@ def code_aware(text: str) -> str:
     """
     if not _HUMP.search(text):
         return text
-    names = dict.fromkeys(_HUMPED.findall(text))
-    parts = [_HUMP.sub(r" \g<0>", name) for name in names if _HUMP.search(name)]
-    return "\n".join((text, *parts))
+    parts = map(_parted, dict.fromkeys(_HUMPED.findall(text)))
+    return "\n".join((text, *filter(None, parts)))
+
+
+@lru_cache(maxsize=4096)
+def _parted(name: str) -> str:
+    """Return the words inside a name, nothing for one without a hump."""
+    return _HUMP.sub(r" \g<0>", name) if _HUMP.search(name) else ""
