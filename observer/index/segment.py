@@ -126,14 +126,14 @@ class Segment:
         begins = offsets[places].astype(np.int64)
         return Runs(begins, np.where(found, offsets[places + 1], begins))
 
-    def relevance(self, runs: Runs, rarities: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return about the BM25 of every row."""
-        scores = np.zeros(self.size, np.float32)
+    def relevance(
+        self, runs: Runs, rarities: NDArray[np.float64], out: NDArray[np.float32]
+    ) -> None:
+        """Add about its BM25 to each row of `out`."""
         worths = (rarities * (SATURATION + 1) / _FULL).astype(np.float32)
         for begin, end, worth in zip(runs.begins.tolist(), runs.ends.tolist(), worths, strict=True):
             if begin < end:
-                scores[self.postings.rows[begin:end]] += self.postings.impacts[begin:end] * worth
-        return scores
+                out[self.postings.rows[begin:end]] += self.postings.impacts[begin:end] * worth
 
 
 def damping(lengths: NDArray[np.int64], mean_length: float) -> NDArray[np.float32]:

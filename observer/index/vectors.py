@@ -65,11 +65,8 @@ def pattern(query: Vector) -> Pattern:
 
 def distances(rows: NDArray[np.uint64], query: Pattern) -> NDArray[np.uint16]:
     """Return how many signs of each vector, given as words by vectors, differ from the query's."""
-    total = np.zeros(rows.shape[1], np.uint16)
-    differing = np.empty(rows.shape[1], np.uint64)
-    for words, word in zip(rows, query.signs, strict=True):
-        np.bitwise_xor(words, word, out=differing)
-        total += np.bitwise_count(differing)
+    counts = np.bitwise_count(rows ^ query.signs)
+    total: NDArray[np.uint16] = counts.sum(axis=0, dtype=np.uint16)
     return total
 
 

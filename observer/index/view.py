@@ -98,13 +98,10 @@ class View:
     def by_words(self, query: Query, wanted: Sequence[Wanted]) -> list[Best]:
         """Return the rows with about the highest BM25 of each list."""
         runs, rarities = self._looked_up(query)
-        best = [_Top(each.limit) for each in wanted]
-        # Of rows that are worth the same the newest are kept.
-        for (base, each), of_segment in reversed([*zip(self._parts(), runs, strict=True)]):
-            scores = each.relevance(of_segment, rarities)
-            for top, of_list in zip(best, wanted, strict=True):
-                top.offer(scores * of_list.mask[base : base + each.size], base)
-        return [top.best() for top in best]
+        scores = np.zeros(self.size, np.float32)
+        for (base, each), of_segment in zip(self._parts(), runs, strict=True):
+            each.relevance(of_segment, rarities, scores[base : base + each.size])
+        return [_highest(scores * each.mask, each.limit) for each in wanted]
 
     def by_meaning(
         self, query: Vector, wanted: Sequence[Wanted], *, effort: float = 1.0
@@ -139,12 +136,14 @@ class View:
 
     def cosines(self, places: Places, query: Vector) -> NDArray[np.float32]:
         """Return the cosine of some rows with a query; 0 where there is no vector."""
-        found = np.zeros(len(places), np.float32)
+        vectors = np.zeros((len(places), len(query)), np.int8)
+        lengths = np.zeros(len(places), np.float32)
         for each, asked, rows in self._parted(places):
             if each.model == self.model:
-                vectors = each.vectors.take(rows, axis=0, mode="clip")  # quicker than by brackets
-                found[asked] = cosines(vectors, each.norms[rows], query)
-        return found
+                # Quicker than by brackets.
+                each.vectors.take(rows, axis=0, mode="clip", out=vectors[asked])
+                lengths[asked] = each.norms[rows]
+        return cosines(vectors, lengths, query)
 
     def meanings(self, mask: Mask) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return the items that a mask lets through and that have a vector, and unit vectors."""
@@ -198,18 +197,14 @@ class View:
         """Return those of some rows whose signs agree where it matters to the query."""
         if len(places) <= limit:
             return places
-        apart = np.zeros(len(places), np.uint16)
-        for each, asked, rows in self._parted(places):
-            apart[asked] = weighed(each.signs.take(rows, axis=1, mode="clip"), query)
+        rows_of = [
+            each.signs.take(rows, axis=1, mode="clip") for each, _, rows in self._parted(places)
+        ]
+        apart = weighed(np.concatenate(rows_of, axis=1), query)
         return np.sort(places[np.argpartition(apart, limit - 1)[:limit]])
 
     def _rescored(self, places: Places, query: Vector, limit: int) -> Best:
-        found = self.cosines(places, query)
-        if len(found) > limit:
-            kept = np.argpartition(-found, limit - 1)[:limit]
-            places, found = places[kept], found[kept]
-        order = np.lexsort((-places, -found))
-        return Best(places[order], found[order])
+        return _best(places, self.cosines(places, query), limit)
 
     def _of(
         self, places: Places, column: Callable[[Segment], NDArray[np.int64]]
@@ -255,32 +250,21 @@ def _reached(scores: NDArray[Any], count: int) -> float:
 
 _ENOUGH = 4
 """Times as many rows as are wanted are looked at, so that a sample is hardly ever too good."""
-_NO_PLACES: Places = np.zeros(0, np.int64)
 
 
-class _Top:
-    """The highest scores offered so far, of those above 0; of equal ones the first offered."""
+def _highest(scores: NDArray[np.float32], limit: int) -> Best:
+    """Return the rows with the highest scores, of those above 0."""
+    places = np.flatnonzero(scores >= (_reached(scores, _ENOUGH * limit) or np.inf))
+    if len(places) < limit:  # few are above 0, or the sample was too good
+        places = np.flatnonzero(scores)
+    return _best(places, scores[places], limit)
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._places = np.zeros(0, np.int64)
-        self._scores = np.zeros(0, np.float32)
-        self._floor = 0.0
 
-    def offer(self, scores: NDArray[np.float32], base: int) -> None:
-        """Take rows, the first of which is `base`."""
-        least = _reached(scores, _ENOUGH * self._limit)
-        found = np.flatnonzero(scores >= least) if least > self._floor else _NO_PLACES
-        if len(found) < self._limit:  # few are above 0, or the sample was too good
-            found = np.flatnonzero(scores > self._floor)
-        self._places = np.concatenate((self._places, found + base))
-        self._scores = np.concatenate((self._scores, scores[found]))
-        if len(self._places) > self._limit:
-            kept = np.argpartition(-self._scores, self._limit - 1)[: self._limit]
-            self._places, self._scores = self._places[kept], self._scores[kept]
-            self._floor = float(self._scores.min())
-
-    def best(self) -> Best:
-        """Return them, the highest first; of equal ones the newest."""
-        order = np.lexsort((-self._places, -self._scores))
-        return Best(self._places[order], self._scores[order])
+def _best(places: Places, scores: NDArray[np.float32], limit: int) -> Best:
+    """Return so many rows, the highest first; of equal ones the newest."""
+    if len(places) > limit:
+        least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+        is_high = scores >= least
+        places, scores = places[is_high], scores[is_high]
+    order = np.lexsort((-places, -scores))[:limit]
+    return Best(places[order], scores[order])

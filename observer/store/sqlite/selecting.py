@@ -31,6 +31,8 @@ class Selecting(Standings):
         standings: StandingsById | None = None,
     ) -> list[Item]:
         """See `Reader.items`."""
+        if not ids:
+            return []
         rows = self._rows(
             f"SELECT {ITEM_COLUMNS} FROM item WHERE id {AMONG} AND deleted_ms IS NULL",
             (among(ids),),

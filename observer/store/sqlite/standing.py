@@ -50,6 +50,8 @@ class Standings:
 
     def standings(self, ids: Sequence[int]) -> StandingsById:
         """See `TruthReads.standings`."""
+        if not ids:
+            return {}
         rows: list[Row] = self._connection.execute(
             f"SELECT item_id, vantage, {_STANDING} FROM standing WHERE item_id {AMONG}",
             (among(ids),),
