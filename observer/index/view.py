@@ -254,9 +254,10 @@ _ENOUGH = 4
 
 def _highest(scores: NDArray[np.float32], limit: int) -> Best:
     """Return the rows with the highest scores, of those above 0."""
-    places = np.flatnonzero(scores >= (_reached(scores, _ENOUGH * limit) or np.inf))
-    if len(places) < limit:  # few are above 0, or the sample was too good
-        places = np.flatnonzero(scores)
+    least = _reached(scores, _ENOUGH * limit)
+    places = np.flatnonzero(scores >= least if least else scores > 0)
+    if least and len(places) < limit:  # the sample was too good
+        places = np.flatnonzero(scores > 0)
     return _best(places, scores[places], limit)
 
 
