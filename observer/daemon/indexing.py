@@ -81,6 +81,7 @@ class Indexing:
 
     async def _did(self, work: Callable[[], None]) -> bool:
         """Do what the index needs; tell whether it could be done."""
+        begun_s = time.monotonic()
         try:
             await asyncio.to_thread(work)
         except StoreUnavailable as error:
@@ -90,6 +91,8 @@ class Indexing:
             self._health.degrade("index", f"{type(error).__name__}; see the log")
         else:
             self._health.recover("index")
+            if time.monotonic() - begun_s > LONG_S:
+                give_memory_back()
             return True
         return False
 
@@ -115,8 +118,5 @@ class Indexing:
         return after if self._model.problem else self._pipeline.embed(after, limit=BATCH)
 
     def _refresh(self) -> None:
-        begun_s = time.monotonic()
         with self._store.read() as reader:
             self._index.refresh(reader)
-        if time.monotonic() - begun_s > LONG_S:
-            give_memory_back()
