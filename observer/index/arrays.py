@@ -7,6 +7,7 @@ the first line's mark again at the end, so that a file that was cut is seen to b
 
 from __future__ import annotations
 
+import mmap
 import os
 import struct
 import zlib
@@ -96,6 +97,20 @@ def load(path: Path) -> Saved:
         return Saved(bytes(header.facts), arrays)
     except (OSError, ValueError, TypeError, struct.error, msgspec.MsgspecError) as error:
         raise Torn(f"{path.name}: {error}") from error
+
+
+def release(array: NDArray[Any]) -> None:
+    """Take a mapped array out of this process's memory until it is read again; others stay.
+
+    What was read of a file counts as this process's memory for as long as it is mapped.
+    """
+    owner: object = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if isinstance(owner, mmap.mmap):
+        start = array.ctypes.data - np.frombuffer(owner, np.uint8).ctypes.data
+        first = start - start % mmap.PAGESIZE
+        owner.madvise(mmap.MADV_DONTNEED, first, start + array.nbytes - first)
 
 
 def _header(path: Path) -> tuple[_Header, int]:

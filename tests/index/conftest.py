@@ -176,4 +176,5 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("observer.index.index.SETTLED", 9)
     monkeypatch.setattr("observer.index.index.FULL", 27)
     monkeypatch.setattr("observer.index.index.BATCH", 4)
+    monkeypatch.setattr("observer.index.view.RELEASED", 9)
     monkeypatch.setattr("observer.index.index.PATIENCE", 2)

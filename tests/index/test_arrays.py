@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from observer.events import Value
-from observer.index.arrays import MARK, Torn, load, save
+from observer.index.arrays import MARK, Torn, load, release, save
 
 
 class Facts(Value):
@@ -114,3 +115,28 @@ def test_what_was_there_stays_when_a_save_fails(
 
 def test_a_file_is_its_owners_only(tmp_path: Path, whole: bytes) -> None:
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
+
+
+def _mapped_kib(path: Path) -> int:
+    """Return how much of a file is in this process's memory (Linux)."""
+    at_file = Path("/proc/self/smaps").read_text(errors="replace").partition(str(path))[2]
+    return int(re.findall(r"^Rss: +(\d+) kB", at_file, re.MULTILINE)[0])
+
+
+def test_what_is_released_is_read_again_and_no_memory_meanwhile(tmp_path: Path) -> None:
+    path = tmp_path / "arrays"
+    count = 1_000_000
+    save(path, FACTS, {"first": np.arange(9), "all": np.arange(count)})
+    arrays = load(path).arrays
+    assert arrays["all"].sum() == sum(range(count))
+    before = _mapped_kib(path)
+    release(arrays["all"])
+    assert _mapped_kib(path) < before / 10
+    assert arrays["all"].sum() == sum(range(count))
+    assert arrays["first"].tolist() == list(range(9))
+
+
+def test_what_is_not_mapped_stays_when_it_is_released() -> None:
+    array = np.arange(9)
+    release(array[2:])
+    assert array.tolist() == list(range(9))

@@ -1,0 +1,64 @@
+"""The best rows of a view, against sorting all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from observer.index.view import _ENOUGH, SAMPLED, _highest
+
+Make = Callable[..., Any]
+ROWS = 10 * SAMPLED
+LIMIT = 200
+
+
+def _few() -> NDArray[np.float32]:
+    scores = np.zeros(ROWS, np.float32)
+    scores[[7, 70, 700]] = 3, 1, 2
+    return scores
+
+
+def _many() -> NDArray[np.float32]:
+    return np.random.default_rng(1).random(ROWS).astype(np.float32)
+
+
+def _equal() -> NDArray[np.float32]:
+    return np.ones(ROWS, np.float32)
+
+
+def _flattering() -> NDArray[np.float32]:
+    """Return scores of which the sample sees all that are high."""
+    scores = np.ones(ROWS, np.float32)
+    scores[:: ROWS // SAMPLED][: LIMIT // 2] = 2
+    assert _ENOUGH * LIMIT * SAMPLED / ROWS < LIMIT // 2
+    return scores
+
+
+@pytest.mark.parametrize("made", [_few, _many, _equal, _flattering])
+def test_the_highest_are_those_of_a_sorted_list(made: Callable[[], NDArray[np.float32]]) -> None:
+    scores = made()
+    best = _highest(scores, LIMIT)
+    newest_first = np.argsort(-scores[::-1], kind="stable")
+    expected = [ROWS - 1 - at for at in newest_first[:LIMIT].tolist()]
+    assert best.places.tolist() == [place for place in expected if scores[place] > 0]
+    assert best.scores.tolist() == scores[best.places].tolist()
+
+
+def test_where_words_stand_is_told_of_rows_that_do_not_stay_in_memory(
+    tmp_path: Path, told: Any, an_index: Make, an_item: Make, query: Make, small: None
+) -> None:
+    told.put(*(an_item(seq, f"aa b{seq} aa") for seq in range(1, 40)))
+    index = an_index(tmp_path / "index")
+    index.refresh(told)
+    index.close()
+    with index.view(told) as view:
+        places = np.arange(view.size)
+        for _ in range(2):
+            seen = view.occurrences(places.copy(), query(view, "aa", "b7"))
+            assert seen.weights()[:, 0].tolist() == [8.0] * 39
+            assert seen.weights()[:, 1].tolist().count(4.0) == 1
