@@ -187,6 +187,7 @@ class Index:
         """Merge what is worth it, while others ask and add to it."""
         while True:
             with self._lock:
+                self._merging = 0
                 run = self._run(ratio, below=FULL)
                 mean = mean_length(self._segments)
                 self._merging = len(self._segments) if run else 0

@@ -178,6 +178,39 @@ def test_a_merger_of_what_is_no_longer_there_is_dropped(
     assert answers(index, told) == fresh(told)
 
 
+def test_after_a_merger_that_failed_the_next_one_does_all(
+    told: Told, an_index: Make, fill: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = an_index()
+    for count in (15, 8):
+        fill(told, count, seed=count)
+        index.refresh(told)
+
+    def fail() -> None:
+        raise MemoryError
+
+    _while_merging(monkeypatch, fail)
+    with pytest.raises(MemoryError):
+        index.tidy()
+    assert len(index._segments) > 1
+    index.tidy()
+    assert len(index._segments) == 1
+
+
+def test_an_index_that_was_closed_and_went_on_is_whole_on_the_disk(
+    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+) -> None:
+    index = an_index(folder)
+    for count in (2, 60, 5, 12):
+        fill(told, count, seed=count)
+        index.refresh(told)
+        index.close()
+    told.asked_after.clear()
+    found = answers(an_index(folder), told)
+    assert told.asked_after == []
+    assert found == fresh(told)
+
+
 def test_who_asks_does_not_wait_for_files(
     folder: Path, told: Told, an_index: Make, fill: Make
 ) -> None:
