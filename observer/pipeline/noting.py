@@ -18,7 +18,9 @@ _KINDS = frozenset({"note", "inference"})
 
 
 class Noting:
-    """The notes of one write transaction; each is put at once, for the next event may ask for it.
+    """The notes of one write transaction; each is put before the next event may ask for it.
+
+    The last one is not: it is put with all else that the transaction made.
 
     Args:
         writer: the transaction.
@@ -26,6 +28,13 @@ class Noting:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
+        self._waiting: list[Item] = []
+
+    def put(self) -> None:
+        """Put what waits for it."""
+        if self._waiting:
+            self._writer.put_items(self._waiting)
+            self._waiting = []
 
     def remembered(self, recorded: Recorded, body: Remember) -> Item:
         """Return the note, in the place of the one with the same key or the same words."""
@@ -55,5 +64,5 @@ class Noting:
 
     def _put(self, item: Item, recorded: Recorded) -> Item:
         self._writer.put_history(item.id, recorded.seq)
-        self._writer.put_items([item])
+        self._waiting.append(item)
         return item

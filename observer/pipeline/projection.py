@@ -55,6 +55,7 @@ class Projection:
 
     def add(self, recorded: Recorded) -> int | None:
         """Interpret one event; returns the id of the item it made or changed."""
+        self._notes.put()
         fold = self._fold(recorded)
         whole, told = fold.told(recorded)
         arcs = self._telling.add(whole, told)

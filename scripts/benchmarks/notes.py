@@ -45,7 +45,7 @@ def run(options: Options) -> Iterator[Figure]:
     rng = random.Random(7)  # noqa: S311 - the same notes every time
     words = " ".join(shelf.read(options.texts).narratives).split()
     count = options.rounds(NOTES)
-    memory, pipeline, close = _opened(options.work / f"notes-{count}")
+    memory, pipeline, index, store = _opened(options.work / f"notes-{count}")
     try:
         texts = [_text(rng, words) for _ in range(count)]
         begun = time.perf_counter()
@@ -53,6 +53,10 @@ def run(options: Options) -> Iterator[Figure]:
             some = [_event(rng, text) for text in texts[start : start + 500]]
             pipeline.ingest(some, PROJECT)
         yield Figure("notes stored", [count / (time.perf_counter() - begun)], " notes/s")
+        # As the daemon does once nothing more is coming.
+        with store.read() as reader:
+            index.refresh(reader)
+        index.tidy()
         memory.search("warm")
         rounds = options.rounds(ASKED)
         fresh = [_text(rng, words) for _ in range(rounds)]
@@ -68,7 +72,7 @@ def run(options: Options) -> Iterator[Figure]:
         yield Figure(f"signals in {count:,} notes", [took_s], " s", SIGNALS, f"{found:,} found")
         yield Figure("  where nothing has changed", [_detected(memory)[0] * 1000], " ms")
     finally:
-        close()
+        store.close()
 
 
 def _remembered(memory: Memory, texts: Sequence[str]) -> list[float]:
@@ -123,7 +127,7 @@ def _event(rng: random.Random, content: str) -> Event:
     )
 
 
-def _opened(folder: Path):  # noqa: ANN202 - three parts of one thing
+def _opened(folder: Path) -> tuple[Memory, Pipeline, Index, SqliteStore]:
     folder.mkdir()
     model = LateModel(find(Settings().model, folder))
     model.encode_patiently("load")
@@ -143,4 +147,4 @@ def _opened(folder: Path):  # noqa: ANN202 - three parts of one thing
     memory = Memory(
         store, owner="", now_ms=now_ms, index=index, encode=model.encode, record=pipeline.ingest
     )
-    return memory, pipeline, store.close
+    return memory, pipeline, index, store
