@@ -48,6 +48,15 @@ class Wanted(NamedTuple):
     limit: int
 
 
+class _Words(NamedTuple):
+    """What the index knows of the words of a query: where they are, in how many rows, how rare."""
+
+    query: Query
+    runs: list[Runs]
+    counts: NDArray[np.int64]
+    rarities: NDArray[np.float64]
+
+
 Part = tuple[Segment, slice, NDArray[np.int64]]
 
 
@@ -74,7 +83,7 @@ class View:
         self._codes = codes
         self.model = model
         # What one question needs several times: of its words, and of the rows it looks at.
-        self._asked: tuple[Query, list[Runs], NDArray[np.float64]] | None = None
+        self._asked: _Words | None = None
         self._chosen: tuple[Places, list[Part]] = (np.zeros(0, np.int64), [])
         self._bases = np.cumsum([0, *(each.size for each in segments)], dtype=np.int64)
 
@@ -101,10 +110,10 @@ class View:
 
     def by_words(self, query: Query, wanted: Sequence[Wanted]) -> list[Best]:
         """Return the rows with about the highest BM25 of each list."""
-        runs, rarities = self._looked_up(query)
+        words = self._words(query)
         scores = np.zeros(self.size, np.float32)
-        for (base, each), of_segment in zip(self._parts(), runs, strict=True):
-            each.relevance(of_segment, rarities, scores[base : base + each.size])
+        for (base, each), of_segment in zip(self._parts(), words.runs, strict=True):
+            each.relevance(of_segment, words.rarities, scores[base : base + each.size])
         return [_highest(scores * each.mask, each.limit) for each in wanted]
 
     def by_meaning(
@@ -136,7 +145,7 @@ class View:
         lengths = self._of(places, lambda each: each.lengths)
         against = damping(lengths, mean_length(self._segments))
         shares = weights / (weights + against[:, np.newaxis])
-        return (shares @ self._looked_up(query)[1] * (SATURATION + 1)).astype(np.float32)
+        return (shares @ self._words(query).rarities * (SATURATION + 1)).astype(np.float32)
 
     def cosines(self, places: Places, query: Vector) -> NDArray[np.float32]:
         """Return the cosine of some rows with a query; 0 where there is no vector."""
@@ -168,9 +177,7 @@ class View:
 
     def counts(self, query: Query) -> NDArray[np.int64]:
         """Return how many rows hold each word, buried ones included."""
-        counts = [each.counts for each in self._looked_up(query)[0]]
-        total: NDArray[np.int64] = np.sum([np.zeros(len(query), np.int64), *counts], axis=0)
-        return total
+        return self._words(query).counts
 
     def _tokens(self, places: Places) -> NDArray[np.uint32]:
         """Return the codes of some rows, separators included."""
@@ -181,14 +188,15 @@ class View:
                 release(each.tokens)
         return np.concatenate(found)
 
-    def _looked_up(self, query: Query) -> tuple[list[Runs], NDArray[np.float64]]:
-        """Return where the words are in each segment, and how rare they are; once a question."""
-        if self._asked is None or self._asked[0] is not query:
+    def _words(self, query: Query) -> _Words:
+        """Return what is known of the words; looked up once a question."""
+        if self._asked is None or self._asked.query is not query:
             runs = [each.runs(query) for each in self._segments]
-            counts = np.sum([np.zeros(len(query)), *(each.counts for each in runs)], axis=0)
+            none = np.zeros(len(query), np.int64)
+            counts = np.sum([none, *(each.counts for each in runs)], axis=0)
             rarities = np.log((self.size - counts + 0.5) / (counts + 0.5))
-            self._asked = query, runs, np.maximum(LEAST_RARITY, rarities)
-        return self._asked[1:]
+            self._asked = _Words(query, runs, counts, np.maximum(LEAST_RARITY, rarities))
+        return self._asked
 
     def _distances(self, query: Pattern, dimensions: int) -> NDArray[np.uint16]:
         """Return how many signs of each row differ from the query's; all without a vector."""

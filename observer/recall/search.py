@@ -83,7 +83,8 @@ class _Looking:
             self._items |= {item.id: item for item in items if self._filters.admits(item)}
 
     def hits(self, ids: Sequence[int]) -> list[Hit]:
-        """Return items that are at hand as hits."""
+        """Return items as hits; what is not at hand is fetched."""
+        self.fetch(ids)
         return [self._hit(self._items[item]) for item in ids if item in self._items]
 
     def _hit(self, item: Item) -> Hit:
@@ -102,7 +103,6 @@ def _best(looking: _Looking, ids: Sequence[int], limit: int) -> list[Hit]:
     hits: list[Hit] = []
     step = limit + _SPARE
     for start in range(0, len(ids), step):
-        looking.fetch(ids[start : start + step])
         more = sorted(looking.hits(ids[start : start + step]), key=_order)
         hits = distinct([*hits, *more])
         if len(hits) >= limit:

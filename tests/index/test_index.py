@@ -104,13 +104,18 @@ def test_segments_stay_few(told: Told, an_index: Make, fill: Make) -> None:
         assert len(index._segments) <= 300 // 27 + 3 * 2
 
 
-def test_in_times_of_quiet_segments_become_fewer(
-    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
-) -> None:
-    index = an_index(folder)
+def _of_two_parts(index: Index, told: Told, fill: Make) -> Index:
+    """Return the index with a large segment and one that is merged in times of quiet."""
     for count in (15, 8):
         fill(told, count, seed=count)
         index.refresh(told)
+    return index
+
+
+def test_in_times_of_quiet_segments_become_fewer(
+    folder: Path, told: Told, an_index: Make, fill: Make, answers: Make, fresh: Make
+) -> None:
+    index = _of_two_parts(an_index(folder), told, fill)
     assert len(index._segments) > 1
     index.tidy()
     assert len(index._segments) == 1
@@ -181,10 +186,7 @@ def test_a_merger_of_what_is_no_longer_there_is_dropped(
 def test_after_a_merger_that_failed_the_next_one_does_all(
     told: Told, an_index: Make, fill: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    index = an_index()
-    for count in (15, 8):
-        fill(told, count, seed=count)
-        index.refresh(told)
+    index = _of_two_parts(an_index(), told, fill)
 
     def fail() -> None:
         raise MemoryError

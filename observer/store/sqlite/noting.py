@@ -8,9 +8,7 @@ from observer.filters import Filters
 from observer.model import Item, Recorded
 from observer.store.interface import Grouping
 from observer.store.sqlite.rows import RECORDED_COLUMNS, to_recorded
-from observer.store.sqlite.selecting import Selecting, conditions, homes
-
-_VISIBLE = "(item.scope <> 'personal' OR item.owner = ?)"
+from observer.store.sqlite.selecting import VISIBLE, Selecting, conditions, homes
 
 
 class NoteReads(Selecting):
@@ -34,7 +32,7 @@ class NoteReads(Selecting):
         """See `Reader.titled`."""
         return self._items(
             "title = ? COLLATE NOCASE AND kind = 'note' AND deleted_ms IS NULL"
-            f" AND (project_id IS ? OR project_id IS NULL) AND {_VISIBLE}"
+            f" AND (project_id IS ? OR project_id IS NULL) AND {VISIBLE}"
             " ORDER BY project_id IS NULL, id LIMIT 10",
             (title, project_id, owner),
         )

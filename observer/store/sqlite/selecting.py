@@ -59,7 +59,7 @@ class Selecting(Standings):
         return [item for _, item in sorted(found, reverse=True)[:limit]]
 
 
-_VISIBLE = "(item.scope <> 'personal' OR item.owner = ?)"
+VISIBLE = "(item.scope <> 'personal' OR item.owner = ?)"
 _OWN = "(item.owner = ? AND item.owner <> '')"
 """Of personal items alone; said so that the index of owners serves."""
 
@@ -74,7 +74,7 @@ def homes(filters: Filters) -> list[tuple[str, list[Any]]]:
 
 def conditions(filters: Filters) -> tuple[str, list[Any]]:
     """Return the conditions that are no index terms, and their values."""
-    parts = ["item.deleted_ms IS NULL", _OWN if filters.scope == "personal" else _VISIBLE]
+    parts = ["item.deleted_ms IS NULL", _OWN if filters.scope == "personal" else VISIBLE]
     values: list[Any] = [filters.owner]
     for condition, value in _of_notes(filters):
         parts.append(condition)
