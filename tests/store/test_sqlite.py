@@ -133,6 +133,29 @@ def test_a_home_that_cannot_be_written_can_be_read(tmp_path: Path) -> None:
         subprocess.run(["umount", folder], check=True)
 
 
+def test_a_statement_is_prepared_once_whatever_is_bound(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up: list[str | None] = []
+
+    def allow(_action: int, table: str | None, *_more: str | None) -> int:
+        looked_up.append(table)
+        return apsw.SQLITE_OK
+
+    def watch(connection: apsw.Connection) -> None:
+        connection.authorizer = allow  # asked only while a statement is prepared
+
+    monkeypatch.setattr(apsw, "connection_hooks", [watch])
+    store = SqliteStore(path)
+    with store.read() as reader:
+        reader.session_called("one")
+        assert "session" in looked_up
+        looked_up.clear()
+        reader.session_called("two")
+        assert not looked_up
+    store.close()
+
+
 @pytest.mark.parametrize("name", ["ob?server#1%20.db", "ümläut db", "a b"])
 def test_any_name_is_a_good_name(tmp_path: Path, name: str) -> None:
     SqliteStore(tmp_path / name).close()
