@@ -56,6 +56,11 @@ class _Words(NamedTuple):
     counts: NDArray[np.int64]
     rarities: NDArray[np.float64]
 
+    def taken(self, which: NDArray[np.int64]) -> _Words:
+        """Return the same of some of the words."""
+        runs = [Runs(each.begins[which], each.ends[which]) for each in self.runs]
+        return _Words(self.query[which], runs, self.counts[which], self.rarities[which])
+
 
 Part = tuple[Segment, slice, NDArray[np.int64]]
 
@@ -175,9 +180,12 @@ class View:
         ascending, order = np.unique(places, return_inverse=True)
         return self._of(ascending, lambda each: each.ids)[order]
 
-    def counts(self, query: Query) -> NDArray[np.int64]:
-        """Return how many rows hold each word, buried ones included."""
-        return self._words(query).counts
+    def rarest(self, query: Query, limit: int) -> Query:
+        """Return the words that fewest rows hold, rarest first; what no row holds comes last."""
+        words = self._words(query)
+        none_last = np.where(words.counts > 0, words.counts, np.iinfo(np.int64).max)
+        self._asked = words.taken(np.argsort(none_last, kind="stable")[:limit])
+        return self._asked.query
 
     def _tokens(self, places: Places) -> NDArray[np.uint32]:
         """Return the codes of some rows, separators included."""

@@ -81,18 +81,11 @@ def _compared(item: Item, words: set[str], meaning: float) -> Similar:
 def _places(
     view: View, text: str, wanted: Sequence[Wanted], vector: NDArray[np.float32] | None
 ) -> NDArray[np.int64]:
-    best = [*view.by_words(_rarest(view, text), wanted)]
+    codes = np.array(list(dict.fromkeys(_codes(view, text))), np.uint32)
+    best = [*view.by_words(view.rarest(codes, RAREST), wanted)]
     if vector is not None:
         best += view.by_meaning(vector, wanted, effort=EFFORT)
     return np.unique(np.concatenate([each.places for each in best]))
-
-
-def _rarest(view: View, text: str) -> NDArray[np.uint32]:
-    codes = np.array(list(dict.fromkeys(_codes(view, text))), np.uint32)
-    counts = view.counts(codes)
-    # What no item holds finds nothing.
-    order = np.argsort(np.where(counts > 0, counts, np.iinfo(np.int64).max), kind="stable")
-    return codes[order[:RAREST]]
 
 
 def _codes(view: View, text: str) -> Iterator[int]:

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from observer.filters import Filters
+from observer.index import Wanted
 from observer.index.view import _ENOUGH, SAMPLED, _highest
 
 Make = Callable[..., Any]
@@ -62,3 +64,19 @@ def test_where_words_stand_is_told_of_rows_that_do_not_stay_in_memory(
             seen = view.occurrences(places.copy(), query(view, "aa", "b7"))
             assert seen.weights()[:, 0].tolist() == [8.0] * 39
             assert seen.weights()[:, 1].tolist().count(4.0) == 1
+
+
+def test_the_rarest_words_score_as_they_do_when_they_are_asked_alone(
+    tmp_path: Path, told: Any, an_index: Make, an_item: Make, query: Make
+) -> None:
+    told.put(*(an_item(seq, "aa" if seq % 2 else "aa bb cc") for seq in range(1, 9)))
+    told.put(an_item(9, "cc dd"))
+    with an_index(tmp_path / "index").view(told) as view:
+        rarest = view.rarest(query(view, "aa", "zz", "bb", "dd", "cc"), 3)
+        assert rarest.tolist() == query(view, "dd", "bb", "cc").tolist()
+        wanted = [Wanted(view.mask(Filters()), LIMIT)]
+        (found,) = view.by_words(rarest, wanted)
+        (alone,) = view.by_words(rarest.copy(), wanted)
+        assert found.places.tolist() == alone.places.tolist()
+        assert found.scores.tolist() == alone.scores.tolist()
+        assert view.rarest(query(view, "zz", "aa"), 9).tolist() == query(view, "aa", "zz").tolist()
