@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from observer.embed.model import Model
 from observer.embed.text import text_of
 from observer.errors import ConfigInvalid
 from observer.model import Item
+
+FEW = 4
+"""Items up to which waking a thread takes longer than embedding them where they are wanted."""
 
 
 class LateModel:
@@ -61,6 +65,8 @@ class LateModel:
 
         A model that is too slow to wait for embeds nothing here: `made` is for a thread with time.
         """
+        if len(items) <= FEW:
+            return partial(self._quickly, items)
         return self._working.submit(self._quickly, items).result
 
     def _quickly(self, items: Sequence[Item]) -> dict[int, bytes]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from observer.embed.catalogue import find, load
-from observer.embed.late import LateModel, packed
+from observer.embed.late import FEW, LateModel, packed
 from observer.embed.text import text_of
 from observer.model import Item
 
@@ -37,8 +37,10 @@ def test_who_waits_gets_what_the_model_says(late: LateModel) -> None:
     assert np.linalg.norm(found) == pytest.approx(1, abs=1e-5)
 
 
-def test_items_get_the_packed_vectors_of_their_texts(late: LateModel) -> None:
+@pytest.mark.parametrize("more", [0, FEW], ids=["few", "many"])
+def test_items_get_the_packed_vectors_of_their_texts(late: LateModel, more: int) -> None:
     items = [an_item(4), an_item(8, "another thing"), an_item(12, "")]
+    items += [an_item(16 + 4 * each, f"thing {each}") for each in range(more)]
     model = load(late.info)
     expected = {item.id: packed(model.embed([text_of(item)]))[0].tobytes() for item in items}
     assert late.made(items) == late.begin(items)() == expected
