@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from observer.events import Value
 from observer.index.arrays import Saved
-from observer.index.segment import ATTRIBUTES, Segment, inverted
+from observer.index.segment import ATTRIBUTES, ROWS_AT_ONCE, Segment, inverted
 from observer.index.tokens import COLUMNS, SEPARATOR, Codes
 from observer.index.vectors import norms, signs
 from observer.model import Change, Item
@@ -157,8 +157,14 @@ def gathered(
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
     """Return stretches of an array one behind the other, and where each starts."""
     starts = np.concatenate(([0], np.cumsum(lengths)))
-    places = np.arange(starts[-1]) + np.repeat(begins - starts[:-1], lengths)
-    return starts, tokens[places]
+    found = np.empty(starts[-1], tokens.dtype)
+    for first in range(0, len(lengths), ROWS_AT_ONCE):
+        rows = slice(first, first + ROWS_AT_ONCE)
+        ends = starts[first : first + ROWS_AT_ONCE + 1]
+        places = np.arange(ends[0], ends[-1])
+        places += np.repeat(begins[rows] - ends[:-1], lengths[rows])
+        found[ends[0] : ends[-1]] = tokens[places]
+    return starts, found
 
 
 def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -33,9 +33,9 @@ _TERM = np.uint64(32)
 _WEIGHT_BITS = 3
 _WEIGHT = 2**_WEIGHT_BITS - 1
 """A posting as one number: code, row, weight in halves, from the highest bits to the lowest."""
+ROWS_AT_ONCE = 2**13
 _OF_A_PART = 2**20
-_ROWS_AT_ONCE = 2**13
-"""Tokens and rows of a large segment that are worked on at once: what memory that needs."""
+"""Rows and tokens of a large segment that are worked on at once: what memory that needs."""
 
 ATTRIBUTES = ("project", "kind", "type", "category", "branch", "owner")
 """Columns of codes by which rows are filtered; see `observer.index.masks`."""
@@ -179,8 +179,8 @@ def _keys(tokens: NDArray[np.uint32], starts: NDArray[np.int64]) -> NDArray[np.u
     """
     keys = tokens.astype(np.uint64)
     keys <<= _TERM
-    for first in range(0, len(starts) - 1, _ROWS_AT_ONCE):
-        ends = starts[first : first + _ROWS_AT_ONCE + 1]
+    for first in range(0, len(starts) - 1, ROWS_AT_ONCE):
+        ends = starts[first : first + ROWS_AT_ONCE + 1]
         stretch = slice(ends[0], ends[-1])
         rows = np.arange(first, first + len(ends) - 1, dtype=np.uint32) << _WEIGHT_BITS
         keys[stretch] |= np.repeat(rows, np.diff(ends)) | halves_of(tokens[stretch])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from observer.filters import Filters
 from observer.index.arrays import Saved
-from observer.index.making import facts_of, loaded, merged, segment
+from observer.index.making import facts_of, gathered, loaded, merged, segment
 from observer.index.segment import LENGTH_SHARE, SATURATION, WEIGHTS, Segment
 from observer.index.tokens import Codes
 from observer.index.view import LEAST_RARITY
@@ -280,7 +280,21 @@ def test_what_is_inverted_in_parts_is_the_same_as_at_once(
     ]
     whole = made(changes, codes).postings
     monkeypatch.setattr("observer.index.segment._OF_A_PART", 3)
-    monkeypatch.setattr("observer.index.segment._ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("observer.index.segment.ROWS_AT_ONCE", 2)
     in_parts = made(changes, codes).postings
     assert all(map(np.array_equal, whole, in_parts))
     assert [each.dtype for each in whole] == [each.dtype for each in in_parts]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 7])
+def test_stretches_gathered_in_parts_stand_one_behind_the_other(
+    monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr("observer.index.making.ROWS_AT_ONCE", at_once)
+    tokens = np.arange(100, dtype=np.uint32)
+    starts, found = gathered(tokens, np.array([40, 0, 7, 99]), np.array([3, 2, 0, 1]))
+    assert starts.tolist() == [0, 3, 5, 5, 6]
+    assert found.tolist() == [40, 41, 42, 0, 1, 99]
+    assert found.dtype == tokens.dtype
+    nothing = np.zeros(0, np.int64)
+    assert [each.tolist() for each in gathered(tokens, nothing, nothing)] == [[0], []]
