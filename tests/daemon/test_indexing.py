@@ -159,16 +159,22 @@ def test_the_index_takes_up_what_is_stored_and_embedded(bench: Bench, store: Sql
     assert bench.health.text() is None
 
 
-def test_in_times_of_quiet_the_index_is_made_quick_to_ask(
+def test_in_times_of_quiet_the_index_is_made_quick_to_ask_and_memory_given_back(
     bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    given: list[int] = []
     monkeypatch.setattr("observer.daemon.indexing.QUIET_S", 0.01)
+    monkeypatch.setattr(
+        "observer.daemon.indexing.give_memory_back",
+        lambda: given.append(len(bench.index._segments)),
+    )
     for start, count in ((1, 160), (201, 60)):
         put(store, *items(count, start=start))
         with store.read() as reader:
             bench.index.refresh(reader)
     assert len(bench.index._segments) == 2
-    bench.run(bench.tasks.keep_fresh, until=lambda: len(bench.index._segments) == 1)
+    bench.run(bench.tasks.keep_fresh, until=lambda: given)
+    assert given == [1]
 
 
 def test_a_store_that_cannot_be_opened_ends_no_task(
