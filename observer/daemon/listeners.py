@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import socket
 import stat
 from collections.abc import Iterator
@@ -111,10 +112,8 @@ def ensure_token(home: Home) -> str:
 
 
 def _clear(inside: Path) -> None:
-    """Remove the link or the folder of dead sockets at `<home>/run`."""
+    """Remove the link at `<home>/run`, or the folder and what a dead daemon left in it."""
     if inside.is_symlink():
         inside.unlink()
     elif inside.exists():
-        for socket_file in inside.glob("*.sock"):
-            socket_file.unlink()
-        inside.rmdir()
+        shutil.rmtree(inside)

@@ -95,7 +95,7 @@ def test_a_run_folder_of_somebody_else_is_refused(long_home: Home) -> None:
 def test_a_home_that_was_moved_gets_its_run_folder_anew(
     long_home: Home, root: Home, left: str
 ) -> None:
-    """A link left from a long path, or a folder with dead sockets left from a short one."""
+    """A link left from a long path, or the folder of a dead daemon left from a short one."""
     moved = root if left == "link" else long_home
     inside = moved.root / "run"
     if left == "link":
@@ -103,6 +103,7 @@ def test_a_home_that_was_moved_gets_its_run_folder_anew(
     else:
         inside.mkdir()
         (inside / "daemon.sock").touch()
+        (inside / "python3").symlink_to(sys.executable)
     folder = make_run_folder(moved)
     assert folder == moved.run
     if left == "folder":
