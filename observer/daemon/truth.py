@@ -10,8 +10,8 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 
 from observer.capture.project import Places
 from observer.daemon.health import Health
@@ -74,7 +74,8 @@ class Truth:
         try:
             while True:
                 touched, self._touched = self._touched, set()
-                await asyncio.to_thread(self._round, touched)
+                left = await asyncio.to_thread(self._round, touched)
+                self._touched.update(left)
                 await asyncio.sleep(PAUSE_S)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._news.wait(), LOOK_S)
@@ -82,21 +83,27 @@ class Truth:
         finally:
             self._leaving.set()
 
-    def _round(self, touched: set[int]) -> None:
-        try:
-            for project in self._behind(touched):
-                keep_order(self._store, self._write, project)
-                if keep_up(self._store, self._write, project, pause=self._pause):
-                    self._told(frozenset({project.id}))
-        except Left:
-            return
-        except ObserverError as error:
-            self._health.degrade("truth", str(error))
-        except Exception as error:
-            log.exception("what is said of items was not brought up to date")
-            self._health.degrade("truth", f"{type(error).__name__}; see the log")
+    def _round(self, touched: set[int]) -> set[int]:
+        """Follow each project that is behind; returns those to try again, as they failed."""
+        problems: list[str] = []
+        left = touched
+        with suppress(Left), _noted(problems):
+            behind = self._behind(touched)
+            left = {project.id for project in behind}
+            for project in behind:
+                with _noted(problems):
+                    self._follow(project)
+                    left.remove(project.id)
+        if problems:
+            self._health.degrade("truth", "; ".join(problems))
         else:
             self._health.recover("truth")
+        return left
+
+    def _follow(self, project: Project) -> None:
+        keep_order(self._store, self._write, project)
+        if keep_up(self._store, self._write, project, pause=self._pause):
+            self._told(frozenset({project.id}))
 
     def _behind(self, touched: set[int]) -> list[Project]:
         """Return the projects where something was stored, or where a HEAD is not where it was."""
@@ -129,3 +136,17 @@ class Truth:
         if self._leaving.wait(min(REST * worked_s, LONGEST_REST_S)):
             raise Left
         self._rested_s = time.monotonic()
+
+
+@contextmanager
+def _noted(problems: list[str]) -> Iterator[None]:
+    """Add what goes wrong inside to the problems."""
+    try:
+        yield
+    except Left:
+        raise
+    except ObserverError as error:
+        problems.append(str(error))
+    except Exception as error:
+        log.exception("what is said of items was not brought up to date")
+        problems.append(f"{type(error).__name__}; see the log")

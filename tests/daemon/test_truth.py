@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from observer.capture.project import Places
+from observer.config import Settings
+from observer.daemon.health import Health
+from observer.daemon.tenure import Tenure
+from observer.daemon.truth import Truth
+from observer.daemon.writer import WriterThread
+from observer.model import Project
+from observer.paths import Home
+from observer.pipeline import Pipeline
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore
 
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Until = Callable[..., None]
@@ -39,3 +53,56 @@ def test_what_the_code_moved_on_from_is_said(
     until(standing, wait_s=60)
     assert standing()[0].startswith("stale: login changed in ")
     assert observer("down").returncode == 0
+
+
+class Bench:
+    """The task with all that it needs, and two repositories that it follows."""
+
+    def __init__(self, home: Home, folder: Path, git: Git) -> None:
+        self.health = Health()
+        self._git = git
+        self._store = store = SqliteStore(home.database)
+        spool = Spool(home.spool)
+        pipeline = Pipeline(store, spool, settings=Settings(), places=Places(), now_ms=lambda: 1)
+        self._writer = WriterThread(pipeline, Tenure(home), self.health)
+        self.roots = (folder / "one", folder / "other")
+        for number, root in enumerate(self.roots, start=2):
+            git(root, "init")
+            _commit(git, root, "def login():\n    return 1\n", "Let people sign in")
+            project = Project(id=number, uuid=root.name, name=root.name, roots=(str(root),))
+            with store.write() as writer:
+                writer.put_project(project)
+
+    def is_followed(self, root: Path) -> bool:
+        with self._store.read() as reader:
+            heads = {vantage.root: vantage.head for vantage in reader.vantages()}
+        return heads.get(str(root)) == self._git(root, "rev-parse", "HEAD")
+
+    def run(self, until: Callable[[], bool]) -> None:
+        asyncio.run(self._run(until))
+
+    async def _run(self, until: Callable[[], bool]) -> None:
+        truth = Truth(self._store, self._writer, health=self.health, told=lambda _: None)
+        task = asyncio.create_task(truth.keep_fresh())
+        deadline = time.monotonic() + 20
+        try:
+            while not until():
+                assert time.monotonic() < deadline, "waited too long"
+                await asyncio.sleep(0.02)
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+
+def test_a_repository_that_cannot_be_read_keeps_no_other_from_being_followed(
+    home: Home, tmp_path: Path, git: Git
+) -> None:
+    bench = Bench(home, tmp_path, git)
+    broken, sound = bench.roots
+    bench.run(until=lambda: bench.is_followed(broken) and bench.is_followed(sound))
+    for root in bench.roots:
+        _commit(git, root, "def login():\n    return 2\n", "Count twice")
+    tree = git(broken, "rev-parse", "HEAD^{tree}")
+    (broken / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
+    bench.run(until=lambda: bench.is_followed(sound))
+    assert f"truth: git cannot read {broken}" in (bench.health.text() or "")
