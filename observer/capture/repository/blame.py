@@ -15,9 +15,8 @@ from observer.events import Value
 UNCOMMITTED = ""
 """Hash of what no commit has taken in yet."""
 
-_NOBODY = "0" * 40
 _FORMAT = "--format=%H%x00%an%x00%at%x00%ct%x00%s"
-_LINE = re.compile(r"([0-9a-f]{40}) \d+ \d+")
+_LINE = re.compile(r"([0-9a-f]{40,64}) \d+ \d+")
 _FILE = "filename "
 _PLAIN = ("--no-mailmap", "--no-show-signature", "--no-color", "--encoding=UTF-8")
 
@@ -66,11 +65,12 @@ def blamed(root: str, path: str, *, first: int, last: int) -> list[Origin]:
     commit = ""
     for line in told.split("\n"):
         if found := _LINE.match(line):
-            commit = found[1]
+            # What no commit has taken in bears a hash of zeros.
+            commit = found[1] if found[1].strip("0") else UNCOMMITTED
             counts[commit] = counts.get(commit, 0) + 1
         elif line.startswith(_FILE):
             paths.setdefault(commit, unquoted(line.removeprefix(_FILE).encode()))
-    uncommitted = [Origin(hash=UNCOMMITTED, path=path, lines=counts.pop(_NOBODY, 0))]
+    uncommitted = [Origin(hash=UNCOMMITTED, path=path, lines=counts.pop(UNCOMMITTED, 0))]
     commits = _log(root, "--no-walk=unsorted", *counts, "--") if counts else ()
     made = [replace(one, path=paths[one.hash], lines=counts[one.hash]) for one in commits]
     made.sort(key=lambda one: -one.committed_ms)
