@@ -6,12 +6,15 @@ import os
 import re
 import stat
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
 import pytest
 
 from observer.errors import StoreUnavailable
+from observer.filters import Filters
+from observer.store.interface import Reader
 from observer.store.migrate import Migration, migrations, needed
 from observer.store.sqlite import SqliteStore
 
@@ -186,3 +189,50 @@ def test_a_locked_database_says_so(path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_needed_steps_follow_from_the_version(version: int, names: list[str]) -> None:
     steps = needed(version, [*migrations("sqlite")[:1], LATER], where="x")
     assert [step.name for step in steps] == names
+
+
+NOTES = Filters(kinds=("note",), owner="ana")
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        pytest.param(lambda reader: reader.recent(NOTES, limit=5), id="notes-of-all-projects"),
+        pytest.param(lambda reader: reader.counts("type", NOTES), id="counts-of-all-projects"),
+        pytest.param(
+            lambda reader: reader.counts(
+                "tags", Filters(kinds=("note",), project_id=2, with_global=True)
+            ),
+            id="counts-of-a-project-and-none",
+        ),
+        pytest.param(
+            lambda reader: reader.log_of_shown(after_seq=7, until_seq=9, limit=5),
+            id="new-events-of-sessions-that-were-shown-something",
+        ),
+    ],
+)
+def test_no_read_goes_through_all_observations_or_events(
+    path: Path, read: Callable[[Reader], object]
+) -> None:
+    asked: list[tuple[str, object]] = []
+
+    def note(_: object, sql: str, values: object) -> bool:
+        asked.append((sql, values))
+        return True
+
+    store = SqliteStore(path)
+    with store.read() as reader:
+        connection = reader._connection
+        connection.exec_trace = note
+        read(reader)
+        connection.exec_trace = None
+        plan = [
+            step[-1]
+            for sql, values in asked
+            for step in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)  # type: ignore[arg-type]  # as they were bound
+        ]
+    store.close()
+    steps = [str(step) for step in plan if re.search(r"\b(item|event)\b", str(step))]
+    quick = r"USING INDEX item_notable|SEARCH event USING INTEGER PRIMARY KEY"
+    assert steps
+    assert [step for step in steps if not re.search(quick, step)] == []

@@ -44,7 +44,7 @@ class NoteReads(Selecting):
             "id IN (SELECT source FROM link WHERE title = ? COLLATE NOCASE AND title <> '')"
             f" AND {where}",
             (title, *values),
-            filters,
+            homes(filters),
             limit=limit,
         )
         return self.items(found)

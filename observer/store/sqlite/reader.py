@@ -25,7 +25,7 @@ from observer.store.sqlite.rows import (
     to_recorded,
     to_session,
 )
-from observer.store.sqlite.selecting import conditions
+from observer.store.sqlite.selecting import NO_PROJECT, Condition, conditions, homes, is_notable
 from observer.store.sqlite.signals import SignalReads
 from observer.store.sqlite.standing import AMONG, among
 from observer.store.sqlite.story import StoryReads
@@ -115,9 +115,15 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads,
     def ids(self, filters: Filters, *, limit: int) -> list[int]:
         """See `Reader.ids`."""
         where, values = conditions(filters)
-        if filters.kinds and "observation" not in filters.kinds:
-            where += " AND item.kind <> 'observation'"  # as the index of what is no observation
-        return self._newest(where, values, filters, limit=limit)
+        return self._newest(where, values, self._each_home(filters), limit=limit)
+
+    def _each_home(self, filters: Filters) -> list[Condition]:
+        """Return the places that filters name, each with an index of what they let through."""
+        has_index = filters.layer == "rule" or filters.scope == "personal"
+        if filters.project_id is not None or has_index or not is_notable(filters):
+            return homes(filters)
+        projects = self._rows("SELECT id FROM project")
+        return [NO_PROJECT, *(("project_id = ?", list(row)) for row in projects)]
 
     def around(self, anchor: Item, *, before: int, after: int) -> list[Item]:
         """See `Reader.around`."""
@@ -280,5 +286,5 @@ def _places(filters: Filters) -> Iterator[list[str]]:
         projects = [filters.project_id, *([None] if filters.with_global else [])]
         yield [project_term(project) for project in projects]
     # Nearly every item is an observation: as a term that would cost a scan, as a condition nothing.
-    if filters.kinds and "observation" not in filters.kinds:
+    if is_notable(filters):
         yield [kind_term(kind) for kind in filters.kinds]

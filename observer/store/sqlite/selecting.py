@@ -15,6 +15,11 @@ from observer.store.truth import StandingsById
 _LAYERS = {layer: layer for layer in get_args(Layer)}
 
 
+Condition = tuple[str, list[Any]]
+"""A condition on items, and its values."""
+NO_PROJECT: Condition = ("project_id IS NULL", [])
+
+
 class Selecting(Standings):
     """One connection inside a transaction, and the ways to select from it."""
 
@@ -45,12 +50,12 @@ class Selecting(Standings):
         return self.standing(list(map(to_item, rows)))
 
     def _newest(
-        self, where: str, values: Sequence[object], filters: Filters, *, limit: int
+        self, where: str, values: Sequence[object], places: Sequence[Condition], *, limit: int
     ) -> list[int]:
-        """Return the items of the filters' projects for which a condition holds, newest first."""
+        """Return the items of some places for which a condition holds, newest first."""
         found: list[Row] = []
-        # One project at a time, each in the order of its index.
-        for place, place_values in homes(filters):
+        # One place at a time, each in the order of its index.
+        for place, place_values in places:
             found += self._rows(
                 f"SELECT created_ms, id FROM item WHERE {place} AND {where}"
                 " ORDER BY created_ms DESC, id DESC LIMIT ?",
@@ -64,12 +69,17 @@ _OWN = "(item.owner = ? AND item.owner <> '')"
 """Of personal items alone; said so that the index of owners serves."""
 
 
-def homes(filters: Filters) -> list[tuple[str, list[Any]]]:
-    """Return a condition and its values for each place that filters name."""
+def homes(filters: Filters) -> list[Condition]:
+    """Return the places that filters name."""
     if filters.project_id is None:
         return [("1", [])]
-    homes: list[tuple[str, list[Any]]] = [("project_id = ?", [filters.project_id])]
-    return [*homes, ("project_id IS NULL", [])] if filters.with_global else homes
+    homes: list[Condition] = [("project_id = ?", [filters.project_id])]
+    return [*homes, NO_PROJECT] if filters.with_global else homes
+
+
+def is_notable(filters: Filters) -> bool:
+    """Tell whether filters let no observation through: nearly every item is one."""
+    return bool(filters.kinds) and "observation" not in filters.kinds
 
 
 def conditions(filters: Filters) -> tuple[str, list[Any]]:
@@ -79,6 +89,8 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
     for condition, value in _of_notes(filters):
         parts.append(condition)
         values.append(value)
+    if is_notable(filters):
+        parts.append("item.kind <> 'observation'")  # as the index of what is no observation
     for column, wanted in (("kind", filters.kinds), ("type", filters.types)):
         if wanted:
             parts.append(f"item.{column} IN ({', '.join('?' * len(wanted))})")

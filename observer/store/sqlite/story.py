@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from observer.filters import Filters
 from observer.model import Item, Link, item_id
-from observer.store.sqlite.selecting import Selecting, conditions
+from observer.store.sqlite.selecting import Selecting, conditions, homes
 from observer.store.sqlite.standing import AMONG, among
 
 
@@ -46,7 +46,7 @@ class StoryReads(Selecting):
         found = self._newest(
             f"signature = ? AND signature <> '' AND {where}",
             (signature, *values),
-            filters,
+            homes(filters),
             limit=limit,
         )
         return self.items(found)
