@@ -122,3 +122,8 @@ def make_private(folder: Path) -> Path:
     if folder.stat().st_uid != os.getuid():
         raise PermissionError(f"{folder} belongs to another user")
     return folder
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Tell whether a path is a folder or below it, by their names alone."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.paths import SOCKET_NAME_BYTES, Home, home, make_private
+from observer.paths import SOCKET_NAME_BYTES, Home, home, is_inside, make_private
 
 
 def test_the_home_is_a_hidden_folder_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,3 +55,11 @@ def test_another_users_folder_is_refused(tmp_path: Path) -> None:
     os.chown(tmp_path, 12345, 12345)
     with pytest.raises(PermissionError, match="another user"):
         make_private(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "is_in"),
+    [("/a/b", "/a", True), ("/a", "/a", True), ("/ab", "/a", False), ("/a", "/", True)],
+)
+def test_inside_means_below_or_the_same(path: str, folder: str, *, is_in: bool) -> None:
+    assert is_inside(path, folder) is is_in

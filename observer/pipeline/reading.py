@@ -5,14 +5,14 @@ Looks at the disk and at nothing else, so that any process can do it, and may do
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache, partial
-from pathlib import Path
 
 import msgspec
 
 from observer.capture.decode import decode
+from observer.capture.exclusion import Exclusion
 from observer.capture.fit import fit
 from observer.capture.project import Places, folder_of, work_tree_of
 from observer.capture.redact import redact
@@ -52,7 +52,7 @@ class Reading:
 
     def __init__(self, settings: Settings, *, places: Places, now_ms: Callable[[], int]) -> None:
         self._cap_bytes = settings.event_cap_bytes
-        self._excluded = tuple(str(Path(folder).expanduser()) for folder in settings.exclude)
+        self._exclusion = Exclusion(settings.exclude)
         self._places = places
         self._now_ms = now_ms
         self.look_again()
@@ -76,16 +76,17 @@ class Reading:
     def locate(self, event: Event, *, project_id: int | None = None) -> Located | None:
         """Return a decoded event, redacted and fitted, with its place; None if it is excluded."""
         event, data = self._clean(event)
-        place = self._place_of(self._folder_of(event))
-        if place is None:
+        folder = self._folder_of(event)
+        if self._exclusion.covers(event, folder):
             return None
-        if isinstance(event.body, Commit) and not event.body.subject and place.git:
-            event, data = self._completed(event, event.body, place) or (event, data)
+        place = self._place_of(folder)
+        if isinstance(event.body, Commit):
+            told = self._told(event.body, place)
+            if told is not event.body:
+                event, data = self._clean(msgspec.structs.replace(event, body=told))
         return Located(event=event, place=place, project_id=project_id, data=data)
 
-    def _look(self, folder: str) -> Place | None:
-        if any(_is_inside(folder, excluded) for excluded in self._excluded):
-            return None
+    def _look(self, folder: str) -> Place:
         return self._places.at(folder) if folder else _NOWHERE
 
     def _clean(self, event: Event) -> tuple[Event, str]:
@@ -99,15 +100,11 @@ class Reading:
             data = _json(event)
         return event, data.decode()
 
-    def _completed(self, event: Event, commit: Commit, place: Place) -> tuple[Event, str] | None:
-        """Read what a git hook had no time to tell of its commit."""
-        try:
-            told = read_commit(place.root, commit.hash)
-        except NotFound:
-            return None
-        told = msgspec.structs.replace(told, action=commit.action)
-        return self._clean(msgspec.structs.replace(event, body=told))
-
-
-def _is_inside(folder: str, outer: str) -> bool:
-    return folder == outer or folder.startswith(outer + os.sep)
+    def _told(self, commit: Commit, place: Place) -> Commit:
+        """Return a commit with what a git hook had no time to tell, and without excluded files."""
+        if not commit.subject and place.git:
+            with suppress(NotFound):
+                action, commit = commit.action, read_commit(place.root, commit.hash)
+                commit = msgspec.structs.replace(commit, action=action)
+        files = self._exclusion.beside(commit.files, place.root)
+        return commit if files == commit.files else msgspec.structs.replace(commit, files=files)

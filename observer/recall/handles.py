@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from observer.events import Layer, Scope, Value
 from observer.filters import Filters
 from observer.interpret.notes import tags_of
 from observer.model import ItemKind, Project
+from observer.paths import is_inside
 from observer.store.interface import Reader
 
 LARGEST_ID = 2**63 - 1
@@ -65,7 +65,7 @@ def around(projects: Sequence[Project], folder: str) -> Project | None:
         (len(root), project)
         for project in projects
         for root in project.roots
-        if folder == root or folder.startswith(root.rstrip(os.sep) + os.sep)
+        if is_inside(folder, root)
     ]
     return max(inside, key=lambda pair: pair[0])[1] if inside else None
 

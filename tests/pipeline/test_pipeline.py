@@ -15,7 +15,7 @@ import pytest
 from observer.capture.project import Places
 from observer.config import Settings
 from observer.errors import StoreUnavailable
-from observer.events import Command, Commit, Event, Forget, Prompt, Remember, SessionEnd
+from observer.events import Command, Commit, Event, FileChange, Forget, Prompt, Remember, SessionEnd
 from observer.filters import Filters
 from observer.model import UNASSIGNED, Item, Place, Receipt, item_id
 from observer.paths import Home
@@ -159,6 +159,18 @@ def test_nothing_of_an_excluded_folder_is_recorded(
     assert pipeline.drain().entries == 1
     assert pipeline.ingest([an_event(cwd=str(folder / "deep"))]) == [Receipt()]
     assert items(store) == []
+
+
+def test_of_a_commit_excluded_files_are_left_out(
+    make_pipeline: Callable[..., Pipeline], store: Store, folder: Path
+) -> None:
+    pipeline = make_pipeline(settings=Settings(exclude=(str(folder / "private"),)))
+    files = (FileChange(path="private/key"), FileChange(path="open.md"))
+    commit = Commit(hash="a" * 40, subject="Both", files=files)
+    pipeline.ingest([an_event(cwd=str(folder), body=commit)])
+    assert items(store)[0].files_modified == ("open.md",)
+    with store.read() as reader:
+        assert "private" not in msgspec.json.encode(reader.log()[0].event).decode()
 
 
 def test_an_unknown_folder_is_unassigned(pipeline: Pipeline, store: Store) -> None:

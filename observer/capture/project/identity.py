@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from observer.model import Place, Project, item_uuid
+from observer.paths import is_inside
 
 MOST_FOLDERS = 64
 """Folders kept of a project: the first, and the newest; agents make worktrees by the hundred."""
@@ -157,9 +158,7 @@ def _by_surroundings(place: Place, projects: Iterable[Project]) -> Project | Non
 
 def _depth(folder: str, project: Project) -> int:
     """Return the length of the longest root of a project that contains a folder, 0 if none."""
-    return max(
-        (len(r) for r in project.roots if folder == r or folder.startswith(f"{r}/")), default=0
-    )
+    return max((len(root) for root in project.roots if is_inside(folder, root)), default=0)
 
 
 def _contradicts(place: Place, project: Project) -> bool:

@@ -12,6 +12,7 @@ from observer.capture.project.disk import examine
 from observer.capture.project.evidence import Seen, ground, stamp_of
 from observer.events import AnyBody, Event, FileRead, FileWrite, Intent
 from observer.model import Place
+from observer.paths import is_inside
 
 FRESH_S = 30.0
 """Longest time for which a place is believed without looking at more than its watched files."""
@@ -80,14 +81,11 @@ def folder_of(event: Event, work_tree_of: Callable[[str, str], str] = work_tree_
 
 
 def _client_folder(event: Event) -> str:
-    if event.client == "cursor" and not _is_within(event.cwd, event.roots):
+    is_within = any(is_inside(event.cwd, root) for root in event.roots)
+    if event.client == "cursor" and not is_within:
         # Cursor runs the user's own hooks in ~/.cursor: only its workspace folders tell.
         return event.roots[0] if event.roots else event.cwd
     return event.cwd or (event.roots[0] if event.roots else "")
-
-
-def _is_within(folder: str, roots: tuple[str, ...]) -> bool:
-    return any(folder == root or folder.startswith(root.rstrip("/") + "/") for root in roots)
 
 
 def _path(body: AnyBody) -> str:

@@ -6,9 +6,9 @@ import logging
 import os
 import time
 from collections.abc import Iterable
-from pathlib import Path
 from threading import Event
 
+from observer.capture.exclusion import Exclusion
 from observer.clock import now_ms
 from observer.config import Settings
 from observer.daemon.health import Health
@@ -34,7 +34,7 @@ class Forest:
     def __init__(self, store: Store, settings: Settings, health: Health) -> None:
         self._store = store
         self._most_files = settings.watch_max_files
-        self._excluded = tuple(str(Path(folder).expanduser()) for folder in settings.exclude)
+        self._excluded = Exclusion(settings.exclude).folders
         self._health = health
         self._trees: dict[str, Tree] = {}
         self._refused: dict[str, str] = {}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from observer.capture.project import ground
 from observer.model import UNASSIGNED, Project, Session
+from observer.paths import is_inside
 from observer.store.interface import Reader
 
 RECENT_MS = 14 * 86_400_000
@@ -62,11 +63,6 @@ def mounts() -> list[tuple[str, str]]:
         for left, _, right in parts
         if right
     ]
-
-
-def is_inside(path: str, folder: str) -> bool:
-    """Tell whether a path is a folder or below it."""
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 def _root_of(session: Session, project: Project) -> str:

@@ -11,9 +11,9 @@ from observer.capture.saves import Save, many, write_of
 from observer.capture.twins import WINDOW_MS, path_written
 from observer.clock import now_ms
 from observer.daemon.watching.pending import is_told, untold
-from observer.daemon.watching.roots import is_inside
 from observer.events import AnyBody, Event, Forget
 from observer.memory import Record
+from observer.paths import is_inside
 from observer.spool import Spool
 from observer.store.interface import Reader, Store
 

@@ -11,8 +11,8 @@ from watchfiles import DefaultFilter
 
 from observer.capture.repository.worktree import MOST_PATHS, Standing, WorkTree
 from observer.capture.saves import Save, is_passing
-from observer.daemon.watching.roots import is_inside
 from observer.daemon.watching.sight import NOTHING, UNKNOWN, Sight, Sights, see, text_of
+from observer.paths import is_inside
 
 MOST_READ = 300
 """Files read in one look; of further ones it is told that they changed, not what."""

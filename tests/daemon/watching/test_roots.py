@@ -11,7 +11,6 @@ from observer.daemon.watching import roots
 from observer.daemon.watching.roots import (
     MOST_ROOTS,
     RECENT_MS,
-    is_inside,
     mounts,
     recent_roots,
     refusal,
@@ -119,11 +118,3 @@ def test_where_mounts_are_not_told_there_are_none(
 ) -> None:
     monkeypatch.setattr(roots, "MOUNTS", tmp_path / "missing")
     assert mounts() == []
-
-
-@pytest.mark.parametrize(
-    ("path", "folder", "is_in"),
-    [("/a/b", "/a", True), ("/a", "/a", True), ("/ab", "/a", False), ("/a", "/", True)],
-)
-def test_inside_means_below_or_the_same(path: str, folder: str, *, is_in: bool) -> None:
-    assert is_inside(path, folder) is is_in
