@@ -183,9 +183,7 @@ class Memory:
         with self._store.read() as reader:
             if not self._visible(reader, [anchor]):
                 raise NotFound(f"no item {anchor}", hint="search for it first")
-            found = timeline(reader, anchor, before=before, after=after)
-        seen = tuple(entry for entry in found.entries if self._may_see(entry.item))
-        return msgspec.structs.replace(found, entries=seen)
+            return timeline(reader, anchor, owner=self._owner, before=before, after=after)
 
     def why(self, target: str, folder: str) -> Why:
         """Return what is behind a piece of code: ``FILE``, ``FILE:LINE`` or ``FILE::NAME``.

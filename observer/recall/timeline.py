@@ -25,12 +25,15 @@ class Timeline(Value):
     entries: tuple[Entry, ...]
 
 
-def timeline(reader: Reader, anchor_id: int, *, before: int = 5, after: int = 5) -> Timeline:
+def timeline(
+    reader: Reader, anchor_id: int, *, owner: str, before: int = 5, after: int = 5
+) -> Timeline:
     """Return what happened before and after an item in its project.
 
     Args:
         reader: where the items are.
         anchor_id: the item at position 0.
+        owner: whose personal notes are among them.
         before: entries before it, 0 to `MAX_DEPTH`.
         after: entries after it, 0 to `MAX_DEPTH`.
 
@@ -44,7 +47,7 @@ def timeline(reader: Reader, anchor_id: int, *, before: int = 5, after: int = 5)
     found = reader.items([anchor_id])
     if not found:
         raise NotFound(f"there is no item {anchor_id}", hint="search for it first")
-    items = reader.around(found[0], before=before, after=after)
+    items = reader.around(found[0], owner=owner, before=before, after=after)
     origin = [item.id for item in items].index(anchor_id)
     entries = (Entry(position=place - origin, item=item) for place, item in enumerate(items))
     return Timeline(anchor=found[0], entries=tuple(entries))

@@ -104,10 +104,10 @@ class Reader(TruthReads, Protocol):
     def recent(self, filters: Filters, *, limit: int) -> list[Item]:
         """Return items, newest first by (`created_ms`, `id`)."""
 
-    def around(self, anchor: Item, *, before: int, after: int) -> list[Item]:
+    def around(self, anchor: Item, *, owner: str, before: int, after: int) -> list[Item]:
         """Return observations, summaries and notes of the anchor's project around it in time.
 
-        Oldest first by (`created_ms`, `id`), the anchor included.
+        Oldest first by (`created_ms`, `id`), the anchor included; personal ones of the owner only.
         """
 
     def linked_to(self, ids: Sequence[int]) -> list[tuple[int, Link]]:

@@ -377,8 +377,19 @@ def test_around_is_ordered_and_stays_in_the_project(store: Store) -> None:
     same = [an_item(seq, created_ms=1000) for seq in (1, 2, 3, 4, 5)]
     put(store, *same, an_item(6, project_id=2, created_ms=1000))
     with store.read() as reader:
-        around = reader.around(same[2], before=1, after=5)
+        around = reader.around(same[2], owner="", before=1, after=5)
     assert [item.id for item in around] == [8, 12, 16, 20]
+
+
+def test_around_tells_neither_inferences_nor_what_is_anothers(store: Store) -> None:
+    own, others = (
+        an_item(seq, kind="note", scope="personal", owner=owner)
+        for seq, owner in ((1, "ana"), (3, "bo"))
+    )
+    put(store, own, an_item(2, kind="inference"), others, an_item(4))
+    with store.read() as reader:
+        around = reader.around(an_item(4), owner="ana", before=1, after=0)
+    assert [item.id for item in around] == [own.id, 16]
 
 
 @pytest.mark.parametrize("length", [8, 20, 36])

@@ -25,7 +25,14 @@ from observer.store.sqlite.rows import (
     to_recorded,
     to_session,
 )
-from observer.store.sqlite.selecting import NO_PROJECT, Condition, conditions, homes, is_notable
+from observer.store.sqlite.selecting import (
+    NO_PROJECT,
+    VISIBLE,
+    Condition,
+    conditions,
+    homes,
+    is_notable,
+)
 from observer.store.sqlite.signals import SignalReads
 from observer.store.sqlite.standing import AMONG, among
 from observer.store.sqlite.story import StoryReads
@@ -125,10 +132,10 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads,
         projects = self._rows("SELECT id FROM project")
         return [NO_PROJECT, *(("project_id = ?", list(row)) for row in projects)]
 
-    def around(self, anchor: Item, *, before: int, after: int) -> list[Item]:
+    def around(self, anchor: Item, *, owner: str, before: int, after: int) -> list[Item]:
         """See `Reader.around`."""
-        at = (anchor.project_id, anchor.created_ms, anchor.id)
-        same = "project_id IS ? AND deleted_ms IS NULL AND"
+        at = (anchor.project_id, owner, anchor.created_ms, anchor.id)
+        same = f"project_id IS ? AND {VISIBLE} AND deleted_ms IS NULL AND kind <> 'inference' AND"
         earlier = self._items(
             f"{same} (created_ms, id) < (?, ?) ORDER BY created_ms DESC, id DESC LIMIT ?",
             (*at, before),
