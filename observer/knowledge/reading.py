@@ -169,7 +169,7 @@ class Shelf:
         with self._store.read() as reader:
             approved = [
                 item
-                for item in reader.recent(place, limit=1_000)
+                for item in reader.recent(place, limit=LARGEST_ID)
                 if item.approval == "approved" and not self._has_expired(item)
             ]
         replaced = {

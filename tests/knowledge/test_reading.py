@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from observer.errors import NotFound, RuleUserOnly
 from observer.knowledge import Changes, Note, Notes
@@ -127,6 +128,17 @@ def test_rules_are_whole_and_in_order(keep: Keep, notes: Notes) -> None:
     assert notes.rules(2, most_chars=60) == ([first, last], 1)
     assert notes.rules(3, most_chars=1_000) == ([last], 0)
     assert notes.rules(None, most_chars=1_000) == ([last], 0)
+
+
+def test_rules_of_agents_do_not_push_approved_ones_out(world: Any) -> None:
+    rule = world.keep("Never push", type="rule")
+    flood = [
+        replace(rule, id=rule.id + n, uuid=f"{n}", approval="provisional", created_ms=n + 2**41)
+        for n in range(1, 1_002)
+    ]
+    with world.store.write() as writer:
+        writer.put_items(flood)
+    assert world.notes.rules(2, most_chars=1_000) == ([rule], 0)
 
 
 def test_rules_hold_while_approved_current_and_not_replaced(keep: Keep, notes: Notes) -> None:
