@@ -6,7 +6,7 @@ Pure. Any text can be read; a claim that was read and written is read again as i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from observer.events import Value
 
@@ -78,11 +78,3 @@ def _claim(line: str) -> Claim | None:
 
 def _spaced(text: str) -> str:
     return " ".join(text.split())
-
-
-def by_category(claims: Iterable[Claim]) -> dict[str, int]:
-    """Count claims by their category, in order of appearance."""
-    counts: dict[str, int] = {}
-    for claim in claims:
-        counts[claim.category] = counts.get(claim.category, 0) + 1
-    return counts

@@ -40,7 +40,8 @@ Vectors = Callable[[], Mapping[int, bytes]]
 """Returns vectors by the items that they are of; items without one are left out."""
 
 
-def _nothing() -> Mapping[int, bytes]:
+def no_vectors() -> Mapping[int, bytes]:
+    """Return none."""
     return {}
 
 
@@ -243,9 +244,6 @@ class Reader(TruthReads, Protocol):
 class Writer(Reader, TruthWrites, Protocol):
     """Changes inside one transaction; nothing is visible outside before it commits."""
 
-    def known(self, event_ids: Sequence[str]) -> set[str]:
-        """Return those of the ids that are in the log already."""
-
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:
         """Add an event under its `seq`; `data` is the event as JSON, if the caller has it.
 
@@ -256,7 +254,7 @@ class Writer(Reader, TruthWrites, Protocol):
         """Return the `seq` that the next appended event must carry; used ones never come again."""
 
     def put_items(
-        self, items: Iterable[Item], *, model: str = "", vectors: Vectors = _nothing
+        self, items: Iterable[Item], *, model: str = "", vectors: Vectors = no_vectors
     ) -> None:
         """Insert or replace items by id, with their words and the vectors given.
 

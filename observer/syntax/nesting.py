@@ -15,7 +15,6 @@ from observer.syntax.symbol import Symbol
 from observer.syntax.tree import Found
 
 _QUOTES = "\"'`"
-_UNTOLD = frozenset({"hidden", "scope"})
 _OWNER = re.compile(r"\W*(?:\w+::)*(\w+)")
 _ARGUMENTS = re.compile(r"<[^<>]*>")
 _DECORATORS = re.compile(r"(?:(?:@[\w.]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?|#?\[[^\]]*\])\s*)+")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.interpret.claims import LINE_CHARS, MOST, Claim, by_category, parse, tags_in, written
+from observer.interpret.claims import LINE_CHARS, MOST, Claim, parse, tags_in, written
 
 
 def a_claim(text: str, category: str = "note", **rest: Any) -> Claim:
@@ -64,10 +64,6 @@ def test_a_fence_ends() -> None:
 
 def test_a_note_has_so_many_claims_at_most() -> None:
     assert len(parse("- [note] x\n" * (MOST + 9))) == MOST
-
-
-def test_claims_are_counted_by_category() -> None:
-    assert by_category(parse("- [aa] x\n- [bb] y\n- [aa] z")) == {"aa": 2, "bb": 1}
 
 
 def test_tags_lose_what_surrounds_them() -> None:

@@ -120,12 +120,6 @@ def test_seq_grows_from_one(store: Store) -> None:
         assert writer.next_seq() == 2
 
 
-def test_known_names_the_ids_in_the_log(store: Store) -> None:
-    with store.write() as writer:
-        writer.append(recorded(1), stored_ms=1)
-        assert writer.known(["event-1", "event-2"]) == {"event-1"}
-
-
 def test_an_item_comes_back_as_it_was_stored(store: Store) -> None:
     item = an_item(
         facts=("a", "b"),

@@ -14,8 +14,6 @@ from watchfiles._rust_notify import RustNotify
 
 STEP_MS = 200
 """How often the recorder looks whether it was called away; all that waiting costs."""
-SETTLED_MS = 500
-"""Without a change for this long, what was being written has been written."""
 LIMITS = ("/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches")
 SHARE = 2
 """We take one part in so many of what this user may watch: editors watch too."""

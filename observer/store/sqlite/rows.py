@@ -26,19 +26,19 @@ Row = tuple[Any, ...]
 
 _encode = msgspec.json.Encoder().encode
 _event = msgspec.json.Decoder(Event).decode
-_strings = msgspec.json.Decoder(tuple[str, ...]).decode
+to_strings = msgspec.json.Decoder(tuple[str, ...]).decode
 _summary = msgspec.json.Decoder(SummaryFields).decode
 to_enrichment = msgspec.json.Decoder(Enrichment).decode
-_links = msgspec.json.Decoder(tuple[Link, ...]).decode
+to_links = msgspec.json.Decoder(tuple[Link, ...]).decode
 
 _RENAMED = {"commit": "commit_hash"}
 _LISTS = {
-    "facts": _strings,
-    "concepts": _strings,
-    "files_read": _strings,
-    "files_modified": _strings,
-    "links": _links,
-    "tags": _strings,
+    "facts": to_strings,
+    "concepts": to_strings,
+    "files_read": to_strings,
+    "files_modified": to_strings,
+    "links": to_links,
+    "tags": to_strings,
 }
 """How the columns that hold lists are read."""
 _NONE_LISTED = "[]"
@@ -61,6 +61,17 @@ _HUMPED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9][a-z0-9]*+[A-Z][A-Za-z0-9]*+")
 def json_text(value: object) -> str:
     """Return a value as JSON text."""
     return _encode(value).decode()
+
+
+def marks(count: int) -> str:
+    """Return the places of so many values."""
+    return ", ".join("?" * count)
+
+
+def put(table: str, columns: str) -> str:
+    """Return the statement that inserts or replaces a row."""
+    values = marks(columns.count(",") + 1)
+    return f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({values})"
 
 
 def item_row(item: Item) -> Row:
@@ -118,7 +129,7 @@ def to_project(row: Row) -> Project:
     """Build a project from columns in the order of `PROJECT_FIELDS`."""
     values = dict(zip(PROJECT_FIELDS, row, strict=True))
     for name in ("roots", "common_dirs", "inodes", "remotes", "earlier_names"):
-        values[name] = _strings(values[name])
+        values[name] = to_strings(values[name])
     return Project(**values)
 
 

@@ -8,13 +8,11 @@ import msgspec
 
 from observer.events import Triage
 from observer.filters import Filters
-from observer.model import Link, Sketch
-from observer.store.sqlite.rows import json_text
+from observer.model import Sketch
+from observer.store.sqlite.rows import json_text, to_links, to_strings
 from observer.store.sqlite.selecting import Selecting, conditions
 
-_strings = msgspec.json.Decoder(tuple[str, ...]).decode
 _numbers = msgspec.json.Decoder(tuple[int, ...]).decode
-_links = msgspec.json.Decoder(tuple[Link, ...]).decode
 
 
 class SignalReads(Selecting):
@@ -41,8 +39,8 @@ class SignalReads(Selecting):
                 title=title,
                 project_id=project,
                 layer=layer,
-                tags=_strings(tags),
-                links=_links(links),
+                tags=to_strings(tags),
+                links=to_links(links),
                 created_ms=created_ms,
                 updated_ms=updated_ms,
             )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from observer.model import Change, Standing
-from observer.store.sqlite.rows import ITEM_COLUMNS, Row, json_text, to_change
+from observer.store.sqlite.rows import ITEM_COLUMNS, Row, json_text, put, to_change
 from observer.store.sqlite.selecting import Selecting
 from observer.store.sqlite.standing import AMONG, STANDING_FIELDS, among, columns_of
 from observer.store.truth import Anchor, Mooring, Vantage
@@ -15,17 +15,12 @@ from observer.store.truth import Anchor, Mooring, Vantage
 MOORING_FIELDS = Mooring.__struct_fields__
 
 
-def _put(table: str, columns: str) -> str:
-    marks = ", ".join("?" * (columns.count(",") + 1))
-    return f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({marks})"
-
-
 _VANTAGE = columns_of(Vantage.__struct_fields__)
 _MOORING = columns_of(MOORING_FIELDS, "mooring.")
 _STANDING = columns_of(STANDING_FIELDS)
-_PUT_VANTAGE = _put("vantage", _VANTAGE)
-_PUT_MOORING = _put("mooring", f"vantage, is_pending, {columns_of(MOORING_FIELDS)}")
-_PUT_STANDING = _put("standing", f"vantage, item_id, {_STANDING}")
+_PUT_VANTAGE = put("vantage", _VANTAGE)
+_PUT_MOORING = put("mooring", f"vantage, is_pending, {columns_of(MOORING_FIELDS)}")
+_PUT_STANDING = put("standing", f"vantage, item_id, {_STANDING}")
 _AMONG = "IN (SELECT value FROM json_each(?2))"
 """Any number of values as one; statements have a limit of theirs."""
 _anchors = msgspec.json.Decoder(tuple[Anchor, ...]).decode

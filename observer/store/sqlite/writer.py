@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import msgspec
 
 from observer.model import Item, Project, Recorded, Session
-from observer.store.interface import Vectors
+from observer.store.interface import Vectors, no_vectors
 from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.rows import (
     ITEM_COLUMNS,
@@ -16,45 +16,29 @@ from observer.store.sqlite.rows import (
     index_row,
     item_row,
     link_rows,
+    marks,
     project_row,
+    put,
     recorded_row,
 )
 from observer.store.sqlite.signals import SignalWrites
 from observer.store.sqlite.truth import TruthKeeping
 from observer.store.sqlite.usage import UsageWrites
 
-
-def _marks(count: int) -> str:
-    return ", ".join("?" * count)
-
-
-def _put(table: str, columns: str) -> str:
-    return f"INSERT OR REPLACE INTO {table} ({columns}) VALUES ({_marks(columns.count(',') + 1)})"
-
-
-def _nothing() -> Mapping[int, bytes]:
-    return {}
-
-
-_PUT_ITEM = _put("item", f"{ITEM_COLUMNS}, change")
-_PUT_VECTOR = _put("item_vector", "item_id, model, vector")
-_PUT_SESSION = _put("session", ", ".join(SESSION_FIELDS))
-_PUT_PROJECT = _put("project", ", ".join(PROJECT_FIELDS))
-_PUT_LINK = _put("link", "source, place, kind, target, title")
-_PUT_WORDS = _put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
+_PUT_ITEM = put("item", f"{ITEM_COLUMNS}, change")
+_PUT_VECTOR = put("item_vector", "item_id, model, vector")
+_PUT_SESSION = put("session", ", ".join(SESSION_FIELDS))
+_PUT_PROJECT = put("project", ", ".join(PROJECT_FIELDS))
+_PUT_LINK = put("link", "source, place, kind, target, title")
+_PUT_WORDS = put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
 _APPEND = (
     "INSERT INTO event (seq, id, dedup, kind, client, project_id, session_id, root, branch,"
-    f" commit_hash, at_ms, data, stored_ms) VALUES ({_marks(13)}) ON CONFLICT DO NOTHING"
+    f" commit_hash, at_ms, data, stored_ms) VALUES ({marks(13)}) ON CONFLICT DO NOTHING"
 )
 
 
 class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites):
     """Implements `store.interface.Writer`; the store commits or rolls back around it."""
-
-    def known(self, event_ids: Sequence[str]) -> set[str]:
-        """See `Writer.known`."""
-        rows = self._rows(f"SELECT id FROM event WHERE id IN ({_marks(len(event_ids))})", event_ids)
-        return {row[0] for row in rows}
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:
         """See `Writer.append`."""
@@ -67,7 +51,7 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites):
         return 1 + (row[0] if row else 0)
 
     def put_items(
-        self, items: Iterable[Item], *, model: str = "", vectors: Vectors = _nothing
+        self, items: Iterable[Item], *, model: str = "", vectors: Vectors = no_vectors
     ) -> None:
         """See `Writer.put_items`."""
         items = list(items)
