@@ -113,12 +113,14 @@ def home() -> Home:
 
 
 def make_private(folder: Path) -> Path:
-    """Create a folder with mode 0700, parents included, and return it.
+    """Create a folder, and those above it that are missing, with mode 0700, and return it.
 
     Raises:
         PermissionError: it exists and belongs to another user.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not folder.parent.is_dir():
+        make_private(folder.parent)  # mkdir's mode is for the last folder only
+    folder.mkdir(mode=0o700, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
         raise PermissionError(f"{folder} belongs to another user")
     return folder

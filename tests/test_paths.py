@@ -46,7 +46,7 @@ def test_long_homes_have_run_folders_of_their_own() -> None:
 
 def test_a_private_folder_is_private(tmp_path: Path) -> None:
     made = make_private(tmp_path / "a" / "b")
-    assert stat.S_IMODE(made.stat().st_mode) == 0o700
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (made, made.parent)] == [0o700, 0o700]
     assert make_private(made) == made
 
 

@@ -140,7 +140,7 @@ def _replace(path: Path, content: bytes) -> bool:
         if path.read_bytes() == content:
             return False
     except FileNotFoundError:
-        _make_folders(path.parent)
+        make_private(path.parent)  # every level shows a name of the user's
     descriptor, name = tempfile.mkstemp(dir=path.parent)  # mode 0600
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -150,13 +150,6 @@ def _replace(path: Path, content: bytes) -> bool:
         Path(name).unlink(missing_ok=True)
         raise
     return True
-
-
-def _make_folders(folder: Path) -> None:
-    # mkdir's mode is for the last folder only, and every level shows a name of the user's.
-    if not folder.is_dir():
-        _make_folders(folder.parent)
-        make_private(folder)
 
 
 def _remove(folder: Path, home: Home) -> None:
