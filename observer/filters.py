@@ -49,7 +49,7 @@ class Filters(Value):
             and self.scope in {None, item.scope}
             and set(self.tags) <= set(item.tags)
             and (self.trusted_at_ms is None or is_trusted(item, self.trusted_at_ms))
-            and (item.scope != "personal" or "" != item.owner == self.owner)
+            and is_visible(item, self.owner)
             and (not self.files or any(map(self._admits_file, _paths(item))))
         )
 
@@ -60,6 +60,11 @@ class Filters(Value):
 
     def _admits_file(self, path: str) -> bool:
         return any(touches(path, wanted) for wanted in self.files)
+
+
+def is_visible(item: Item, owner: str) -> bool:
+    """Tell whether an owner may see an item: personal ones are one's own; no owner sees none."""
+    return item.scope != "personal" or "" != item.owner == owner
 
 
 def is_trusted(item: Item, now_ms: int) -> bool:

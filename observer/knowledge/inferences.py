@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from observer.errors import BadInput, NotFound
 from observer.events import Reference, Remember, Triage, Value
-from observer.filters import Filters
+from observer.filters import Filters, is_visible
 from observer.knowledge.guards import check, metadata_text
 from observer.knowledge.pen import Pen
 from observer.knowledge.signals import Signals
@@ -123,7 +123,7 @@ class Inferences:
         """
         with self._store.read() as reader:
             item = reader.item(number)
-            if item is None or item.kind != "inference" or not self._may_see(item):
+            if item is None or item.kind != "inference" or not is_visible(item, self._owner):
                 raise NotFound(f"no inference {number}", hint="list them first")
             return self._checked(reader, [item])[0]
 
@@ -136,7 +136,7 @@ class Inferences:
         found = {note.id: note for note in reader.items(evidence)}
         for number in evidence:
             note = found.get(number)
-            if note is None or not self._may_see(note):
+            if note is None or not is_visible(note, self._owner):
                 raise NotFound(f"no note {number}", hint="search for it first")
             if note.kind != "note":
                 raise BadInput(
@@ -166,9 +166,6 @@ class Inferences:
         wanted = {link.target for item in items for link in _evidence(item)}
         notes = {note.id: note for note in reader.items(sorted(wanted))}
         return [_inference(item, notes) for item in items]
-
-    def _may_see(self, item: Item) -> bool:
-        return item.scope != "personal" or "" != item.owner == self._owner
 
 
 def _reference(note: Item) -> Reference:

@@ -13,7 +13,7 @@ import msgspec
 
 from observer.errors import Ambiguous, BadInput, NotFound
 from observer.events import Undo, kind_of
-from observer.filters import Filters
+from observer.filters import Filters, is_visible
 from observer.interpret import claims, notes
 from observer.interpret.claims import Claim
 from observer.knowledge.similar import NEAR, similar
@@ -244,7 +244,7 @@ class Shelf:
         return tuple(sorted(found, key=_newest_first))
 
     def _may_see(self, item: Item) -> bool:
-        return item.scope != "personal" or "" != item.owner == self._owner
+        return is_visible(item, self._owner)
 
 
 def versions(history: Sequence[Recorded]) -> tuple[Version, ...]:

@@ -15,7 +15,7 @@ import msgspec
 from observer.capture.project import folder_of, look, recognise
 from observer.errors import Ambiguous, BadInput, NotFound
 from observer.events import Event, Prompt
-from observer.filters import Filters
+from observer.filters import Filters, is_visible
 from observer.index import Index
 from observer.knowledge import Inferences, Note, Notes, Record, Remembered, Signals
 from observer.knowledge.flashbacks import Flashback, Nostalgia, flashbacks
@@ -335,7 +335,4 @@ class Memory:
 
     def _visible(self, reader: Reader, ids: Sequence[int]) -> list[Item]:
         possible = [item for item in ids if abs(item) <= LARGEST_ID]
-        return [item for item in reader.items(possible) if self._may_see(item)]
-
-    def _may_see(self, item: Item) -> bool:
-        return item.scope != "personal" or item.owner == self._owner
+        return [item for item in reader.items(possible) if is_visible(item, self._owner)]
