@@ -73,14 +73,15 @@ def load(info: ModelInfo) -> Model:
     """Load a model; about 0.1 s. Its files are checked against the digests of its card.
 
     Raises:
-        ConfigInvalid: the files are damaged, or not a model that turns tokens into vectors.
+        ConfigInvalid: the files are damaged, or not a model that turns tokens into vectors, or
+            what runs it is not installed.
     """
     hint = "reinstall observer" if info.is_builtin else f"replace the files in {info.folder}"
     try:
         card = cards.read(info.folder)
         cards.verify(info.folder, card)
         return Model(info.folder, card, name=info.name)
-    except (ConfigInvalid, OSError) as error:
+    except (ConfigInvalid, ImportError, OSError) as error:
         told = error.message if isinstance(error, ConfigInvalid) else str(error)
         raise ConfigInvalid(f"model {info.name!r} cannot be used: {told}", hint=hint) from error
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,6 +57,14 @@ def test_a_slow_model_is_not_waited_for(tmp_path: Path) -> None:
     late = LateModel(find("deep", tmp_path))
     assert late.begin([an_item(4)])() == {}
     assert list(late.made([an_item(4)])) == [4]
+
+
+def test_what_keeps_a_model_from_being_loaded_is_told(
+    late: LateModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    assert late.encode_patiently("login") is None
+    assert late.problem.startswith("model 'instant' cannot be used: import of onnxruntime")
 
 
 def test_a_model_with_a_problem_is_never_there(copied: Folder, tmp_path: Path) -> None:
