@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -17,18 +17,11 @@ __all__ = ["commits", "count"]
 ROUTE = "git/import"
 
 
-def commits(
-    folder: str, *, since: str | None = None, known: Callable[[str], bool] | None = None
-) -> Iterator[Event]:
+def commits(folder: str) -> Iterator[Event]:
     """Return the events of all commits that HEAD contains, parents before children.
 
     Importing again, from a clone too, stores nothing twice: the events' ids and `dedup` follow
-    from the repository and the commit. To resume, name the last commit stored.
-
-    Args:
-        folder: any folder of the repository.
-        since: leave out what this commit contains; see `capture.repository.history`.
-        known: leave out commits for whose hash it answers True.
+    from the repository and the commit.
 
     Raises:
         NotFound: the folder lies in no repository that can be a project.
@@ -51,6 +44,5 @@ def commits(
             dedup=f"commit:{commit.hash}",
             author="person",
         )
-        for committed_ms, commit in history(place.root, since=since)
-        if not (known and known(commit.hash))
+        for committed_ms, commit in history(place.root)
     )

@@ -64,17 +64,6 @@ def test_forks_tell_ids_of_their_own(shop: Path, git: Git) -> None:
     assert not set(ids(shop)) & set(ids(shop.parent / "fork"))
 
 
-def test_an_import_resumes_behind_a_commit(shop: Path, git: Git) -> None:
-    since = git(shop, "rev-parse", "HEAD~1")
-    assert [e.body.subject for e in commits(str(shop), since=since)] == ["c2"]
-
-
-def test_known_commits_are_left_out(shop: Path, git: Git) -> None:
-    known = {git(shop, "rev-parse", "HEAD~1")}
-    events = commits(str(shop), known=known.__contains__)
-    assert [e.body.subject for e in events] == ["c0", "c2"]
-
-
 def test_a_folder_without_git_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         commits(str(tmp_path / "home"))
