@@ -61,7 +61,8 @@ class Notes(Shelf):
         """Store a note, in the project named, else in the one around a folder, new or known.
 
         Raises:
-            BadInput: no content, or more than is kept; a confidence outside 0 to 1.
+            BadInput: no content, or more than is kept; a confidence outside 0 to 1; a folder of
+                which nothing is recorded.
             NotFound, Ambiguous: the project, or a note that it links to.
             SecretRefused: it holds a secret; the message names the class.
             RuleUserOnly: an agent would replace a rule that a person approved.
@@ -75,6 +76,11 @@ class Notes(Shelf):
             self._check_replaced(reader, body, place, author)
         alike = self._alike(body, place)
         stored = self._pen.write(body, author=author, folder=folder, project_id=chosen)
+        if stored.seq is None:
+            raise BadInput(
+                f"nothing is recorded of {folder}: the setting exclude names it",
+                hint="remember it from another folder",
+            )
         return self._remembered(stored, alike)
 
     def edit(self, handle: int | str, changes: Changes, *, author: Author = "agent") -> Item:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from observer.capture.project import Places
+from observer.config import Settings
 from observer.errors import (
     Ambiguous,
     BadInput,
@@ -18,6 +21,8 @@ from observer.events import Reference
 from observer.knowledge import Changes, Note, Notes
 from observer.memory import Memory
 from observer.model import Item
+from observer.pipeline import Pipeline
+from observer.spool import Spool
 
 Keep = Callable[..., Item]
 
@@ -124,6 +129,18 @@ def test_what_is_nearly_the_same_is_named(keep: Keep, notes: Notes) -> None:
     )
     assert [one.item.id for one in said.similar] == [first.id]
     assert not said.updated
+
+
+def test_an_excluded_folder_is_named(world: Any, tmp_path: Path) -> None:
+    world.pipeline = Pipeline(
+        world.store,
+        Spool(tmp_path / "spool"),
+        settings=Settings(exclude=(str(tmp_path),)),
+        places=Places(),
+        now_ms=world.tick,
+    )
+    with pytest.raises(BadInput, match=f"nothing is recorded of {tmp_path}: the setting exclude"):
+        world.notes.remember(Note(content="Use JWT"), folder=str(tmp_path))
 
 
 def test_links_to_nothing_are_named(keep: Keep, notes: Notes) -> None:
