@@ -30,7 +30,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Meta(
             ge=1024,
             le=16 << 20,
-            description=("Most bytes of text kept of one event; the middle of longer text is cut."),
+            description=(
+                "Most bytes of text kept of one event, notes excepted; the middle of longer text"
+                " is cut."
+            ),
         ),
     ] = 65536
     session_idle_minutes: Annotated[

@@ -16,6 +16,8 @@ from observer.knowledge.values import Author, Changes, Note
 from observer.model import Item
 
 OWNER_CHARS = 200
+NAME_CHARS = 2_000
+"""Most of a title, key, category or tag; what is shown of it is shorter."""
 
 
 def check(note: Note | Changes) -> None:
@@ -35,7 +37,12 @@ def check(note: Note | Changes) -> None:
         raise BadInput(f"more than {TAGS} tags", hint="keep those that group notes")
     if isinstance(note, Note) and len(note.links) > LINKS:
         raise BadInput(f"more than {LINKS} links", hint="keep those that matter")
-    _check_texts(_texts(note))
+    if any(len(name) > NAME_CHARS for name in filter(None, _names(note))):
+        raise BadInput(
+            f"a title, key, category or tag is longer than {NAME_CHARS:,} characters",
+            hint="say it in the content",
+        )
+    _check_texts((note.content, metadata_text(note.metadata), *_names(note)))
 
 
 def check_owner(name: str) -> None:
@@ -98,9 +105,8 @@ def check_rule(item: Item, author: Author) -> None:
         )
 
 
-def _texts(note: Note | Changes) -> Iterable[str | None]:
-    yield from (note.content, note.title, note.category, metadata_text(note.metadata))
-    yield from note.tags or ()
+def _names(note: Note | Changes) -> Iterable[str | None]:
+    yield from (note.title, note.category, *(note.tags or ()))
     if isinstance(note, Note):
         yield note.key
 

@@ -19,10 +19,13 @@ from observer.capture.redact import redact
 from observer.capture.repository import read_commit
 from observer.config import Settings
 from observer.errors import NotFound, Undecodable
-from observer.events import Commit, Event, Value
+from observer.events import Commit, Event, Remember, Revise, Value
 from observer.interpret.gist import Gist
 from observer.model import Place
 from observer.spool import Entry
+
+NOTE_BYTES = 1 << 20
+"""Room for any note: it was bounded where it was written, and nobody would look for a cut."""
 
 _NOWHERE = Place(root="")
 _json = msgspec.json.Encoder().encode
@@ -95,8 +98,11 @@ class Reading:
         # What a clock that was wrong dated to the future would lead every answer until then.
         if event.at_ms > (now_ms := self._now_ms()):
             event = msgspec.structs.replace(event, at_ms=now_ms)
-        if len(data := _json(event)) > self._cap_bytes:
-            event = fit(event, self._cap_bytes)
+        cap_bytes = self._cap_bytes
+        if isinstance(event.body, Remember | Revise):
+            cap_bytes = max(cap_bytes, NOTE_BYTES)
+        if len(data := _json(event)) > cap_bytes:
+            event = fit(event, cap_bytes)
             data = _json(event)
         return event, data.decode()
 

@@ -28,3 +28,17 @@ def test_no_field_holds_half_a_character(note: Note) -> None:
 @pytest.mark.parametrize("content", ["x", "日本", "🙂", "- [ ] \x1b x"])
 def test_any_text_is_a_note(content: str) -> None:
     check(Note(content=content))
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        Note(content="x", title="t" * 2_001),
+        Note(content="x", key="k" * 2_001),
+        Note(content="x", tags=("t" * 2_001,)),
+        Changes(category="c" * 2_001),
+    ],
+)
+def test_a_name_is_no_place_for_a_text(note: Note | Changes) -> None:
+    with pytest.raises(BadInput, match="2,000 characters"):
+        check(note)

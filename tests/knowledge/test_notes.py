@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from observer.capture.project import Places
@@ -18,6 +19,7 @@ from observer.errors import (
     SecretRefused,
 )
 from observer.events import Reference
+from observer.interpret.notes import CONTENT_CHARS
 from observer.knowledge import Changes, Note, Notes
 from observer.memory import Memory
 from observer.model import Item
@@ -283,3 +285,12 @@ def test_saying_it_again_makes_nothing_else_of_the_past_or_of_a_rule(notes: Note
         say("No tabs", layer="state")
     assert say("We chose JWT", "person", layer="state").id == past.id
     assert notes.get(rule.id).approval == "approved"
+
+
+@pytest.mark.parametrize("sign", ["x", "é", "🦙"])
+def test_the_longest_note_is_kept_whole(keep: Keep, notes: Notes, sign: str) -> None:
+    longest, metadata = sign * CONTENT_CHARS, {"a": sign * 10_000}
+    item = keep(longest, metadata=metadata)
+    assert (item.narrative, msgspec.json.decode(item.metadata)) == (longest, metadata)
+    other = keep("short", title="Short")
+    assert notes.edit(other.id, Changes(content=longest)).narrative == longest
