@@ -42,7 +42,11 @@ def check(note: Note | Changes) -> None:
             f"a title, key, category or tag is longer than {NAME_CHARS:,} characters",
             hint="say it in the content",
         )
-    _check_texts((note.content, metadata_text(note.metadata), *_names(note)))
+    metadata = metadata_text(note.metadata)
+    _check_texts((note.content, metadata, *_names(note)))
+    # A span that is taken out on the way would leave no JSON.
+    if redact_text(metadata) != metadata:
+        raise BadInput("metadata holds a private span", hint="leave out what is private")
 
 
 def check_owner(name: str) -> None:

@@ -96,7 +96,14 @@ class Inferences:
                 "a person has to approve an inference before it is kept",
                 hint="show the hypothesis and its evidence to the user, then say confirmed: true",
             )
-        check(Note(content=wanted.summary, title=wanted.title, confidence=wanted.confidence))
+        check(
+            Note(
+                content=wanted.summary,
+                title=wanted.title,
+                confidence=wanted.confidence,
+                metadata=_origin(wanted),
+            )
+        )
         signal = None if wanted.signal is None else self._signals.get(wanted.signal)
         evidence = wanted.evidence or (signal.evidence if signal else ())
         with self._store.read() as reader:
@@ -149,7 +156,6 @@ class Inferences:
         places = {note.project_id for note in notes}
         is_shared = len(places) == 1 and all(note.scope != "personal" for note in notes)
         scope = notes[0].scope if is_shared else "personal"
-        origin = {"signal": wanted.signal, "model": wanted.model}
         return Remember(
             content=wanted.summary,
             title=wanted.title,
@@ -158,7 +164,7 @@ class Inferences:
             scope=scope,
             owner=self._owner if scope == "personal" else "",
             links=tuple(map(_reference, notes)),
-            metadata=metadata_text({name: value for name, value in origin.items() if value}),
+            metadata=metadata_text(_origin(wanted)),
         )
 
     def _checked(self, reader: Reader, items: Sequence[Item]) -> Sequence[Inference]:
@@ -166,6 +172,11 @@ class Inferences:
         wanted = {link.target for item in items for link in _evidence(item)}
         notes = {note.id: note for note in reader.items(sorted(wanted))}
         return [_inference(item, notes) for item in items]
+
+
+def _origin(wanted: Hypothesis) -> dict[str, object]:
+    origin = {"signal": wanted.signal, "model": wanted.model}
+    return {name: value for name, value in origin.items() if value}
 
 
 def _reference(note: Item) -> Reference:

@@ -42,3 +42,10 @@ def test_any_text_is_a_note(content: str) -> None:
 def test_a_name_is_no_place_for_a_text(note: Note | Changes) -> None:
     with pytest.raises(BadInput, match="2,000 characters"):
         check(note)
+
+
+@pytest.mark.parametrize("metadata", [{"a": "<private>"}, {"a": "<private>", "b": ["</private>"]}])
+def test_metadata_holds_no_private_span(metadata: dict[str, object]) -> None:
+    """What is taken out of JSON as text leaves none, and no list with that note could be read."""
+    with pytest.raises(BadInput, match="private"):
+        check(Note(content="x", metadata=metadata))

@@ -142,8 +142,9 @@ def test_evidence_is_notes_and_some(keep: Keep, inferences: Inferences) -> None:
         {"summary": " "},
         {"confidence": 1.1},
         {"summary": "the token is gh" + "p_" + "a1B2" * 9},
+        {"model": "<private>"},
     ],
-    ids=["empty", "confidence", "secret"],
+    ids=["empty", "confidence", "secret", "private model"],
 )
 def test_a_hypothesis_is_checked_as_notes_are(
     keep: Keep, inferences: Inferences, fields: dict[str, Any]
