@@ -69,7 +69,7 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
         category=one_line(body.category, 200),
         confidence=body.confidence,
         tags=tags_of(body.tags),
-        links=_explicit(body.links),
+        links=_explicit(body.links, existing.id if existing else item_id(recorded.seq)),
         expires_ms=body.expires_ms or None,
         metadata=body.metadata,
         branch=one_line(recorded.branch, 250),
@@ -157,7 +157,7 @@ def _again(made: Item, existing: Item, body: Remember) -> Item:
         category=made.category or existing.category,
         confidence=existing.confidence if made.confidence is None else made.confidence,
         tags=distinct((*existing.tags, *made.tags), TAGS),
-        links=_explicit((*references_of(existing), *references_of(made))),
+        links=_explicit((*references_of(existing), *references_of(made)), existing.id),
         expires_ms=made.expires_ms or existing.expires_ms,
         metadata=made.metadata or existing.metadata,
         updated_ms=made.updated_ms,
@@ -181,7 +181,7 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
     if body.tags is not None:
         changes["tags"] = tags_of(body.tags)
     if body.links is not None:
-        changes["links"] = _explicit(body.links)
+        changes["links"] = _explicit(body.links, item.id)
     if body.expires_ms is not None:
         changes["expires_ms"] = body.expires_ms or None
     if body.metadata is not None:
@@ -234,13 +234,14 @@ def _same_words(item: Item, other: Item) -> bool:
     )
 
 
-def _explicit(references: Sequence[Reference]) -> tuple[Link, ...]:
+def _explicit(references: Sequence[Reference], own: int) -> tuple[Link, ...]:
+    """Return links by id, each once; a note that took another's place leads not to itself."""
     different: dict[tuple[str, int], Link] = {}
     for each in references:
         kind = note_type(each.kind) if each.kind else EXPLICIT
         made = Link(kind=kind, target=each.item, hash=each.hash, excerpt=each.excerpt)
         different.setdefault((kind, each.item), made)
-    return tuple(link for link in different.values() if link.target > 0)[:LINKS]
+    return tuple(link for link in different.values() if 0 < link.target != own)[:LINKS]
 
 
 _STEPS: dict[type[AnyBody], Callable[[Item, Recorded, Any], Item]] = {

@@ -191,12 +191,15 @@ class Notes(Shelf):
 
         Raises:
             NotFound, Ambiguous: either of them.
+            BadInput: they are one, or the target belongs elsewhere.
             RuleUserOnly: an agent would change a rule that a person approved.
         """
         item = self.get(handle)
         check_rule(item, author)
         with self._store.read() as reader:
             added = Reference(kind=note_type(kind), item=self._exact(reader, target))
+            if added.item == item.id:
+                raise BadInput(f"note {item.id} would lead to itself", hint="name another item")
             self._check_links(reader, [added], place_of(item), author)
         return self._relinked(item, (*references_of(item), added), author)
 

@@ -172,9 +172,7 @@ class Shelf:
                 for item in reader.recent(place, limit=LARGEST_ID)
                 if item.approval == "approved" and not self._has_expired(item)
             ]
-        replaced = {
-            link.target for item in approved for link in item.links if link.kind == "supersedes"
-        }
+        replaced = {target for item in approved for target in _superseded_by(item)}
         standing = [item for item in reversed(approved) if item.id not in replaced]
         kept, left = [], most_chars
         for item in standing:
@@ -265,6 +263,12 @@ def versions(history: Sequence[Recorded]) -> tuple[Version, ...]:
                 )
             )
     return tuple(found)
+
+
+def _superseded_by(item: Item) -> set[int]:
+    """Return what a note supersedes on purpose, and still does."""
+    said = {link.target for link in item.links if link.kind == "supersedes"}
+    return said & {each.target for each in item.standing if each.reason == "supersedes"}
 
 
 def _newest_first(connection: Connection) -> tuple[int, int]:

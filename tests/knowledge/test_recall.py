@@ -41,6 +41,27 @@ def test_a_note_that_is_taken_back_supersedes_no_more(world: Any, keep: Keep, no
     assert (hit.item.id, hit.item.standing) == (old.id, ())
 
 
+@pytest.mark.parametrize("others", [1, 2], ids=["two", "three"])
+def test_a_decision_that_is_taken_again_holds(keep: Keep, notes: Notes, others: int) -> None:
+    first = last = keep("Use tabs", type="rule")
+    for number in range(others):
+        last = keep(f"Use {number} spaces, wide", type="rule", supersedes=(last.id,))
+    again = keep("Use tabs", type="rule", supersedes=(last.id,))
+    assert again.id == first.id
+    assert labels(again) == ["approved", f"supersedes #{last.id}"]
+    assert f"superseded by #{first.id}" in labels(notes.get(last.id))
+    assert notes.rules(2, most_chars=1_000) == ([again], 0)
+
+
+@pytest.mark.parametrize("fields", [{"key": "indent"}, {"content": "Use tabs"}])
+def test_a_note_supersedes_not_itself(keep: Keep, notes: Notes, fields: dict[str, Any]) -> None:
+    old = keep("Use tabs", key=fields.get("key", ""))
+    new = keep(**({"content": "Use spaces", "supersedes": (old.id,)} | fields))
+    assert (new.id, new.links, new.standing) == (old.id, (), ())
+    with pytest.raises(BadInput, match="itself"):
+        notes.link(old.id, old.id, kind="supersedes")
+
+
 def test_no_personal_note_supersedes_what_all_share(keep: Keep) -> None:
     shared = keep("Use tabs", scope="team")
     with pytest.raises(BadInput, match="belongs elsewhere"):

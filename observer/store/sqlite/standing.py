@@ -20,6 +20,18 @@ AMONG = "IN (SELECT value FROM json_each(?))"
 
 The statement is the same however many they are, so it is prepared once.
 """
+_STILL_SAID = """NOT EXISTS (
+    WITH RECURSIVE below (id) AS (
+        SELECT target FROM link WHERE kind = 'supersedes' AND source = said.target
+        UNION
+        SELECT link.target FROM link JOIN below ON source = below.id WHERE kind = 'supersedes'
+    )
+    SELECT 1 FROM below JOIN item AS target ON target.id = said.target
+        JOIN item AS source ON source.id = said.source
+    WHERE below.id = said.source
+        AND (target.updated_ms, target.id) > (source.updated_ms, source.id)
+)"""
+"""Of a circle, as when an old decision is taken again, what was said last holds."""
 _RENAMED = {"item": "item_id", "commit": "commit_hash"}
 
 
@@ -70,10 +82,10 @@ class Standings:
     def _superseding(self, ids: Sequence[int]) -> Iterator[tuple[int, Standing]]:
         """Yield what notes say on purpose: which of the items took the place of another."""
         rows = self._connection.execute(
-            "SELECT target, source, 'superseded' FROM link"
-            f" WHERE kind = 'supersedes' AND target <> 0 AND target {AMONG}"
-            " UNION ALL SELECT source, target, 'supersedes' FROM link"
-            f" WHERE kind = 'supersedes' AND source {AMONG}",
+            "SELECT target, source, 'superseded' FROM link AS said"
+            f" WHERE kind = 'supersedes' AND target <> 0 AND target {AMONG} AND {_STILL_SAID}"
+            " UNION ALL SELECT source, target, 'supersedes' FROM link AS said"
+            f" WHERE kind = 'supersedes' AND source {AMONG} AND {_STILL_SAID}",
             (among(ids),) * 2,
         )
         for row in rows:
