@@ -11,7 +11,7 @@ import msgspec
 
 from observer.capture.redact import redact_text, secret_class
 from observer.errors import BadInput, PastImmutable, RuleUserOnly, SecretRefused
-from observer.interpret.notes import CONTENT_CHARS, LINKS, METADATA_CHARS, TAGS
+from observer.interpret.notes import CONTENT_CHARS, LINKS, METADATA_CHARS, TAGS, note_type
 from observer.knowledge.values import Author, Changes, Note
 from observer.model import Item
 
@@ -24,7 +24,8 @@ def check(note: Note | Changes) -> None:
     """Refuse what cannot be kept as it is.
 
     Raises:
-        BadInput: no content, or more than is kept; a confidence outside 0 to 1; no Unicode text.
+        BadInput: no content, or more than is kept; a confidence outside 0 to 1; no Unicode text;
+            the type of what only a person's yes makes.
         SecretRefused: it holds a secret; the message names the class.
     """
     if note.content is not None and not any(map(_shows, note.content)):
@@ -37,13 +38,10 @@ def check(note: Note | Changes) -> None:
         raise BadInput(f"more than {TAGS} tags", hint="keep those that group notes")
     if isinstance(note, Note) and len(note.links) > LINKS:
         raise BadInput(f"more than {LINKS} links", hint="keep those that matter")
-    if any(len(name) > NAME_CHARS for name in filter(None, _names(note))):
-        raise BadInput(
-            f"a title, key, category or tag is longer than {NAME_CHARS:,} characters",
-            hint="say it in the content",
-        )
-    metadata = metadata_text(note.metadata)
-    _check_texts((note.content, metadata, *_names(note)))
+    _check_type(note.type)
+    metadata, names = metadata_text(note.metadata), list(_names(note))
+    _check_texts((note.content, metadata, *names))
+    _check_lengths(names)
     # A span that is taken out on the way would leave no JSON.
     if redact_text(metadata) != metadata:
         raise BadInput("metadata holds a private span", hint="leave out what is private")
@@ -85,10 +83,16 @@ def check_change(item: Item, author: Author) -> None:
     """Refuse an agent what only a person may change, and what happened.
 
     Raises:
+        BadInput: it is an inference, which is kept as the person approved it.
         PastImmutable: the note is of the past; the hint is to amend it.
         RuleUserOnly: a person stands for this rule.
     """
     check_rule(item, author)
+    if author == "agent" and item.kind == "inference":
+        raise BadInput(
+            f"{item.id} is an inference, kept as the user approved it",
+            hint="mint another one, and delete this one",
+        )
     if author == "agent" and item.layer == "past":
         raise PastImmutable(
             f"note {item.id} tells what happened, and stays as it is",
@@ -113,6 +117,21 @@ def _names(note: Note | Changes) -> Iterable[str | None]:
     yield from (note.title, note.category, *(note.tags or ()))
     if isinstance(note, Note):
         yield note.key
+
+
+def _check_type(name: str | None) -> None:
+    if note_type(name or "") == "inference":
+        raise BadInput(
+            "an inference rests on notes, so it is minted, not remembered", hint="use another type"
+        )
+
+
+def _check_lengths(names: Iterable[str | None]) -> None:
+    if any(len(name) > NAME_CHARS for name in filter(None, names)):
+        raise BadInput(
+            f"a title, key, category or tag is longer than {NAME_CHARS:,} characters",
+            hint="say it in the content",
+        )
 
 
 def _check_texts(texts: Iterable[str | None]) -> None:

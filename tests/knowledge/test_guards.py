@@ -49,3 +49,9 @@ def test_metadata_holds_no_private_span(metadata: dict[str, object]) -> None:
     """What is taken out of JSON as text leaves none, and no list with that note could be read."""
     with pytest.raises(BadInput, match="private"):
         check(Note(content="x", metadata=metadata))
+
+
+@pytest.mark.parametrize("note", [Note(content="x", type="Inference!"), Changes(type="inference")])
+def test_nothing_becomes_an_inference_by_its_type(note: Note | Changes) -> None:
+    with pytest.raises(BadInput, match="minted"):
+        check(note)

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from observer.errors import NotFound, RuleUserOnly
-from observer.knowledge import Changes, Note, Notes
+from observer.knowledge import Changes, Hypothesis, Note, Notes
 from observer.memory import Narrow
 from observer.model import Item
 
@@ -37,10 +37,11 @@ def test_a_list_knows_one_project_and_what_belongs_to_none(keep: Keep, notes: No
     assert ids(notes.list(project="other")) == [there.id, ours.id]
 
 
-def test_an_inference_is_listed_on_request_alone(keep: Keep, notes: Notes) -> None:
-    guess = keep("maybe", type="inference")
-    assert guess.kind == "inference"
-    assert notes.list() == []
+def test_an_inference_is_listed_on_request_alone(world: Any, keep: Keep, notes: Notes) -> None:
+    note = keep("sure")
+    wanted = Hypothesis(title="Guess", summary="maybe", evidence=(note.id,))
+    guess = world.memory.inferences.mint(wanted, is_confirmed=True).item
+    assert ids(notes.list()) == [note.id]
     assert ids(notes.list(narrow=Narrow(kinds=("inference",)))) == [guess.id]
     assert notes.get(guess.id) == guess
 

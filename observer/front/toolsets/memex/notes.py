@@ -170,6 +170,9 @@ class NoteTools:
         item = self._note(id)
         if item is None:
             return Answer(f"Note #{id} not found.", rows.Got(found=False))
+        if item.kind == "inference":
+            told = f"#{id} is an inference, not a note: see get_inference."
+            return Answer(told, rows.Got(found=False))
         back = [
             (one.kind, one.item)
             for one in self._memory.notes.links(item.id).back

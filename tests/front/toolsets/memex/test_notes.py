@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 
 from observer.front.toolsets import tools_of
-from observer.knowledge import Note
+from observer.knowledge import Hypothesis, Note
 from observer.memory import Memory
 from observer.model import Item
 
@@ -175,8 +175,9 @@ def test_a_secret_is_refused(call: Call) -> None:
 
 
 def test_a_search_finds_notes_of_all_projects_and_no_inference(call: Call, memory: Memory) -> None:
-    keep(memory, "garden of roses")
-    keep(memory, "garden of guesses", type="inference")
+    roses = keep(memory, "garden of roses")
+    guess = Hypothesis(title="t", summary="garden of guesses", evidence=(roses.id,))
+    memory.inferences.mint(guess, is_confirmed=True)
     _, found = call(save("Garden"), ("search_notes", {"query": "garden"}))
     assert {note["project"] for note in found.data["notes"]} == {"my-api", "other"}
     assert " ".join(found.data["notes"][0]) == f"{FIELDS} snippet score"

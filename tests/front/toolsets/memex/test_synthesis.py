@@ -171,6 +171,19 @@ def test_an_inference_is_pulled_and_never_pushed(call: Call, memory: Memory) -> 
     assert inference.data["found"]
 
 
+def test_no_agent_changes_what_a_person_approved(call: Call, memory: Memory) -> None:
+    wanted = Hypothesis(title="t", summary="cookies fade", evidence=(keep(memory, "cookies").id,))
+    kept = memory.inferences.mint(wanted, is_confirmed=True)
+    got, refused = call(
+        ("get_note", {"id": kept.item.id}),
+        ("update_note", {"id": kept.item.id, "content": "cookies never fade"}),
+    )
+    told = f"#{kept.item.id} is an inference, not a note: see get_inference."
+    assert (got.text, got.data) == (told, {"found": False})
+    assert refused.is_error
+    assert memory.inferences.get(kept.item.id) == kept
+
+
 # --- the greeting --------------------------------------------------------------------------------
 
 
