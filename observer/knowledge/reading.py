@@ -16,6 +16,8 @@ from observer.events import Undo, kind_of
 from observer.filters import Filters, is_visible
 from observer.interpret import claims, notes
 from observer.interpret.claims import Claim
+from observer.interpret.told import TITLE
+from observer.interpret.wording import one_line
 from observer.knowledge.similar import NEAR, similar
 from observer.knowledge.values import Connection, Connections, Similar, Version
 from observer.model import Item, Link, Recorded
@@ -125,6 +127,12 @@ class Shelf:
             out = tuple(self._connection(reader, item, link) for link in item.links)
             return Connections(out=out, back=self._back(reader, item))
 
+    def called(self, title: str, *, project_id: int | None) -> Item | None:
+        """Return the note of a title: of a project or of none, else of any project."""
+        kept = one_line(title, TITLE)
+        with self._store.read() as reader:
+            return self._titled(reader, kept, project_id or 0) or self._titled(reader, kept)
+
     def similar(
         self,
         text: str,
@@ -223,8 +231,11 @@ class Shelf:
 
     def _called(self, reader: Reader, title: str, of: Item) -> Item | None:
         """Return the note that a title means in a note."""
-        found = reader.titled(title, of.project_id, owner=self._owner)
-        return found[0] if found else None
+        return self._titled(reader, title, of.project_id or 0)
+
+    def _titled(self, reader: Reader, title: str, project_id: int | None = None) -> Item | None:
+        place = Filters(project_id=project_id, with_global=True, owner=self._owner)
+        return next(iter(reader.titled(title, place)), None)
 
     def _back(self, reader: Reader, item: Item) -> tuple[Connection, ...]:
         by_id = reader.linked_to([item.id])

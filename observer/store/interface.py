@@ -138,8 +138,8 @@ class Reader(TruthReads, Protocol):
     def history(self, item_id: int) -> list[Recorded]:
         """Return the events that made and changed a note, by `seq`; also of a deleted one."""
 
-    def titled(self, title: str, project_id: int | None, *, owner: str) -> list[Item]:
-        """Return the notes of a project, then those of none, that are called so, oldest first.
+    def titled(self, title: str, filters: Filters) -> list[Item]:
+        """Return the notes that are called so, oldest first; those of no project come last.
 
         The case of ASCII letters does not count.
         """

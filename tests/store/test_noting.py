@@ -75,8 +75,11 @@ def test_a_title_finds_the_notes_of_its_place(store: Store) -> None:
     mine = a_note(3, title="auth", project_id=None, scope="personal", owner="ana")
     put(store, shared, here, mine, a_note(4, title="Auth", kind="observation"), a_note(5))
     with store.read() as reader:
-        assert reader.titled("auth", 1, owner="ana") == [here, shared, mine]
-        assert reader.titled("auth", 2, owner="bob") == [shared]
+        in_one = Filters(project_id=1, with_global=True, owner="ana")
+        assert reader.titled("auth", in_one) == [here, shared, mine]
+        in_two = Filters(project_id=2, with_global=True, owner="bob")
+        assert reader.titled("auth", in_two) == [shared]
+        assert reader.titled("auth", Filters(owner="bob")) == [here, shared]
 
 
 def test_who_names_a_title_is_found(store: Store) -> None:

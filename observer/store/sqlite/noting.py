@@ -8,7 +8,7 @@ from observer.filters import Filters
 from observer.model import Item, Recorded
 from observer.store.interface import Grouping
 from observer.store.sqlite.rows import RECORDED_COLUMNS, to_recorded
-from observer.store.sqlite.selecting import VISIBLE, Selecting, conditions, homes
+from observer.store.sqlite.selecting import Selecting, conditions, homes
 
 
 class NoteReads(Selecting):
@@ -28,13 +28,13 @@ class NoteReads(Selecting):
         )
         return [to_recorded(row) for row in rows]
 
-    def titled(self, title: str, project_id: int | None, *, owner: str) -> list[Item]:
+    def titled(self, title: str, filters: Filters) -> list[Item]:
         """See `Reader.titled`."""
+        where, values = _chosen(filters)
         return self._items(
-            "title = ? COLLATE NOCASE AND kind = 'note' AND deleted_ms IS NULL"
-            f" AND (project_id IS ? OR project_id IS NULL) AND {VISIBLE}"
+            f"title = ? COLLATE NOCASE AND kind = 'note' AND {where}"
             " ORDER BY project_id IS NULL, id LIMIT 10",
-            (title, project_id, owner),
+            (title, *values),
         )
 
     def naming(self, title: str, filters: Filters, *, limit: int) -> list[Item]:

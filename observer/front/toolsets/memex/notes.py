@@ -22,6 +22,8 @@ from observer.memory import Memory, Narrow, Note
 from observer.model import Item, iso
 
 AMENDMENT = "[Amendment] "
+_NO_LINK = frozenset("[]|#")
+"""What a title between brackets ends at."""
 _DAY_MS = 86_400_000
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _TYPES: MappingProxyType[Layer, str] = MappingProxyType(
@@ -76,6 +78,7 @@ class NoteTools:
         use update_note on the most relevant one from then on instead of making duplicates. Show
         flashbacks to the user where they matter. A rule waits for the user's approval.
         """
+        amended = self._amended(title)
         kept = self._memory.notes.remember(
             Note(
                 title=title,
@@ -85,11 +88,13 @@ class NoteTools:
                 category=folder.strip(" /"),
                 tags=tuple(tags),
                 confidence=None,
+                scope=amended.scope if amended else "project",
+                amends=(amended.id,) if amended else (),
                 metadata={"source": source},
             ),
+            project=self._project_of(amended),
             folder=self._here(),
         )
-        self._amend(kept.item)
         flashbacks = self._memory.flashbacks(kept.item)
         result = rows.Saved(
             id=kept.item.id,
@@ -237,14 +242,20 @@ class NoteTools:
         except NotFound:
             return None
 
-    def _amend(self, note: Item) -> None:
-        """Let a note that is called an amendment of another one, and links to it, amend it."""
-        original = note.title.removeprefix(AMENDMENT).casefold()
-        if not note.title.startswith(AMENDMENT):
-            return
-        for one in self._memory.notes.links(note.id).out:
-            if one.item is not None and one.kind == "wiki" and one.title.casefold() == original:
-                self._memory.notes.link(note.id, one.item.id, kind="amends")
+    def _amended(self, title: str) -> Item | None:
+        """Return the note that one of this title amends; it will stand where that one does."""
+        if not title.startswith(AMENDMENT):
+            return None
+        folder = self._here()
+        here = self._memory.project_at(folder) if folder else None
+        return self._memory.notes.called(
+            title.removeprefix(AMENDMENT), project_id=here.id if here else None
+        )
+
+    def _project_of(self, note: Item | None) -> str | None:
+        """Return the handle of a note's project; None if it has none."""
+        known = self._memory.projects() if note else []
+        return next((each.uuid for each in known if note and each.id == note.project_id), None)
 
     def _names(self) -> ProjectName:
         return project_names(self._memory.projects())
@@ -291,7 +302,7 @@ def _past(item: Item) -> Answer[rows.Updated]:
     suggestion = rows.Suggestion(
         action="save_note",
         title=f"{AMENDMENT}{item.title}",
-        link=f"[[{item.title}]]",
+        link=f"[[{item.title}]]" if _NO_LINK.isdisjoint(item.title) else f"#{item.id}",
         layer="past",
     )
     told = (

@@ -282,6 +282,27 @@ def test_the_past_is_amended_instead_of_changed(call: Call, memory: Memory) -> N
     assert "Amended by:\n" in found.text
 
 
+@pytest.mark.parametrize(
+    "title", ["Issue #12", "a | b", "[Amendment] Spec", "Why " + "so long " * 30], ids=len
+)
+def test_a_suggestion_that_is_followed_amends(call: Call, memory: Memory, title: str) -> None:
+    past, refused = call(save(title), ("update_note", {"id": 4, "content": "other"}))
+    told = refused.data["suggestion"]
+    amended, found = call(save(told["title"], f"see {told['link']}"), ("get_note", {"id": 4}))
+    assert [note["id"] for note in found.data["note"]["amended_by"]] == [amended.data["id"]]
+    assert amended.data["dangling"] == []
+    assert past.data["id"] == 4
+
+
+@pytest.mark.parametrize("scope", ["project", "personal"])
+def test_an_amendment_stands_where_the_note_does(call: Call, memory: Memory, scope: str) -> None:
+    there = keep(memory, "cookies", title="Spec", layer="past", scope=scope)
+    (amended,) = call(save("[Amendment] Spec", "not so: see [[Spec]]"))
+    item = memory.notes.get(amended.data["id"])
+    assert (item.project_id, item.scope, item.owner) == (there.project_id, scope, there.owner)
+    assert amended.data["dangling"] == []
+
+
 @pytest.mark.parametrize("author", ["person", "agent"])
 def test_a_rule_is_for_the_user_to_change(call: Call, memory: Memory, author: Any) -> None:
     rule = memory.notes.remember(Note(content="No tabs", type="rule"), author=author).item
