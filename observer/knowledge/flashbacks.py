@@ -46,7 +46,12 @@ def flashbacks(
     _, vectors = view.meanings(view.mask(Filters(owner=owner), np.array([anchor.id])))
     if not len(vectors):
         return ()
-    older = Filters(kinds=("note",), owner=owner, until_ms=now_ms - wanted.days * DAY_MS)
+    older = Filters(
+        kinds=("note",),
+        owner=owner,
+        until_ms=now_ms - wanted.days * DAY_MS,
+        trusted_at_ms=now_ms,  # nobody asked for them
+    )
     (best,) = view.by_meaning(vectors[0], [Wanted(view.mask(older), LOOKED_AT)])
     cosines = zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True)
     near = {number: cosine for number, cosine in cosines if cosine > 1 - wanted.distance**2 / 2}
