@@ -42,6 +42,16 @@ def test_a_user_and_an_agent_of_one_name_are_two(run: Run) -> None:
     assert texts(run, agent_id="x") == ["of the agent"]
 
 
+@pytest.mark.parametrize("tool", ["get_memory", "update_memory", "delete_memory"])
+def test_what_another_agent_told_is_not_what_is_meant(run: Run, tool: str) -> None:
+    (told,) = add(run, "tabs", user_id="ana", agent_id="coder")
+    given = {"memory_id": told, "user_id": "ana"} | ({"data": "x"} if "update" in tool else {})
+    with pytest.raises(NotFound):
+        run(tool, agent_id="other", **given)
+    assert texts(run, user_id="ana") == ["tabs"]
+    assert run(tool, agent_id="coder", **given)
+
+
 def test_an_agent_narrows_the_memories_of_a_user(run: Run) -> None:
     add(run, "tabs", user_id="ana", agent_id="coder")
     add(run, "tea", user_id="ana")

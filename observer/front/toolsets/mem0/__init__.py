@@ -221,9 +221,12 @@ class Mem0:
             keeper = self._memory.keeper(rows.uuid_of(memory_id))
         except NotFound:
             raise rows.missing(memory_id) from None
-        if (user_id or agent_id) and keeper.owner != owner(user_id, agent_id, otherwise="").key:
-            raise rows.missing(memory_id)
-        return keeper, rows.own(keeper.notes, memory_id)
+        item = rows.own(keeper.notes, memory_id)
+        if user_id or agent_id:
+            whose = named(user_id, agent_id)
+            if keeper.owner != whose.key or not set(whose.tags) <= set(item.tags):
+                raise rows.missing(memory_id)
+        return keeper, item
 
 
 def _reads(run: Callable[..., Answer[Any]], title: str) -> Tool:
