@@ -158,12 +158,17 @@ def _again(made: Item, existing: Item, body: Remember) -> Item:
         confidence=existing.confidence if made.confidence is None else made.confidence,
         tags=distinct((*existing.tags, *made.tags), TAGS),
         links=_explicit((*references_of(existing), *references_of(made)), existing.id),
-        expires_ms=made.expires_ms or existing.expires_ms,
+        expires_ms=made.expires_ms or _to_come(existing.expires_ms, made.updated_ms),
         metadata=made.metadata or existing.metadata,
         updated_ms=made.updated_ms,
         deleted_ms=None,
     )
     return _said(again, body.title or existing.title, made.narrative)
+
+
+def _to_come(expires_ms: int | None, now_ms: int) -> int | None:
+    """Return when a note stops to hold; what is said again after that holds."""
+    return expires_ms if expires_ms and expires_ms > now_ms else None
 
 
 def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:

@@ -271,6 +271,14 @@ def test_a_note_in_a_new_folder_makes_a_project(notes: Notes, tmp_path: Any) -> 
     assert notes.remember(Note(content="y"), folder=str(folder)).project == "fresh"
 
 
+def test_what_is_said_again_after_its_time_holds(world: Any, keep: Keep) -> None:
+    end_ms = world.now_ms + 60_000
+    assert keep("staging is down", expires_ms=end_ms).expires_ms == end_ms
+    assert keep("staging is down").expires_ms == end_ms
+    world.now_ms = end_ms
+    assert keep("staging is down").expires_ms is None
+
+
 def test_saying_it_again_makes_nothing_else_of_the_past_or_of_a_rule(notes: Notes) -> None:
     def say(content: str, author: Any = "agent", **fields: Any) -> Item:
         note = Note(content=content, **fields)
