@@ -65,7 +65,7 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
         owner=owner if body.scope == "personal" else "",
         scope=body.scope,
         layer=body.layer or layer_of(kind),
-        key=one_line(body.key, 200),
+        key=key_of(body.key),
         category=one_line(body.category, 200),
         confidence=body.confidence,
         tags=tags_of(body.tags),
@@ -121,6 +121,11 @@ def note_type(name: str) -> str:
     """Return a type as it is stored: lower case with hyphens; `general` is `fact`."""
     slug = _NOT_WORDS.sub("-", name[:200].lower()).strip("-")[:40]
     return _SYNONYMS.get(slug, slug)
+
+
+def key_of(name: str) -> str:
+    """Return a key as it is stored."""
+    return one_line(name, 200)
 
 
 def layer_of(kind: str) -> Layer:

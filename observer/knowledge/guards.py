@@ -42,9 +42,10 @@ def check(note: Note | Changes) -> None:
     metadata, names = metadata_text(note.metadata), list(_names(note))
     _check_texts((note.content, metadata, *names))
     _check_lengths(names)
-    # A span that is taken out on the way would leave no JSON.
-    if redact_text(metadata) != metadata:
-        raise BadInput("metadata holds a private span", hint="leave out what is private")
+    # A span that is taken out on the way would leave no JSON, and a key that nobody knows.
+    for text in (metadata, note.key if isinstance(note, Note) else ""):
+        if redact_text(text) != text:
+            raise BadInput("metadata or key holds a private span", hint="leave it out")
 
 
 def check_owner(name: str) -> None:

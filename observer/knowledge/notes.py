@@ -11,11 +11,21 @@ from contextlib import AbstractContextManager
 
 from msgspec.structs import replace
 
+from observer.capture.redact import redact_text
 from observer.errors import BadInput, NotFound, RuleUserOnly
 from observer.events import AnyBody, Approve, Forget, Reference, Remember, Revise, Undo
 from observer.filters import Filters
 from observer.interpret.classify import content_hash
-from observer.interpret.notes import EXPLICIT, layer_of, note_type, references_of, tags_of
+from observer.interpret.notes import (
+    EXPLICIT,
+    key_of,
+    layer_of,
+    note_type,
+    references_of,
+    tags_of,
+)
+from observer.interpret.told import TITLE
+from observer.interpret.wording import one_line
 from observer.knowledge.guards import check, check_change, check_rule, metadata_text
 from observer.knowledge.pen import Pen, Record
 from observer.knowledge.places import Place, is_near, place_of, project_of
@@ -225,11 +235,12 @@ class Notes(Shelf):
         return self._changed(item, Revise(item=item.id, links=tuple(links)), author)
 
     def _body(self, note: Note) -> Remember:
+        """Return the event; names and words as they are stored, since they are compared first."""
         return Remember(
-            content=note.content,
-            title=note.title,
+            content=redact_text(note.content),
+            title=one_line(note.title, TITLE),
             type=note.type,
-            key=note.key,
+            key=key_of(note.key),
             category=note.category,
             confidence=note.confidence,
             scope=note.scope,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from observer.errors import BadInput
@@ -44,11 +46,18 @@ def test_a_name_is_no_place_for_a_text(note: Note | Changes) -> None:
         check(note)
 
 
-@pytest.mark.parametrize("metadata", [{"a": "<private>"}, {"a": "<private>", "b": ["</private>"]}])
-def test_metadata_holds_no_private_span(metadata: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"metadata": {"a": "<private>"}},
+        {"metadata": {"a": "<private>", "b": ["</private>"]}},
+        {"key": "<private>x</private>"},
+    ],
+)
+def test_metadata_and_keys_hold_no_private_span(fields: dict[str, Any]) -> None:
     """What is taken out of JSON as text leaves none, and no list with that note could be read."""
     with pytest.raises(BadInput, match="private"):
-        check(Note(content="x", metadata=metadata))
+        check(Note(content="x", **fields))
 
 
 @pytest.mark.parametrize("note", [Note(content="x", type="Inference!"), Changes(type="inference")])

@@ -271,6 +271,26 @@ def test_a_note_in_a_new_folder_makes_a_project(notes: Notes, tmp_path: Any) -> 
     assert notes.remember(Note(content="y"), folder=str(folder)).project == "fresh"
 
 
+@pytest.mark.parametrize("key", ["deploy ", "deploy\u200b", "\tdeploy"])
+def test_no_agent_takes_the_place_of_a_rule_by_another_spelling_of_its_key(
+    keep: Keep, notes: Notes, key: str
+) -> None:
+    rule = keep("Only from CI", type="rule", key="deploy")
+    with pytest.raises(RuleUserOnly):
+        notes.remember(Note(content="From anywhere", key=key), project="app")
+    assert notes.get(rule.id) == rule
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"title": "t" * 200, "layer": "past"}, {"title": "T ", "layer": "past"}, {"key": " k "}],
+)
+def test_the_same_call_again_is_the_same_note(notes: Notes, fields: dict[str, Any]) -> None:
+    note = Note(content="by <private>Ana</private> and others", **fields)
+    first, again = (notes.remember(note, project="app") for _ in range(2))
+    assert (again.item.id, again.updated, again.similar) == (first.item.id, True, ())
+
+
 def test_what_is_said_again_after_its_time_holds(world: Any, keep: Keep) -> None:
     end_ms = world.now_ms + 60_000
     assert keep("staging is down", expires_ms=end_ms).expires_ms == end_ms
