@@ -67,8 +67,11 @@ def _said(reason: Reason, target: int, since_ms: int) -> Standing:
 
 
 def takes_place_of(newer: Item, older: Item, vectors: Mapping[int, bytes]) -> bool:
-    """Tell whether a note takes the place of an older one of the same project."""
-    if newer.type != older.type:
+    """Tell whether a note takes the place of an older one of the same project.
+
+    What a person stands for yields only to what one stands for.
+    """
+    if newer.type != older.type or (older.approval == "approved" and not _is_stood_for(newer)):
         return False
     said, before = _words(_text(newer)), _words(_text(older))
     if not before or len(said & before) < SHARED * len(before):
@@ -78,6 +81,10 @@ def takes_place_of(newer: Item, older: Item, vectors: Mapping[int, bytes]) -> bo
     instead = _INSTEAD.search(_text(newer))
     names_it = bool(instead and _words(_text(newer)[instead.start() :]) & before)
     return names_it and _cosine(newer, older, vectors) >= MEANING
+
+
+def _is_stood_for(item: Item) -> bool:
+    return item.author == "person" or item.approval == "approved"
 
 
 def _text(item: Item) -> str:

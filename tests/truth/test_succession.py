@@ -57,6 +57,24 @@ def test_a_successor_is_said_of_both() -> None:
     assert [(each.reason, each.target) for each in told[8]] == [("supersedes", 4)]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "author", "is_said"),
+    [
+        ("approved", "provisional", "agent", False),
+        ("approved", "", "agent", False),
+        ("approved", "", "person", True),
+        ("approved", "approved", "agent", True),
+        ("provisional", "provisional", "agent", True),
+    ],
+)
+def test_what_a_person_approved_yields_to_no_agent(
+    before: str, after: str, author: str, *, is_said: bool
+) -> None:
+    old = note(1, "Every change has 2 reviewers", approval=before)
+    new = note(2, "Every change has 1 reviewers", approval=after, author=author)
+    assert takes_place_of(new, old, {}) == is_said
+
+
 def test_of_several_successors_the_newest_counts() -> None:
     notes = [note(number, f"The pool has {2**number} threads") for number in (1, 2, 3)]
     told = standings(notes, {})
