@@ -61,7 +61,7 @@ def outranked(hits: Iterable[Hit]) -> list[Hit]:
 
 def _above(hit: Hit, scores: dict[int, float]) -> list[float]:
     targets = (each.target for each in hit.item.standing if each.reason == "superseded")
-    return [scores[target] - STEP for target in targets if target in scores]
+    return [max(0.0, scores[target] - STEP) for target in targets if target in scores]
 
 
 STEP = 0.01

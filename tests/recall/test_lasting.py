@@ -59,3 +59,8 @@ def test_what_took_the_place_stands_above() -> None:
     scores = {hit.item.id: hit.score for hit in outranked([old, new, alone])}
     assert scores[1] < scores[2] == 0.3
     assert scores[3] == 0.8
+
+
+def test_no_score_falls_below_0() -> None:
+    old = _hit(_item(1, Standing(reason="superseded", target=2)), 0.005)
+    assert [hit.score for hit in outranked([old, _hit(_item(2), 0.004)])] == [0.0, 0.004]
