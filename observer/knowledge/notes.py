@@ -161,7 +161,8 @@ class Notes(Shelf):
         Raises:
             NotFound, Ambiguous: as `get`; a deleted note is found too.
             BadInput: nothing happened to it since it was remembered, or another note has its key.
-            RuleUserOnly: an agent would change a rule that a person approved.
+            PastImmutable: an agent would take back what a person changed of what happened.
+            RuleUserOnly: an agent would change a rule that a person approved, or bring one back.
         """
         item = self.get(handle, deleted=True)
         check_rule(item, author)
@@ -171,6 +172,10 @@ class Notes(Shelf):
                 f"nothing happened to note {item.id} since it was remembered",
                 hint=f"delete it with: observer forget {item.id}",
             )
+        before, last = changes[-2:]
+        check_rule(before.item, author)
+        if last.author == "person" and last.action != "forget":
+            check_change(item, author)
         if item.key and item.deleted_ms is not None:
             self._refuse_taken(item)
         return self._changed(item, Undo(item=item.id), author)

@@ -271,6 +271,26 @@ def test_a_note_in_a_new_folder_makes_a_project(notes: Notes, tmp_path: Any) -> 
     assert notes.remember(Note(content="y"), folder=str(folder)).project == "fresh"
 
 
+def test_no_agent_takes_back_what_a_person_changed_of_the_past(keep: Keep, notes: Notes) -> None:
+    item = keep("Use JWT", type="decision")
+    after = notes.edit(item.id, Changes(content="Use JWT, signed"), author="person")
+    with pytest.raises(PastImmutable):
+        notes.undo(item.id)
+    assert notes.get(item.id) == after
+    notes.forget(item.id)
+    assert notes.undo(item.id) == after
+    notes.link(item.id, keep("x").id)
+    assert notes.undo(item.id) == after
+
+
+def test_no_agent_brings_back_a_rule_that_a_person_took_away(keep: Keep, notes: Notes) -> None:
+    rule = keep("Only from CI", type="rule")
+    notes.edit(rule.id, Changes(layer="state", type="fact"), author="person")
+    with pytest.raises(RuleUserOnly):
+        notes.undo(rule.id)
+    assert notes.undo(rule.id, author="person").approval == "approved"
+
+
 @pytest.mark.parametrize("key", ["deploy ", "deploy\u200b", "\tdeploy"])
 def test_no_agent_takes_the_place_of_a_rule_by_another_spelling_of_its_key(
     keep: Keep, notes: Notes, key: str
