@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, UnsetType
 
 from observer.clock import now_ms
-from observer.errors import NotFound, PastImmutable
+from observer.errors import Ambiguous, NotFound, PastImmutable
 from observer.events import Layer
 from observer.front import render
 from observer.front.narrowing import moment_ms
@@ -239,7 +239,7 @@ class NoteTools:
     def _note(self, number: int) -> Item | None:
         try:
             return self._memory.notes.get(number)
-        except NotFound:
+        except (Ambiguous, NotFound):  # a number that no id can be is a vague handle
             return None
 
     def _amended(self, title: str) -> Item | None:

@@ -338,6 +338,14 @@ def test_a_note_is_deleted_once_and_the_past_may_go_too(call: Call, memory: Memo
     assert memory.notes.undo(4).title == "Spec"
 
 
+@pytest.mark.parametrize("number", [-1, 0, 2**63, 10**30])
+def test_no_note_has_a_number_that_is_no_id(call: Call, number: int) -> None:
+    asked = {"id": number}
+    tools = (("get_note", asked), ("update_note", asked), ("delete_note", asked))
+    for missing in call(save("Spec", f"see {number}"), *tools)[1:]:
+        assert (missing.text, missing.is_error) == (f"Note #{number} not found.", False)
+
+
 def test_only_notes_are_deleted_and_no_approved_rule(call: Call, memory: Memory) -> None:
     rule = keep(memory, "No tabs", type="rule")
     with memory._store.write() as writer:
