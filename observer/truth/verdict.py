@@ -17,7 +17,8 @@ def standings(mooring: Mooring, *, branch: str) -> list[Standing]:
     landed = [anchor for anchor in mooring.anchors if anchor.print is not None]
     off = [anchor for anchor in landed if anchor.reason in {"changed", "deleted"}]
     told = list(_renamed(landed))
-    if mooring.reverted:
+    # What was only said or run while HEAD was there is not taken back with it.
+    if mooring.reverted and off:
         told.append(
             Standing(reason="reverted", commit=mooring.reverted, since_ms=mooring.reverted_ms)
         )

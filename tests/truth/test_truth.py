@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.events import Forget
+from observer.events import Command, Forget
 
 from .conftest import LOGIN, Story
 
@@ -135,6 +135,16 @@ def test_a_reverted_commit_says_so_until_that_is_reverted(story: Story) -> None:
     assert (said.reason, said.commit) == ("reverted", story.head())
     story.git("revert", "--no-edit", "HEAD")
     assert story.said(item) == []
+
+
+@pytest.mark.parametrize("text", ["Prices are gross", "auth.py holds all sessions"])
+def test_what_was_only_said_at_a_reverted_commit_still_holds(story: Story, text: str) -> None:
+    story.commit(auth__py=LOGIN)
+    commit = story.told_commit(story.commit(auth__py=OTHER))
+    note, run = story.noted(text), story.tell(Command(command="make check", exit_code=0))
+    story.git("revert", "--no-edit", "HEAD")
+    assert (story.reasons(note), story.reasons(run)) == ([], [])
+    assert story.reasons(commit) == ["reverted"]
 
 
 def test_a_write_holds_from_the_commit_that_has_it(story: Story) -> None:
