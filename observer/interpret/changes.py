@@ -102,9 +102,17 @@ def merged(first: Change, then: Change) -> Change:
         resigned=distinct(resigned, SYMBOLS),
         gone=distinct(gone, SYMBOLS),
         renamed=tuple(dict.fromkeys((*first.renamed, *then.renamed)))[:SYMBOLS],
-        names=distinct((*first.names, *then.names), NAMES),
-        dropped=distinct((*first.dropped, *then.dropped), NAMES),
+        names=_lasting(first.names, first.dropped, then.names, then.dropped),
+        dropped=_lasting(first.dropped, first.names, then.dropped, then.names),
     )
+
+
+def _lasting(
+    first: Sequence[str], undone: Sequence[str], then: Sequence[str], undoing: Sequence[str]
+) -> tuple[str, ...]:
+    """Return what happened first and was not undone, and then, where that undid nothing."""
+    kept = [name for name in first if name not in undoing]
+    return distinct((*kept, *(name for name in then if name not in undone)), NAMES)
 
 
 def _shown(paths: Sequence[str]) -> tuple[str, ...]:

@@ -126,6 +126,12 @@ def test_two_changes_tell_their_sum(
     assert (both.new, both.changed, both.gone) == symbols
 
 
+def test_a_name_that_came_and_went_is_told_of_neither() -> None:
+    tried = Change(names=("round", "total"), dropped=("sum",))
+    both = merged(tried, Change(names=("sum", "quantize"), dropped=("round", "price")))
+    assert (both.names, both.dropped) == (("total", "quantize"), ("price",))
+
+
 TEXT = st.text(st.sampled_from("def a():\n\t }{)class#x"), max_size=200)
 
 
