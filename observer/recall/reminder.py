@@ -100,7 +100,7 @@ def error_of(event: Event) -> str:
     if isinstance(body, Command):
         verdict = gist(body, Where(cwd=event.cwd)).verdict
     elif isinstance(body, Prompt):
-        verdict = outcome(Command(command="", output=body.text), command_line(""))
+        verdict = outcome(Command(command="", output=body.text, failed=True), command_line(""))
     else:
         return ""
     return verdict.signature if verdict.ok is False else ""

@@ -104,6 +104,15 @@ def test_an_error_in_a_prompt_is_known_too(happening: Happening) -> None:
     assert "fixed by #" in happening.prompted(f"what is this?\n\n{ERROR}")
 
 
+@pytest.mark.parametrize("text", ["{}", "why this?\n{}\nIt worked before."])
+def test_of_an_error_in_a_prompt_its_last_line_is_enough(happening: Happening, text: str) -> None:
+    last = "ModuleNotFoundError: No module named 'prices'"
+    output = f'Traceback (most recent call last):\n  File "a.py", line 4, in <module>\n{last}'
+    for session in ("s0", "s1"):
+        happening.tell(Command(command="python a.py", output=output, exit_code=1), session)
+    assert "seen 2 times before" in happening.prompted(text.format(last))
+
+
 def test_an_error_met_once_and_never_fixed_is_no_news(happening: Happening) -> None:
     happening.fails()
     assert happening.fails_again() == ""
