@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from observer.front.render import heading, minute, one_line
+from observer.front.render import SNIPPET_CHARACTERS, heading, minute, one_line
 from observer.memory.inquiry import Why
 from observer.model import Item
-from observer.recall.why import Change
+from observer.recall.why import ATTEMPTS, Change
 
 NOT_REMEMBERED = "no session is remembered from then"
 HASH_CHARS = 10
@@ -70,4 +70,6 @@ def _told(label: str, items: Iterable[Item]) -> Iterator[str]:
 def _gist(item: Item) -> str:
     """Return what an item says in one line: the outcome of a command, the change of a file."""
     text = item.title if item.type == "prompt" else item.narrative
-    return one_line(text or item.title)
+    # What helped, or did not, stands at the end of an attempt.
+    limit = MESSAGE_CHARS if item.type in ATTEMPTS else SNIPPET_CHARACTERS
+    return one_line(text or item.title, limit)

@@ -20,6 +20,7 @@ from observer.interpret.wording import counted, distinct, listed, one_line
 from observer.model import Item, Link, Recorded, item_id, item_uuid
 
 _SAID = 4
+_IN_VAIN = ": did not help"
 _DONE = ("command", "undo")
 """Sorts of changes that are told by what was done, not by the file."""
 
@@ -71,7 +72,7 @@ def rejected(rejection: Rejection, trouble: Trouble, recorded: Recorded, how: st
     still = trouble.last_error or trouble.said
     told = Told(
         type="rejected",
-        title=one_line(f"Tried {changed}: did not help", TITLE),
+        title=f"{one_line(f'Tried {changed}', TITLE - len(_IN_VAIN))}{_IN_VAIN}",
         subtitle=one_line(f"{trouble.head} still failed", SUBTITLE),
         narrative=one_line(
             f"{_failure(trouble)}. Tried {changed}; it still failed"

@@ -31,6 +31,7 @@ from observer.interpret.arcs import Arcs
 from observer.interpret.fold import Fold
 from observer.interpret.story import EDITS, EXPIRES_MS
 from observer.interpret.summary import summarise
+from observer.interpret.told import TITLE
 from observer.interpret.unfinished import unfinished
 from observer.model import UNASSIGNED, Item, Link, Recorded, item_id
 
@@ -133,6 +134,13 @@ def test_a_rejected_attempt_says_what_was_tried_and_how_it_went(play: Play) -> N
     assert {link.kind for link in told.links} == {"rejects", "evidence"}
     assert played.session is not None
     assert unfinished(played.session).rejected == (told.title,)
+
+
+def test_a_long_attempt_still_says_in_its_title_how_it_ended(play: Play) -> None:
+    long = edit("a = 1", f"a = {'b + ' * 20}1"), edit(f"a = {'b + ' * 20}1", "a = 1")
+    (told,) = play(RED, long[0], RED, long[1]).of("rejected")
+    assert told.title.endswith("…: did not help")
+    assert len(told.title) <= TITLE
 
 
 def test_a_fix_tells_what_was_tried_in_vain_before(play: Play) -> None:

@@ -157,6 +157,18 @@ def test_what_was_tried_and_checked_is_told(work: Work, told: Told) -> None:
     assert [item.type for item in change.tried] == ["fix"]
 
 
+def test_a_fix_is_told_to_its_end(work: Work) -> None:
+    work.write(FIRST)
+    failing = FAILED.replace("test_expired", f"test_expired_{'in_every_way' * 6}")
+    work.tell(Command(command="pytest -q tests/test_auth.py", output=failing, exit_code=1))
+    work.write(SECOND)
+    passing = Command(command="pytest -q tests/test_auth.py", output=PASSED, exit_code=0)
+    work.tell(passing)
+    work.commit("Refuse expired tokens")
+    (tried,) = [line for line in story.why(work.why("auth.py:5")).splitlines() if "tried" in line]
+    assert "passes (" in tried
+
+
 def test_a_line_that_stayed_leads_to_the_session_that_made_it(work: Work, told: Told) -> None:
     (change,) = work.why("auth.py:1").changes
     assert (change.commit and change.commit.id, ids(change, "asked")) == (told.first, [told.begin])
