@@ -1,0 +1,69 @@
+"""`scripts/start`, with an interpreter that makes environments of nothing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parent.parent / "scripts"
+PYTHON = """#!/bin/sh
+echo "${0##*/} $*" >>"$LOG"
+case "$*" in
+    "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && cp "$0" "$3/bin/observer" ;;
+esac
+"""
+
+
+class Checkout:
+    """A checkout with the scripts and one module, and what is run by them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "checkout"
+        self._log = folder / "log"
+        self._home = folder / "memory"
+        self._python = folder / "python3"
+        self._python.write_text(PYTHON)
+        self._python.chmod(0o755)
+        for name in ("observer", "hooks", "scripts"):
+            (self.root / name).mkdir(parents=True)
+        for name in ("start", "environment"):
+            shutil.copy(SCRIPTS / name, self.root / "scripts")
+        (self.root / "pyproject.toml").touch()
+
+    def start(self) -> list[str]:
+        """Run the script; return what it ran, by first words."""
+        self._log.write_text("")
+        environment = {
+            "PATH": "/usr/bin:/bin",
+            "PYTHON": str(self._python),
+            "LOG": str(self._log),
+            "OBSERVER_HOME": str(self._home),
+        }
+        script = self.root / "scripts" / "start"
+        subprocess.run([script], env=environment, cwd=self.root, check=True, capture_output=True)
+        return [" ".join(line.split()[:4]) for line in self._log.read_text().splitlines()]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+def test_a_start_installs_and_a_second_one_does_not(checkout: Checkout) -> None:
+    assert "python -m pip install" in checkout.start()
+    again = checkout.start()
+    assert "python -m pip install" not in again
+    assert "observer up" in again
+    assert "observer down" not in again
+
+
+def test_changed_code_is_installed_and_run(checkout: Checkout) -> None:
+    checkout.start()
+    (checkout.root / "observer" / "new.py").write_text("x = 1\n")
+    ran = checkout.start()
+    assert (
+        ran.index("python -m pip install") < ran.index("observer down") < ran.index("observer up")
+    )
