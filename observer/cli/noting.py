@@ -36,7 +36,14 @@ def note_command() -> None:
 @click.option("--scope", type=click.Choice(get_args(Scope)), help="Only notes of this scope.")
 @click.option("--tag", "tags", multiple=True, help="Only notes with this tag; may be repeated.")
 @click.option("--waiting", is_flag=True, help="Only what waits for approval, or is suspicious.")
-@click.option("--limit", "-n", default=50, show_default=True, help="Most notes listed.")
+@click.option(
+    "--limit",
+    "-n",
+    type=click.IntRange(min=1),
+    default=50,
+    show_default=True,
+    help="Most notes listed.",
+)
 @json_option
 def list_command(
     *,

@@ -21,13 +21,20 @@ from observer.front.documents import Documents
 from observer.front.narrowing import narrow
 from observer.front.tool import Answer
 from observer.front.toolsets import rows, tools_of
+from observer.front.toolsets.core import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.memory import Memory
 from observer.paths import home
 from observer.recall.search import Found
 
 limit_option = click.option(
-    "--limit", "-n", default=10, show_default=True, help="Most results of each kind."
+    "--limit",
+    "-n",
+    type=click.IntRange(1, MOST_RESULTS),
+    default=10,
+    show_default=True,
+    help="Most results of each kind.",
 )
+depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)
 project_option = click.option("--project", "-p", help="Name, folder or remote of a project.")
 
 
@@ -85,8 +92,8 @@ def _explain(memory: Memory, found: Found) -> None:
 
 @click.command("timeline", epilog="Example: observer timeline 142 --before 3 --after 3")
 @click.argument("anchor")
-@click.option("--before", "-b", default=5, show_default=True, help="How many items before it.")
-@click.option("--after", "-a", default=5, show_default=True, help="How many items after it.")
+@depth("--before", "-b", help="How many items before it.")
+@depth("--after", "-a", help="How many items after it.")
 @json_option
 def timeline_command(*, anchor: str, before: int, after: int, as_json: bool) -> None:
     """Show what happened before and after an item in its project, oldest first."""
@@ -115,7 +122,9 @@ def show_command(*, handles: tuple[str, ...], as_json: bool) -> None:
 @click.command("context", epilog='Example: observer context --query "rate limiting" --tokens 1000')
 @project_option
 @click.option("--query", "-q", help="What you are about to do, to rank by relevance.")
-@click.option("--tokens", type=int, help="Most tokens printed; 2000 if left out.")
+@click.option(
+    "--tokens", type=click.IntRange(1, LARGEST), help="Most tokens printed; 2000 if left out."
+)
 @click.option(
     "--explain", is_flag=True, help="Tell why each line of a session's start is there, or is not."
 )

@@ -41,6 +41,27 @@ def test_a_failure_has_the_documented_code_and_prints_nothing(
     assert "hint: " in ran.err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("search", "x", "--limit", "51"),
+        ("recall", "x", "--limit", "0"),
+        ("timeline", "1", "--before", "51"),
+        ("context", "--tokens", "0"),
+        ("sessions", "--limit", "-1"),
+        ("note", "list", "--limit", "0"),
+    ],
+    ids=" ".join,
+)
+def test_a_number_out_of_range_is_told_by_its_option(
+    run: Run, filled: Home, words: tuple[str, ...]
+) -> None:
+    ran = run(*words)
+    assert ran.code == 2
+    assert words[-2] in ran.err
+    assert "not in the range" in ran.err
+
+
 def test_under_json_an_error_is_json(run: Run, filled: Home) -> None:
     ran = run("show", "999999", "--json")
     told = json.loads(ran.err)["error"]

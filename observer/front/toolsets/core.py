@@ -42,7 +42,11 @@ LARGEST = 100_000
 REMARK = "x" * render.SNIPPET_CHARACTERS
 """What an answer's own figures and remarks may cost."""
 
-Depth = Annotated[int, Meta(ge=0, le=50)]
+MOST_RESULTS = 50
+"""Of each kind, of one search."""
+MOST_AROUND = 50
+"""Items of a timeline before its anchor, and after it."""
+Depth = Annotated[int, Meta(ge=0, le=MOST_AROUND)]
 
 
 class Core:
@@ -85,7 +89,8 @@ class Core:
             Meta(description="Only this project: name, folder or remote. Left out: all projects."),
         ] = "",
         limit: Annotated[
-            int, Meta(ge=1, le=50, description="Most observations, and most summaries.")
+            int,
+            Meta(ge=1, le=MOST_RESULTS, description="Most observations, and most summaries."),
         ] = 10,
         *,
         type: Annotated[  # noqa: A002 - the glossary's word
