@@ -15,7 +15,6 @@ from observer.capture.repository.uncommitted import uncommitted
 from observer.cli.output import emit, json_option, say
 from observer.cli.reach import open_memory, project_here
 from observer.clock import now_ms
-from observer.errors import NotFound
 from observer.front import explaining, render
 from observer.front.documents import Documents
 from observer.front.narrowing import narrow
@@ -153,9 +152,7 @@ def _explained(
     memory: Memory, handle: str | None, *, client: str, tokens: int | None
 ) -> explaining.Explanation:
     """Explain what a session start prints here."""
-    project = memory.project(handle) if handle else project_here(memory)
-    if project is None:
-        raise NotFound("no project is known here", hint="name one: observer projects lists them")
+    project = (None if handle else project_here(memory)) or memory.project(handle or "")
     here = [root for root in project.roots if Path.cwd().is_relative_to(root)]
     root = max(here or project.roots[-1:], key=len, default="")
     packed = Documents(memory, str).packed(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import quote, unquote
 
-from observer.errors import BadInput, NotFound
+from observer.errors import NotFound
 from observer.front import render
 from observer.memory import Memory
 from observer.model import Item, Project, Session
@@ -143,12 +143,10 @@ class Documents:
         """Return the prompt that asks a model to go on where the last sessions stopped.
 
         Raises:
-            BadInput: no project is named, and the client's folder belongs to none.
-            NotFound, Ambiguous: the project named.
+            NotFound, Ambiguous: the project named, or that of the client's folder.
         """
-        project = self._memory.project(handle) if handle else self._project_here()
-        if project is None:
-            raise BadInput("no project is known here", hint="name one: observer projects")
+        here = None if handle else self._project_here()
+        project = here or self._memory.project(handle)
         sessions = self._memory.sessions(project=project.uuid, limit=RESUME_SESSIONS)
         found = [self._memory.summary(session.id) for session in sessions]
         told = "\n\n".join(self._told(item) for item in found if item is not None)

@@ -74,7 +74,7 @@ def named(projects: Sequence[Project], handle: str) -> Project:
     """Return the project that a uuid, name, folder or remote means.
 
     Raises:
-        NotFound: none fits.
+        NotFound: none fits, or nothing is named.
         Ambiguous: several fit; the hint lists their exact handles.
     """
     folded = handle.casefold()
@@ -93,6 +93,8 @@ def named(projects: Sequence[Project], handle: str) -> Project:
             )
     if Path(handle).is_absolute() and (inside := around(projects, handle)):
         return inside
+    if not handle:
+        raise NotFound("no project is known here", hint="name one: observer projects lists them")
     raise NotFound(f"no project {handle!r}", hint="list them with: observer projects")
 
 

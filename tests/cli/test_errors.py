@@ -41,6 +41,15 @@ def test_a_failure_has_the_documented_code_and_prints_nothing(
     assert "hint: " in ran.err
 
 
+@pytest.mark.parametrize("words", [("context",), ("context", "--explain")], ids=" ".join)
+def test_a_folder_of_no_project_is_not_found(
+    run: Run, filled: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run(*words)
+    assert (ran.code, ran.err.partition("\n")[0]) == (3, "error: no project is known here")
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -189,12 +189,7 @@ class Core:
         or not committed, next steps), decisions and constraints, then recent work and session
         summaries. With query, what fits the query comes first.
         """
-        handle = project or self._project_here()
-        if not handle:
-            raise BadInput(
-                "no project is known here", hint="name one: observer projects lists them"
-            )
-        asked = self._memory.project(handle)
+        asked = self._memory.project(project or self._project_here())
         name = self._names()
         packed = self._seen().context(
             asked.uuid, budget_tokens=token_budget, query=query, costs=self._costs(asked, name)
@@ -236,10 +231,10 @@ class Core:
             overhead=_price(self._context(empty, project, name), render.pack(empty)),
         )
 
-    def _project_here(self) -> str | None:
+    def _project_here(self) -> str:
         folder = self._here()
         project = self._memory.project_at(folder) if folder else None
-        return project.uuid if project else None
+        return project.uuid if project else ""
 
     def _seen(self) -> Memory:
         return self._memory.at(self._here())

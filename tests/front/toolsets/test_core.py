@@ -238,7 +238,7 @@ def test_the_project_of_the_folder_is_meant_if_none_is_named(
 
 
 def test_no_project_at_all_is_an_error(tools: dict[str, Tool]) -> None:
-    with pytest.raises(BadInput, match="no project"):
+    with pytest.raises(NotFound, match="no project"):
         ask(tools, "get_context")
 
 
