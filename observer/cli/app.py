@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from observer import __version__
-from observer.cli.output import complain
+from observer.cli.output import complain, note
 from observer.errors import BadInput, ObserverError
 
 COMMANDS = {
@@ -96,6 +96,9 @@ def _run(arguments: list[str]) -> int:
         return _invoke(arguments)
     except ObserverError as error:
         return complain(error, as_json=as_json)
+    except click.exceptions.NoArgsIsHelpError as error:
+        note(error.format_message())
+        return BadInput.exit_code
     except click.ClickException as error:
         return complain(_usage(error), as_json=as_json)
     except (KeyboardInterrupt, click.Abort):

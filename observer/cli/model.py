@@ -26,16 +26,17 @@ STILL_S = 15.0
 
 
 @click.group("model", invoke_without_command=True, epilog="Example: observer model list")
+@json_option
 @click.pass_context
-def model_command(context: click.Context) -> None:
+def model_command(context: click.Context, *, as_json: bool) -> None:
     """Show, choose and download the models that search by meaning; without a subcommand, list."""
     if context.invoked_subcommand is None:
-        context.invoke(list_command)
+        context.invoke(list_command, as_json=as_json)
 
 
 @model_command.command("list", epilog="Example: observer model list --json")
 @json_option
-def list_command(*, as_json: bool = False) -> None:
+def list_command(*, as_json: bool) -> None:
     """List the models that ship with observer, then your own."""
     here = home()
     used = config.load(here).model

@@ -17,16 +17,17 @@ from observer.paths import Home, home, make_private
 
 
 @click.group("config", invoke_without_command=True, epilog="Example: observer config list")
+@json_option
 @click.pass_context
-def config_command(context: click.Context) -> None:
+def config_command(context: click.Context, *, as_json: bool) -> None:
     """Show and change settings; without a subcommand, list them."""
     if context.invoked_subcommand is None:
-        context.invoke(list_command)
+        context.invoke(list_command, as_json=as_json)
 
 
 @config_command.command("list", epilog="Example: observer config list --json")
 @json_option
-def list_command(*, as_json: bool = False) -> None:
+def list_command(*, as_json: bool) -> None:
     """List every setting with its value and its meaning."""
     values = msgspec.to_builtins(config.load(home()))
     if as_json:

@@ -34,6 +34,18 @@ def test_every_command_speaks_json(name: str) -> None:
     assert "--json" in {word for option in EVERY[name].params for word in option.opts}
 
 
+@pytest.mark.parametrize("name", ["config", "model", "llm"])
+def test_a_group_that_lists_speaks_json_too(run: Run, name: str) -> None:
+    assert run(name, "--json").code == 0
+
+
+@pytest.mark.parametrize("words", [(), ("note",), ("import",)], ids=" ".join)
+def test_without_a_command_its_help_is_shown(run: Run, words: tuple[str, ...]) -> None:
+    ran = run(*words)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"Usage: {' '.join(('observer', *words))} ")
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_every_command_says_what_it_does_in_one_paragraph(name: str) -> None:
     told = EVERY[name].help or ""
