@@ -15,6 +15,7 @@ from observer.capture.repository.uncommitted import uncommitted
 from observer.cli.output import emit, json_option, say
 from observer.cli.reach import open_memory, project_here
 from observer.clock import now_ms
+from observer.errors import BadInput
 from observer.front import explaining, render
 from observer.front.documents import Documents
 from observer.front.narrowing import narrow
@@ -139,6 +140,10 @@ def context_command(
     as_json: bool,
 ) -> None:
     """Print what matters in a project, the one around the current folder unless one is named."""
+    if explain and query:
+        raise BadInput("a session's start has no query", hint="leave out --query or --explain")
+    if client and not explain:
+        raise BadInput("--client is of --explain alone", hint="add --explain")
     with open_memory() as memory:
         if explain:
             told = _explained(memory, project, client=client, tokens=tokens)
