@@ -64,6 +64,6 @@ def moment_ms(text: str, *, now_ms: int) -> int | None:
         at = datetime.fromisoformat(clean)
     except ValueError:
         raise BadInput(
-            f"{clean[:40]!r} is no time", hint="write 2026-11-21, 2026-11-21T09:30, or 7d for ago"
+            f"{clean[:40]!r} is no time", hint="write 2026-11-21, 2026-11-21T09:30, or a span: 7d"
         ) from None
     return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
