@@ -17,6 +17,7 @@ from observer.clock import now_ms
 from observer.errors import DaemonUnavailable
 from observer.events import Event, kind_of
 from observer.importers import git
+from observer.interpret.wording import counted
 from observer.paths import home
 
 BATCH = 200
@@ -48,7 +49,7 @@ def git_command(*, path: str, as_json: bool) -> None:
     if as_json:
         emit({"folder": folder, "commits": seen, "stored": stored})
     else:
-        say(f"{stored} commits stored, {seen - stored} were known")
+        say(f"{counted(stored, 'commit')} stored, {seen - stored:,} known already")
 
 
 def _report(event: Event) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from observer.clock import now_ms
 from observer.errors import BadInput, ObserverError
 from observer.events import Layer, Scope
 from observer.front.narrowing import coming_ms
+from observer.interpret.wording import counted
 from observer.paths import home
 from observer.spool import Spool
 
@@ -105,7 +106,7 @@ def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool, as_js
     if as_json:
         emit([{"id": id_, "stored": wait} for id_ in ids])
     else:
-        say(f"{'stored' if wait else 'spooled'} {len(ids)} events")
+        say(f"{'stored' if wait else 'spooled'} {counted(len(ids), 'event')}")
 
 
 def _from_stdin() -> list[Any]:

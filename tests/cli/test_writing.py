@@ -32,6 +32,16 @@ def test_post_spools_json_from_stdin(run: Run, home: Home, payload: object, coun
     assert Spool(home.spool).depth() == count
 
 
+def test_post_counts_one_event_as_one(run: Run, home: Home) -> None:
+    assert run("post", "custom", "name=a").out == "spooled 1 event\n"
+
+
+def test_a_time_to_come_is_not_asked_for_as_one_ago(run: Run, home: Home) -> None:
+    ran = run("remember", "No deploys", "--expires", "soon")
+    assert ran.code == 2
+    assert "or a span: 7d" in ran.err
+
+
 def test_post_adds_where_it_was_called(
     run: Run, home: Home, app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
