@@ -110,7 +110,7 @@ def _red(red: Red, last: Past) -> Line:
     told = [failing.said, listed(named, NAMES_SAID), failing.first_error]
     if failing.since:
         told.append(f"changed since and not run again: {listed(failing.since, NAMES_SAID)}")
-    text = f"{failing.command}: {'; '.join(filter(None, told))}"
+    text = f"{failing.command}: {'; '.join(filter(None, told))}".removesuffix(": ")
     return Line(item=red.item.id, why=why, text=text, at_ms=red.item.updated_ms)
 
 
