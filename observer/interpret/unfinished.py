@@ -11,6 +11,9 @@ from observer.interpret import state
 from observer.interpret.summary import request_of
 from observer.model import Session
 
+_ELSEWHERE = frozenset({"git", "gh", "curl", "wget"})
+"""Programs that talk to others or move code about: that one failed does not judge the code."""
+
 
 class Failing(Value):
     """A command that failed when it ran last; `tests` are the failing names that it told.
@@ -61,7 +64,7 @@ def unfinished(session: Session) -> Unfinished:
             signature=ran.signature,
             tests=ran.failing,
             since=ran.since,
-            is_check=ran.is_check,
+            is_check=ran.is_check and ran.tool not in _ELSEWHERE,
         )
         for head, ran in reversed(known.commands.items())
         if ran.ok is False

@@ -177,6 +177,18 @@ def test_what_another_session_left_red_is_told_until_it_passes_anywhere(shop: Sh
     assert shop.said("red") == []
 
 
+@pytest.mark.parametrize("line", ["curl localhost:1", "git checkout nowhere", "gh pr view 0"])
+def test_what_only_asks_elsewhere_is_not_red_for_the_next_session(shop: Shop, line: str) -> None:
+    shop.tell(Command(command=line, exit_code=1), session="term", client="bash", ago_h=5)
+    shop.tell(Prompt(text="what is this project about?"), session="new", ago_h=2)
+    assert shop.said("red") == []
+
+
+def test_a_red_command_that_said_nothing_is_told_alone(shop: Shop) -> None:
+    shop.tell(Command(command="make nothing", exit_code=2))
+    assert shop.said("red") == ["make nothing"]
+
+
 def test_a_plan_is_told_as_long_as_its_work_is_open(shop: Shop) -> None:
     shop.save("cart.py", session="old", ago_h=5)
     shop.tell(Reply(text="Next steps:\n- round the total\n"), session="old", ago_h=4)
