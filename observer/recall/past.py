@@ -87,7 +87,7 @@ class Pasts:
     def red(self, last: Past) -> Iterator[Red]:
         """Yield what is red: in the session to resume the first of all, elsewhere only checks.
 
-        A command that ran again later is what it was then.
+        A command that ran again later is what it was then, and what a fix mended is not red.
         """
         heard: set[str] = set()
         found: list[Red] = []
@@ -97,7 +97,10 @@ class Pasts:
                 failing = [one for one in failing if one.is_check]
             found += (Red(past, one, self._running(past, one)) for one in failing)
             heard |= state.decode(past.session.state).commands.keys()
-        yield from sorted(found, key=lambda red: red.past is not last)
+        told = self._reader.linked_to([red.item.id for red in found])
+        mended = {link.target for _, link in told if link.kind == "fixes"}
+        unmended = (red for red in found if red.item.id not in mended)
+        yield from sorted(unmended, key=lambda red: red.past is not last)
 
     def dirty(self, last: Past, uncommitted: Uncommitted | None) -> Iterator[Dirty]:
         """Yield files that are not committed, those of the session to resume first."""

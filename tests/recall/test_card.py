@@ -184,6 +184,13 @@ def test_what_only_asks_elsewhere_is_not_red_for_the_next_session(shop: Shop, li
     assert shop.said("red") == []
 
 
+def test_what_a_narrower_run_saw_mended_is_not_red(shop: Shop) -> None:
+    shop.tell(RED, session="old", ago_h=5)
+    shop.save("cart.py", session="new", ago_h=2)
+    shop.tell(replace(GREEN, command="pytest -q tests/test_cart.py"), session="new", ago_h=1)
+    assert shop.said("red") == []
+
+
 def test_a_red_command_that_said_nothing_is_told_alone(shop: Shop) -> None:
     shop.tell(Command(command="make nothing", exit_code=2))
     assert shop.said("red") == ["make nothing"]
