@@ -97,7 +97,9 @@ def _described(outcome: dict[str, Any], *, dry_run: bool) -> str:
     if dry_run:
         return str(outcome["diff"]).rstrip("\n") or f"{outcome['client']}: nothing to change"
     lines = [f"{outcome['client']}: " + ("done" if outcome["changed"] else "nothing to change")]
-    lines += [f"  wrote {path}" for path in outcome["changed"]]
+    lines += [
+        f"  {'wrote' if Path(path).exists() else 'removed'} {path}" for path in outcome["changed"]
+    ]
     lines += [f"  kept the former text in {path}" for path in outcome["backups"]]
     lines += [f"  {note}" for note in outcome["notes"]]
     return "\n".join(lines)
