@@ -110,7 +110,7 @@ def timeline_command(*, anchor: str, before: int, after: int, as_json: bool) -> 
 @click.argument("handles", nargs=-1, required=True, metavar="ID|UUID...")
 @json_option
 def show_command(*, handles: tuple[str, ...], as_json: bool) -> None:
-    """Show items in full, by id, by uuid, or by the first characters of one."""
+    """Show items in full, by id, by uuid, or by the first 8 or more characters of one."""
     with open_memory() as memory:
         ids = [memory.resolve(handle) for handle in handles]
         _print(_ask(memory, "get_observations", {"ids": ids}), as_json=as_json)
