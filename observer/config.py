@@ -183,7 +183,8 @@ def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
     """Read the settings in force.
 
     Raises:
-        ConfigInvalid: the file is not TOML, or a key or value is not one of ours; names it.
+        ConfigInvalid: the file is not TOML, or a key or value of it or of the environment is not
+            one of ours; names which.
     """
     try:
         values: dict[str, Any] = tomllib.loads(home.config.read_text(encoding="utf-8"))
@@ -193,8 +194,9 @@ def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
         raise ConfigInvalid(
             f"{home.config} is not valid TOML: {error}", hint="correct or remove that line"
         ) from error
-    values |= _from_environment(environ)
-    return check(values, source=str(home.config))
+    given = _from_environment(environ)
+    check(given, source="the environment")
+    return check(values | given, source=str(home.config))
 
 
 def owner(settings: Settings) -> str:

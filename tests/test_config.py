@@ -56,9 +56,13 @@ def test_a_file_that_is_not_utf8_is_refused(home: Home) -> None:
         load(home, {})
 
 
-def test_an_unknown_variable_is_refused(home: Home) -> None:
-    with pytest.raises(ConfigInvalid, match="htp_port"):
-        load(home, {"OBSERVER_HTP_PORT": "1"})
+@pytest.mark.parametrize(("variable", "text"), [("HTP_PORT", "1"), ("HTTP_PORT", "x")])
+def test_a_variable_that_is_refused_is_told_from_the_file(
+    home: Home, variable: str, text: str
+) -> None:
+    with pytest.raises(ConfigInvalid, match=variable.lower()) as refused:
+        load(home, {f"OBSERVER_{variable}": text})
+    assert "in the environment" in refused.value.message
 
 
 def test_every_setting_has_a_default_and_help() -> None:
