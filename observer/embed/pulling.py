@@ -52,11 +52,18 @@ def _check(name: str, base_url: str, sha256: str) -> None:
         raise BadInput(f"{name!r} is no name of a model", hint="use a-z, 0-9, dot, dash")
     if name in catalogue.BUILT_IN_NAMES:
         raise BadInput(f"{name!r} is built in", hint="choose another name")
-    address = urllib.parse.urlsplit(base_url)
-    if address.scheme not in {"http", "https"} or not address.hostname:
+    if not _is_web_address(base_url):
         raise BadInput(f"{base_url!r} is no http or https address", hint="set model_url")
     if not _DIGEST.fullmatch(sha256):
         raise BadInput(f"{sha256!r} is no SHA-256", hint="sha256sum model.toml")
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        address = urllib.parse.urlsplit(url)
+    except ValueError:  # a bracket that is not closed, or what is in it is no IPv6 address
+        return False
+    return address.scheme in {"http", "https"} and bool(address.hostname)
 
 
 def _fetch(address: str, fresh: Path, *, sha256: str) -> None:

@@ -113,6 +113,7 @@ def test_what_cannot_be_had_is_told(served: str, tmp_path: Path, base: str) -> N
         pytest.param("deep", "http://host", "0" * 64, "built in", id="built-in"),
         pytest.param("mine", "file:///etc", "0" * 64, "no http or https address", id="file"),
         pytest.param("mine", "http://", "0" * 64, "no http or https address", id="no-host"),
+        pytest.param("mine", "http://[::1", "0" * 64, "no http or https address", id="bracket"),
         pytest.param("mine", "http://host", "abc", "no SHA-256", id="digest"),
     ],
 )
