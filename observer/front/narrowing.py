@@ -32,7 +32,7 @@ def narrow(  # noqa: PLR0913 - one of each, all optional
     return Narrow(
         types=tuple(name.strip() for name in type.split(",") if name.strip()),
         category=category,
-        files=tuple(path for path in files if path.strip("/ ")),
+        files=tuple(path for path in files if path.strip("/. ")),
         session=session,
         branch=branch,
         since_ms=moment_ms(since, now_ms=now_ms),

@@ -9,6 +9,7 @@ from observer.errors import Ambiguous, NotFound
 from observer.events import Layer, Scope, Value
 from observer.filters import Filters
 from observer.interpret.notes import tags_of
+from observer.interpret.wording import relative
 from observer.model import ItemKind, Project
 from observer.paths import is_inside
 from observer.store.interface import Reader
@@ -37,17 +38,21 @@ class Narrow(Value):
 
 
 def filters_of(reader: Reader, narrow: Narrow, *, project: str | None, owner: str) -> Filters:
-    """Return what items must be, with the names of project and session looked up.
+    """Return what items must be, with the names of project, files and session looked up.
+
+    Whole paths of files in one project ask for that project where none is named.
 
     Raises:
         NotFound, Ambiguous: the project, or the session.
     """
+    projects = reader.projects() if project or narrow.files else []
+    files, home = located(projects, narrow.files)
     return Filters(
-        project_id=named(reader.projects(), project).id if project else None,
+        project_id=named(projects, project).id if project else home,
         kinds=narrow.kinds,
         types=narrow.types,
         category=narrow.category,
-        files=narrow.files,
+        files=files,
         session_id=session_id(reader, narrow.session),
         branch=narrow.branch,
         since_ms=narrow.since_ms,
@@ -59,15 +64,35 @@ def filters_of(reader: Reader, narrow: Narrow, *, project: str | None, owner: st
     )
 
 
+def located(
+    projects: Sequence[Project], files: Sequence[str]
+) -> tuple[tuple[str, ...], int | None]:
+    """Return files as items name them, and the one project in whose roots all of them lie, if any.
+
+    A root itself restricts to nothing but its project.
+    """
+    places = [_innermost(projects, file.rstrip(os.sep)) for file in files]
+    names = [
+        relative(f"{file.rstrip(os.sep)}/", root).rstrip("/")
+        for file, (root, _) in zip(files, places, strict=True)
+    ]
+    homes = {project.id if project else None for _, project in places}
+    return tuple(names) if all(names) else (), homes.pop() if len(homes) == 1 else None
+
+
 def around(projects: Sequence[Project], folder: str) -> Project | None:
     """Return the project whose root holds a folder; of nested ones the innermost."""
+    return _innermost(projects, folder)[1]
+
+
+def _innermost(projects: Sequence[Project], path: str) -> tuple[str, Project | None]:
     inside = [
-        (len(root), project)
+        (root, project)
         for project in projects
         for root in project.roots
-        if is_inside(folder, root)
+        if is_inside(path, root)
     ]
-    return max(inside, key=lambda pair: pair[0])[1] if inside else None
+    return max(inside, key=lambda pair: len(pair[0]), default=("", None))
 
 
 def named(projects: Sequence[Project], handle: str) -> Project:

@@ -4,7 +4,7 @@ import pytest
 
 from observer.errors import Ambiguous, NotFound
 from observer.model import Project, Session
-from observer.recall.handles import named, session_id
+from observer.recall.handles import located, named, session_id
 from observer.store.sqlite import SqliteStore
 
 SHOP = Project(
@@ -48,6 +48,25 @@ def test_of_two_with_one_name_the_exact_handles_are_told() -> None:
 def test_what_means_none_is_refused(handle: str) -> None:
     with pytest.raises(NotFound, match="no project"):
         named(ALL, handle)
+
+
+@pytest.mark.parametrize(
+    ("files", "names", "home"),
+    [
+        pytest.param(["/home/ana/shop/src/cart.py"], ("src/cart.py",), 2, id="whole-path"),
+        pytest.param(["/home/ana/shop/api/main.py"], ("main.py",), 3, id="nested-project"),
+        pytest.param(["./src/cart.py", "lib//a/"], ("src/cart.py", "lib/a"), None, id="untidy"),
+        pytest.param(["/etc/hosts"], ("/etc/hosts",), None, id="in-no-project"),
+        pytest.param(["/home/ana/shop/a", "/srv/other/b"], ("a", "b"), None, id="of-two"),
+        pytest.param(["/home/ana/shop/a", "b"], ("a", "b"), None, id="whole-and-end"),
+        pytest.param(["/home/ana/shop/", "/home/ana/shop/a"], (), 2, id="root"),
+        pytest.param([], (), None, id="none"),
+    ],
+)
+def test_files_are_named_as_items_name_them(
+    files: list[str], names: tuple[str, ...], home: int | None
+) -> None:
+    assert located(ALL, files) == (names, home)
 
 
 @pytest.fixture
