@@ -1,8 +1,8 @@
 """Named arrays in one file, mapped into memory; what is torn is told from what is whole.
 
 Layout: a line that names the format, the length and the checksum of the header, the header (JSON:
-facts, and of each array its name, type, shape and place), the arrays at multiples of 64 bytes, and
-the first line's mark again at the end, so that a file that was cut is seen to be.
+facts, and of each array its name, type, shape, place and checksum), the arrays at multiples of 64
+bytes, and the first line's mark again at the end, so that a file that was cut is seen to be.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class _Slot(Value):
     dtype: str
     shape: tuple[int, ...]
     offset: int
+    checksum: int
 
 
 class _Header(Value):
@@ -86,7 +87,7 @@ def load(path: Path) -> Saved:
     """Map a file.
 
     Raises:
-        Torn: it is missing, cut, or of another format.
+        Torn: it is missing, cut, damaged, or of another format.
     """
     try:
         header, begin = _header(path)
@@ -94,6 +95,7 @@ def load(path: Path) -> Saved:
         if mapped.size != begin + header.size_bytes + len(MARK) or _tail(mapped) != MARK:
             raise Torn(f"{path.name} was cut")
         arrays = {slot.name: _view(mapped, slot, begin) for slot in header.slots}
+        release(mapped)  # all was read, little will be asked
         return Saved(bytes(header.facts), arrays)
     except (OSError, ValueError, TypeError, struct.error, msgspec.MsgspecError) as error:
         raise Torn(f"{path.name}: {error}") from error
@@ -128,7 +130,8 @@ def _header(path: Path) -> tuple[_Header, int]:
 def _slots(arrays: Arrays) -> tuple[tuple[_Slot, ...], int]:
     slots, end = [], 0
     for name, array in arrays.items():
-        slots.append(_Slot(name=name, dtype=array.dtype.str, shape=array.shape, offset=end))
+        kind, checksum = array.dtype.str, _checksum(array)
+        slots.append(_Slot(name=name, dtype=kind, shape=array.shape, offset=end, checksum=checksum))
         end = _aligned(end + array.nbytes)
     return tuple(slots), end
 
@@ -137,7 +140,14 @@ def _view(mapped: NDArray[np.uint8], slot: _Slot, begin: int) -> NDArray[Any]:
     dtype = np.dtype(slot.dtype)
     size = dtype.itemsize * int(np.prod(slot.shape, dtype=np.int64))
     start = begin + slot.offset
-    return mapped[start : start + size].view(np.ndarray).view(dtype).reshape(slot.shape)
+    array = mapped[start : start + size].view(np.ndarray).view(dtype).reshape(slot.shape)
+    if _checksum(array) != slot.checksum:
+        raise Torn(f"{slot.name} is damaged")
+    return array
+
+
+def _checksum(array: NDArray[Any]) -> int:
+    return zlib.crc32(np.ascontiguousarray(array).data)
 
 
 def _tail(mapped: NDArray[np.uint8]) -> bytes:

@@ -78,6 +78,16 @@ def test_a_header_with_one_wrong_byte_is_torn(tmp_path: Path, whole: bytes) -> N
             load(tmp_path / "a")
 
 
+def test_an_array_with_one_wrong_byte_is_torn(tmp_path: Path, whole: bytes) -> None:
+    begin = whole.index(np.arange(20, dtype=np.int64).tobytes())
+    for place in range(begin, begin + 160):
+        changed = bytearray(whole)
+        changed[place] ^= 1
+        (tmp_path / "a").write_bytes(changed)
+        with pytest.raises(Torn, match="x is damaged"):
+            load(tmp_path / "a")
+
+
 @pytest.mark.parametrize("content", [b"", b"something else", MARK, MARK + b"\xff" * 8, b"\0" * 999])
 def test_a_foreign_file_is_torn(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a").write_bytes(content)
