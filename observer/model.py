@@ -6,6 +6,7 @@ All values are frozen. Times are integer UTC milliseconds (`*_ms`).
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -251,6 +252,20 @@ class Item(Value):
     stale_ms: int | None = None
     deleted_ms: int | None = None
     standing: tuple[Standing, ...] = ()
+
+
+UNSPACED = (
+    r"\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uac00-\ud7a3\uf900-\ufaff"
+)
+"""Letters (kana, Han, Hangul) that are words by themselves: blanks do not part what they say."""
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+
+
+def spaced(text: str) -> str:
+    """Return a text in which each letter of `UNSPACED` stands alone."""
+    return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
 
 
 def columns_of(item: Item) -> tuple[str, ...]:

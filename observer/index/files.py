@@ -20,7 +20,7 @@ from observer.index.making import facts_of, loaded
 from observer.index.segment import Segment
 from observer.paths import make_private
 
-FORMAT = 1
+FORMAT = 2
 """Raised when what a segment holds, or how text becomes numbers, changes."""
 
 TRIES = 3

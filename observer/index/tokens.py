@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable
 from itertools import chain
 
-from observer.model import Item, columns_of
+from observer.model import UNSPACED, Item, columns_of
 
 Stem = Callable[[str], tuple[str, ...]]
 """Returns the terms under which a word is kept: folded and stemmed."""
@@ -29,8 +29,10 @@ MOST_KNOWN = 200_000
 WORD_CHARS = 200
 """What is longer is data, not a word."""
 
-WORD = re.compile(r"[^\W_]+(?:[\u0300-\u036f]+[^\W_]*)*")
-"""A run of letters and digits, and of the accents that stand behind them in decomposed text."""
+_LETTER = rf"[^\W_{UNSPACED}]"
+WORD = re.compile(rf"[{UNSPACED}]|{_LETTER}+(?:[\u0300-\u036f]+{_LETTER}*)*")
+"""A run of letters and digits, and of the accents that stand behind them in decomposed text; or
+one letter of a script without blanks."""
 _COLUMN_END = "\0"
 _WORD_OR_END = re.compile(rf"{WORD.pattern}|{_COLUMN_END}")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

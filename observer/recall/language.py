@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from observer.errors import BadInput
 from observer.events import Value
+from observer.model import spaced
 from observer.store.interface import COLUMNS
 
 MAX_TERMS = 64
@@ -67,7 +68,7 @@ class Expression(Value):
 
 def quoted(text: str) -> str:
     """Return a text as an FTS5 string: its words, in this order, side by side."""
-    return '"' + text.replace('"', '""') + '"'
+    return '"' + spaced(text).replace('"', '""') + '"'
 
 
 def tokens(text: str) -> list[Token]:

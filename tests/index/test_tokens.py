@@ -61,6 +61,7 @@ def test_codes_are_those_of_the_engines_stems(codes: Codes, an_item: Make, text:
         pytest.param("x" * WORD_CHARS, ["x" * WORD_CHARS], id="long"),
         pytest.param("y " + "x" * (WORD_CHARS + 1), ["y"], id="too-long"),
         pytest.param("🙂 -- !", [], id="no-words"),
+        pytest.param("v2登录は セ・ン", ["v2", "登", "录", "は", "セ", "ン"], id="without-blanks"),
     ],
 )
 def test_text_becomes_codes(codes: Codes, an_item: Make, text: str, stems: list[str]) -> None:

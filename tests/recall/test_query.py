@@ -87,6 +87,7 @@ def test_prose_becomes_its_telling_words(text: str, words: tuple[str, ...]) -> N
         pytest.param('fix "JWT token" now', ("JWT token",), id="phrase"),
         pytest.param('the "it is" thing', (), id="stop-words-only"),
         pytest.param("plain words", (), id="plain"),
+        pytest.param("登录 错误", ("登 录", "错 误"), id="without-blanks"),
     ],
 )
 def test_exact_sequences_are_kept(text: str, shapes: tuple[str, ...]) -> None:

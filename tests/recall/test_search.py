@@ -63,6 +63,14 @@ def test_the_language_finds_what_it_says(filled: Filled, text: str, expected: se
 
 
 @pytest.mark.parametrize(
+    "text", ["登录", "登录过期", '"登录"', "title:登录", "登录 NOT 密码", "登* AND 会话"]
+)
+def test_what_is_written_without_blanks_is_found_by_its_words(filled: Filled, text: str) -> None:
+    sources = filled("登山记录的错误", "修复用户登录时会话过期的错误", "用户密码")
+    assert titles(run(sources, text))[0] == "修复用户登录时会话过期的错误"
+
+
+@pytest.mark.parametrize(
     "text", ["query promise", "queryPromise", "query_promise", "auth.ts", "src/auth.ts"]
 )
 def test_an_identifier_or_file_name_beats_its_scattered_words(filled: Filled, text: str) -> None:

@@ -5,6 +5,10 @@ import pytest
 from observer.store.sqlite.rows import code_aware
 
 
+def test_letters_of_scripts_without_blanks_stand_alone() -> None:
+    assert code_aware("a登录b ロ").split() == ["a", "登", "录", "b", "ロ"]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -19,6 +19,7 @@ from observer.model import (
     Session,
     SummaryFields,
     columns_of,
+    spaced,
 )
 
 Row = tuple[Any, ...]
@@ -191,8 +192,10 @@ def index_row(item: Item) -> Row:
 def code_aware(text: str) -> str:
     """Return the text, followed by the words inside its camelCase names.
 
-    The tokenizer parts words at `_`, `/`, `.` and `-` by itself, but not at a hump.
+    The tokenizer parts words at `_`, `/`, `.` and `-` by itself, but not at a hump, nor where a
+    script has no blanks.
     """
+    text = spaced(text)
     if not _HUMP.search(text):
         return text
     parts = map(_parted, dict.fromkeys(_HUMPED.findall(text)))
