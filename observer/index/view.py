@@ -226,7 +226,9 @@ class View:
         return np.sort(places[np.argpartition(apart, limit - 1)[:limit]])
 
     def _rescored(self, places: Places, query: Vector, limit: int) -> Best:
-        return _best(places, self.cosines(places, query), limit)
+        scores = self.cosines(places, query)
+        is_near = scores > 0
+        return _best(places[is_near], scores[is_near], limit)
 
     def _of(
         self, places: Places, column: Callable[[Segment], NDArray[np.int64]]

@@ -254,6 +254,15 @@ def test_meaning_finds_what_no_word_does(filled: Filled) -> None:
     assert (found.degraded, best.terms) == ("", ())
 
 
+@pytest.mark.parametrize("factor", [pytest.param(0, id="nothing"), pytest.param(-1, id="opposite")])
+def test_what_is_not_near_is_not_found(filled: Filled, factor: int) -> None:
+    """Where a model knows none of the words, all is as far as all else."""
+    sources = filled("apple", meanings=True)
+    meaning = sources.encode("apple")
+    assert meaning is not None
+    assert titles(run(sources._replace(encode=lambda _: factor * meaning), "zebra")) == []
+
+
 def test_how_much_has_no_meaning_yet_is_said(
     store: SqliteStore, filled: Filled, an_item: Make
 ) -> None:
