@@ -24,9 +24,15 @@ _SPARE = 2
 _TIE = 2
 """Digits of a score that count; hits that differ by less are ordered by their use, then by age."""
 
+MERELY_NEAR = "nothing holds any of these words; what was found is merely near in meaning"
+
 
 class Found(Value):
-    """Hits, best first. `notice` tells how the query was read, `degraded` why less was found."""
+    """Hits, best first.
+
+    `notice` tells how the query was read, or that none of its words was found; `degraded` why less
+    was found.
+    """
 
     hits: tuple[Hit, ...] = ()
     notice: str = ""
@@ -60,7 +66,11 @@ def search(
     looking.fetch([item for ids in lists for item in ids[:step]])
     hits = (hit for ids in lists for hit in _best(looking, ids, limit))
     ordered = sorted(outranked(hits), key=_order)
-    return Found(hits=tuple(ordered), notice=wanted.notice, degraded=found.degraded)
+    is_merely_near = bool(ordered) and not any(hit.signals.terms for hit in ordered)
+    notices = (wanted.notice, MERELY_NEAR if is_merely_near else "")
+    return Found(
+        hits=tuple(ordered), notice="; ".join(filter(None, notices)), degraded=found.degraded
+    )
 
 
 class _Looking:

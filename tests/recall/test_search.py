@@ -12,7 +12,7 @@ from observer.filters import Filters
 from observer.model import Item, Project, Standing, Use
 from observer.recall import candidates
 from observer.recall.candidates import LEGS, Leg, Sources
-from observer.recall.search import Found, search
+from observer.recall.search import MERELY_NEAR, Found, search
 from observer.store.sqlite import SqliteStore
 from observer.store.truth import ANYWHERE
 
@@ -252,6 +252,8 @@ def test_meaning_finds_what_no_word_does(filled: Filled) -> None:
         None,
     )
     assert (found.degraded, best.terms) == ("", ())
+    assert found.notice == MERELY_NEAR
+    assert run(sources, "avocado cherry").notice == ""
 
 
 @pytest.mark.parametrize("factor", [pytest.param(0, id="nothing"), pytest.param(-1, id="opposite")])
