@@ -64,7 +64,8 @@ class Reader(TruthReads, Protocol):
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
         """Return the ids of items for which an FTS5 expression holds, highest first.
 
-        `filters.files` do not restrict here.
+        `filters.files` are compared with the names that items have, not with later ones: those
+        are told by `moved_to`. So everywhere in the store.
 
         Raises:
             BadInput: the expression is not legal FTS5.
@@ -148,7 +149,7 @@ class Reader(TruthReads, Protocol):
         """Return the items that link to a title, newest first."""
 
     def ids(self, filters: Filters, *, limit: int) -> list[int]:
-        """Return the ids of items, newest first; `filters.files` do not restrict here."""
+        """Return the ids of items, newest first."""
 
     def counts(self, grouping: Grouping, filters: Filters) -> Mapping[str, int]:
         """Count items by a column, the commonest first; those that have nothing there are none."""
@@ -157,7 +158,7 @@ class Reader(TruthReads, Protocol):
         """Return the number of the last change of any note, deletions included; 0 without any."""
 
     def sketches(self, filters: Filters) -> Iterator[Sketch]:
-        """Yield all notes that fit, by id; of filters those of places and files do not restrict."""
+        """Yield all notes that fit, by id; of filters those of places do not restrict."""
 
     def triages(self, owner: str) -> Mapping[int, Triage]:
         """Return what somebody made of signals, by their ids, the newest first."""

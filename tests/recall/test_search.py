@@ -226,6 +226,19 @@ def test_only_what_touched_a_file_is_found(
     assert {hit.item.id for hit in run(sources, "login", files=files).hits} == ids
 
 
+@pytest.mark.parametrize("folder", ["index", 'a "b"', "a\\b", "日本"])
+def test_what_touched_a_file_is_not_lost_among_what_only_sounds_like_it(
+    filled: Filled, an_item: Make, folder: str
+) -> None:
+    likely = [
+        an_item(seq, title="login", narrative=f"{seq}", files_read=(f"{folder}.ts", "c"))
+        for seq in range(1, 2 * candidates.BY_WORDS)
+    ]
+    meant = an_item(999, title="the login that is meant", files_modified=("x", f"{folder}/a.ts"))
+    found = run(filled(*likely, meant), "login", files=(folder,))
+    assert titles(found) == [meant.title]
+
+
 def test_words_without_letters_of_the_index_do_no_harm(filled: Filled) -> None:
     """Python takes for letters what the engine's older Unicode does not know."""
     young = "\u19b0\u19b1 \u19b2"

@@ -235,9 +235,31 @@ def test_the_highest_matches_come_first_and_fill_the_limit(store: Store) -> None
         assert reader.match("alpha", Filters(), limit=2) == [12, 8]
 
 
-def test_files_do_not_restrict_a_match(store: Store) -> None:
-    put(store, an_item(title="alpha"))
-    assert found(store, "alpha", files=("src/a.ts",)) == [4]
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "src/a.ts",
+        "a.ts",
+        "src",
+        "/src/",
+        'b "c"',
+        "d\\e",
+        "é",
+        "f",
+        "/etc/f",
+        "a",
+        "ts",
+        "src/a",
+    ],
+)
+def test_files_restrict_as_filters_do(store: Store, wanted: str) -> None:
+    item = an_item(
+        title="alpha", files_modified=("src/a.ts", 'b "c"/x'), files_read=("d\\e", "é", "/etc/f/")
+    )
+    put(store, item)
+    filters = Filters(files=("nowhere", wanted))
+    with store.read() as reader:
+        assert bool(reader.match("alpha", filters, limit=9)) == filters.admits(item)
 
 
 def test_terms_are_found_by_how_they_begin(store: Store) -> None:

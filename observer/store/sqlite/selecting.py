@@ -8,7 +8,7 @@ from typing import Any, get_args
 from observer.events import Layer
 from observer.filters import Filters
 from observer.model import Item
-from observer.store.sqlite.rows import ITEM_COLUMNS, Row, to_item
+from observer.store.sqlite.rows import ITEM_COLUMNS, Row, json_text, to_item
 from observer.store.sqlite.standing import AMONG, Standings, among
 from observer.store.truth import StandingsById
 
@@ -65,6 +65,8 @@ class Selecting(Standings):
 
 
 VISIBLE = "(item.scope <> 'personal' OR item.owner = ?)"
+_TOUCHED = """instr(replace(item.files_modified || item.files_read, '"', '/'), ?)"""
+"""As `filters.touches`, in lists as they are written: quotes end a path, slashes its parts."""
 _OWN = "(item.owner = ? AND item.owner <> '')"
 """Of personal items alone; said so that the index of owners serves."""
 
@@ -105,7 +107,16 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
         if value is not None:
             parts.append(condition)
             values.append(value)
+    if filters.files:
+        parts.append(f"({' OR '.join([_TOUCHED] * len(filters.files))})")
+        values.extend(map(_inside, filters.files))
     return " AND ".join(parts), values
+
+
+def _inside(wanted: str) -> str:
+    """Return how the lists of files that `_TOUCHED` looks at hold what touches `wanted`."""
+    written = json_text(wanted.strip("/"))[1:-1]
+    return "/{}/".format(written.replace('"', "/"))
 
 
 def _of_notes(filters: Filters) -> Iterator[tuple[str, object]]:
