@@ -86,13 +86,20 @@ def item(
         session_id=recorded.session_id,
         author=event.author,
         branch=one_line(recorded.branch, 250),
-        commit=one_line(recorded.commit, 64),
+        commit=one_line(_commit_of(recorded), 64),
         content_hash=content_hash(told.type, told.title, told.narrative, *told.facts),
         discovery_tokens=-(-(told.chars if chars < 0 else chars) // 4),
         folded=times,
         created_ms=first.at_ms,
         updated_ms=max(event.at_ms, first.at_ms),
     )
+
+
+def _commit_of(recorded: Recorded) -> str:
+    """Return the commit that an event is about, else the one that was checked out."""
+    # What was checked out when the event was read may be a later one, or the newest of a history.
+    body = recorded.event.body
+    return (isinstance(body, Commit) and body.hash) or recorded.commit
 
 
 def content_hash(*parts: str) -> str:

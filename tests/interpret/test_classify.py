@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from observer.events import (
+    Commit,
     FileRead,
     Prompt,
 )
@@ -23,6 +24,10 @@ def test_an_item_carries_where_and_when_it_happened(tell: Tell) -> None:
     assert (item.project_id, item.session_id, item.branch, item.commit) == (7, 1, "main", "c0ffee")
     assert item.created_ms == item.updated_ms > 0
     assert item.discovery_tokens == 2
+
+
+def test_a_commit_is_told_as_itself_not_as_what_was_checked_out(tell: Tell) -> None:
+    assert tell(Commit(hash="5e1f" * 10, subject="Mend")).last.commit == "5e1f" * 10
 
 
 def test_equal_words_have_equal_hashes(tell: Tell) -> None:
