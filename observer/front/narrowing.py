@@ -27,8 +27,12 @@ def narrow(  # noqa: PLR0913 - one of each, all optional
     """Return what a search is restricted to; an empty text does not restrict.
 
     Raises:
-        BadInput: a time that cannot be read.
+        BadInput: a time that cannot be read, or a pattern in place of a file.
     """
+    if pattern := next((path for path in files if "*" in path), ""):
+        raise BadInput(
+            f"{pattern[:80]!r} is a pattern", hint="name files or folders: auth.py, src/"
+        )
     return Narrow(
         types=tuple(name.strip() for name in type.split(",") if name.strip()),
         category=category,

@@ -1,0 +1,45 @@
+"""What people and models write to narrow a search."""
+
+from __future__ import annotations
+
+import pytest
+
+from observer.errors import BadInput
+from observer.front.narrowing import moment_ms, narrow
+
+NOW_MS = 1_800_000_000_000
+NOON_MS = 1_795_435_200_000
+"""2026-11-23, 12:00 UTC."""
+
+
+@pytest.mark.parametrize(
+    ("text", "at_ms"),
+    [
+        pytest.param(" ", None, id="nothing"),
+        pytest.param("2 h", NOW_MS - 7_200_000, id="ago"),
+        pytest.param("1w", NOW_MS - 604_800_000, id="weeks-ago"),
+        pytest.param("2026-11-23T12:00", NOON_MS, id="utc-where-none-is-named"),
+        pytest.param("2026-11-23T12:00:00.000Z", NOON_MS, id="utc"),
+        pytest.param("2026-11-23 17:30+05:30", NOON_MS, id="another-zone"),
+        pytest.param("2026-11-23", NOON_MS - 43_200_000, id="day"),
+    ],
+)
+def test_a_time_is_read_as_written(text: str, at_ms: int | None) -> None:
+    assert moment_ms(text, now_ms=NOW_MS) == at_ms
+
+
+@pytest.mark.parametrize("text", ["soon", "2026-13-01", "1y", "-1d"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="is no time"):
+        narrow(since=text, now_ms=NOW_MS)
+
+
+def test_what_stands_for_everything_does_not_restrict() -> None:
+    wanted = narrow(files=("/", ".", "./", " ", ".env", "src/"), type=" fix,, ", now_ms=NOW_MS)
+    assert (wanted.files, wanted.types) == ((".env", "src/"), ("fix",))
+
+
+def test_a_pattern_is_refused_rather_than_nothing_found() -> None:
+    assert narrow(files=["pages/[id].tsx"], now_ms=NOW_MS).files == ("pages/[id].tsx",)
+    with pytest.raises(BadInput, match=r"'src/\*\.py' is a pattern"):
+        narrow(files=["a.py", "src/*.py"], now_ms=NOW_MS)
