@@ -42,7 +42,7 @@ def list_command(*, as_json: bool) -> None:
     used = config.load(here).model
     models = catalogue.known(here.models)
     if used not in {info.name for info in models}:
-        models.append(catalogue.find(used, here.models))
+        models.append(catalogue.chosen(used, here.models))
     rows = [_row(info, used) for info in models]
     if as_json:
         emit(rows)

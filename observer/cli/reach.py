@@ -13,7 +13,7 @@ from pathlib import Path
 from observer import client, config
 from observer.cli.output import note
 from observer.clock import now_ms
-from observer.embed.catalogue import find
+from observer.embed.catalogue import chosen
 from observer.embed.late import LateModel
 from observer.memory import Memory
 from observer.memory.opening import index_for
@@ -36,7 +36,7 @@ def open_memory() -> Iterator[Memory]:
     store = SqliteStore(here.database, read_only=True)
     _mention_waiting(here)
     try:
-        model = LateModel(find(settings.model, here.models))
+        model = LateModel(chosen(settings.model, here.models))
         memory = Memory(
             store,
             owner=config.owner(settings),

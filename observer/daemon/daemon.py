@@ -43,7 +43,7 @@ from observer.daemon.truth import Truth
 from observer.daemon.wake import watch
 from observer.daemon.watching import Watching
 from observer.daemon.writer import WriterThread
-from observer.embed.catalogue import find
+from observer.embed.catalogue import chosen
 from observer.embed.late import LateModel
 from observer.errors import StoreUnavailable
 from observer.events import Event
@@ -113,7 +113,7 @@ class Daemon:
         self._health = Health()
         self._store = LateStore(self._open_store)
         self._spool = Spool(home.spool)
-        model = LateModel(find(settings.model, home.models))
+        model = LateModel(chosen(settings.model, home.models))
         self._index = index_for(home.index, model, is_owner=True)
         pipeline = self._pipeline(model)
         self._tenure = Tenure(home)

@@ -69,6 +69,14 @@ def find(name: str, folder: Path) -> ModelInfo:
     raise NotFound(f"no model {name!r}", hint=f"one of: {names}; or: observer model pull")
 
 
+def chosen(name: str, folder: Path) -> ModelInfo:
+    """Return the model that the settings name; that it is not there is its problem, no error."""
+    try:
+        return find(name, folder)
+    except NotFound as error:
+        return ModelInfo(name=name, id="", dimensions=0, folder=folder, problem=error.message)
+
+
 def load(info: ModelInfo) -> Model:
     """Load a model; about 0.1 s. Its files are checked against the digests of its card.
 

@@ -63,6 +63,12 @@ def test_a_path_without_a_model_is_not_found(tmp_path: Path) -> None:
         catalogue.find(str(tmp_path), NONE)
 
 
+@pytest.mark.parametrize("name", ["gone", "gone/away"])
+def test_a_chosen_model_that_is_gone_is_one_with_a_problem(name: str) -> None:
+    assert catalogue.chosen(name, NONE).problem.startswith("no model")
+    assert not catalogue.chosen("instant", NONE).problem
+
+
 def test_folders_that_are_no_models_are_passed_over(copied: Folder) -> None:
     folder = copied("mine").parent
     (folder / "notes").mkdir()
