@@ -71,10 +71,10 @@ def located(
 
     A root itself restricts to nothing but its project.
     """
-    places = [_innermost(projects, file.rstrip(os.sep)) for file in files]
+    bare = [file.rstrip("/") for file in files]
+    places = [_innermost(projects, file) for file in bare]
     names = [
-        relative(f"{file.rstrip(os.sep)}/", root).rstrip("/")
-        for file, (root, _) in zip(files, places, strict=True)
+        relative(f"{file}/", root).rstrip("/") for file, (root, _) in zip(bare, places, strict=True)
     ]
     homes = {project.id if project else None for _, project in places}
     return tuple(names) if all(names) else (), homes.pop() if len(homes) == 1 else None
@@ -87,10 +87,7 @@ def around(projects: Sequence[Project], folder: str) -> Project | None:
 
 def _innermost(projects: Sequence[Project], path: str) -> tuple[str, Project | None]:
     inside = [
-        (root, project)
-        for project in projects
-        for root in project.roots
-        if is_inside(path, root)
+        (root, project) for project in projects for root in project.roots if is_inside(path, root)
     ]
     return max(inside, key=lambda pair: len(pair[0]), default=("", None))
 
