@@ -13,7 +13,7 @@ import string
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from observer.capture import environment
+from observer.capture import environment, extent
 from observer.capture.secrets import MARKER, Span, is_placeholder, is_random
 
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
@@ -77,18 +77,6 @@ _HEAD = re.compile(
     """,
     re.VERBOSE,
 )
-_QUOTED = {
-    quote: re.compile(rf"(?:[^{quote}\\\r\n]|\\.)*+", re.DOTALL) for quote in ('"', "'", "`")
-}
-_ESCAPED = {
-    quote: re.compile(rf"[^{quote}\\\r\n]*+(?:\\++(?!{quote})[^{quote}\\\r\n]*+)*+")
-    for quote in ('"', "'", "`")
-}
-_BARE_LIMIT = 256
-_BARE = re.compile(r"[^\s\"'`,;&|<>\\]{1,256}")
-_BARE_WITH_COMMAS = re.compile(r"[^\s\"'`;&|<>\\]{1,256}")
-_MORE = re.compile(r"[^\s\"'`;&|<>\\]*")
-_LINE_END = re.compile(r"[ \t]{0,8}(?:[\r\n#]|\Z)")
 
 
 class _Key(NamedTuple):
@@ -114,9 +102,14 @@ class _Key(NamedTuple):
         return bool(self.head["quote"] or self.head["element"])
 
     @property
+    def begins_line(self) -> bool:
+        """Whether it begins a line, as in files of settings and in their diffs."""
+        return extent.begins_line(self.before)
+
+    @property
     def is_entry(self) -> bool:
         """Whether it begins a line, as in YAML."""
-        return ": " in (self.head["assign"] or "") and _begins_line(self.before)
+        return ": " in (self.head["assign"] or "") and self.begins_line
 
     @property
     def is_weak(self) -> bool:
@@ -168,12 +161,16 @@ def _value_span(text: str, found: re.Match[str], word: _Word) -> Span | None:
     if head["listed"] and (not key.is_option or text.startswith("-", start)):
         return None
     value = MARKER.sub("", text[start:end])
-    if not (_is_secret(key, value) or (_is_entry(key, value) and _LINE_END.match(text, end))):
+    whole = end
+    if not key.is_quoted:
+        whole = extent.whole_end(text, start, end=end, has_line=key.begins_line)
+    if not (
+        _is_secret(key, value)
+        or (_is_entry(key, value) and extent.ends_line(text, end))
+        or (whole > end and _is_drawn(key, value, text[start:whole]))
+    ):
         return None
-    if not key.is_quoted and end - start == _BARE_LIMIT:
-        more = _MORE.match(text, end)
-        end = more.end() if more else end
-    return Span(start, end, _class(key))
+    return Span(start, whole, _class(key))
 
 
 def _is_vain(text: str, found: re.Match[str], *, word: _Word, head: re.Match[str]) -> bool:
@@ -184,12 +181,14 @@ def _is_vain(text: str, found: re.Match[str], *, word: _Word, head: re.Match[str
         return True
     if not quote or text[found.start()].isupper():
         return False
-    return _quote_end(text, start, quote=quote) - start < (4 if word.is_password else 8)
+    return extent.quote_end(text, start, quote=quote) - start < (4 if word.is_password else 8)
 
 
 def _key(text: str, found: re.Match[str], *, word: _Word, head: re.Match[str]) -> _Key:
     around = text[max(0, found.start() - 48) : found.start()]
     before = around.rstrip(_NAME_CHARACTERS)
+    if before.endswith("\\") and around[len(before) :].startswith(("n", "r", "t")):
+        before = around[: len(before) + 1]  # a line's end in JSON, not the name's first letter
     name = around[len(before) :] + text[found.start() : head.end("tail")]
     tail = head["tail"].lower()
     is_variable = _is_set(head, before) and environment.names_secret(name, tail)
@@ -202,29 +201,20 @@ def _is_set(head: re.Match[str], before: str) -> bool:
     return head["assign"] == "=" and head["quote"] != "`"
 
 
-def _begins_line(before: str) -> bool:
-    return not before.rpartition("\n")[2].strip(" \t-")
-
-
 def _bounds(text: str, head: re.Match[str], key: _Key) -> tuple[int, int]:
     """Return where the value starts and ends: inside its quotes, or up to the next delimiter."""
     if head["element"]:
         return head.span("element")
     start = head.end()
     if quote := head["quote"]:
-        return start, _quote_end(text, start, quote=quote)
-    if key.is_variable and key.lead in _QUOTED and environment.opens_item(_unquoted(key.before)):
-        return start, _quote_end(text, start, quote=key.before[len(_unquoted(key.before)) :])
-    bare = (_BARE_WITH_COMMAS if key.is_environment else _BARE).match(text, start)
-    if bare is None:
-        return start, start
-    return start, start + len(bare[0].rstrip(".,:)]}"))
-
-
-def _quote_end(text: str, start: int, *, quote: str) -> int:
-    styles = _ESCAPED if len(quote) > 1 else _QUOTED
-    inside = styles[quote[-1]].match(text, start)
-    return inside.end() if inside else start
+        return start, extent.quote_end(text, start, quote=quote)
+    if (
+        key.is_variable
+        and key.lead in extent.QUOTES
+        and environment.opens_item(_unquoted(key.before))
+    ):
+        return start, extent.quote_end(text, start, quote=key.before[len(_unquoted(key.before)) :])
+    return start, extent.bare_end(text, start, with_commas=key.is_environment)
 
 
 def _unquoted(before: str) -> str:
@@ -254,7 +244,7 @@ _PLAIN = re.compile(r"[A-Za-z_]+[.!?]?|[\d.,_]+")
 
 def _is_secret(key: _Key, value: str) -> bool:
     if key.is_variable and not (key.is_weak and len(value) < 8):
-        closes = key.is_quoted and (key.lead in _QUOTED or _STRING_ENDED.match(value))
+        closes = key.is_quoted and (key.lead in extent.QUOTES or _STRING_ENDED.match(value))
         return not closes and environment.is_given(key.text, value)
     if len(value) < (4 if key.word.is_password else 8) or not _may_be(key, value):
         return False
@@ -291,13 +281,18 @@ def _is_literal(key: _Key, value: str) -> bool:
 
 def _is_bare_secret(key: _Key, value: str) -> bool:
     """Tell whether an unquoted word is a secret rather than a name, a number or prose."""
-    if key.word.is_password and key.lead == "\n" and not key.is_spaced:
+    if key.word.is_password and extent.is_unindented(key.before) and not key.is_spaced:
         return _is_literal(key, value)
     if _PLAIN.fullmatch(value):
         return False
     if key.is_spaced and not key.word.is_password:
         return is_random(value)
     return _is_literal(key, value)
+
+
+def _is_drawn(key: _Key, value: str, whole: str) -> bool:
+    """Tell whether a word that begins with next to nothing is a secret as a whole."""
+    return not is_placeholder(value) and is_random(whole, at_least=6 if key.is_variable else 12)
 
 
 _ENTRY = re.compile(r"[a-z]{8,}|(?=[A-Za-z]*\d)[A-Za-z0-9!@#%^*+=]{8,}")

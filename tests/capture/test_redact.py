@@ -258,6 +258,24 @@ PASSAGES += [
     ("yaml-upper", "api-key", f"  API_KEY: {PLAIN}\n", PLAIN, "API_KEY: "),
     ("docker-config", "token", '{"auth": "YW5hOnR' + '5cGU2d3JpdGVyOTk="}', "5cGU2d3", '"auth": "'),
 ]
+PASSAGES += [
+    ("line-and", "password", f"DB_PASSWORD={PASS}\nDEBUG=1", "&3", "\nDEBUG=1"),
+    ("line-semicolon", "password", "DB_PASSWORD=ab12;cd" + "34", "cd34", "DB_PASSWORD="),
+    ("line-pipe", "password", "export DB_PASSWORD=a1b2|c3" + "d4\n", "c3d4", "\n"),
+    ("line-angle", "password", "DB_PASSWORD=q9<w8>e7" + "r6\n", "e7r6", "DB_PASSWORD="),
+    ("line-quote", "password", "DB_PASSWORD=m1'n2" + "b3v4\n", "b3v4", "DB_PASSWORD="),
+    ("line-backslash", "password", "DB_PASSWORD=zz91\\yy" + "82", "yy82", "DB_PASSWORD="),
+    ("line-comma", "password", "spring.db.password=p4ss,w0" + "rd\nx=1", "w0rd", "\nx=1"),
+    ("line-yaml", "password", "db:\n  password: ab12;cd" + "34 # x", "cd34", " # x"),
+    ("line-then-and", "password", "DB_PASSWORD=abc123" + "4&&make x", "abc1234", "&&make x"),
+    ("line-then-field", "password", "password=ab12" + "cd&user=ana", "ab12cd", "&user=ana"),
+    ("diff-yaml", "token", f"@@\n+  token: {PLAIN}\n+x", PLAIN, "\n+x"),
+    ("diff-properties", "password", f"@@\n+password={PLAIN}\n+x", PLAIN, "\n+x"),
+    ("escaped-env", "password", f'{{"text": "A=1\\nDB_PASSWORD={PLAIN}\\nB"}}', PLAIN, '\\nB"}'),
+    ("escaped-twice", "password", f'"A=1\\\\nDB_PASSWORD={PLAIN}\\\\nB"', PLAIN, '\\\\nB"'),
+    ("escaped-yaml", "token", f'{{"text": "a: 1\\n\\ttoken: {PLAIN}\\nb"}}', PLAIN, '\\nb"}'),
+    ("escaped-properties", "password", f'"x\\npassword={PLAIN}\\ny"', PLAIN, '\\ny"'),
+]
 PASSAGE_CASES = [pytest.param(*rest, id=name) for name, *rest in PASSAGES]
 
 HARMLESS = {
@@ -358,6 +376,8 @@ HARMLESS |= {
     "yaml-number": "  token: 12345678\n  auth: wordyvalue\n  secret: databasesecret\n",
     "yaml-stand-in": "token: changemenow\n",
     "private-marker": "API_KEY=[private]",
+    "line-code": "password: Optional<String>;\ntoken: A|B\nA_TOKEN=<token1>\nB_TOKEN=$A|b9c8d7e6",
+    "escaped-code": '"x\\npassword: string\\ntoken = next(x)\\npassword=getpass(x)"',
     "pass-count": "PASS=12 FAIL=3 PASS=all pass=wordyvalue auth=wordyvalue --auth=wordyvalue",
 }
 
@@ -653,6 +673,8 @@ HOSTILE = {
     "entry-spaces": "\n" + " " * 40 + "token: a",
     "item": '["A_TOKEN=',
     "item-spaces": " " * 40 + '"A_TOKEN=a',
+    "line-separators": "A_TOKEN=abcd&a",
+    "line-pieces": "A_TOKEN=x" + "&a" * 40 + "\n",
     "names": "A_TOKEN_" * 8 + "=a ",
     "dotted": "A_TOKEN=" + "a." * 60,
     "name-value": "token,\n name value value: ",
