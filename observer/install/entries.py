@@ -36,7 +36,10 @@ def edit_json(path: Path, change: Change, *, leftovers: Sequence[object] = ({},)
             names the file.
     """
     before = read(path)
-    text = _text(path, before)
+    told = _text(path, before)
+    # A file whose lines all end as on Windows keeps to it; no JSON string holds such an end.
+    has_crlf = 0 < told.count("\n") == told.count("\r\n")
+    text = told.replace("\r\n", "\n") if has_crlf else told
     try:
         after = change(text)
     except ConfigInvalid as error:
@@ -47,7 +50,8 @@ def edit_json(path: Path, change: Change, *, leftovers: Sequence[object] = ({},)
         return FileEdit(path=path, before=before, after=before)
     is_left_over = jsonc.load(after) in leftovers and not _COMMENT.search(after)
     is_gone = before is not None and is_left_over
-    return FileEdit(path=path, before=before, after=None if is_gone else after.encode())
+    written = after.replace("\n", "\r\n") if has_crlf else after
+    return FileEdit(path=path, before=before, after=None if is_gone else written.encode())
 
 
 def merge(text: str, path: jsonc.Path, wanted: Sequence[object], is_ours: IsOurs) -> str:

@@ -139,6 +139,18 @@ def test_uninstalling_leaves_others_files_to_the_byte(
     assert files() == before
 
 
+@pytest.mark.parametrize("name", ["claude-code", "cursor", "kiro"])
+def test_lines_that_end_as_on_windows_go_on_doing_so(
+    name: str, context: Context, files: Files
+) -> None:
+    given(context, {path: text.replace(b"\n", b"\r\n") for path, text in FOREIGN[name].items()})
+    before = files()
+    make(install(name, context), context)
+    assert [path for path in before if files()[path].replace(b"\r\n", b"").count(b"\n")] == []
+    make(uninstall(name, context), context)
+    assert files() == before
+
+
 @every_target
 def test_uninstalling_removes_the_files_that_we_made(
     name: str, context: Context, files: Files
