@@ -139,10 +139,10 @@ def _back_up(edit: FileEdit, backups: Path, at_ms: int) -> Path:
 
 
 def _write(path: Path, content: bytes | None, mode: int | None) -> None:
-    """Replace a file in one step; a symbolic link stays, and what it points to is replaced."""
+    """Replace a file in one step; a symbolic link stays, and what it points to is changed."""
     target = path.resolve()
     if content is None:
-        path.unlink(missing_ok=True)
+        target.unlink(missing_ok=True)
         return
     mode = mode or mode_of(target) or 0o644
     target.parent.mkdir(parents=True, exist_ok=True)

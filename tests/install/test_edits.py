@@ -52,6 +52,17 @@ def test_a_symbolic_link_stays_one(tmp_path: Path, backups: Path) -> None:
     assert real.read_bytes() == b"new"
 
 
+def test_removing_what_a_link_points_to_leaves_the_link(tmp_path: Path, backups: Path) -> None:
+    real = tmp_path / "dotfiles" / "rc"
+    real.parent.mkdir()
+    real.write_bytes(b"ours\n")
+    link = tmp_path / ".rc"
+    link.symlink_to(real)
+    apply([an_edit(link, None)], backups, at_ms=1)
+    assert link.is_symlink()
+    assert not real.exists()
+
+
 def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path, backups: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "b"
     edits = [an_edit(first, b"x"), an_edit(second, b"x")]
