@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from observer import syntax
+from observer.capture.secrets import MARKER
 from observer.events import Edit, FileWrite, Value
 from observer.interpret.wording import distinct, one_line
 from observer.languages import IDENTIFIER, KEYWORDS, language_of
@@ -165,7 +166,8 @@ def _identifiers(lines: list[str], other: str) -> tuple[str, ...]:
     if not lines:
         return ()
     found: dict[str, None] = {}
-    for name in IDENTIFIER.findall("\n".join(lines)[:_NAMED_CHARS]):
+    text = "\n".join(lines)[:_NAMED_CHARS]
+    for name in IDENTIFIER.findall(MARKER.sub(" ", text)):
         if name not in found and name not in KEYWORDS and name not in other:
             found[name] = None
             if len(found) == NAMES:

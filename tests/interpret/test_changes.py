@@ -84,6 +84,11 @@ def test_identifiers_that_come_and_go_are_named() -> None:
     assert (change.names, change.dropped) == (("quantize",), ("round",))
 
 
+def test_what_redaction_left_behind_is_no_name() -> None:
+    change = difference("", "DB_PASSWORD=[redacted:password]\n# [private] host\n", "")
+    assert change.names == ("DB_PASSWORD", "host")
+
+
 def test_no_more_identifiers_are_named_than_fit() -> None:
     text = " ".join(f"name_{number}" for number in range(50))
     assert len(difference("", text, "python").names) == NAMES

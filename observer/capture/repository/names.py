@@ -6,10 +6,9 @@ value that was added beside a key must not come out as a name.
 
 from __future__ import annotations
 
-import re
-
 from observer.capture.redact import redact_text
 from observer.capture.repository.symbols import DATA
+from observer.capture.secrets import MARKER
 from observer.languages import FLAT, IDENTIFIER, KEYWORDS, language_of
 
 MOST_NAMES = 8
@@ -18,8 +17,6 @@ MOST_BYTES = 6_000
 """Changed text of one file that is looked at, added and removed each."""
 MOST_DIGITS = 3
 """Of a name; what has more is a number, a digest or a date."""
-
-_MARK = re.compile(r"\[redacted:[a-z-]+\]|\[private\]")
 
 
 class Names:
@@ -42,7 +39,7 @@ class Names:
         added, removed = self._text(b"+"), self._text(b"-")
         if not added:
             return ()
-        found = dict.fromkeys(IDENTIFIER.findall(_MARK.sub(" ", redact_text(added))))
+        found = dict.fromkeys(IDENTIFIER.findall(MARKER.sub(" ", redact_text(added))))
         new = (name for name in found if _tells(name) and name not in removed)
         return tuple(name for _, name in zip(range(MOST_NAMES), new, strict=False))
 
