@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 
+from observer.capture.secrets import MARKER
 from observer.interpret.wording import distinct, word_set
 from observer.languages import KEYWORDS, language_of
 
@@ -102,7 +103,7 @@ def of_tools(tools: Iterable[str]) -> tuple[str, ...]:
 def of_text(text: str, at_most: int = AT_MOST) -> tuple[str, ...]:
     """Return the words that a person's text is about: the commonest, then the earliest."""
     counts: dict[str, int] = {}
-    for word in _WORD.findall(text[:2000].lower()):
+    for word in _WORD.findall(MARKER.sub(" ", text[:2000]).lower()):
         if word not in _SILENT and word[0].isalpha():
             name = word.rstrip("-_")
             counts[name] = counts.get(name, 0) + 1

@@ -41,6 +41,10 @@ def test_a_text_gives_its_commonest_words_first() -> None:
     assert concepts.of_text(text, 3) == ("cart", "round", "total")
 
 
+def test_what_redaction_left_behind_is_no_concept() -> None:
+    assert concepts.of_text("rotate [redacted:github-token] and [private]") == ("rotate",)
+
+
 def test_there_are_never_more_than_eight() -> None:
     words = [f"word{letter}" for letter in "abcdefghijkl"]
     assert len(concepts.together(words)) == concepts.AT_MOST
