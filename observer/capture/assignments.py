@@ -63,13 +63,15 @@ _HEAD = re.compile(
     r"""
     (?P<tail>[A-Za-z0-9_-]{0,40}+)
     (?:
-      >(?=(?P<element>[^<>\s]{4,})</)
+      >(?=\s{0,24}(?P<element>[^<>\s]{4,})\s{0,24}</)
     | (?P<close>\\{0,3}["'`]?\]?)
       (?: [ \t]{0,4}:[ \t]{0,4}[A-Za-z_&][\w.\[\]|?&' ]{0,40}=[ \t]{0,4}(?=["'`])
         | (?P<assign>[ \t]{0,8}(?::=|=>|={1,3}|:)[ \t]{0,24})
-        | ,?\s{0,24}["']?value["']?\s{0,4}:\s{0,4}
+          (?:[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,40})?  # YAML's block
+        | ,?\s{0,24}["']?[Vv]alue["']?\s{0,4}:\s{0,4}
+        | (?<=["'])\s{1,24}value=(?=["'])
         | (?P<listed>,\s{0,24})(?=\\{0,3}["'])
-        | (?P<option>[ \t]{1,4})
+        | (?P<option>(?:[ \t]|\\\r?\n){1,12}+)
       )
       (?P<prefix>[bBrRuU@$]{0,2}(?=\\{0,3}["'`]))?
       (?P<quote>\\{0,3}["'`])?
@@ -127,6 +129,11 @@ class _Key(NamedTuple):
         return self.text.startswith("--")
 
     @property
+    def takes_next(self) -> bool:
+        """Whether the next of a list is its value: behind an option, or in `define("X", …)`."""
+        return self.is_option or _DEFINES.search(self.before) is not None
+
+    @property
     def is_environment(self) -> bool:
         """Whether no expression can stand behind it: a shell variable, an option, a URL's query."""
         return not self.is_spaced and (self.text.isupper() or self.is_option or self.lead in "?&")
@@ -158,7 +165,7 @@ def _value_span(text: str, found: re.Match[str], word: _Word) -> Span | None:
     if _CALL.match(text, head.end()) and not (key.is_quoted or key.is_environment):
         return None
     start, end = _bounds(text, head, key)
-    if head["listed"] and (not key.is_option or text.startswith("-", start)):
+    if head["listed"] and (not key.takes_next or text.startswith("-", start)):
         return None
     value = MARKER.sub("", text[start:end])
     whole = end
@@ -229,6 +236,7 @@ _KNOWN_TAIL = re.compile(
     r"(?:[_-]?(?:base64|b64|dev|development|prod|production|staging|stage|test|live|old|new|main))?"
     r"[_-]?\d{0,3}[_-]?",
 )
+_DEFINES = re.compile(r"\b(?:define|setdefault|setenv|getenv|env)\([ \t]{0,4}\\{0,3}[\"']\Z")
 _NAMES_ITSELF = re.compile(r"[A-Za-z_$][\w$]{0,64}(?:[-./:][A-Za-z_$][\w$-]{0,64}){0,8}", re.ASCII)
 _SECRET_WORD = re.compile(r"passw|secret|token|key|credential|auth|pwd", re.IGNORECASE)
 _NAME = r"[A-Za-z_$][\w$]{0,64}"
