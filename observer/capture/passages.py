@@ -55,8 +55,9 @@ def _is_for_mysql(match: re.Match[str]) -> bool:
     return _is_given(match) and not _PORTS.fullmatch(match["secret"]) and _follows(match, _MYSQL)
 
 
-def _is_for_login(match: re.Match[str]) -> bool:
-    return _is_given(match) and _follows(match, _LOGIN)
+def _is_in_sql(match: re.Match[str]) -> bool:
+    before = match.string[max(0, match.start() - 200) : match.start()]
+    return _is_given(match) and _ACCOUNT.search(before.rpartition(";")[2]) is not None
 
 
 def _follows(match: re.Match[str], program: re.Pattern[str]) -> bool:
@@ -65,9 +66,9 @@ def _follows(match: re.Match[str], program: re.Pattern[str]) -> bool:
     return program.search(_COMMAND_END.split(before)[-1]) is not None
 
 
-_COMMAND_END = re.compile(r"[\r\n;|&]")
+_COMMAND_END = re.compile(r"(?<!\\)\r?\n|[;|&]")
 _MYSQL = re.compile(r"\b(?:mysql(?:dump|admin|import)?|mariadb(?:-dump|-admin)?)(?:\s|\Z)")
-_LOGIN = re.compile(r"\b(?:docker|podman|nerdctl|buildah|skopeo|oras|helm registry) login\b")
+_ACCOUNT = re.compile(r"(?i:\b(?:create|alter)\s+(?:user|role|login)|\bset\s+password)\s")
 _PORTS = re.compile(r"[\d.]*:[\d.:]+(?:/(?:tcp|udp))?")
 _NO_MORE = re.compile("")
 _ARGUMENT = (
@@ -75,6 +76,20 @@ _ARGUMENT = (
     r"(?P<secret>(?(quote)[^\"'\r\n]{1,1024}|(?!-)[^\s\"'`;|&<>()\\]{1,1024}))"
 )
 _WORD = re.compile(r"[^\s\"'`\\<>,;]*")
+
+
+def _option(name: str, programs: str, *, is_joined: bool = False) -> Passage:
+    """Return the class of what some programs are given behind an option, or joined to it."""
+    program = re.compile(rf"\b(?:{programs})(?:\s|\Z)")
+    gap = "" if is_joined else r"[ \t]{1,4}"
+    return Passage(
+        "password",
+        name.lower(),
+        re.compile(rf"{name}(?<=\s{name}){gap}{_ARGUMENT}"),
+        lambda match: _is_given(match) and _follows(match, program),
+        _NO_MORE,
+    )
+
 
 PASSAGES = (
     Passage(
@@ -169,12 +184,41 @@ PASSAGES = (
         re.compile(r"[^\s\"']*"),
     ),
     Passage("password", "-p", re.compile(rf"-p(?<=\s-p){_ARGUMENT}"), _is_for_mysql, _NO_MORE),
+    _option("-p", r"(?:docker|podman|nerdctl|buildah|skopeo|oras|helm registry|az|az acr) login"),
+    _option("-p", "mongo(?:sh|dump|restore|export|import)?"),
+    _option("-p", "7z[az]?", is_joined=True),
+    _option("-P", "sqlcmd|bcp|zip|unzip"),
+    _option("-a", "redis-cli|valkey-cli"),
+    _option("-w", "ldap(?:search|add|modify|delete|whoami|passwd)"),
+    _option("-storepass", "keytool|jarsigner"),
+    _option("-keypass", "keytool|jarsigner"),
+    _option("pass:", "openssl", is_joined=True),
     Passage(
         "password",
-        "-p",
-        re.compile(rf"-p(?<=\s-p)[ \t]{{1,4}}{_ARGUMENT}"),
-        _is_for_login,
+        "password",
+        re.compile(r"(?i:password)(?:\s{1,4}|\s{0,4}\(\s{0,4})'(?P<secret>[^'\r\n]{1,256})'"),
+        _is_in_sql,
         _NO_MORE,
+    ),
+    Passage(
+        "password",
+        "identified",
+        re.compile(
+            r"(?i:identified)\s{1,4}(?i:with\s{1,4}\S{1,64}\s{1,4})?(?i:by)\s{1,4}"
+            r"(?i:password\s{1,4})?(?P<quote>[\"'])(?P<secret>[^\"'\r\n]{1,256})(?P=quote)"
+        ),
+        _is_given,
+        _NO_MORE,
+    ),
+    Passage(
+        "password",
+        "curl ",
+        re.compile(
+            r"(?i:curl)[ \t][^\r\n;|]{0,200}?(?<=\s)-[A-Za-z]{1,8}u[ \t]{1,4}[\"']?"
+            r"[^\s:\"'@/-][^\s:\"'@/]{0,127}:(?P<secret>[^\s\"']{1,256})"
+        ),
+        _is_given,
+        re.compile(r"[^\s\"']*"),
     ),
     Passage(
         "password",
