@@ -223,11 +223,18 @@ def check(values: Mapping[str, Any], *, source: str) -> Settings:
             hint="one of: " + ", ".join(Settings.__struct_fields__),
         )
     try:
-        return msgspec.convert(dict(values), Settings, strict=False)
+        settings = msgspec.convert(dict(values), Settings, strict=False)
     except msgspec.ValidationError as error:
         raise ConfigInvalid(
             f"setting refused in {source}: {error}", hint="see: observer config"
         ) from error
+    for folder in settings.exclude:
+        if not folder.startswith(("/", "~")):
+            raise ConfigInvalid(
+                f"{folder!r}, to exclude, is no full path in {source}",
+                hint="begin each folder with / or ~; nothing else would ever be excluded by it",
+            )
+    return settings
 
 
 def describe() -> list[tuple[str, object, str]]:
@@ -243,5 +250,5 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     for variable, text in environ.items():
         if variable.startswith(ENV_PREFIX) and variable not in RESERVED:
             name = variable.removeprefix(ENV_PREFIX).lower()
-            found[name] = text.split(os.pathsep) if name == "exclude" else text
+            found[name] = list(filter(None, text.split(os.pathsep))) if name == "exclude" else text
     return found

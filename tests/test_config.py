@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,17 @@ def test_the_file_overrides_defaults_and_the_environment_the_file(home: Home) ->
     home.config.write_text('http_port = 1000\nowner = "ana"\n')
     settings = load(home, {"OBSERVER_HTTP_PORT": "2000", "OBSERVER_EXCLUDE": "/a:/b"})
     assert settings == Settings(http_port=2000, owner="ana", exclude=("/a", "/b"))
+
+
+@pytest.mark.parametrize("folder", ["private", "./private", '["/private"]', ""])
+def test_a_folder_that_would_exclude_nothing_is_refused(home: Home, folder: str) -> None:
+    home.config.write_text(f"exclude = ['/a', '{folder}']\n")
+    with pytest.raises(ConfigInvalid, match=re.escape(repr(folder))):
+        load(home, {})
+
+
+def test_no_folder_in_the_environment_excludes_none(home: Home) -> None:
+    assert load(home, {"OBSERVER_EXCLUDE": ""}).exclude == ()
 
 
 @pytest.mark.parametrize("variable", ["OBSERVER_HOME", "OBSERVER_SESSION", "OTHER"])
