@@ -87,7 +87,9 @@ def _post_rewrite(envelope: Envelope) -> AnyBody | None:
     pairs = tuple((found[0], found[1]) for found in words if _is_pair(found))
     if lines and not pairs:
         raise Undecodable("git post-rewrite without a line of two hashes")
-    return Rewrite(reason="".join(envelope.args[:1]), pairs=pairs) if pairs else None
+    # A rebase also lists the commits that it kept as they were.
+    changed = tuple(pair for pair in pairs if pair[0] != pair[1])
+    return Rewrite(reason="".join(envelope.args[:1]), pairs=changed) if changed else None
 
 
 def _is_pair(words: list[str]) -> bool:
