@@ -87,8 +87,9 @@ def _item(seq: int, title: str = "", **fields: Any) -> Item:
 
 
 def _vector(seed: int) -> bytes:
+    """Return a vector that is near to the others, if only a little."""
     chance = np.random.default_rng(seed)
-    return packed(chance.normal(size=(1, DIMENSIONS)).astype(np.float32))[0].tobytes()
+    return packed(chance.normal(1, size=(1, DIMENSIONS)).astype(np.float32))[0].tobytes()
 
 
 def _index(folder: Path | None = None, *, is_owner: bool = True, model: str = MODEL) -> Index:
