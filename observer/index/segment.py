@@ -97,8 +97,10 @@ class Segment:
         self.postings = Postings(*(arrays[name] for name in Postings._fields))
 
     def bury(self, ids: NDArray[np.int64]) -> None:
-        """Take the rows of these items for dead: newer ones exist."""
-        self.bury_rows(self.find(ids))
+        """Take the rows of these items, given in order, for dead: newer ones exist."""
+        # Mostly all are newer than what is in here.
+        if ids[0] <= self.ids[-1]:
+            self.bury_rows(self.find(ids))
 
     def bury_rows(self, rows: Rows | NDArray[np.bool_]) -> None:
         """Take these rows for dead, by their places or by a mask."""

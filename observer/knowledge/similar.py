@@ -18,13 +18,17 @@ from observer.knowledge.values import Similar
 from observer.model import Item
 from observer.recall.candidates import Sources
 
-LOOKED_AT = 8
-"""Notes nearest by each leg that are compared in full."""
+LOOKED_AT = 6
+"""Notes nearest by each leg that are compared in full.
+
+Source: with 8, an effort of 0.2 and 12 words, 960 pairs were found where these find 959: of 900
+notes among 100,000 with a fifth to two fifths of their words changed.
+"""
 TEXT_CHARS = 2_000
 """How much of a note is compared."""
-EFFORT = 0.2
+EFFORT = 0.1
 """Part of the vectors that a search looks at: a near-duplicate is among the first."""
-RAREST = 12
+RAREST = 8
 """Words by which a copy is looked for: those that fewest items hold."""
 NEAR = 0.72
 """A mean of both figures from which two notes say nearly the same. See `score`."""
