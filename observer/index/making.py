@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from observer.events import Value
 from observer.index.arrays import Saved
-from observer.index.segment import ATTRIBUTES, ROWS_AT_ONCE, Segment, inverted
+from observer.index.segment import ATTRIBUTES, ROWS_AT_ONCE, Segment, inverted, widths
 from observer.index.tokens import COLUMNS, SEPARATOR, Codes
 from observer.index.vectors import norms, signs
 from observer.model import Change, Item
@@ -145,7 +145,7 @@ def _streams(
     begins, lengths, offset = [], [], 0
     for each, rows in zip(segments, kept, strict=True):
         begins.append(each.starts[rows] + offset)
-        lengths.append(np.diff(each.starts)[rows])
+        lengths.append(widths(each.starts)[rows])
         offset += len(each.tokens)
     return gathered(
         _joined([each.tokens for each in segments]), _joined(begins)[order], _joined(lengths)[order]
