@@ -130,7 +130,7 @@ class View:
         """
         many = effort * math.sqrt(self.size)
         asked = pattern(query)
-        agreement = len(query) - self._distances(asked, len(query))
+        agreement = self._agreement(asked, len(query))
         best = []
         for each in wanted:
             seen = agreement * each.mask
@@ -206,13 +206,14 @@ class View:
             self._asked = _Words(query, runs, counts, np.maximum(LEAST_RARITY, rarities))
         return self._asked
 
-    def _distances(self, query: Pattern, dimensions: int) -> NDArray[np.uint16]:
-        """Return how many signs of each row differ from the query's; all without a vector."""
-        found = np.full(self.size, dimensions, np.uint16)
+    def _agreement(self, query: Pattern, dimensions: int) -> NDArray[np.uint16]:
+        """Return how many signs of each row are the query's; none without a vector."""
+        found = np.zeros(self.size, np.uint16)
         for base, each in self._parts():
             if each.model == self.model:
                 of_segment = found[base : base + each.size]
-                np.copyto(of_segment, distances(each.signs, query), where=each.has_vector)
+                np.subtract(dimensions, distances(each.signs, query), out=of_segment)
+                of_segment *= each.has_vector
         return found
 
     def _nearest(self, places: Places, query: Pattern, limit: int) -> Places:

@@ -80,8 +80,9 @@ class Notes(Shelf):
         check(note)
         body = self._body(note)
         with self._store.read() as reader:
-            chosen = named(reader.projects(), project).id if project else None
-            place = project_of(note, chosen, reader.projects(), folder)
+            projects = reader.projects()
+            chosen = named(projects, project).id if project else None
+            place = project_of(note, chosen, projects, folder)
             self._check_links(reader, body.links, Place(place, body.owner), author)
             self._check_replaced(reader, body, place, author)
         alike = self._alike(body, place)
