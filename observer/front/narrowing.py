@@ -48,10 +48,14 @@ def coming_ms(text: str, *, now_ms: int) -> int | None:
     """Return a time to come: as `moment_ms`, but ``30d`` is from now.
 
     Raises:
-        BadInput: it cannot be read.
+        BadInput: it cannot be read, or is over.
     """
     at_ms = moment_ms(text, now_ms=now_ms)
-    return 2 * now_ms - at_ms if at_ms and _AGO.fullmatch(text.strip()) else at_ms
+    if at_ms is not None and _AGO.fullmatch(text.strip()):
+        at_ms = 2 * now_ms - at_ms
+    if at_ms is not None and at_ms <= now_ms:
+        raise BadInput(f"{text.strip()!r} is over", hint="name a time to come, or 30d from now")
+    return at_ms
 
 
 def moment_ms(text: str, *, now_ms: int) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from observer.errors import BadInput
-from observer.front.narrowing import moment_ms, narrow
+from observer.front.narrowing import coming_ms, moment_ms, narrow
 
 NOW_MS = 1_800_000_000_000
 NOON_MS = 1_795_435_200_000
@@ -32,6 +32,19 @@ def test_a_time_is_read_as_written(text: str, at_ms: int | None) -> None:
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match="is no time"):
         narrow(since=text, now_ms=NOW_MS)
+
+
+@pytest.mark.parametrize(
+    ("text", "at_ms"), [("", None), ("2h", NOW_MS + 7_200_000), ("2027-02-01", 1_801_440_000_000)]
+)
+def test_a_time_to_come_is_counted_from_now(text: str, at_ms: int | None) -> None:
+    assert coming_ms(text, now_ms=NOW_MS) == at_ms
+
+
+@pytest.mark.parametrize("text", ["2026-01-01", "0d"])
+def test_a_time_to_come_is_not_over(text: str) -> None:
+    with pytest.raises(BadInput, match="is over"):
+        coming_ms(text, now_ms=NOW_MS)
 
 
 def test_what_stands_for_everything_does_not_restrict() -> None:
