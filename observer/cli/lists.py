@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from observer.cli.output import emit, json_option, table
+from observer.cli.output import emit, json_option, limit_option, table
 from observer.cli.reach import open_memory
 from observer.front import render
 from observer.memory import Memory
@@ -17,14 +17,7 @@ from observer.model import Project, Session, iso
 @click.command("sessions", epilog="Example: observer sessions --active")
 @click.option("--project", "-p", help="Name, folder or remote of a project.")
 @click.option("--active", is_flag=True, help="Leave out sessions that are over.")
-@click.option(
-    "--limit",
-    "-n",
-    type=click.IntRange(min=1),
-    default=20,
-    show_default=True,
-    help="Most sessions.",
-)
+@limit_option(20, "Most sessions.")
 @json_option
 def sessions_command(*, project: str | None, active: bool, limit: int, as_json: bool) -> None:
     """List sessions of editors and shells, last active first."""

@@ -10,7 +10,7 @@ import click
 
 from observer import client
 from observer.capture.clients.attribution import attribute
-from observer.cli.output import emit, json_option, say
+from observer.cli.output import emit, json_option, limit_option, say
 from observer.cli.reach import open_memory, project_here
 from observer.errors import BadInput
 from observer.events import Layer, Scope
@@ -36,14 +36,7 @@ def note_command() -> None:
 @click.option("--scope", type=click.Choice(get_args(Scope)), help="Only notes of this scope.")
 @click.option("--tag", "tags", multiple=True, help="Only notes with this tag; may be repeated.")
 @click.option("--waiting", is_flag=True, help="Only what waits for approval, or is suspicious.")
-@click.option(
-    "--limit",
-    "-n",
-    type=click.IntRange(min=1),
-    default=50,
-    show_default=True,
-    help="Most notes listed.",
-)
+@limit_option(50, "Most notes listed.")
 @json_option
 def list_command(
     *,

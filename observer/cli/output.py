@@ -28,6 +28,18 @@ def json_option(command: F) -> F:
     return option(command)
 
 
+def limit_option(default: int, about: str, *, most: int | None = None) -> Callable[[F], F]:
+    """Give a command the option `--limit`: at least 1, and no more than `most`."""
+    return click.option(
+        "--limit",
+        "-n",
+        type=click.IntRange(1, most),
+        default=default,
+        show_default=True,
+        help=about,
+    )
+
+
 def emit(value: object) -> None:
     """Print one value as a line of JSON."""
     sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from observer import config
 from observer.capture.repository.uncommitted import uncommitted
-from observer.cli.output import emit, json_option, say
+from observer.cli.output import emit, json_option, limit_option, say
 from observer.cli.reach import open_memory, project_here
 from observer.clock import now_ms
 from observer.errors import BadInput
@@ -26,14 +26,7 @@ from observer.memory import Memory
 from observer.paths import home
 from observer.recall.search import Found
 
-limit_option = click.option(
-    "--limit",
-    "-n",
-    type=click.IntRange(1, MOST_RESULTS),
-    default=10,
-    show_default=True,
-    help="Most results of each kind.",
-)
+most_results = limit_option(10, "Most results of each kind.", most=MOST_RESULTS)
 depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)
 project_option = click.option("--project", "-p", help="Name, folder or remote of a project.")
 
@@ -57,7 +50,7 @@ def narrowing(command: Callable[..., None]) -> Callable[..., None]:
 @click.command("search", epilog='Example: observer search "title:auth* NOT oauth" -n 5')
 @click.argument("query", nargs=-1, required=True)
 @project_option
-@limit_option
+@most_results
 @narrowing
 @click.option("--explain", is_flag=True, help="Tell of every hit what spoke for it.")
 @json_option
@@ -173,7 +166,7 @@ def _explained(
 @click.argument("query", nargs=-1, required=True)
 @click.option("--category", default="", help="Only notes of this category.")
 @project_option
-@limit_option
+@most_results
 @narrowing
 @json_option
 def recall_command(*, query: tuple[str, ...], as_json: bool, **narrow: Any) -> None:  # noqa: ANN401 - the options above

@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from observer import client
-from observer.cli.output import emit, json_option, say, table
+from observer.cli.output import emit, json_option, limit_option, say, table
 from observer.cli.reach import open_memory
 from observer.front.render import minute, one_line
 from observer.memory import MOST_IDS, Memory
@@ -17,14 +17,7 @@ from observer.recall.usefulness import Usefulness
 
 @click.command("usage", epilog="Example: observer usage -n 50")
 @click.argument("handles", nargs=-1, metavar="[ID|UUID]...")
-@click.option(
-    "--limit",
-    "-n",
-    default=20,
-    show_default=True,
-    type=click.IntRange(1, MOST_IDS),
-    help="Most items listed.",
-)
+@limit_option(20, "Most items listed.", most=MOST_IDS)
 @click.option("--reset", is_flag=True, help="Forget it, of the items named or of all.")
 @json_option
 def usage_command(*, handles: tuple[str, ...], limit: int, reset: bool, as_json: bool) -> None:

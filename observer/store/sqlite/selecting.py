@@ -8,7 +8,7 @@ from typing import Any, get_args
 from observer.events import Layer
 from observer.filters import Filters
 from observer.model import Item
-from observer.store.sqlite.rows import ITEM_COLUMNS, Row, json_text, to_item
+from observer.store.sqlite.rows import ITEM_COLUMNS, Row, json_text, marks, to_item
 from observer.store.sqlite.standing import AMONG, Standings, among
 from observer.store.truth import StandingsById
 
@@ -95,7 +95,7 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
         parts.append("item.kind <> 'observation'")  # as the index of what is no observation
     for column, wanted in (("kind", filters.kinds), ("type", filters.types)):
         if wanted:
-            parts.append(f"item.{column} IN ({', '.join('?' * len(wanted))})")
+            parts.append(f"item.{column} IN ({marks(len(wanted))})")
             values.extend(wanted)
     for condition, value in (
         ("item.category = ?", filters.category or None),

@@ -254,8 +254,10 @@ class NoteTools:
 
     def _project_of(self, note: Item | None) -> str | None:
         """Return the handle of a note's project; None if it has none."""
-        known = self._memory.projects() if note else []
-        return next((each.uuid for each in known if note and each.id == note.project_id), None)
+        if note is None:
+            return None
+        known = self._memory.projects()
+        return next((each.uuid for each in known if each.id == note.project_id), None)
 
     def _names(self) -> ProjectName:
         return project_names(self._memory.projects())
