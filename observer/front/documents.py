@@ -105,7 +105,7 @@ class Documents:
         frame = _label(project) + render.fenced("(1000000000 more did not fit)\n") + "\n"
         costs = Costs(
             entry=lambda entry: render.tokens(render.pack_entry(entry) + "\n"),
-            summary=lambda item: render.tokens(render.pack_summary(item) + "\n"),
+            summary=lambda told: render.tokens(render.pack_summary(told.item) + "\n"),
             line=lambda line: render.tokens(render.card_line(line) + "\n"),
             overhead=render.tokens(frame),
         )

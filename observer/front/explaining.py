@@ -87,7 +87,7 @@ def _rest(packed: Pack) -> Iterator[tuple[int, str, str]]:
     others = [entry for entry in packed.entries if entry.hit.item.type not in KNOWLEDGE_TYPES]
     for entry in known:
         yield entry.hit.item.id, render.pack_entry(entry), f"knowledge; {_worth(entry)}"
-    for item in packed.summaries:
+    for item, _ in packed.summaries:
         yield item.id, render.pack_summary(item), "one of the newest sessions that are over"
     for entry in others:
         yield entry.hit.item.id, render.pack_entry(entry), _worth(entry)

@@ -179,7 +179,7 @@ def pack(packed: Pack) -> str:
     lines = [f"({remark})" for remark in (packed.notice, packed.degraded) if remark]
     lines += map(card_line, packed.card)
     lines += [pack_entry(entry) for entry in known]
-    lines += [pack_summary(item) for item in packed.summaries]
+    lines += [pack_summary(each.item) for each in packed.summaries]
     lines += [pack_entry(entry) for entry in others]
     if packed.left_out:
         lines.append(f"({packed.left_out} more did not fit)")

@@ -15,13 +15,13 @@ import msgspec
 from observer.errors import BadInput
 from observer.events import Value
 from observer.filters import Filters
-from observer.model import KNOWLEDGE_TYPES, Item
+from observer.model import KNOWLEDGE_TYPES
 from observer.recall.candidates import Candidates, Sources, candidates
 from observer.recall.card import LAST, LINE_CHARS, CardRequest, Line, card
 from observer.recall.distinct import distinct
 from observer.recall.lasting import lasting
 from observer.recall.past import Uncommitted
-from observer.recall.purse import Costs, Entry, Omitted, Purse
+from observer.recall.purse import Costs, Entry, Finished, Omitted, Purse
 from observer.recall.query import plan
 from observer.recall.rank import (
     WITH_QUERY,
@@ -35,7 +35,7 @@ from observer.recall.rank import (
 from observer.recall.usefulness import UNKNOWN, usefulness
 from observer.store.interface import Reader
 
-__all__ = ["Costs", "Entry", "Pack", "PackRequest", "pack"]
+__all__ = ["Costs", "Entry", "Finished", "Pack", "PackRequest", "pack"]
 
 TOKENS_PER_CANDIDATE = 80
 FEWEST_CANDIDATES = 20
@@ -81,7 +81,7 @@ class Pack(Value):
     """
 
     entries: tuple[Entry, ...]
-    summaries: tuple[Item, ...]
+    summaries: tuple[Finished, ...]
     budget_tokens: int
     used_tokens: int
     left_out: int
@@ -123,7 +123,8 @@ def pack(
     knowledge = [hit for hit in hits if hit.item.type in KNOWLEDGE_TYPES]
     others = [hit for hit in hits if hit.item.type not in KNOWLEDGE_TYPES]
     entries = purse.entries(knowledge, KNOWLEDGE_LENGTHS, wanted.words)
-    finished = [item for item in _finished(sources.reader, request) if item.id not in told]
+    over = _finished(sources.reader, request)
+    finished = [each for each in over if each.item.id not in told]
     summaries = purse.summaries(finished, share=SUMMARY_SHARE)
     entries += purse.entries(others, OTHER_LENGTHS, wanted.words)
     return Pack(
@@ -197,19 +198,20 @@ def _newest(reader: Reader, request: PackRequest) -> Iterator[int]:
         yield from reader.ids(filters, limit=_candidates(request))
 
 
-def _finished(reader: Reader, request: PackRequest) -> list[Item]:
+def _finished(reader: Reader, request: PackRequest) -> list[Finished]:
     """Return the newest summaries of sessions that are over."""
     filters = Filters(project_id=request.project_id, kinds=("summary",), owner=request.owner)
     newest = reader.ids(filters, limit=3 * SUMMARIES)
     # Most are over: seldom are more looked at than are wanted.
     parts = (newest[start : start + SUMMARIES] for start in range(0, len(newest), SUMMARIES))
     items = chain.from_iterable(map(reader.items, parts))
-    return list(islice((item for item in items if _is_over(reader, item)), SUMMARIES))
-
-
-def _is_over(reader: Reader, summary: Item) -> bool:
-    session = reader.session(summary.session_id) if summary.session_id is not None else None
-    return session is None or session.status != "active"
+    sessions = ((item, reader.session(item.session_id or 0)) for item in items)
+    over = (
+        Finished(item, session.external if session else "")
+        for item, session in sessions
+        if session is None or session.status != "active"
+    )
+    return list(islice(over, SUMMARIES))
 
 
 def _filters(request: PackRequest) -> Filters:

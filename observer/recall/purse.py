@@ -25,6 +25,13 @@ class Entry(Value):
     content: str
 
 
+class Finished(NamedTuple):
+    """The summary of a session that is over, and the client's own id of that session."""
+
+    item: Item
+    session: str
+
+
 class Omitted(Value):
     """What is not shown although it was worth a look, and why."""
 
@@ -41,7 +48,7 @@ class Costs(NamedTuple):
     """
 
     entry: Callable[[Entry], int]
-    summary: Callable[[Item], int]
+    summary: Callable[[Finished], int]
     line: Callable[[Line], int]
     overhead: int
 
@@ -95,16 +102,16 @@ class Purse:
         self._omit(hit.item.id, hit.item.title, _dear(price, self.left))
         return None
 
-    def summaries(self, offered: Iterable[Item], *, share: float) -> list[Item]:
+    def summaries(self, offered: Iterable[Finished], *, share: float) -> list[Finished]:
         """Buy summaries for a share of what is left."""
         keep = self.left - int(self.left * share)
-        bought: list[Item] = []
-        for item in offered:
-            price = self._costs.summary(item)
+        bought: list[Finished] = []
+        for each in offered:
+            price = self._costs.summary(each)
             if self._buy(price, keep=keep):
-                bought.append(item)
+                bought.append(each)
             else:
-                self._omit(item.id, item.title, _dear(price, self.left - keep))
+                self._omit(each.item.id, each.item.title, _dear(price, self.left - keep))
         return bought
 
     def _buy(self, price: int, *, keep: int = 0) -> bool:

@@ -9,7 +9,7 @@ from observer.errors import NotFound
 from observer.front import render
 from observer.model import Item, SummaryFields
 from observer.recall.context import Entry as PackEntry
-from observer.recall.context import Pack
+from observer.recall.context import Finished, Pack
 from observer.recall.rank import Hit, Signals
 from observer.recall.timeline import Entry, Timeline
 
@@ -73,12 +73,11 @@ def test_a_summary_is_told_by_its_answers() -> None:
 
 def test_a_pack_tells_knowledge_then_sessions_then_the_rest() -> None:
     fields = SummaryFields(request="add login")
+    summary = Item(id=2, uuid="u", kind="summary", type="summary", title="Login", summary=fields)
     told = render.pack(
         Pack(
             entries=(entry(replace(ITEM, id=3, type="decision")), entry(ITEM)),
-            summaries=(
-                Item(id=2, uuid="u", kind="summary", type="summary", title="Login", summary=fields),
-            ),
+            summaries=(Finished(item=summary, session="s1"),),
             budget_tokens=9,
             used_tokens=9,
             left_out=4,

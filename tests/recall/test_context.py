@@ -11,7 +11,7 @@ from observer.errors import BadInput
 from observer.model import Item, Project, Session, SummaryFields, Use, item_id
 from observer.recall.candidates import Sources
 from observer.recall.card import LINE_CHARS, Line
-from observer.recall.context import Costs, Entry, Pack, PackRequest, pack
+from observer.recall.context import Costs, Entry, Finished, Pack, PackRequest, pack
 from observer.recall.purse import MOST_MISSES, MOST_OMITTED
 from observer.store.sqlite import SqliteStore
 
@@ -27,8 +27,8 @@ def entry_cost(entry: Entry) -> int:
     return -(-len(f"{entry.hit.item.title}: {entry.content}") // 4)
 
 
-def summary_cost(item: Item) -> int:
-    return -(-len(item.title) // 4)
+def summary_cost(told: Finished) -> int:
+    return -(-len(told.item.title) // 4)
 
 
 def line_cost(line: Line) -> int:
@@ -160,11 +160,14 @@ def test_the_newest_finished_summaries_are_packed(
     with store.write() as writer:
         for number, status in ((1, "active"), (2, "ended"), (3, "idle")):
             writer.put_session(
-                Session(id=number, external="s", client="c", project_id=HERE, status=status)  # type: ignore[arg-type]  # a table
+                Session(
+                    id=number, external=f"s{number}", client="c", project_id=HERE, status=status
+                )  # type: ignore[arg-type]  # a table
             )
     sessions = [1, 2, 3, None, 99, 2, 2, 2]
     sources = filled(*(a_summary(an_item, n, one) for n, one in enumerate(sessions, start=1)))
-    assert [item.id for item in packed(sources).summaries] == [8, 12, 16, 20, 24]
+    told = [(each.item.id, each.session) for each in packed(sources).summaries]
+    assert told == [(8, "s2"), (12, "s3"), (16, ""), (20, ""), (24, "s2")]
 
 
 def test_summaries_leave_room_and_are_counted_when_left_out(filled: Filled, an_item: Make) -> None:

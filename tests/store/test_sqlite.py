@@ -209,9 +209,11 @@ NOTES = Filters(kinds=("note",), owner="ana")
             lambda reader: reader.log_of_shown(after_seq=7, until_seq=9, limit=5),
             id="new-events-of-sessions-that-were-shown-something",
         ),
+        pytest.param(lambda reader: reader.sessions(project_id=2), id="sessions-of-a-project"),
+        pytest.param(lambda reader: reader.sessions(active=True), id="sessions-that-go-on"),
     ],
 )
-def test_no_read_goes_through_all_observations_or_events(
+def test_no_read_goes_through_all_observations_events_or_sessions(
     path: Path, read: Callable[[Reader], object]
 ) -> None:
     asked: list[tuple[str, object]] = []
@@ -232,7 +234,9 @@ def test_no_read_goes_through_all_observations_or_events(
             for step in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)  # type: ignore[arg-type]  # as they were bound
         ]
     store.close()
-    steps = [str(step) for step in plan if re.search(r"\b(item|event)\b", str(step))]
-    quick = r"USING INDEX item_notable|SEARCH event USING INTEGER PRIMARY KEY"
+    steps = [str(step) for step in plan if re.search(r"\b(item|event|session)\b", str(step))]
+    quick = (
+        "USING INDEX item_notable|SEARCH event USING INTEGER PRIMARY KEY|SEARCH session USING INDEX"
+    )
     assert steps
     assert [step for step in steps if not re.search(quick, step)] == []

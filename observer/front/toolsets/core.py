@@ -21,7 +21,7 @@ from observer.front.narrowing import narrow
 from observer.front.tool import Answer, Row, Tool
 from observer.front.toolsets import notes, rows
 from observer.memory import MOST_IDS, Memory
-from observer.model import Item, Project
+from observer.model import Project
 from observer.recall.card import Line
 from observer.recall.context import Costs, Pack
 
@@ -200,7 +200,7 @@ class Core:
         return rows.Context(
             project=project.name,
             items=[rows.context_item(entry, name) for entry in packed.entries],
-            summaries=[self._summary(item, name) for item in packed.summaries],
+            summaries=[rows.summary(item, name, session) for item, session in packed.summaries],
             tokenBudget=packed.budget_tokens,
             tokensUsed=packed.used_tokens,
             card=[rows.card_line(line) for line in packed.card] or UNSET,
@@ -226,7 +226,9 @@ class Core:
         )
         return Costs(
             entry=lambda entry: render.tokens_of(rows.context_characters(entry, name)),
-            summary=lambda item: _price(self._summary(item, name), render.pack_summary(item)),
+            summary=lambda told: _price(
+                rows.summary(told.item, name, told.session), render.pack_summary(told.item)
+            ),
             line=lambda line: _price(rows.card_line(line), render.card_line(line)),
             overhead=_price(self._context(empty, project, name), render.pack(empty)),
         )
@@ -241,12 +243,6 @@ class Core:
 
     def _names(self) -> rows.ProjectName:
         return rows.project_names(self._memory.projects())
-
-    def _summary(self, item: Item, name: rows.ProjectName) -> rows.Summary:
-        session_id = item.session_id or 0
-        return rows.summary(
-            item, name, self._memory.session_names([session_id]).get(session_id, "")
-        )
 
 
 def _price(row: Row, text: str) -> int:

@@ -214,10 +214,15 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads,
         self, *, project_id: int | None = None, active: bool = False, limit: int = 20
     ) -> list[Session]:
         """See `Reader.sessions`."""
+        # Each condition only where it is asked for: else no index serves.
+        conditions = [
+            *(["project_id = ?1"] if project_id is not None else []),
+            *(["status = 'active'"] if active else []),
+        ]
         rows = self._rows(
-            f"SELECT {_SESSION} FROM session WHERE (?1 IS NULL OR project_id = ?1)"
-            " AND (NOT ?2 OR status = 'active') ORDER BY last_ms DESC, id DESC LIMIT ?3",
-            (project_id, active, limit),
+            f"SELECT {_SESSION} FROM session WHERE {' AND '.join(conditions) or '1'}"
+            " ORDER BY last_ms DESC, id DESC LIMIT ?2",
+            (project_id, limit),
         )
         return [to_session(row) for row in rows]
 
