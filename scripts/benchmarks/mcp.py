@@ -13,6 +13,7 @@ from benchmarks.figure import Aim, Figure
 from benchmarks.lab import Options, lab, launchers, until
 from benchmarks.wire import ERAS, Wire, first_answer_ms, rss_mib, wire
 from benchmarks.work import Work, spool
+from observer.front.toolsets import tools_of
 from observer.memory import Memory
 
 STARTS = 60
@@ -59,16 +60,20 @@ def _start_nothing() -> None:
 
 
 def _calls(options: Options, asked: Wire, memory: Memory) -> Iterator[Figure]:
-    """Compare a tool call with the same question asked in this process, in turn."""
+    """Compare a tool call with the same tool called in this process, in turn.
+
+    What is beyond the work is the protocol and the way through pump and socket.
+    """
+    tools = tools_of(("core",), memory, lambda: "")
     first = memory.search("total").hits[0].item.id
     pairs: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
         "search": (
             lambda: asked.call("search", query="total"),
-            lambda: memory.search("total"),
+            lambda: tools["search"].call({"query": "total"}),
         ),
         "get_observations": (
             lambda: asked.call("get_observations", ids=[first]),
-            lambda: memory.observations([first]),
+            lambda: tools["get_observations"].call({"ids": [first]}),
         ),
     }
     for name, (over_mcp, in_process) in pairs.items():
