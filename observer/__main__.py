@@ -7,7 +7,7 @@ import sys
 
 def main() -> None:
     """Run the command that the process was started with, and exit with its code."""
-    if sys.argv[1:2] == ["mcp"] and "--help" not in sys.argv:
+    if sys.argv[1:2] == ["mcp"] and not {"-h", "--help"} & set(sys.argv):
         from observer import pump  # noqa: PLC0415 - an editor waits for this one
 
         sys.exit(pump.main(sys.argv[2:]))

@@ -13,7 +13,7 @@ import select
 import sys
 import time
 
-from observer.pump.dial import Stopped, connect, hello
+from observer.pump.dial import UNAVAILABLE, Stopped, connect, hello
 from observer.pump.journal import HEAD_BYTES, LINE_BYTES, Journal, Lines, answer_key, parse, refusal
 
 TYPE_CHECKING = False  # importing typing costs 6 ms
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from _socket import socket
     from collections.abc import Callable
 
-USAGE = "usage: observer mcp [--tools NAME[,NAME...]]\n"
+USAGE = "hint: usage: observer mcp [--tools NAME[,NAME...]]\n"
 READ_BYTES = 1 << 16
 WINDOW_BYTES = 1 << 20
 """A side is not read while this much waits to be written to the other one."""
@@ -159,7 +159,11 @@ class Pump:
 
     def _tell(self, line: bytes) -> None:
         if not self._is_accepted and line.startswith(b'{"error"'):
-            raise Stopped(str(parse(line).get("error")))
+            told = parse(line)
+            code = told.get("exit_code")
+            raise Stopped(
+                str(told.get("error")), exit_code=code if isinstance(code, int) else UNAVAILABLE
+            )
         self._is_accepted = True
         if self._swallow and answer_key(line[:HEAD_BYTES]) == self._swallow:
             self._swallow = ""
@@ -183,9 +187,9 @@ class Pump:
         if not self._journal.is_settled():
             self._open()
 
-    def apologise(self) -> None:
-        """Answer every open request with an error, before this process ends."""
-        self._to_editor += b"".join(self._journal.give_up(sends=0))
+    def apologise(self, reason: str) -> None:
+        """Answer every open request with the reason why this process ends."""
+        self._to_editor += b"".join(self._journal.give_up(sends=0, reason=reason))
         poll = select.poll()
         poll.register(1, select.POLLOUT)
         while self._to_editor and poll.poll(1000):
@@ -196,7 +200,7 @@ def toolsets(arguments: list[str]) -> str:
     """Return the toolsets that the command line asks for, ``"core"`` by default.
 
     Raises:
-        ValueError: anything else stands on the command line.
+        ValueError: anything else stands on the command line; says what.
     """
     match arguments:
         case []:
@@ -205,15 +209,15 @@ def toolsets(arguments: list[str]) -> str:
             return names
         case [option] if option.startswith("--tools=") and option != "--tools=":
             return option.removeprefix("--tools=")
-    raise ValueError(arguments)
+    raise ValueError(f"cannot be understood: observer mcp {' '.join(arguments)}")
 
 
 def main(arguments: list[str]) -> int:
     """Be the MCP server that an editor started; return the exit code."""
     try:
         tools = toolsets(arguments)
-    except ValueError:
-        sys.stderr.write(USAGE)
+    except ValueError as error:
+        sys.stderr.write(f"error: {error}\n{USAGE}")
         return 2
     home = os.environ.get("OBSERVER_HOME") or os.path.expanduser("~/.observer")  # noqa: PTH111 - as in socket_path
     root = os.path.abspath(home)  # noqa: PTH100 - as in socket_path
@@ -221,8 +225,8 @@ def main(arguments: list[str]) -> int:
     try:
         return pump.run()
     except Stopped as reason:
-        pump.apologise()
-        sys.stderr.write(f"{reason}\n")
-        return 4
+        pump.apologise(str(reason))
+        sys.stderr.write(f"error: {reason}\n")
+        return reason.exit_code
     except KeyboardInterrupt:
         return 130

@@ -21,8 +21,16 @@ _PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  #
 _UP = "import sys; sys.path.append(sys.argv.pop(1)); from observer.__main__ import main; main()"
 
 
+UNAVAILABLE = 4
+"""Exit code of `observer.errors.DaemonUnavailable`."""
+
+
 class Stopped(Exception):
-    """No daemon talks to this pump; says why and what to do."""
+    """No daemon talks to this pump; says why and what to do, and with which code to exit."""
+
+    def __init__(self, told: str, *, exit_code: int = UNAVAILABLE) -> None:
+        super().__init__(told)
+        self.exit_code = exit_code
 
 
 def connect(root: str) -> socket:
@@ -82,7 +90,8 @@ def _start() -> None:
     with open(reading, errors="replace") as complaints:  # noqa: PTH123 - a descriptor
         told = complaints.read()
     if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
-        raise Stopped(told.strip() or "the daemon could not be started")
+        reason = told.strip().removeprefix("error: ")
+        raise Stopped(reason or "the daemon could not be started")
 
 
 def socket_path(root: str) -> str:

@@ -14,6 +14,7 @@ LINE_BYTES = 16 << 20
 HEAD_BYTES = 512
 """The daemon writes the id of an answer in front of its result."""
 FOLD_AT = 64
+WENT_AWAY = "observer's daemon went away before it answered"
 
 
 class Lines:
@@ -93,14 +94,14 @@ class Journal:
         handshake = [line for line in (self._opening, self._opened) if line]
         return [*handshake, *self._open.values()], self._opening_key
 
-    def give_up(self, *, sends: int) -> Iterator[bytes]:
+    def give_up(self, *, sends: int, reason: str = WENT_AWAY) -> Iterator[bytes]:
         """Yield an error answer for each open request that has been sent `sends` times."""
         self.fold()
         for key in list(self._open):
             self._sends[key] = self._sends.get(key, 0) + 1
             if self._sends[key] >= sends:
                 self._forget(key)
-                yield refusal(key, "observer's daemon went away before it answered")
+                yield refusal(key, reason)
 
     def _note(self, line: bytes, *, is_ours: bool) -> None:
         self._log.append((is_ours, line))
@@ -162,6 +163,8 @@ def answer_key(head: bytes) -> str:
 
 
 def refusal(key: str, message: str) -> bytes:
-    """Return a JSON-RPC error answer; `message` is plain text without quotes."""
-    error = f'{{"code":-32603,"message":"{message}"}}'
+    """Return a JSON-RPC error answer to the request of a key."""
+    import json  # noqa: PLC0415 - as in parse
+
+    error = json.dumps({"code": -32603, "message": message})
     return f'{{"jsonrpc":"2.0","id":{key},"error":{error}}}\n'.encode()

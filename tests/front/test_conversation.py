@@ -72,21 +72,23 @@ def begun(wire: Wire) -> Wire:
 
 
 @pytest.mark.parametrize(
-    ("hello", "reason"),
+    ("hello", "reason", "exit_code"),
     [
-        pytest.param(b'{"observer":2}\n', "speaks protocol 1, not 2", id="newer protocol"),
-        pytest.param(b'{"observer":1,"tools":"x"}\n', "no toolset 'x'", id="unknown toolset"),
-        pytest.param(b'{"observer":1,"tools":","}\n', "no toolset named", id="no toolset"),
-        pytest.param(b"GET / HTTP/1.1\n", "no hello", id="http"),
-        pytest.param(b"[" * 100_000 + b"\n", "no hello", id="nesting"),
-        pytest.param(b"\xff\x00\n", "no hello", id="bytes"),
+        pytest.param(b'{"observer":2}\n', "speaks protocol 1, not 2", 4, id="newer protocol"),
+        pytest.param(b'{"observer":1,"tools":"x"}\n', "no toolset 'x'", 2, id="unknown toolset"),
+        pytest.param(b'{"observer":1,"tools":","}\n', "no toolset named", 2, id="no toolset"),
+        pytest.param(b"GET / HTTP/1.1\n", "no hello", 2, id="http"),
+        pytest.param(b"[" * 100_000 + b"\n", "no hello", 2, id="nesting"),
+        pytest.param(b"\xff\x00\n", "no hello", 2, id="bytes"),
     ],
 )
 def test_a_stranger_is_sent_away_with_a_reason(
-    wire: Callable[..., Wire], hello: bytes, reason: str
+    wire: Callable[..., Wire], hello: bytes, reason: str, exit_code: int
 ) -> None:
     stranger = wire(hello)
-    assert reason in stranger.hear()["error"]
+    told = stranger.hear()
+    assert reason in told["error"]
+    assert told["exit_code"] == exit_code
     assert stranger.lines.readline() == b""
 
 

@@ -11,13 +11,18 @@ import pytest
 
 from observer import client
 from observer.daemon.listeners import make_run_folder
+from observer.errors import DaemonUnavailable
 from observer.paths import Home
-from observer.pump.dial import PROTOCOL, SOCKET_NAME_BYTES, Stopped, connect, hello
+from observer.pump.dial import PROTOCOL, SOCKET_NAME_BYTES, UNAVAILABLE, Stopped, connect, hello
 from observer.pump.dial import socket_path as found
 
 
 def test_the_protocol_is_the_one_of_all_clients() -> None:
     assert PROTOCOL == client.PROTOCOL
+
+
+def test_its_exit_code_is_the_one_of_all_clients() -> None:
+    assert DaemonUnavailable.exit_code == UNAVAILABLE
 
 
 def test_the_socket_is_where_the_paths_say(home: Home) -> None:

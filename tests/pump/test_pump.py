@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -212,7 +213,18 @@ def test_a_refusal_of_the_daemon_is_told(far_end: Any, editor: Any) -> None:
     daemon.greeting = b'{"error":"speaks protocol 2"}\n'
     pump = editor()
     assert pump.process.wait(10) == 4
-    assert "speaks protocol 2" in pump.complaint()
+    assert pump.complaint() == "error: speaks protocol 2\n"
+
+
+def test_a_wrong_choice_of_tools_is_told_to_the_editor_and_ends_as_wrong_input(
+    far_end: Any, editor: Any
+) -> None:
+    daemon = far_end()
+    daemon.greeting = b'{"error":"no toolset \'x\'\\nhint: choose","exit_code":2}\n'
+    pump = editor("--tools", "x")
+    pump.ask(1)
+    assert pump.process.wait(10) == 2
+    assert pump.complaint() == "error: no toolset 'x'\nhint: choose\n"
 
 
 def test_without_a_daemon_the_request_is_answered_and_the_reason_told(
@@ -221,7 +233,7 @@ def test_without_a_daemon_the_request_is_answered_and_the_reason_told(
     monkeypatch.setenv("OBSERVER_HOME", "/proc/nowhere")
     pump = editor()
     assert pump.process.wait(20) == 4
-    assert "/proc/nowhere" in pump.complaint()
+    assert re.match("error: [^:]+: .*/proc/nowhere", pump.complaint())
 
 
 # --- its end -------------------------------------------------------------------------------------
@@ -323,15 +335,18 @@ def test_what_is_open_is_answered_before_the_end(
     told = bytearray()
     monkeypatch.setattr(os, "write", lambda _, data: told.extend(data) or len(data))
     idle._journal.sent(b'{"jsonrpc":"2.0","id":1,"method":"x"}\n')
-    idle.apologise()
-    assert json.loads(told)["error"]["code"] == -32603
+    idle.apologise('no toolset "x"')
+    assert json.loads(told)["error"] == {"code": -32603, "message": 'no toolset "x"'}
 
 
 @pytest.mark.parametrize("arguments", [["--tool"], ["--tools"], ["--tools="], ["x"]])
 def test_a_wrong_command_line_is_refused(editor: Any, arguments: list[str]) -> None:
     pump = editor(*arguments)
     assert pump.process.wait(10) == 2
-    assert "usage: observer mcp" in pump.complaint()
+    assert pump.complaint() == (
+        f"error: cannot be understood: observer mcp {' '.join(arguments)}\n"
+        "hint: usage: observer mcp [--tools NAME[,NAME...]]\n"
+    )
 
 
 def test_its_start_imports_next_to_nothing() -> None:

@@ -22,7 +22,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from observer import __version__
-from observer.errors import BadInput, NotFound, ObserverError
+from observer.errors import BadInput, DaemonUnavailable, NotFound, ObserverError
 from observer.front import render
 from observer.front.documents import Documents
 from observer.front.mcp.conversation import Inlet, converse
@@ -121,7 +121,8 @@ class McpFront:
             server = await self._greet(await asyncio.wait_for(anext(inlet), HELLO_S))
             await converse(server, inlet, writer)
         except ObserverError as error:
-            writer.write(msgspec.json.encode({"error": render.error(error)}) + b"\n")
+            refused = {"error": render.error(error), "exit_code": error.exit_code}
+            writer.write(msgspec.json.encode(refused) + b"\n")
         except (OSError, TimeoutError, StopAsyncIteration) as error:
             logger.debug("an MCP client left: %r", error)
         except Exception:  # the door of a front: one connection fails, the daemon stays
@@ -137,7 +138,7 @@ class McpFront:
                 "the first line is no hello", hint="connect with: observer mcp"
             ) from error
         if hello.observer != PROTOCOL:
-            raise BadInput(
+            raise DaemonUnavailable(
                 f"this daemon ({__version__}) speaks protocol {PROTOCOL}, not {hello.observer}",
                 hint="restart the MCP server in your editor",
             )
