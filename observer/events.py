@@ -329,7 +329,8 @@ class Event(Value):
     `id` is the spool entry's name and unique for ever; `session` is the client's own session id.
     `dedup` is equal for two reports of the same happening (unique within a project);
     `route` says which hook reported it, so that the same happening told by two different hooks
-    within seconds can be recognised even without an id in common.
+    within seconds can be recognised even without an id in common. `branch` is what was checked
+    out then, "" for a detached HEAD, where the reporter knew.
     """
 
     id: str
@@ -345,3 +346,4 @@ class Event(Value):
     route: str = ""
     dedup: str = ""
     author: Literal["person", "agent", "system"] = "agent"
+    branch: str | None = None

@@ -39,7 +39,8 @@ class Intake:
             project_id=project_id,
             session_id=session_id,
             root=located.place.root,
-            branch=located.place.branch,
+            # The folder may have moved on to another one before the event was read.
+            branch=located.place.branch if event.branch is None else event.branch,
             commit=located.place.commit,
             gist=located.gist,
         )

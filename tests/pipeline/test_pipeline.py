@@ -412,3 +412,17 @@ class FillingUp(Tripping):
         stores = (super().write, Full(self._store).write)
         self._writes = getattr(self, "_writes", 0) + 1
         return stores[self._writes > 1]()
+
+
+def test_the_branch_is_the_one_that_was_checked_out_then(
+    pipeline: Pipeline, store: Store, spool: Spool, tmp_path: Path
+) -> None:
+    argv = ["git", "-C", str(tmp_path), "init", "-q", "-b", "now"]
+    subprocess.run(argv, check=True)
+    hashes = {"1" * 40: {"env.git.branch": "topic"}, "2" * 40: {}}
+    for hash_, told in hashes.items():
+        fields = {"client": "git", "event": "post-commit", "cwd": str(tmp_path)}
+        spool.append(fields | {"env.git.head": hash_} | told, b"")
+    pipeline.drain()
+    found = {item.commit: item.branch for item in items(store)}
+    assert found == {"1" * 40: "topic", "2" * 40: ""}

@@ -50,6 +50,7 @@ def _event(envelope: Envelope, body: AnyBody) -> Event:
         route=f"{envelope.client}/{envelope.event}",
         dedup=_dedup(body),
         author=who.author,
+        branch=envelope.env.get("git.branch", "") if "git.head" in envelope.env else None,
     )
 
 
