@@ -22,6 +22,7 @@ NAME = "git"
 EVENTS = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
 
 _CONFIGURED_SINCE = (2, 54)
+_NO_REPOSITORY = "not a git repository"
 _BEGINNING = b"#!/bin/sh\n# observer's hook: "
 _KEPT = ".observer-orig"
 _LEGACY = ".legacy"
@@ -92,7 +93,10 @@ def _repository(context: Context) -> Path | None:
     folder = context.project or context.folder
     try:
         return Path(gitconfig.ask(context, "rev-parse", "--show-toplevel", folder=folder))
-    except ConfigInvalid:
+    except ConfigInvalid as error:
+        # It may also be one that git refuses, as of another owner, or one without a work tree.
+        if _NO_REPOSITORY not in error.message:
+            raise
         return None
 
 

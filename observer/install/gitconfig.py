@@ -39,7 +39,7 @@ def ask(context: Context, *words: str, folder: Path | None = None) -> str:
         name: text
         for name, text in context.environ.items()
         if not name.startswith("GIT_") or name in _KEPT_VARIABLES
-    }
+    } | {"LC_ALL": "C"}
     try:
         run = subprocess.run(  # noqa: S603 - git with words of our own
             ["git", *words],  # noqa: S607 - the user's git, as found on the path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -142,6 +143,26 @@ def test_old_git_gets_files_that_report_commits(repository: Context) -> None:
 def test_old_git_outside_of_repositories_is_bad_input(repository: Context, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="in none"):
         install("git", replace(repository, folder=tmp_path))
+
+
+@pytest.mark.parametrize("planned", [install, uninstall])
+def test_a_repository_that_git_refuses_is_not_called_none(
+    repository: Context, planned: Callable[[str, Context], Plan]
+) -> None:
+    script = repository.user_home / "git"
+    script.write_text(
+        f'#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec {shutil.which("git")} "$@"\n'
+    )
+    script.chmod(0o755)
+    environ = {**repository.environ, "PATH": str(script.parent)}
+    with pytest.raises(ConfigInvalid, match="dubious ownership"):
+        planned("git", replace(repository, environ=environ))
+
+
+def test_a_repository_without_a_work_tree_is_not_called_none(repository: Context) -> None:
+    inside = replace(repository, folder=repository.folder / ".git")
+    with pytest.raises(ConfigInvalid, match="must be run in a work tree"):
+        install("git", inside)
 
 
 def test_a_subfolder_and_a_worktree_share_the_hooks(repository: Context, tmp_path: Path) -> None:
