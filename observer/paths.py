@@ -112,6 +112,14 @@ def home() -> Home:
     return Home(Path(os.path.abspath(chosen)))  # noqa: PTH100 - resolve() would follow links and part the hook's view from ours
 
 
+def working_folder() -> Path:
+    """Return the folder this process works in; a deleted one by the name that the shell has."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:  # the work tree of a shell or an agent that is done with it
+        return Path("/", os.environ.get("PWD", ""))
+
+
 def make_private(folder: Path) -> Path:
     """Create a folder, and those above it that are missing, with mode 0700, and return it.
 

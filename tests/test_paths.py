@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.paths import SOCKET_NAME_BYTES, Home, home, is_inside, make_private
+from observer.paths import SOCKET_NAME_BYTES, Home, home, is_inside, make_private, working_folder
 
 
 def test_the_home_is_a_hidden_folder_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,3 +63,15 @@ def test_another_users_folder_is_refused(tmp_path: Path) -> None:
 )
 def test_inside_means_below_or_the_same(path: str, folder: str, *, is_in: bool) -> None:
     assert is_inside(path, folder) is is_in
+
+
+@pytest.mark.parametrize(("told", "folder"), [("/nowhere/gone", "/nowhere/gone"), ("", "/")])
+def test_a_deleted_working_folder_is_what_the_shell_calls_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str, folder: str
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    monkeypatch.setenv("PWD", told)
+    gone.rmdir()
+    assert working_folder() == Path(folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import click
 
@@ -16,7 +15,7 @@ from observer.evaluation.findings import Finding
 from observer.evaluation.measures import FIGURES, Interval
 from observer.evaluation.review import Missed, Review, review
 from observer.evaluation.verdict import examples, verdict
-from observer.paths import home
+from observer.paths import home, working_folder
 
 _HASH = 10
 """Characters of a hash that are shown."""
@@ -30,7 +29,7 @@ def eval_command(*, repository: str, model: str | None, as_json: bool) -> None:
     """Measure how well recall finds commits by their subjects, in a memory that is thrown away."""
     here = home()
     chosen = LateModel(find(model or config.load(here).model, here.models))
-    found = review(str(Path(repository).resolve()), chosen, progress=progress)
+    found = review(str((working_folder() / repository).resolve()), chosen, progress=progress)
     if as_json:
         emit(found)
     else:

@@ -18,7 +18,7 @@ from observer.errors import DaemonUnavailable
 from observer.events import Event, kind_of
 from observer.importers import git
 from observer.interpret.wording import counted
-from observer.paths import home
+from observer.paths import home, working_folder
 
 BATCH = 200
 """Commits in one request, stored in one transaction."""
@@ -36,7 +36,7 @@ def import_command() -> None:
 @json_option
 def git_command(*, path: str, as_json: bool) -> None:
     """Import the history of a repository, one observation a commit; break off and resume freely."""
-    folder = str(Path(path).resolve())
+    folder = str((working_folder() / path).resolve())
     events = git.commits(folder)
     client.ensure_daemon(home(), wait_s=20)
     seen = stored = 0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from observer import client, config
 from observer.cli.output import note
@@ -18,7 +17,7 @@ from observer.embed.late import LateModel
 from observer.memory import Memory
 from observer.memory.opening import index_for
 from observer.model import Project
-from observer.paths import Home, home
+from observer.paths import Home, home, working_folder
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
 
@@ -44,14 +43,14 @@ def open_memory() -> Iterator[Memory]:
             index=index_for(here.index, model, is_owner=False),
             encode=model.encode_patiently,
         )
-        yield memory.at(str(Path.cwd()))
+        yield memory.at(str(working_folder()))
     finally:
         store.close()
 
 
 def project_here(memory: Memory) -> Project | None:
     """Return the known project around the current folder."""
-    return memory.project_at(str(Path.cwd()))
+    return memory.project_at(str(working_folder()))
 
 
 def _mention_waiting(here: Home) -> None:

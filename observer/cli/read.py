@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
@@ -23,7 +22,7 @@ from observer.front.tool import Answer
 from observer.front.toolsets import rows, tools_of
 from observer.front.toolsets.core import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.memory import Memory
-from observer.paths import home
+from observer.paths import home, working_folder
 from observer.recall.search import Found
 
 most_results = limit_option(10, "Most results of each kind.", most=MOST_RESULTS)
@@ -151,7 +150,7 @@ def _explained(
 ) -> explaining.Explanation:
     """Explain what a session start prints here."""
     project = (None if handle else project_here(memory)) or memory.project(handle or "")
-    here = [root for root in project.roots if Path.cwd().is_relative_to(root)]
+    here = [root for root in project.roots if working_folder().is_relative_to(root)]
     root = max(here or project.roots[-1:], key=len, default="")
     packed = Documents(memory, str).packed(
         project,
@@ -201,7 +200,7 @@ def _recall(
 
 
 def _ask(memory: Memory, tool: str, arguments: dict[str, Any]) -> Answer[Any]:
-    tools = tools_of(("core",), memory, lambda: str(Path.cwd()))
+    tools = tools_of(("core",), memory, lambda: str(working_folder()))
     return tools[tool].call(arguments)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from pathlib import Path
 from typing import Any, get_args
 
 import click
@@ -20,7 +19,7 @@ from observer.errors import BadInput, ObserverError
 from observer.events import Layer, Scope
 from observer.front.narrowing import coming_ms
 from observer.interpret.wording import counted
-from observer.paths import home
+from observer.paths import home, working_folder
 from observer.spool import Spool
 
 
@@ -58,7 +57,7 @@ def remember_command(
     # A command that an agent runs in its shell is the agent's.
     author = attribute(os.environ).author
     until = coming_ms(expires, now_ms=now_ms())
-    asked = {**fields, "content": text, "cwd": str(Path.cwd()), "author": author}
+    asked = {**fields, "content": text, "cwd": str(working_folder()), "author": author}
     kept = client.call(home(), "POST", "/remember", {**asked, "expires_ms": until})
     if as_json:
         emit(kept)
@@ -142,7 +141,7 @@ def _surrounded(report: Any) -> Any:  # noqa: ANN401 - JSON, judged by `generic.
         "client": who.client or generic.NAME,
         "session": who.session,
         "author": who.author,
-        "cwd": str(Path.cwd()),
+        "cwd": str(working_folder()),
         "host": socket.gethostname(),
         "at": now_ms(),
     }

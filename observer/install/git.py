@@ -91,6 +91,8 @@ def _configuration(context: Context) -> Path:
 
 def _repository(context: Context) -> Path | None:
     folder = context.project or context.folder
+    if not folder.is_dir():  # deleted under the shell that stands in it
+        return None
     try:
         return Path(gitconfig.ask(context, "rev-parse", "--show-toplevel", folder=folder))
     except ConfigInvalid as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from observer.errors import ConfigInvalid
 from observer.install.edits import FileEdit
-from observer.paths import Home
+from observer.paths import Home, working_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +67,6 @@ def here(home: Home, *, project: Path | None = None) -> Context:
         user_home=Path.home(),
         observer=str(Path(found).absolute()),
         environ=dict(os.environ),
-        folder=Path.cwd(),
+        folder=working_folder(),
         project=project.absolute() if project else None,
     )

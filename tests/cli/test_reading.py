@@ -83,3 +83,27 @@ def test_what_was_recorded_cannot_steer_the_terminal(run: Run, fill: Fill, app: 
     fill([{"kind": "command", "command": "echo \x1b[2Jgone \u202ereversed", "cwd": str(app)}])
     assert "\x1b" not in run("search", "echo").out
     assert "\u202e" not in run("search", "echo").out
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        pytest.param(("context",), 0, id="context"),
+        pytest.param(("search", "cart"), 0, id="search"),
+        pytest.param(("recall", "cart"), 0, id="recall"),
+        pytest.param(("post", "command", "command=make"), 0, id="post"),
+        pytest.param(("install", "bash", "--dry-run"), 0, id="install"),
+        pytest.param(("why", "cart.py"), 3, id="why"),
+        pytest.param(("import", "git"), 3, id="import"),
+        pytest.param(("eval",), 3, id="eval"),
+    ],
+)
+def test_a_folder_that_was_deleted_meanwhile_is_still_one_to_ask_from(
+    run: Run, filled: Home, words: tuple[str, ...], code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = filled.root / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    monkeypatch.setenv("PWD", str(gone))
+    gone.rmdir()
+    assert run(*words).code == code
