@@ -51,7 +51,7 @@ def uninstall(context: Context) -> Plan:
     return Plan(
         edits=(
             edit_json(_settings(context), lambda text: _drop(text, context)),
-            edit_json(_state(context), drop_server),
+            edit_json(_state(context), lambda text: drop_server(text, context)),
         )
     )
 

@@ -60,7 +60,12 @@ def install(context: Context) -> Plan:
 
 def uninstall(context: Context) -> Plan:
     """Plan the removal of both."""
-    return Plan(edits=(_without_hooks(context), edit_json(_servers(context), drop_server)))
+    return Plan(
+        edits=(
+            _without_hooks(context),
+            edit_json(_servers(context), lambda text: drop_server(text, context)),
+        )
+    )
 
 
 def _folder(context: Context) -> Path:

@@ -85,18 +85,25 @@ def put_server(text: str, context: Context, *, extra: dict[str, object] | None =
         )
     wanted = {**(extra or {}), **(present or {}), "command": context.observer, "args": ["mcp"]}
     environ = {name: at for name, at in wanted.pop("env", {}).items() if name != ENV_HOME}
-    if context.home.root != context.user_home / ".observer":
+    if str(context.home.root) != _usual_home(context):
         environ[ENV_HOME] = str(context.home.root)
     if environ:
         wanted["env"] = environ
     return text if wanted == present else jsonc.put(text, ("mcpServers", SERVER), wanted)
 
 
-def drop_server(text: str) -> str:
-    """Return the text without our MCP server; one of another's with our name stays."""
-    if _is_our_server(jsonc.at(text, ("mcpServers", SERVER))):
-        return jsonc.remove(text, ("mcpServers", SERVER))
+def drop_server(text: str, context: Context) -> str:
+    """Return the text without our MCP server; another's with our name, or another home's, stays."""
+    present = jsonc.at(text, ("mcpServers", SERVER))
+    if _is_our_server(present):
+        home = present.get("env", {}).get(ENV_HOME) or _usual_home(context)
+        if home == str(context.home.root):
+            return jsonc.remove(text, ("mcpServers", SERVER))
     return text
+
+
+def _usual_home(context: Context) -> str:
+    return str(context.user_home / ".observer")
 
 
 def _is_our_server(entry: object) -> bool:

@@ -65,7 +65,7 @@ def uninstall(context: Context) -> Plan:
         edits=(
             *(_without_hooks(path, context) for path in (_hooks(context), *_other_hooks(context))),
             *(_without_agent_hooks(path, context) for path in _agents(context)),
-            edit_json(_servers(context), drop_server),
+            edit_json(_servers(context), lambda text: drop_server(text, context)),
         )
     )
 

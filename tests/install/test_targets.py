@@ -201,6 +201,20 @@ def test_a_home_whose_path_needs_quoting_works(
     assert files() == {}
 
 
+@pytest.mark.parametrize("name", ["claude-code", "cursor", "kiro"])
+def test_two_homes_do_not_take_each_others_server_out(
+    name: str, context: Context, tmp_path: Path, files: Files
+) -> None:
+    other = replace(context, home=Home(tmp_path / "other"))
+    for mine, theirs in ((context, other), (other, context)):
+        make(install(name, mine), mine)
+        before = files()
+        make(uninstall(name, theirs), theirs)
+        assert files() == before
+        make(uninstall(name, mine), mine)
+        assert files() == {}
+
+
 @every_target
 def test_two_homes_do_not_take_each_others_hooks_out(
     name: str, context: Context, tmp_path: Path, files: Files
