@@ -83,7 +83,8 @@ def put_server(text: str, context: Context, *, extra: dict[str, object] | None =
             f"another MCP server has the name {SERVER!r}",
             hint="rename or remove that entry, then repeat",
         )
-    wanted = {**(extra or {}), **(present or {}), "command": context.observer, "args": ["mcp"]}
+    usual = {**(extra or {}), "command": context.observer, "args": ["mcp"]}
+    wanted = {**usual, **(present or {}), "command": context.observer}
     environ = {name: at for name, at in wanted.pop("env", {}).items() if name != ENV_HOME}
     if str(context.home.root) != _usual_home(context):
         environ[ENV_HOME] = str(context.home.root)
@@ -108,7 +109,7 @@ def _usual_home(context: Context) -> str:
 
 def _is_our_server(entry: object) -> bool:
     match entry:
-        case {"command": str(command), "args": ["mcp"], **rest}:
+        case {"command": str(command), "args": ["mcp", *_], **rest}:
             return Path(command).name == "observer" and isinstance(rest.get("env", {}), dict)
     return False
 

@@ -158,6 +158,18 @@ def test_what_a_user_added_to_our_server_stays(context: Context, put: Run) -> No
     }
 
 
+def test_the_toolsets_that_a_user_chose_stay(context: Context, put: Run, drop: Run) -> None:
+    entry = {"command": "/old/observer", "args": ["mcp", "--tools", "core,story"]}
+    write(context, ".cursor/mcp.json", {"mcpServers": {"observer": entry}})
+    put("cursor")
+    assert loaded(context, ".cursor/mcp.json")["mcpServers"]["observer"] == {
+        **entry,
+        "command": context.observer,
+    }
+    drop("cursor")
+    assert not (context.user_home / ".cursor/mcp.json").exists()
+
+
 def test_the_server_is_told_of_a_home_elsewhere(context: Context, spaced: Context) -> None:
     perform(install("cursor", spaced), spaced.home, at_ms=1)
     entry = loaded(context, ".cursor/mcp.json")["mcpServers"]["observer"]
