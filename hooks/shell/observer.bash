@@ -42,6 +42,12 @@ __observer_hook() {
     fi
 }
 
+__observer_may_hook() {
+    local -
+    set +u
+    [[ ${PS0@a}${PROMPT_COMMAND@a} != *r* ]]
+}
+
 __observer_record() {
     local exit=$? now=${EPOCHREALTIME//[^0-9]/} -
     set +eux
@@ -93,7 +99,7 @@ __observer_count() {
 
 if [[ $- == *i* && ${BASH_VERSINFO[0]} -ge 5 && -z ${CLAUDECODE-}${CLAUDE_CODE_SESSION_ID-}${CURSOR_AGENT-}${CURSOR_CONVERSATION_ID-}${KIRO_SESSION_ID-}${CODEX_THREAD_ID-}${CODEX_SANDBOX-}${GEMINI_CLI-}${ANTIGRAVITY_AGENT-}${COPILOT_CLI-}${OPENCODE-}${OPENCODE_CLIENT-}${CLINE_ACTIVE-}${AI_AGENT-}${AGENT-} ]] &&
     # Without promptvars the prompt would show our expression instead of expanding it.
-    shopt -q promptvars && [[ ${PS0@a}${PROMPT_COMMAND@a} != *r* ]]; then
+    shopt -q promptvars && __observer_may_hook; then
     [[ -n ${__observer_log-} ]] || __observer_setup
     __observer_hook
 fi

@@ -240,6 +240,14 @@ def test_bash_is_not_fooled_by_history_from_elsewhere(person: Person, tmp_path: 
     assert told[-2:] == ["repeat-or-private", "echo mine"]
 
 
+def test_bash_takes_an_unset_variable_for_no_obstacle(terminal: Terminal, hooks: Path) -> None:
+    argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
+    lines = ("unset PS0 PROMPT_COMMAND", "set -eu", f"source {hooks}/shell/observer.bash")
+    shown = terminal(argv, *lines, "echo \"<${OBSERVER_SESSION-}>\"", "exit")
+    assert "unbound" not in shown
+    assert "<bash-" in shown
+
+
 @pytest.mark.parametrize(
     "obstacle", ["readonly PROMPT_COMMAND=x", "readonly PS0=", "shopt -u promptvars"]
 )
