@@ -35,8 +35,14 @@ __observer_hook() {
 
     [[ " ${PROMPT_COMMAND[*]-}" != *__observer_record* ]] || return 0
     if ((BASH_VERSINFO[0] > 5 || BASH_VERSINFO[1] >= 1)); then
+        local ready=__observer_ready
+        if [[ "${PROMPT_COMMAND[*]-}" == *__observer_ready* ]]; then
+            # What an rc file set that was read again is the first member, and was the second.
+            [[ ${PROMPT_COMMAND[1]-} == __observer_ready ]] || unset 'PROMPT_COMMAND[1]'
+            ready=
+        fi
         # Each member sees the user's status; ours is first to be near the command's end.
-        PROMPT_COMMAND=(__observer_record ${PROMPT_COMMAND[@]+"${PROMPT_COMMAND[@]}"} __observer_ready)
+        PROMPT_COMMAND=(__observer_record ${PROMPT_COMMAND[@]+"${PROMPT_COMMAND[@]}"} ${ready:+"$ready"})
     else
         PROMPT_COMMAND=$'__observer_record\n'"${PROMPT_COMMAND-}"$'\n__observer_ready'
     fi

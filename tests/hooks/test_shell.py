@@ -240,10 +240,25 @@ def test_bash_is_not_fooled_by_history_from_elsewhere(person: Person, tmp_path: 
     assert told[-2:] == ["repeat-or-private", "echo mine"]
 
 
+@pytest.mark.parametrize("begun", ["unset PROMPT_COMMAND", "PROMPT_COMMAND=(tell other)"])
+def test_what_an_rc_file_does_at_the_prompt_is_done_once_when_it_is_read_again(
+    terminal: Terminal, hooks: Path, tmp_path: Path, begun: str
+) -> None:
+    rc = tmp_path / "rc"
+    rc.write_text(
+        f"tell() {{ echo told; }}\nPROMPT_COMMAND=tell\nsource {hooks}/shell/observer.bash\n"
+    )
+    argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
+    lines = (f" {begun}", *[f" source {rc}"] * 3, ' echo "<${PROMPT_COMMAND[@]}>"', " exit")
+    shown = terminal(argv, *lines)
+    others = " other" * ("other" in begun)
+    assert f"<__observer_record tell{others} __observer_ready>" in shown
+
+
 def test_bash_takes_an_unset_variable_for_no_obstacle(terminal: Terminal, hooks: Path) -> None:
     argv = [shutil.which("bash") or pytest.skip("not installed"), *ARGUMENTS["bash"]]
     lines = ("unset PS0 PROMPT_COMMAND", "set -eu", f"source {hooks}/shell/observer.bash")
-    shown = terminal(argv, *lines, "echo \"<${OBSERVER_SESSION-}>\"", "exit")
+    shown = terminal(argv, *lines, 'echo "<${OBSERVER_SESSION-}>"', "exit")
     assert "unbound" not in shown
     assert "<bash-" in shown
 
