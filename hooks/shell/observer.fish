@@ -28,7 +28,11 @@ end
 
 function __observer_postexec --on-event fish_postexec
     set -l code $status
+    set -l before $__observer_code
+    set -g __observer_code $code
     set -l text "$argv[1]"
+    # A job in the background and a plain assignment leave the status of the command before.
+    test "$code" = "$before"; and string match -qr '&\s*$|^set\s(?!.*(-q|\())' -- $text; and set code 0
     __observer_is_private $text; and return
     test -e $__observer_log; or __observer_open
     test -w $__observer_log; or return

@@ -296,6 +296,11 @@ def test_zsh_respects_a_history_pattern(person: Person) -> None:
     assert "xyz" not in repr(person("zsh", "HISTORY_IGNORE='echo x*'", "echo xyz"))
 
 
+def test_fish_does_not_tell_the_status_of_the_command_before(person: Person) -> None:
+    told = person("fish", "sh -c 'exit 7'", "set -g x 1", "sleep 0.1 &", "wait", "set -q nosuch")
+    assert [record["exit"] for record in told] == ["7", "0", "0", "0", "1"]
+
+
 def test_fish_in_private_records_nothing(terminal: Terminal, hooks: Path, spool: Spool) -> None:
     fish = shutil.which("fish") or pytest.skip("not installed")
     source = f" source {hooks}/shell/observer.fish"
