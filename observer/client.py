@@ -293,9 +293,11 @@ def _ask_to_leave(home: Home, wait_s: float) -> bool:
 def _silent(home: Home, wait_s: float) -> DaemonUnavailable:
     pid = daemon_pid(home)
     if pid is None:
-        return DaemonUnavailable(f"no daemon came up within {wait_s:g} s", hint=f"see {_log(home)}")
+        return DaemonUnavailable(
+            f"no daemon came up within {wait_s:.3g} s", hint=f"see {_log(home)}"
+        )
     return DaemonUnavailable(
-        f"the daemon (pid {pid}) did not answer within {wait_s:g} s",
+        f"the daemon (pid {pid}) did not answer within {wait_s:.3g} s",
         hint=f"wake it with: kill -CONT {pid}, or end it with: kill -KILL {pid}; no event is lost",
     )
 
