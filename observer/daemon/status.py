@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from observer import __version__
-from observer.client import PROTOCOL, call, daemon_pid
+from observer.client import PROTOCOL, call, daemon_pid, is_running
 from observer.clock import now_ms
 from observer.config import Settings
 from observer.errors import DaemonUnavailable, StoreUnavailable
@@ -86,14 +86,13 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 def current(home: Home, *, wait_s: float = 2.0) -> Status:
     """Return the daemon's own status, or what the disk tells if it does not answer."""
-    pid = daemon_pid(home)
-    if pid is None:
+    if not is_running(home):
         return from_disk(home)
     try:
         return msgspec.convert(call(home, "GET", "/status", wait_s=wait_s), Status, strict=False)
     except (DaemonUnavailable, msgspec.ValidationError) as error:
         found = from_disk(home)
-        return msgspec.structs.replace(found, pid=pid, degraded=f"daemon: {error}")
+        return msgspec.structs.replace(found, pid=daemon_pid(home), degraded=f"daemon: {error}")
 
 
 def from_disk(home: Home) -> Status:

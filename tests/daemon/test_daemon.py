@@ -19,6 +19,7 @@ import apsw
 import pytest
 
 from observer import __version__, client
+from observer.daemon.status import current
 from observer.errors import DaemonUnavailable
 from observer.paths import Home
 from observer.spool import Spool
@@ -151,6 +152,15 @@ def test_status_of_a_stopped_daemon_says_so_in_time(home: Home, observer: Observ
     told = json.loads(observer("status", "--json").stdout)
     assert told["pid"] == pid
     assert "did not answer" in told["degraded"]
+
+
+def test_a_daemon_that_had_no_room_for_its_pid_tells_it_itself(
+    home: Home, observer: Observer
+) -> None:
+    observer("up")
+    pid = client.daemon_pid(home)
+    os.truncate(home.lock, 0)
+    assert current(home).pid == pid
 
 
 def test_a_home_with_a_very_long_path_works(
