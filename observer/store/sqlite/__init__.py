@@ -34,7 +34,7 @@ READER_CACHE_KIB, WRITER_CACHE_KIB = 2_000, 8_000
 8 MB each they are no faster, and a daemon with 10,000 items holds 20 MB more."""
 
 _HINTS: tuple[tuple[type[apsw.Error], str], ...] = (
-    (apsw.FullError, "free some disk space; events wait in the spool"),
+    (apsw.FullError, "free some disk space, then repeat; what is in the spool waits there"),
     (apsw.ReadOnlyError, "make the folder and the database writable"),
     (apsw.PermissionsError, "make the folder and the database writable"),
     (apsw.CantOpenError, "check that the folder exists and is yours"),
