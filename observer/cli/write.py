@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import sys
@@ -163,6 +164,8 @@ def _spooled(report: Any) -> str:  # noqa: ANN401 - as above
             {"client": generic.NAME, "event": report["kind"]}, msgspec.json.encode(report)
         )
     except OSError as error:
+        is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         raise ObserverError(
-            f"the event could not be spooled: {error.strerror}", hint="free some disk space"
+            f"the event could not be spooled: {error.strerror}",
+            hint="free some disk space" if is_full else "see what is wrong: observer doctor",
         ) from error

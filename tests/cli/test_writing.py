@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -77,3 +79,20 @@ def test_settings_that_are_no_toml_are_left_alone(run: Run, home: Home) -> None:
     home.config.write_text("log_level = \n")
     assert run("config", "set", "log_level", "debug").code == 2
     assert home.config.read_text() == "log_level = \n"
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [(errno.ENOSPC, "free some disk space"), (errno.EROFS, "observer doctor")],
+)
+def test_an_event_that_cannot_be_spooled_is_told_with_its_cause(
+    run: Run, monkeypatch: pytest.MonkeyPatch, number: int, hint: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "mkdir", refuse)
+    ran = run("post", "command", "command=make")
+    assert ran.code == 1
+    assert os.strerror(number) in ran.err
+    assert hint in ran.err
