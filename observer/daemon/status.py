@@ -97,7 +97,9 @@ def current(home: Home, *, wait_s: float = 2.0) -> Status:
 
 def from_disk(home: Home) -> Status:
     """Return what can be known of a home without its daemon; changes nothing."""
-    status = Status(home=str(home.root))
+    is_stuck = home.root.exists() and not os.access(home.root, os.W_OK)
+    degraded = f"home: {home.root} cannot be written" if is_stuck else None
+    status = Status(home=str(home.root), degraded=degraded)
     if not home.database.exists():
         return with_spool(status, home)
     try:

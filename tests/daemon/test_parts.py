@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -121,6 +122,14 @@ def test_the_status_of_a_broken_database_says_so(home: Home) -> None:
     home.root.mkdir()
     home.database.write_bytes(b"this is not a database, and never was" * 99)
     assert "store: " in (from_disk(home).degraded or "")
+
+
+def test_the_status_of_a_read_only_home_says_so(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.root.mkdir()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert from_disk(home).degraded == f"home: {home.root} cannot be written"
 
 
 def test_the_status_counts_what_waits(home: Home) -> None:
