@@ -36,6 +36,8 @@ def _fish(context: Context) -> Path:
     return context.place("XDG_CONFIG_HOME", ".config") / "fish" / "conf.d" / "observer.fish"
 
 
+_PROFILES = (".bash_profile", ".bash_login", ".profile")
+
 _FILES: dict[str, Callable[[Context], Path]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
 
 
@@ -48,8 +50,8 @@ def install(shell: str, context: Context) -> Plan:
     path = _FILES[shell](context)
     edit = _edit(path, _block(shell, context))
     notes = [f"New {shell} sessions record; this one does after: exec {shell}"]
-    if shell == "bash" and _misses_rc(context):
-        notes.append("~/.bash_profile does not read ~/.bashrc, so login shells will not record.")
+    if shell == "bash" and (profile := _misses_rc(context)):
+        notes.append(f"~/{profile} does not read ~/.bashrc, so login shells will not record.")
     return Plan(edits=(edit,), notes=tuple(notes))
 
 
@@ -105,6 +107,12 @@ def _recorder(shell: str, context: Context) -> bytes:
     return quoted.encode("utf-8", "surrogateescape")
 
 
-def _misses_rc(context: Context) -> bool:
-    profile = read(context.user_home / ".bash_profile")
-    return profile is not None and b"bashrc" not in profile
+def _misses_rc(context: Context) -> str:
+    """Return the file that login shells read instead of the rc file; "" if it reads that one."""
+    # bash reads the first that is there, which often reads the last one in turn.
+    told = {name: read(context.user_home / name) for name in _PROFILES}
+    first = next((name for name in _PROFILES if told[name] is not None), "")
+    text = told.get(first) or b""
+    if _PROFILES[-1].encode() in text:
+        text += told[_PROFILES[-1]] or b""
+    return "" if b"bashrc" in text else first

@@ -109,15 +109,25 @@ def test_zdotdir_is_where_zsh_looks(context: Context, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "warns"),
+    ("profiles", "warned"),
     [
-        pytest.param("export A=1\n", True, id="without"),
-        pytest.param(". ~/.bashrc\n", False, id="with"),
+        pytest.param({".bash_profile": "export A=1\n"}, ".bash_profile", id="without"),
+        pytest.param({".bash_profile": ". ~/.bashrc\n"}, "", id="with"),
+        pytest.param(
+            {".bash_profile": ". ~/.profile\n", ".profile": ". ~/.bashrc\n"}, "", id="in-turn"
+        ),
+        pytest.param(
+            {".bash_profile": "A=1\n", ".profile": ". ~/.bashrc\n"}, ".bash_profile", id="hidden"
+        ),
+        pytest.param({".profile": "export A=1\n"}, ".profile", id="another"),
+        pytest.param({}, "", id="none"),
     ],
 )
 def test_a_profile_that_skips_the_rc_file_is_told(
-    context: Context, profile: str, *, warns: bool
+    context: Context, profiles: dict[str, str], warned: str
 ) -> None:
-    (context.user_home / ".bash_profile").write_text(profile)
+    for name, text in profiles.items():
+        (context.user_home / name).write_text(text)
     notes = " ".join(install("bash", context).notes)
-    assert ("bash_profile" in notes) == warns
+    assert ("login shells will not record" in notes) == bool(warned)
+    assert warned in notes
