@@ -12,6 +12,7 @@ import re
 import string
 from collections.abc import Iterator
 from typing import NamedTuple
+from unicodedata import category
 
 from observer.capture import environment, extent
 from observer.capture.secrets import MARKER, Span, is_placeholder, is_random
@@ -323,7 +324,9 @@ def _is_entry(key: _Key, value: str) -> bool:
 
 def _is_prose(value: str) -> bool:
     words = value.split()
-    return len(words) > 1 and all(word.strip(string.punctuation).isalnum() for word in words)
+    if len(words) < 2:
+        return not value.isascii() and all(category(sign)[0] in "LM" for sign in value)
+    return all(word.strip(string.punctuation).isalnum() for word in words)
 
 
 def _names_itself(value: str) -> bool:

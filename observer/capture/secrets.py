@@ -33,6 +33,7 @@ _WORDS = frozenset(
         *("file", "hidden", "nil", "none", "null", "object", "optional", "redacted", "required"),
         *("str", "string", "test", "testing", "text", "true", "undefined", "unknown", "value"),
         *("pass", "passphrase", "passwd", "password", "pwd", "secret", "token", "credentials"),
+        *("kennwort", "wachtwoord", "senha", "adgangskode", "jelszo", "parola", "salasana"),
         *("username", "user", "name", "type", "field", "error", "invalid", "missing", "expired"),
     }
 )

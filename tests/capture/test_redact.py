@@ -115,6 +115,7 @@ PASSAGES = [
     ("env-quoted", "password", f"export PGPASSWORD='{PASS}'", PASS, "export PGPASSWORD='"),
     ("env-short", "password", "MYSQL_PWD=s3" + "cr3t mysql", "s3" + "cr3t", "mysql"),
     ("env-pass", "password", f"SMTP_PASS={WORD}", WORD, "SMTP_PASS="),
+    ("json-foreign", "password", '{"password": "schl' + 'üssel7"}', "üssel7", '"}'),
     ("env-comma", "password", "APP_PASSWORD=ab1,cd" + "2!x", "cd" + "2!x", "APP_PASSWORD="),
     ("env-long", "token", f"API_TOKEN={RANDOM * 8}{LOWER} next", LOWER, " next"),
     ("env-symbols", "password", "ROOT_PASSWORD=p@(ss" + ")w0rd\n", "w0rd", "ROOT_PASSWORD="),
@@ -444,6 +445,9 @@ HARMLESS |= {
     "block": "token: |\n  See the manual.\npassword: >\n  what you like\n<token>\n</token>",
     "line-code": "password: Optional<String>;\ntoken: A|B\nA_TOKEN=<token1>\nB_TOKEN=$A|b9c8d7e6",
     "escaped-code": '"x\\npassword: string\\ntoken = next(x)\\npassword=getpass(x)"',
+    "translated": '{"password": "Пароль", "token": "Токен", "newPassword": "पासवर्ड"} '
+    "password: Hasło\n"
+    "{'password': 'Contraseña'} {\"login.password\": \"Senha\"} password: Kennwort\n",
     "pass-count": "PASS=12 FAIL=3 PASS=all pass=wordyvalue auth=wordyvalue --auth=wordyvalue",
 }
 
