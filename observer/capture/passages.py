@@ -1,4 +1,4 @@
-"""Secrets told by what stands around them: headers, URLs, command lines, PEM blocks.
+"""Secrets told by what stands around them: headers, URLs, command lines.
 
 Part of step 4 (redaction). A pattern spends a bounded number of characters on a place that turns
 out to be harmless, and the search goes on behind its first character: hostile text costs linear
@@ -227,16 +227,6 @@ PASSAGES = (
         _is_given,
         re.compile(r"[^\s\"']*"),
     ),
-    Passage(
-        "password",
-        "machine ",
-        re.compile(
-            r"machine[ \t]{1,8}\S{1,256}\s{1,8}login\s{1,8}\S{1,256}\s{1,8}password\s{1,8}"
-            r"(?P<secret>\S{1,256})"
-        ),
-        _is_given,
-        re.compile(r"\S*"),
-    ),
 )
 
 
@@ -261,8 +251,6 @@ def passages(text: str, low: str) -> Iterator[Span]:
                     end = max(end, span.end)
                     yield span
             at = low.find(anchor, end)
-    if "private" in low:
-        yield from _pem_blocks(text)
 
 
 def _span_at(passage: Passage, text: str, at: int) -> Span | None:
@@ -272,26 +260,3 @@ def _span_at(passage: Passage, text: str, at: int) -> Span | None:
     start, end = match.span("secret")
     more = passage.more.match(text, end)
     return Span(start, more.end() if more else end, passage.name)
-
-
-_PEM = re.compile(
-    r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?P<body>[^-]*+(?:-(?!----(?:BEGIN|END))[^-]*+)*+)"
-    r"(?P<foot>-----END [A-Z0-9 ]{0,60}-----)?"
-)
-_PEM_LINES = re.compile(r"[A-Za-z0-9+/=\s\\\"':,.>|+→-]*")
-_PEM_DATA = re.compile(r"[A-Za-z0-9+/=]{20}")
-
-
-def _pem_blocks(text: str) -> Iterator[Span]:
-    """Yield private keys, headers included; a block without an end reaches as far as its lines.
-
-    A header that no key follows is source code that mentions one.
-    """
-    for match in _PEM.finditer(text):
-        end = match.end()
-        if match["foot"] is None:
-            lines = _PEM_LINES.match(text, match.start("body"), end)
-            end = lines.end() if lines else match.start("body")
-        if _PEM_DATA.search(text, match.start("body"), end):
-            yield Span(match.start(), end, "private-key")

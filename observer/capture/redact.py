@@ -17,6 +17,7 @@ from typing import Literal, TypeVar, cast, get_args, get_origin
 import msgspec
 
 from observer.capture.assignments import assignments
+from observer.capture.keyfiles import keyfiles
 from observer.capture.passages import passages
 from observer.capture.secrets import Span, tokens
 from observer.events import Event
@@ -98,7 +99,12 @@ def _lower(text: str) -> str:
 
 
 def _secrets(text: str, low: str) -> list[Span]:
-    return [*tokens(text), *passages(text, low), *assignments(text, low)]
+    return [
+        *tokens(text),
+        *keyfiles(text, low),
+        *passages(text, low),
+        *assignments(text, low),
+    ]
 
 
 def _merged(spans: Iterable[Span]) -> list[Span]:

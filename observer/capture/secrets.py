@@ -1,7 +1,8 @@
 """The classes of secrets that show by their own form, and what a random value looks like.
 
 Part of step 4 (redaction): tokens, told by a prefix that their issuer chose. What is told by its
-surroundings is in `passages`, what is told by the name it is given in `assignments`.
+surroundings is in `passages`, by the kind of its file in `keyfiles`, by the name that it is given
+in `assignments`.
 
 Source: the issuers' documented prefixes, as atuin, detect-secrets and gitleaks also list them.
 """

@@ -334,6 +334,37 @@ PASSAGES += [
     ("escaped-yaml", "token", f'{{"text": "a: 1\\n\\ttoken: {PLAIN}\\nb"}}', PLAIN, '\\nb"}'),
     ("escaped-properties", "password", f'"x\\npassword={PLAIN}\\ny"', PLAIN, '\\ny"'),
 ]
+SEED = "abandon ability able about above absent absorb abstract absurd abuse access accident"
+PASSAGES += [
+    ("pgpass", "password", f"db.host:5432:shop:ana:{WORD}\nb", WORD, "shop:ana:"),
+    ("pgpass-any", "password", f"*:*:*:postgres:{WORD}", WORD, "*:*:*:postgres:"),
+    ("netrc-default", "password", f"default login ana password {WORD}\n", WORD, "login ana"),
+    ("netrc-order", "password", f"machine h\n  password {WORD}\n  login ana", WORD, "login ana"),
+    (
+        "putty",
+        "private-key",
+        f"Private-Lines: 2\n{MIXED[:64]}\n{MIXED[3:40]}=\nPrivate-MAC: 1",
+        MIXED[3:40],
+        "\nPrivate-MAC: 1",
+    ),
+    (
+        "jwk",
+        "private-key",
+        f'{{"kty":"EC","x":"{HEX[:43]}","d":"{MIXED[:43]}"}}',
+        MIXED[:43],
+        f'"x":"{HEX[:43]}"',
+    ),
+    (
+        "jwk-escaped",
+        "private-key",
+        f'{{\\"d\\": \\"{MIXED[:43]}\\", \\"kty\\": \\"OKP\\"}}',
+        MIXED[:43],
+        "OKP",
+    ),
+    ("mnemonic", "seed-phrase", f"Mnemonic: {SEED}\nx", "absorb", "\nx"),
+    ("mnemonic-env", "seed-phrase", f'MNEMONIC="{SEED}" x', "absorb", '" x'),
+    ("seed-phrase", "seed-phrase", f"my seed phrase: {SEED}", "absorb", "seed phrase: "),
+]
 PASSAGE_CASES = [pytest.param(*rest, id=name) for name, *rest in PASSAGES]
 
 HARMLESS = {
@@ -448,6 +479,12 @@ HARMLESS |= {
     "translated": '{"password": "Пароль", "token": "Токен", "newPassword": "पासवर्ड"} '
     "password: Hasło\n"
     "{'password': 'Contraseña'} {\"login.password\": \"Senha\"} password: Kennwort\n",
+    "positions": "a.c:5432:12: error: x a.c:5432:12:error:x 127.0.0.1:5432:5432/tcp host:5432:db:me"
+    " *:*:* a:*:b user:*:1:2:3 root:*:0:0:root:/root:/bin/sh nobody:*:-2:-2:no one:/:/bin/false",
+    "machine": "this machine has login forms; the default password validator; default login page",
+    "curve": '{"kty": "EC", "crv": "P-256", "d": "M10 20 L 30 40", "x": "' + MIXED[:43] + '"}',
+    "mnemonics": "mnemonic: MOV, then ADD. Mnemonic: each letter stands for one step of our plan. "
+    "Mnemonic: every good sentence has twelve short words that rhyme, more than those.",
     "pass-count": "PASS=12 FAIL=3 PASS=all pass=wordyvalue auth=wordyvalue --auth=wordyvalue",
 }
 
@@ -756,6 +793,15 @@ HOSTILE = {
     "line-pieces": "A_TOKEN=x" + "&a" * 40 + "\n",
     "names": "A_TOKEN_" * 8 + "=a ",
     "dotted": "A_TOKEN=" + "a." * 60,
+    "pgpass": ":*:" * 9,
+    "pgpass-fields": ":5432:a:b:",
+    "default": "default login a password ",
+    "machines": "machine a password ",
+    "putty": "Private-Lines: 1\n" + "a" * 76 + "\n",
+    "putty-lines": "Private-Lines: 1\n" + ("a" * 76 + "\n") * 99,
+    "jwk": '"kty""d":"',
+    "seed-phrases": "mnemonic: " + "abc " * 24,
+    "seed-phrase-names": "mnemonic ",
     "name-value": "token,\n name value value: ",
 }
 
