@@ -8,34 +8,11 @@ time and cannot hide a secret behind a false start.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
-from observer.capture.secrets import Span, is_placeholder, is_random
-
-
-class Passage(NamedTuple):
-    """A class told by its surroundings: group `secret` is the span.
-
-    `pattern` is tried wherever the lower-case `anchor` stands; `accept` has the last word; an
-    accepted span grows by `more`, so that a bounded pattern never leaves the rest of a long secret.
-    """
-
-    name: str
-    anchor: str
-    pattern: re.Pattern[str]
-    accept: Callable[[re.Match[str]], bool]
-    more: re.Pattern[str]
-
-
-def _is_given(match: re.Match[str]) -> bool:
-    return not is_placeholder(match["secret"])
-
-
-def _is_drawn(match: re.Match[str]) -> bool:
-    value = match["secret"]
-    return is_random(value, at_least=16) and not is_placeholder(value)
-
+from observer.capture.commands import COMMANDS
+from observer.capture.passage import NO_MORE, Passage, is_drawn, is_given
+from observer.capture.secrets import Span, is_placeholder
 
 _MIXED = re.compile(r"\d|[a-z][A-Z]|[+/=]")
 
@@ -46,51 +23,7 @@ def _is_credential(match: re.Match[str]) -> bool:
     return telling and not is_placeholder(value)
 
 
-def _is_for_curl(match: re.Match[str]) -> bool:
-    before = match.string[max(0, match.start() - 400) : match.start()]
-    return "curl" in before and _is_given(match)
-
-
-def _is_for_mysql(match: re.Match[str]) -> bool:
-    return _is_given(match) and not _PORTS.fullmatch(match["secret"]) and _follows(match, _MYSQL)
-
-
-def _is_in_sql(match: re.Match[str]) -> bool:
-    before = match.string[max(0, match.start() - 200) : match.start()]
-    return _is_given(match) and _ACCOUNT.search(before.rpartition(";")[2]) is not None
-
-
-def _follows(match: re.Match[str], program: re.Pattern[str]) -> bool:
-    """Tell whether a program is named before the match, in the same command."""
-    before = match.string[max(0, match.start() - 200) : match.start()]
-    return program.search(_COMMAND_END.split(before)[-1]) is not None
-
-
-_COMMAND_END = re.compile(r"(?<!\\)\r?\n|[;|&]")
-_MYSQL = re.compile(r"\b(?:mysql(?:dump|admin|import)?|mariadb(?:-dump|-admin)?)(?:\s|\Z)")
-_ACCOUNT = re.compile(r"(?i:\b(?:create|alter)\s+(?:user|role|login)|\bset\s+password)\s")
-_PORTS = re.compile(r"[\d.]*:[\d.:]+(?:/(?:tcp|udp))?")
-_NO_MORE = re.compile("")
-_ARGUMENT = (
-    r"(?P<quote>[\"'])?"
-    r"(?P<secret>(?(quote)[^\"'\r\n]{1,1024}|(?!-)[^\s\"'`;|&<>()\\]{1,1024}))"
-)
 _WORD = re.compile(r"[^\s\"'`\\<>,;]*")
-
-
-def _option(name: str, programs: str, *, is_joined: bool = False) -> Passage:
-    """Return the class of what some programs are given behind an option, or joined to it."""
-    program = re.compile(rf"\b(?:{programs})(?:\s|\Z)")
-    gap = "" if is_joined else r"[ \t]{1,4}"
-    return Passage(
-        "password",
-        name.lower(),
-        re.compile(rf"{name}(?<=\s{name}){gap}{_ARGUMENT}"),
-        lambda match: _is_given(match) and _follows(match, program),
-        _NO_MORE,
-    )
-
-
 PASSAGES = (
     Passage(
         "authorization",
@@ -110,7 +43,7 @@ PASSAGES = (
             r"(?i:authorization)\\{0,3}[\"'`]?[ \t]{0,8}[:=][ \t]{0,8}[\"'`]?[ \t]{0,8}"
             r"(?i:digest|aws4-hmac-sha256|hawk|oauth)[ \t]{1,8}(?P<secret>[A-Za-z_-]{1,32}=)"
         ),
-        _is_given,
+        is_given,
         re.compile(r"(?:[^\r\n\"'`\\]|(?<==)\"[^\"\r\n]{0,512}\")*"),
     ),
     Passage(
@@ -120,14 +53,14 @@ PASSAGES = (
             r"(?i:authorization)\\{0,3}[\"'`]?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}[\"'`]?"
             r"(?P<secret>[^\s\"'`\\<>,;(){}$]{16,256})"
         ),
-        _is_drawn,
+        is_drawn,
         _WORD,
     ),
     Passage(
         "authorization",
         "bearer",
         re.compile(r"(?i:bearer)[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,256})"),
-        _is_drawn,
+        is_drawn,
         re.compile(r"[A-Za-z0-9._~+/=-]*"),
     ),
     Passage(
@@ -147,15 +80,28 @@ PASSAGES = (
             r"://[^\s/?#@:\"'<>`\\]{0,256}:(?P<secret>[^\s/\"'<>`\\]{1,256}(?=@)"
             r"|(?!\d{1,5}[/?#])(?:[^\s/\"'<>`\\]|/(?!/)){1,256}?(?=@))"
         ),
-        _is_given,
-        _NO_MORE,
+        is_given,
+        NO_MORE,
     ),
     Passage(
         "url-credentials",
         "://",
         re.compile(r"://(?P<secret>[^\s/?#@:\"'<>`\\]{20,512})(?=@)"),
-        _is_drawn,
-        _NO_MORE,
+        is_drawn,
+        NO_MORE,
+    ),
+    *(
+        Passage(
+            "signature",
+            f"{name}=",
+            re.compile(
+                rf"(?i:{name})=(?i:(?<=[?&;-]{name}=)|(?<=u0026{name}=))"
+                r"(?P<secret>[A-Za-z0-9%+/=_~-]{16,1024})"
+            ),
+            is_drawn,
+            NO_MORE,
+        )
+        for name in ("signature", "sig")
     ),
     Passage(
         "webhook",
@@ -164,69 +110,16 @@ PASSAGES = (
             r"(?i:hooks\.slack\.com)/(?:services|workflows|triggers)/(?P<secret>[\w+/-]{20,})"
         ),
         lambda match: True,  # noqa: ARG005 - the address alone tells
-        _NO_MORE,
+        NO_MORE,
     ),
     Passage(
         "webhook",
         "/api/webhooks/",
         re.compile(r"/api/webhooks/\d{5,25}/(?P<secret>[\w-]{40,})"),
         lambda match: True,  # noqa: ARG005 - the address alone tells
-        _NO_MORE,
+        NO_MORE,
     ),
-    Passage(
-        "password",
-        "-u",
-        re.compile(
-            r"-u(?:(?:ser)?(?:[ \t]{1,4}|=)|(?<=\s-u)(?!ser))[\"']?"
-            r"[^\s:\"'@/]{1,128}:(?P<secret>[^\s\"']{1,256})"
-        ),
-        _is_for_curl,
-        re.compile(r"[^\s\"']*"),
-    ),
-    Passage("password", "-p", re.compile(rf"-p(?<=\s-p){_ARGUMENT}"), _is_for_mysql, _NO_MORE),
-    _option("-p", r"(?:docker|podman|nerdctl|buildah|skopeo|oras|helm registry|az|az acr) login"),
-    _option("-p", "mongo(?:sh|dump|restore|export|import)?"),
-    _option("-p", "7z[az]?", is_joined=True),
-    _option("-P", "sqlcmd|bcp|zip|unzip"),
-    _option("-a", "redis-cli|valkey-cli"),
-    _option("-w", "ldap(?:search|add|modify|delete|whoami|passwd)"),
-    _option("-storepass", "keytool|jarsigner"),
-    _option("-keypass", "keytool|jarsigner"),
-    _option("pass:", "openssl", is_joined=True),
-    Passage(
-        "password",
-        "password",
-        re.compile(r"(?i:password)(?:\s{1,4}|\s{0,4}\(\s{0,4})'(?P<secret>[^'\r\n]{1,256})'"),
-        _is_in_sql,
-        _NO_MORE,
-    ),
-    Passage(
-        "password",
-        "identified",
-        re.compile(
-            r"(?i:identified)\s{1,4}(?i:with\s{1,4}\S{1,64}\s{1,4})?(?i:by)\s{1,4}"
-            r"(?i:password\s{1,4})?(?P<quote>[\"'])(?P<secret>[^\"'\r\n]{1,256})(?P=quote)"
-        ),
-        _is_given,
-        _NO_MORE,
-    ),
-    Passage(
-        "password",
-        "curl ",
-        re.compile(
-            r"(?i:curl)[ \t][^\r\n;|]{0,200}?(?<=\s)-[A-Za-z]{1,8}u[ \t]{1,4}[\"']?"
-            r"[^\s:\"'@/-][^\s:\"'@/]{0,127}:(?P<secret>[^\s\"']{1,256})"
-        ),
-        _is_given,
-        re.compile(r"[^\s\"']*"),
-    ),
-    Passage(
-        "password",
-        "sshpass",
-        re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?(?P<secret>[^\s\"']{1,256})"),
-        _is_given,
-        re.compile(r"[^\s\"']*"),
-    ),
+    *COMMANDS,
 )
 
 

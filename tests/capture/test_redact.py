@@ -365,6 +365,41 @@ PASSAGES += [
     ("mnemonic-env", "seed-phrase", f'MNEMONIC="{SEED}" x', "absorb", '" x'),
     ("seed-phrase", "seed-phrase", f"my seed phrase: {SEED}", "absorb", "seed phrase: "),
 ]
+PASSAGES += [
+    ("url-amz", "signature", f"https://x/k?X-Amz-Signature={HEX}&x-id=Get", HEX, "&x-id=Get"),
+    ("url-sas", "signature", f"https://x/f?sp=r&sig={MIXED[:42]}%3D&se=1", MIXED[:42], "&se=1"),
+    ("url-signature", "signature", f"?Expires=1&Signature={MIXED}__&K=1", MIXED, "&K=1"),
+    ("url-escaped", "signature", f"?a=1\\u0026sig={MIXED[:42]} b", MIXED[:42], " b"),
+    ("stdin", "password", f"echo {WORD} | docker login -u me --password-stdin", WORD, "-u me"),
+    ("stdin-quoted", "password", f"echo -n '{WORD}'|sudo -u x -S ls", WORD, "'|sudo"),
+    ("stdin-printf", "password", f"printf '%s' {WORD} | gh auth login --with-token", WORD, "gh"),
+    ("stdin-chpasswd", "password", f'echo "ana:{WORD}" | chpasswd', WORD, '" | chpasswd'),
+    ("here-string", "password", f"docker login --password-stdin <<< {WORD}", WORD, "<<< "),
+    ("curl-proxy", "password", f"curl -x p -U ana:{WORD} host", WORD, "-U ana:"),
+    ("curl-cookie", "cookie", f"curl -b 'sid={LOWER}; a=b' host", LOWER, "' host"),
+    ("twine", "password", f"twine upload -u me -p {WORD} dist/*", WORD, "dist/*"),
+    ("httpie", "password", f"http -a ana:{WORD} host/x", WORD, "host/x"),
+    ("httpie-long", "password", f"http --auth ana:{WORD} host/x", WORD, "host/x"),
+    ("gh-secret", "password", f"gh secret set NAME --body '{WORD}' -R x", WORD, "-R x"),
+    ("keyvault", "password", f"az keyvault secret set -n x --value {WORD} -o y", WORD, "-o y"),
+    ("ssh-keygen", "password", f"ssh-keygen -t ed25519 -N '{WORD}' -f k", WORD, "-f k"),
+    ("openssl-k", "password", f"openssl enc -d -k {WORD} -in x", WORD, "-in x"),
+    ("openssl-hex", "password", f"openssl enc -d -K {HEX} -iv 0", HEX, "-iv 0"),
+    ("cmdkey", "password", f"cmdkey /add:h /user:me /pass:{WORD}", WORD, "/pass:"),
+    ("rar", "password", f"rar a -hp{WORD} a.rar", WORD, "a.rar"),
+    ("nmcli", "password", f"nmcli dev wifi connect h password {WORD} hidden x", WORD, " hidden x"),
+    ("call-auth", "password", f'get(u, auth=("ana", "{WORD}"))', WORD, '"))'),
+    ("call-login", "password", f"smtp.login('ana', '{WORD}')", WORD, "')"),
+    ("call-escaped", "password", f'"x.login(\\"ana\\", \\"{WORD}\\")"', WORD, 'ana\\"'),
+    ("call-credential", "password", f'new NetworkCredential("me", "{WORD}")', WORD, '")'),
+    ("redis-conf", "password", f"port 1\nrequirepass {WORD}\nx", WORD, "\nx"),
+    ("redis-set", "password", f"CONFIG SET requirepass {WORD}", WORD, "requirepass "),
+    ("ldap-conf", "password", f"bindpw {WORD}\n", WORD, "bindpw "),
+    ("add-mask", "password", f'echo "::add-mask::{WORD}"', WORD, "::add-mask::"),
+    ("secure-string", "password", f'ConvertTo-SecureString "{WORD}" -As', WORD, '" -As'),
+    ("sqlplus", "password", f"sqlplus -s scott/{WORD}@orcl @x", WORD, "@orcl"),
+    ("jdbc-oracle", "password", f"jdbc:oracle:thin:scott/{WORD}@//h", WORD, "@//h"),
+]
 PASSAGE_CASES = [pytest.param(*rest, id=name) for name, *rest in PASSAGES]
 
 HARMLESS = {
@@ -485,6 +520,18 @@ HARMLESS |= {
     "curve": '{"kty": "EC", "crv": "P-256", "d": "M10 20 L 30 40", "x": "' + MIXED[:43] + '"}',
     "mnemonics": "mnemonic: MOV, then ADD. Mnemonic: each letter stands for one step of our plan. "
     "Mnemonic: every good sentence has twelve short words that rhyme, more than those.",
+    "signatures": 'X-Amz-Signature= ?sig=&x Signature=abc sig=inspect.signature(f) "signature": "f"'
+    " ?signature=v1 &sig=the-one-of-the-function my_sig=" + HEX,
+    "stdin": "echo $PW | docker login --password-stdin; echo building | tee log;"
+    ' cat pw | sudo -S ls; echo "$PW" | sudo -S x; echo done | grep x; read a <<< wordyvalue;'
+    ' x --password-stdin <<< "$P"',
+    "masked": '::add-mask::$T "::add-mask::${T}" ConvertTo-SecureString $pw -AsPlainText',
+    "calls": 'auth=("user", "pass") auth=(user, password) auth=("ana", environ["X"])'
+    ' .login("ana", pw)',
+    "settings": "requirepass is set\nthe requirepass option\nsqlplus /nolog @a;"
+    " jdbc:oracle:thin:@//h/x",
+    "programs-more": "ssh-keygen -N '' -f k; openssl enc -d -in k; http -a; twine upload -p $PW;"
+    " curl -b cookies.txt x; git checkout -b a=wordyvalue; gh pr create --body wordyvalue",
     "pass-count": "PASS=12 FAIL=3 PASS=all pass=wordyvalue auth=wordyvalue --auth=wordyvalue",
 }
 
@@ -802,6 +849,19 @@ HOSTILE = {
     "jwk": '"kty""d":"',
     "seed-phrases": "mnemonic: " + "abc " * 24,
     "seed-phrase-names": "mnemonic ",
+    "echo": "echo ",
+    "echo-quote": "echo '",
+    "echo-pipe": "echo a|",
+    "echo-pipes": "echo a| " + "b" * 199,
+    "here-strings": "<<< a",
+    "logins": ".login('a','",
+    "auths": "auth=(" + " " * 24,
+    "requirepass": "requirepass a",
+    "masks": "::add-mask::",
+    "secure-strings": "convertto-securestring -string ",
+    "oracle": "jdbc:oracle:thin:a/a",
+    "sig": "&sig=" + "aA0" * 6,
+    "cookie-jars": "curl -b a=bcde ",
     "name-value": "token,\n name value value: ",
 }
 

@@ -1,0 +1,203 @@
+"""Secrets told by the command, the statement or the call that they are given to.
+
+Part of step 4 (redaction): `mysql -p…`, `echo … | sudo -S`, `IDENTIFIED BY '…'`, `.login(…, "…")`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from observer.capture.passage import NO_MORE, Passage, is_given
+
+
+def _is_for_curl(match: re.Match[str]) -> bool:
+    before = match.string[max(0, match.start() - 400) : match.start()]
+    return "curl" in before and is_given(match)
+
+
+def _is_for_mysql(match: re.Match[str]) -> bool:
+    return is_given(match) and not _PORTS.fullmatch(match["secret"]) and _follows(match, _MYSQL)
+
+
+def _is_in_sql(match: re.Match[str]) -> bool:
+    before = match.string[max(0, match.start() - 200) : match.start()]
+    return is_given(match) and _ACCOUNT.search(before.rpartition(";")[2]) is not None
+
+
+def _follows(match: re.Match[str], program: re.Pattern[str]) -> bool:
+    """Tell whether a program is named before the match, in the same command."""
+    before = match.string[max(0, match.start() - 200) : match.start()]
+    return program.search(_COMMAND_END.split(before)[-1]) is not None
+
+
+def _is_piped_in(match: re.Match[str]) -> bool:
+    return is_given(match) and _READS_SECRET.search(match["reader"]) is not None
+
+
+def _has_line(match: re.Match[str]) -> bool:
+    return is_given(match) and _SETS.search(match.string[: match.start()][-12:]) is not None
+
+
+_READS_SECRET = re.compile(
+    r"--password-stdin|--with-token|\bsudo [^|]{0,80}?-S|\bchpasswd|\bpasswd --stdin|\bsecret set\b"
+)
+_SETS = re.compile(r"(?:\A|[\r\n]|\\n|(?i:config set )|--)\Z")
+_COMMAND_END = re.compile(r"(?<!\\)\r?\n|[;|&]")
+_CURL = re.compile(r"\bcurl\s")
+_MYSQL = re.compile(r"\b(?:mysql(?:dump|admin|import)?|mariadb(?:-dump|-admin)?)(?:\s|\Z)")
+_ACCOUNT = re.compile(r"(?i:\b(?:create|alter)\s+(?:user|role|login)|\bset\s+password)\s")
+_PORTS = re.compile(r"[\d.]*:[\d.:]+(?:/(?:tcp|udp))?")
+_ARGUMENT = (
+    r"(?P<quote>[\"'])?"
+    r"(?P<secret>(?(quote)[^\"'\r\n]{1,1024}|(?!-)[^\s\"'`;|&<>()\\]{1,1024}))"
+)
+
+
+def _option(name: str, programs: str, *, is_joined: bool = False) -> Passage:
+    """Return the class of what some programs are given behind an option, or joined to it."""
+    program = re.compile(rf"\b(?:{programs})(?:\s|\Z)")
+    gap = "" if is_joined else r"[ \t]{1,4}"
+    return Passage(
+        "password",
+        name.lower(),
+        re.compile(rf"{name}(?<=\s{name}){gap}{_ARGUMENT}"),
+        lambda match: is_given(match) and _follows(match, program),
+        NO_MORE,
+    )
+
+
+COMMANDS = (
+    Passage(
+        "password",
+        "-u",
+        re.compile(
+            r"-[uU](?:(?:ser)?(?:[ \t]{1,4}|=)|(?<=\s-[uU])(?!ser))[\"']?"
+            r"[^\s:\"'@/]{1,128}:(?P<secret>[^\s\"']{1,256})"
+        ),
+        _is_for_curl,
+        re.compile(r"[^\s\"']*"),
+    ),
+    Passage("password", "-p", re.compile(rf"-p(?<=\s-p){_ARGUMENT}"), _is_for_mysql, NO_MORE),
+    Passage(
+        "cookie",
+        "-b",
+        re.compile(r"-b(?<=\s-b)[ \t]{0,4}[\"']?(?P<secret>[\w.-]{1,64}=[^\s;\"']{4,256})"),
+        lambda match: is_given(match) and _follows(match, _CURL),
+        re.compile(r"[^\s;\"']*(?:;[ \t]{0,4}[^\s;\"']+)*"),
+    ),
+    _option("-p", r"(?:docker|podman|nerdctl|buildah|skopeo|oras|helm registry|az|az acr) login"),
+    _option("-p", "twine upload|poetry publish"),
+    _option("-a", "https?|xhs?"),
+    _option("--auth", "https?|xhs?"),
+    _option("--body", "gh secret set"),
+    _option("--value", "az keyvault secret set|aws ssm put-parameter"),
+    _option("-N", "ssh-keygen"),
+    _option("-k", r"openssl (?:enc|aes[\w-]*)"),
+    _option("-K", r"openssl (?:enc|aes[\w-]*)"),
+    _option("/pass:", "cmdkey", is_joined=True),
+    _option("-hp", "rar", is_joined=True),
+    _option("password", "nmcli"),
+    _option("-p", "mongo(?:sh|dump|restore|export|import)?"),
+    _option("-p", "7z[az]?", is_joined=True),
+    _option("-P", "sqlcmd|bcp|zip|unzip"),
+    _option("-a", "redis-cli|valkey-cli"),
+    _option("-w", "ldap(?:search|add|modify|delete|whoami|passwd)"),
+    _option("-storepass", "keytool|jarsigner"),
+    _option("-keypass", "keytool|jarsigner"),
+    _option("pass:", "openssl", is_joined=True),
+    Passage(
+        "password",
+        "password",
+        re.compile(r"(?i:password)(?:\s{1,4}|\s{0,4}\(\s{0,4})'(?P<secret>[^'\r\n]{1,256})'"),
+        _is_in_sql,
+        NO_MORE,
+    ),
+    Passage(
+        "password",
+        "identified",
+        re.compile(
+            r"(?i:identified)\s{1,4}(?i:with\s{1,4}\S{1,64}\s{1,4})?(?i:by)\s{1,4}"
+            r"(?i:password\s{1,4})?(?P<quote>[\"'])(?P<secret>[^\"'\r\n]{1,256})(?P=quote)"
+        ),
+        is_given,
+        NO_MORE,
+    ),
+    Passage(
+        "password",
+        "curl ",
+        re.compile(
+            r"(?i:curl)[ \t][^\r\n;|]{0,200}?(?<=\s)-[A-Za-z]{1,8}u[ \t]{1,4}[\"']?"
+            r"[^\s:\"'@/-][^\s:\"'@/]{0,127}:(?P<secret>[^\s\"']{1,256})"
+        ),
+        is_given,
+        re.compile(r"[^\s\"']*"),
+    ),
+    *(
+        Passage(
+            "password",
+            f"{program} ",
+            re.compile(
+                rf"{program}[ \t]{{1,4}}"
+                r"(?:(?:-[neE]{1,3}|[\"']%s(?:\\n)?[\"'])[ \t]{1,4}){0,2}"
+                rf"{_ARGUMENT}[\"']?[ \t]{{0,4}}\|(?P<reader>[^|;&\r\n]{{1,200}})"
+            ),
+            _is_piped_in,
+            NO_MORE,
+        )
+        for program in ("echo", "printf")
+    ),
+    Passage(
+        "password",
+        "<<<",
+        re.compile(rf"<<<[ \t]{{0,4}}{_ARGUMENT}"),
+        lambda match: is_given(match) and _follows(match, _READS_SECRET),
+        NO_MORE,
+    ),
+    *(
+        Passage(
+            "password",
+            f"{call}(",
+            re.compile(
+                rf"(?i:{re.escape(call)})\(\s{{0,24}}\\?[\"'][^\"'\\\r\n]{{1,128}}\\?[\"'],\s{{0,24}}"
+                r"\\?[\"'](?P<secret>[^\"'\\\r\n]{1,256})\\?[\"']"
+            ),
+            is_given,
+            NO_MORE,
+        )
+        for call in ("auth=", "basicauth", "basic_auth", "networkcredential", ".login")
+    ),
+    *(
+        Passage(
+            "password",
+            f"{setting} ",
+            re.compile(
+                rf"(?i:{setting})[ \t]{{1,4}}[\"']?(?P<secret>[^\s\"'\\]{{3,256}})[\"']?"
+                r"[ \t]{0,4}(?=[\r\n]|\\n|\Z)"
+            ),
+            _has_line,
+            NO_MORE,
+        )
+        for setting in ("requirepass", "masterauth", "bindpw")
+    ),
+    *(
+        Passage("password", word, re.compile(rf"(?i:{word}){_ARGUMENT}"), is_given, NO_MORE)
+        for word in ("::add-mask::", "convertto-securestring ", "convertto-securestring -string ")
+    ),
+    *(
+        Passage(
+            "password",
+            owner,
+            re.compile(rf"(?i:{owner})[\w$#-]{{1,64}}/(?P<secret>[^\s@\"'/]{{1,128}})(?=@)"),
+            is_given,
+            NO_MORE,
+        )
+        for owner in ("sqlplus ", "sqlplus -s ", "jdbc:oracle:thin:")
+    ),
+    Passage(
+        "password",
+        "sshpass",
+        re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?(?P<secret>[^\s\"']{1,256})"),
+        is_given,
+        re.compile(r"[^\s\"']*"),
+    ),
+)
