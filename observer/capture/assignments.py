@@ -132,7 +132,7 @@ class _Key(NamedTuple):
     @property
     def takes_next(self) -> bool:
         """Whether the next of a list is its value: behind an option, or in `define("X", …)`."""
-        return self.is_option or _DEFINES.search(self.before) is not None
+        return self.is_option or environment.takes_pair(self.before)
 
     @property
     def is_environment(self) -> bool:
@@ -161,14 +161,14 @@ def _value_span(text: str, found: re.Match[str], word: _Word) -> Span | None:
     if head is None or _is_vain(text, found, word=word, head=head):
         return None
     key = _key(text, found, word=word, head=head)
-    if head["option"] and not (key.is_option or key.is_variable):
-        return None
     if _CALL.match(text, head.end()) and not (key.is_quoted or key.is_environment):
         return None
     start, end = _bounds(text, head, key)
     if head["listed"] and (not key.takes_next or text.startswith("-", start)):
         return None
     value = MARKER.sub("", text[start:end])
+    if head["option"] and not (key.is_option or key.is_variable or _stands_out(key, value)):
+        return None
     whole = end
     if not key.is_quoted:
         whole = extent.whole_end(text, start, end=end, has_line=key.begins_line)
@@ -237,7 +237,6 @@ _KNOWN_TAIL = re.compile(
     r"(?:[_-]?(?:base64|b64|dev|development|prod|production|staging|stage|test|live|old|new|main))?"
     r"[_-]?\d{0,3}[_-]?",
 )
-_DEFINES = re.compile(r"\b(?:define|setdefault|setenv|getenv|env)\([ \t]{0,4}\\{0,3}[\"']\Z")
 _NAMES_ITSELF = re.compile(r"[A-Za-z_$][\w$]{0,64}(?:[-./:][A-Za-z_$][\w$-]{0,64}){0,8}", re.ASCII)
 _SECRET_WORD = re.compile(r"passw|secret|token|key|credential|auth|pwd", re.IGNORECASE)
 _NAME = r"[A-Za-z_$][\w$]{0,64}"
@@ -282,7 +281,8 @@ def _is_literal(key: _Key, value: str) -> bool:
     if _is_prose(value) or _names_itself(value):
         return False
     if key.word.is_password:
-        return True
+        is_key = key.head["listed"] and not (key.is_option or key.text.isupper())
+        return not (is_key and _PLAIN.fullmatch(value))
     if key.is_option and (key.is_quoted or not key.is_spaced):
         return not value.isupper()
     return len(value) >= 24 or not _PLAIN.fullmatch(value)
@@ -290,13 +290,21 @@ def _is_literal(key: _Key, value: str) -> bool:
 
 def _is_bare_secret(key: _Key, value: str) -> bool:
     """Tell whether an unquoted word is a secret rather than a name, a number or prose."""
-    if key.word.is_password and extent.is_unindented(key.before) and not key.is_spaced:
-        return _is_literal(key, value)
+    if key.word.is_password and not key.is_spaced:
+        if extent.is_unindented(key.before):
+            return _is_literal(key, value)
+        if environment.is_argument(key.before):
+            return _is_literal(key, value) and not _DESCRIPTION.fullmatch(value)
     if _PLAIN.fullmatch(value):
         return False
     if key.is_spaced and not key.word.is_password:
         return is_random(value)
     return _is_literal(key, value)
+
+
+def _stands_out(key: _Key, value: str) -> bool:
+    """Tell whether a word behind a secret's name is one, though nothing joins the two."""
+    return not key.is_weak and is_random(value, at_least=20)
 
 
 def _is_drawn(key: _Key, value: str, whole: str) -> bool:

@@ -15,6 +15,15 @@ _DECLARES = re.compile(
     r"(?:\bENV|\bsetx|\bsetenv|\bset[ \t]+-[a-zA-Z]{0,4}x[a-zA-Z]{0,4})[ \t]{1,4}\Z"
 )
 _LISTED = re.compile(r"(?:\s-(?:e|-env|-build-arg)?[ \t=]{1,4}|[\[,][ \t\r\n]{0,24})\Z")
+_ARGUMENT = re.compile(
+    r"(?:--from-literal|--set(?:-string)?|--?var)[= \t]{1,4}\\?[\"']?[\w.,=-]{0,32}\Z"
+    r"|(?i:(?:host|server|user|username|user id|uid|dbname|database|port|catalog)"
+    r"=[^\s;=&,]{1,40}(?:;[ ]?|[ ]))(?:\w{1,16}_)?\Z"
+)
+_PAIRS = re.compile(
+    r"(?i:\b(?:define|set(?:default|env|property|environmentvariable)?|get(?:env)?|env|put|append"
+    r"|add|header|option)\([ \t]{0,4}\\{0,3}[\"'])\Z"
+)
 
 _TAIL = re.compile(r"(?:w(?:or)?d|phrase|code)?s?((?:_[a-z0-9]+)*)_?")
 _ABOUT = frozenset(
@@ -63,6 +72,16 @@ def names_secret(name: str, tail: str) -> bool:
 def declares(before: str) -> bool:
     """Tell whether a name behind this text is set by the word that follows: `ENV NAME value`."""
     return _DECLARES.search(before) is not None
+
+
+def is_argument(before: str) -> bool:
+    """Tell whether a name behind this text is one of a connection's or a command's settings."""
+    return _ARGUMENT.search(before) is not None
+
+
+def takes_pair(before: str) -> bool:
+    """Tell whether this text ends with a call that takes a name and its value."""
+    return _PAIRS.search(before) is not None
 
 
 def opens_item(before: str) -> bool:

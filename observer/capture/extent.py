@@ -24,9 +24,11 @@ _REST_OF_LINE = re.compile(
     r"""[^\s"'`,;&|<>\\]{1,256}+){1,16}+"""
 )
 """What a file has behind a sign that ends words elsewhere, unless another setting follows it."""
-_UNINDENTED = re.compile(r"(?:\A|[\r\n]|\\n)[+-]?\Z")
+_LINE = r"(?:\A|[\r\n]|\\n|\w\.\w{1,10}:|[:-]\d{1,7}[:-]|\d[\t→])"
+"""Where a line begins, in a file or in what `grep` and `cat -n` show of one."""
+_UNINDENTED = re.compile(rf"{_LINE}[+-]?\Z")
 _BEGINNING = re.compile(
-    r"(?:\A|[\r\n]|\\n)(?:[ \t+-]|\\t)*(?:export[ \t]+)?(?:[\w-]+\.){0,8}\Z",
+    rf"{_LINE}(?:[ \t+-]|\\t)*(?:export[ \t]+)?(?:[\w-]+\.){{0,8}}\Z",
 )
 _END = re.compile(r"[ \t]{0,8}(?:[\r\n#]|\\{1,3}[nr]|\Z)")
 

@@ -400,6 +400,26 @@ PASSAGES += [
     ("sqlplus", "password", f"sqlplus -s scott/{WORD}@orcl @x", WORD, "@orcl"),
     ("jdbc-oracle", "password", f"jdbc:oracle:thin:scott/{WORD}@//h", WORD, "@//h"),
 ]
+PASSAGES += [
+    ("grep", "password", f"a/app.yml:12:  password: {WORD}\nx", WORD, "\nx"),
+    ("grep-unnumbered", "password", f"a/app.yml:  password: {WORD}\nx", WORD, "\nx"),
+    ("grep-context", "password", f"a.yml-3-  password: {WORD}\n--", WORD, "\n--"),
+    ("numbered", "password", f"     3→  password: {WORD}\n", WORD, "3→  password: "),
+    ("cat-n", "password", f"     3\tpassword={WORD}\n", WORD, "password="),
+    ("dsn", "password", f"host=h user=ana password={WORD} dbname=x", WORD, " dbname=x"),
+    ("connection", "password", f"Server=h;User Id=sa;Password={WORD};A=b", WORD, ";A=b"),
+    ("inventory", "password", f"web1 ansible_user=x ansible_become_pass={WORD}", WORD, "web1"),
+    ("kubectl", "password", f"kubectl create --from-literal=password={WORD} -n x", WORD, "-n x"),
+    ("helm", "password", f"helm upgrade x --set a=b,auth.password={WORD} .", WORD, "a=b,auth"),
+    ("terraform", "password", f"terraform apply -var='db_password={WORD}'", WORD, "_password="),
+    ("header-set", "api-key", f'req.Header.Set("X-Api-Key", "{RANDOM}")', RANDOM, '")'),
+    ("put", "password", f'props.put("password", "{PASS}");', PASS, '");'),
+    ("fallback", "token", f"environ.get('API_TOKEN', '{RANDOM}')", RANDOM, "')"),
+    ("set-variable", "token", f"[E]::SetEnvironmentVariable('A_TOKEN', '{LOWER}')", LOWER, "')"),
+    ("config-set", "token", f"npm config set //r/:_authToken {LOWER} -g", LOWER, " -g"),
+    ("configure", "aws-secret-key", f"x set aws_secret_access_key {RANDOM}", RANDOM, "x set"),
+    ("spoken", "token", f"- the token `{LOWER}` of it", LOWER, "` of it"),
+]
 PASSAGE_CASES = [pytest.param(*rest, id=name) for name, *rest in PASSAGES]
 
 HARMLESS = {
@@ -532,6 +552,15 @@ HARMLESS |= {
     " jdbc:oracle:thin:@//h/x",
     "programs-more": "ssh-keygen -N '' -f k; openssl enc -d -in k; http -a; twine upload -p $PW;"
     " curl -b cookies.txt x; git checkout -b a=wordyvalue; gh pr create --body wordyvalue",
+    "grepped": "a.py:3:    password: string\na.py:3:password = getpass()"
+    "\nsee a.yml: token: refreshed",
+    "logged": "level=info user=ana password=incorrect ip=1; user=a password=$PW; user=a password=x",
+    "arguments": "helm upgrade x --set image.tag=1.2a,auth.password=$PW --set auth.existingSecret=d"
+    "\nconnect(user=user, password=passphrase)\nconnect(host=h, password=wordyvalue)",
+    "pairs-named": 'm.put("token", "identifier"); e.add("password", "mismatch"); f.get("a");'
+    ' t.set("password", "Password"); d.get("password", None); get("token", "access")',
+    "spoken-of": "the token 9f86 and token id 12, secret santa 2024, API key rotation 2024-01-01; "
+    "api key 1 of 3; token ring 802.5; the secret is_random_in_every_way; auth " + HEX,
     "pass-count": "PASS=12 FAIL=3 PASS=all pass=wordyvalue auth=wordyvalue --auth=wordyvalue",
 }
 
@@ -862,6 +891,10 @@ HOSTILE = {
     "oracle": "jdbc:oracle:thin:a/a",
     "sig": "&sig=" + "aA0" * 6,
     "cookie-jars": "curl -b a=bcde ",
+    "settings": "user=ana password=",
+    "spoken": "token aA0bB1cC2dD3eE4fF5gG6 ",
+    "grepped": "a.py:1:password: ",
+    "puts": "put('password', 'a",
     "name-value": "token,\n name value value: ",
 }
 
