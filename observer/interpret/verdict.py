@@ -7,6 +7,7 @@ found, each with the first `Complaint` put into words and into its signature.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -153,8 +154,11 @@ def last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def counts_of(summary: str) -> dict[str, int]:
-    """Return ``{"failed": 2, "passed": 14}`` of ``"2 failed, 14 passed"``."""
-    return {word: int(number) for number, word in _COUNT.findall(summary)}
+    """Add up the counts of each word: ``{"failed": 2}`` of ``"2 failed, 14 passed"``."""
+    found = Counter[str]()
+    for number, word in _COUNT.findall(summary):
+        found[word] += int(number)
+    return found
 
 
 def problems_said(errors: int, warnings: int = 0) -> str:

@@ -67,6 +67,19 @@ WRITTEN = [
      "1 failed in 100 ms", "test_a - assert 1 == 2"),
     ("pytest", "ERROR tests/a.py\n1 error in 0.10s", False, "1 failed in 100 ms",
      "tests/a.py"),
+    ("pytest", "FAILED t.py::a - no\n1 failed, 4 passed, 3 subtests passed in 0.10s", False,
+     "1 failed, 4 passed in 100 ms", "t.py::a - no"),
+    ("pytest", ("____ T.test_x (i=0) ____\nE   assert 0 == 1\nt.py:6: AssertionError\n"
+     "SUBFAILED(i=0) t.py::T::test_x - assert 0 == 1\n1 failed, 1 subtests passed in 0.10s"), False,
+     "1 failed in 100 ms", "t.py::T::test_x - t.py:6: assert 0 == 1"),
+    ("pytest", "FAILED t.py::a[one two [x]-3] - assert [1] == 1\n1 failed in 0.10s", False,
+     "1 failed in 100 ms", "t.py::a[one two [x]-3] - assert [1] == 1"),
+    ("pytest a; pytest b", ("FAILED a/t.py::a - no\n1 failed, 2 passed in 0.10s\n"
+     "..      [100%]\n2 passed in 0.20s"), False, "1 failed, 4 passed in 300 ms",
+     "a/t.py::a - no"),
+    ("pytest", ("---- Captured stdout call ----\n7 failed in 0.10s\n3 passed in 0.10s\n"
+     "===== short test summary info =====\nFAILED t.py::a - no\n1 failed in 0.20s"), False,
+     "1 failed in 200 ms", "t.py::a - no"),
     ("python manage.py test", "x\nRan 12 tests in 3.210s\n\nOK", True, "12 passed in 3.2 s", ""),
     ("python -m unittest", "FAIL: test_a (m.T)\nRan 1 test in 0.001s\n\nFAILED (failures=1)",
      False, "1 failed in 1 ms", "m.T.test_a"),

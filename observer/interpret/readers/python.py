@@ -23,8 +23,14 @@ from observer.interpret.verdict import (
 )
 from observer.interpret.wording import counted, one_line
 
-_PYTEST_END = line_pattern(r"=*+ ?((?:\d+ [a-z]+(?:, )?){1,9}|no tests ran) in (\d+(?:\.\d+)?)s\b")
-_PYTEST_BAD = line_pattern(r"(?:FAILED|ERROR) ([^\s:]\S*)(?: - ([^\n]*))?$")
+_PYTEST_END = line_pattern(
+    r"=*+ ?((?:\d+ (?:subtests )?[a-z]+(?:, )?){1,12}|no tests ran) in (\d+(?:\.\d+)?)s\b"
+)
+_PYTEST_CAPTURED = "- Captured "
+_PYTEST_BAD = line_pattern(
+    r"(?:FAILED |ERROR |SUBFAIL[^\n]{0,200}? (?=[^\s:]+::))"
+    r"([^\s:][^\s\[]*(?:\[[^\n]*?\](?= - |$))?)(?: - ([^\n]*))?$"
+)
 _PYTEST_USAGE = line_pattern(r"ERROR: ([^\n]+)$")
 _PYTEST_HEADING = line_pattern(r"_{3,}+ (\S[^\n]*) _{3,}+$")
 _PYTEST_WHY = line_pattern(r"E +(\S[^\n]*)$")
@@ -34,15 +40,14 @@ _PYTEST_PLACE = line_pattern(
 )
 _PYTEST_LINE = line_pattern(r"(\S[^\n:]*:\d+): ([^\n]+)$")
 _PYTEST_CONFTEST = "\nImportError while loading conftest "
-_SUMMARY_CHARS = 4000
 
 
 def pytest(text: str) -> Verdict | None:
-    """Read pytest's summary, with or without `-q`, whatever the style of its tracebacks."""
-    end = last(_PYTEST_END, text[-_SUMMARY_CHARS:])
-    if end is None:
+    """Read pytest's summaries, with or without `-q`, whatever the style of its tracebacks."""
+    ends = _pytest_ends(text)
+    if not ends:
         return _pytest_not_begun(text)
-    counts = counts_of(end.group(1))
+    counts = counts_of(", ".join(end.group(1) for end in ends))
     failed = counts.get("failed", 0) + counts.get("error", 0) + counts.get("errors", 0)
     if not failed and (usage := _PYTEST_USAGE.search(text)):
         return stopped("pytest", "no tests ran", Complaint(usage.group(1)), passed=0, failed=0)
@@ -56,11 +61,26 @@ def pytest(text: str) -> Verdict | None:
             passed=counts.get("passed", 0),
             failed=failed,
             skipped=counts.get("skipped", 0),
-            seconds=float(end.group(2)),
+            seconds=sum(float(end.group(2)) for end in ends),
         ),
         failing=names,
         first=_pytest_first(text, names[0], words, headings) if names else Complaint(),
     )
+
+
+def _pytest_ends(text: str) -> list[re.Match[str]]:
+    """Return the summary of each run; what a failing test printed is none, whatever it looks like.
+
+    `pytest api; pytest web` ends with the words of the second run, and its exit code.
+    """
+    ends: list[re.Match[str]] = []
+    start = 0
+    for end in _PYTEST_END.finditer(text):
+        captured = text.rfind(_PYTEST_CAPTURED, start, end.start())
+        if captured < 0 or text.find("\n=====", captured, end.end()) >= 0:
+            ends.append(end)
+            start = end.end()
+    return ends
 
 
 def _pytest_not_begun(text: str) -> Verdict | None:
@@ -73,7 +93,7 @@ def _pytest_first(text: str, name: str, words: str, headings: Sequence[re.Match[
     """Find the failure of a test in its section; without one, in the line that tells its place."""
     title = name.partition("::")[2].replace("::", ".") or name
     for number, heading in enumerate(headings):
-        if heading.group(1).endswith(title):
+        if f"{title} " in f"{heading.group(1)} ":
             after = headings[number + 1].start() if number + 1 < len(headings) else len(text)
             return _pytest_section(text[heading.end() : after].partition("\n=====")[0], name, words)
     known = words.removesuffix("...").rstrip()
