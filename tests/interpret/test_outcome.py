@@ -81,6 +81,13 @@ WRITTEN = [
      "===== short test summary info =====\nFAILED t.py::a - no\n1 failed in 0.20s"), False,
      "1 failed in 200 ms", "t.py::a - no"),
     ("python manage.py test", "x\nRan 12 tests in 3.210s\n\nOK", True, "12 passed in 3.2 s", ""),
+    ("python -m unittest", "Ran 3 tests in 0.001s\n\nOK (skipped=1, expected failures=1)", True,
+     "1 passed, 1 skipped in 1 ms", ""),
+    ("python -m unittest", ("UNEXPECTED SUCCESS: test_a (m.T.test_a)\nRan 2 tests in 0.001s\n\n"
+     "FAILED (unexpected successes=1)"), False, "1 failed, 1 passed in 1 ms", "m.T.test_a"),
+    ("python -m unittest a; python -m unittest b", ("FAIL: test_a (m.T)\nRan 2 tests in 0.001s\n\n"
+     "FAILED (failures=1, expected failures=1)\nRan 1 test in 0.002s\n\nOK"), False,
+     "1 failed, 1 passed in 3 ms", "m.T.test_a"),
     ("python -m unittest", "FAIL: test_a (m.T)\nRan 1 test in 0.001s\n\nFAILED (failures=1)",
      False, "1 failed in 1 ms", "m.T.test_a"),
     ("npx jest", "FAIL a.test.js\nTests:       1 failed, 1 total\nTime: 2 s", False,
@@ -112,6 +119,13 @@ WRITTEN = [
     ("eslint .", "  1:5  error  bad  rule\n✖ 1 problem (1 error, 0 warnings)", False, "1 error",
      "bad rule"),
     ("ruff check", "All checks passed!", True, "all checks passed", ""),
+    ("ruff check a; ruff check b", "a.py:1:1: F401 no\nFound 1 error.\nAll checks passed!", False,
+     "1 error", "a.py:1: F401 no"),
+    ("ruff check --fix", "a.py:1:1: E501 no\nFound 4 errors (3 fixed, 1 remaining).", False,
+     "1 error", "a.py:1: E501 no"),
+    ("ruff check --fix", "Found 1 error (1 fixed, 0 remaining).", True, "all checks passed", ""),
+    ("mypy a; mypy b", ("Success: no issues found in 1 source file\nb.py:1: error: no\n"
+     "Found 1 error in 1 file"), False, "1 error", "b.py:1: no"),
     ("mypy .", "Success: no issues found in 3 source files", True,
      "no issues found in 3 source files", ""),
     ("mypy .", "Found 2 errors in 1 file", False, "2 errors", ""),

@@ -7,6 +7,7 @@ None when the tool's own words are not there. Patterns are anchored to lines and
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from observer.interpret.readers.reader import Reader
@@ -116,19 +117,23 @@ def _pytest_section(section: str, name: str, words: str) -> Complaint:
 
 _UNITTEST_RAN = line_pattern(r"Ran (\d+) tests? in (\d+\.\d+)s$")
 _UNITTEST_END = line_pattern(r"(?:OK|FAILED)(?: \(([^)\n]*)\))?$")
-_UNITTEST_BAD = line_pattern(r"(?:FAIL|ERROR): (\S+)(?: \(([\w.]+)\))?")
+_UNITTEST_BAD = line_pattern(r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): (\S+)(?: \(([\w.]+)\))?")
 _UNITTEST_RULE = "\n======"
 _UNITTEST_LOADER = "unittest.loader._FailedTest."
-_ASSIGNED = re.compile(r"([a-z]+)=(\d+)")
+_ASSIGNED = re.compile(r"([a-z][a-z ]*)=(\d+)")
+_UNITTEST_FAILED = ("failures", "errors", "unexpected successes")
 
 
 def unittest(text: str) -> Verdict | None:
-    """Read the summary of Python's unittest (and of Django's runner)."""
-    ran, end = last(_UNITTEST_RAN, text), last(_UNITTEST_END, text)
-    if ran is None or end is None:
+    """Read the summaries of Python's unittest (and of Django's runner)."""
+    runs, ends = _UNITTEST_RAN.findall(text), _UNITTEST_END.findall(text)
+    if not runs or not ends:
         return None
-    counts = {word: int(number) for word, number in _ASSIGNED.findall(end.group(1) or "")}
-    failed = counts.get("failures", 0) + counts.get("errors", 0)
+    counts = Counter[str]()
+    for word, number in _ASSIGNED.findall(", ".join(ends)):
+        counts[word] += int(number)
+    failed = sum(counts[word] for word in _UNITTEST_FAILED)
+    other = counts["skipped"] + counts["expected failures"]
     bad = list(_UNITTEST_BAD.finditer(text)) if failed else []
     names = [_unittest_name(*one.groups()) for one in bad]
     first = Complaint()
@@ -138,10 +143,10 @@ def unittest(text: str) -> Verdict | None:
     return ran_tests(
         "unittest",
         Tally(
-            passed=max(int(ran.group(1)) - failed - counts.get("skipped", 0), 0),
+            passed=max(sum(int(number) for number, _ in runs) - failed - other, 0),
             failed=failed,
-            skipped=counts.get("skipped", 0),
-            seconds=float(ran.group(2)),
+            skipped=counts["skipped"],
+            seconds=sum(float(seconds) for _, seconds in runs),
         ),
         failing=names,
         first=first,
@@ -154,7 +159,8 @@ def _unittest_name(name: str, where: str | None) -> str:
 
 
 _RUFF_END = line_pattern(
-    r"Found (\d+) errors?\b|(All checks passed!)$|(\d+) files? would be reformatted"
+    r"Found (?:\d+ errors? \(\d+ fixed, )?(\d+)(?: errors?\.| remaining\))|(All checks passed!)$"
+    r"|(\d+) files? would be reformatted"
 )
 _RUFF_CONCISE = line_pattern(
     r"(\S[^\n:]*:\d+):\d+: ([A-Z]+\d+|SyntaxError|invalid-syntax):? ([^\n]+)$"
@@ -165,10 +171,9 @@ _RUFF_FORMAT = line_pattern(r"(Would reformat): (\S[^\n]*)$")
 
 def ruff(text: str) -> Verdict | None:
     """Read `ruff check`, concise or full, and `ruff format --check`."""
-    end = last(_RUFF_END, text)
-    if end is None:
-        return None
-    if end.group(2):
+    ends = _RUFF_END.findall(text)
+    errors = sum(int(found or unformatted or 0) for found, _, unformatted in ends)
+    if ends and not errors:
         return Verdict(tool="ruff", ok=True, said="all checks passed")
     first = Complaint()
     if concise := _RUFF_CONCISE.search(text):
@@ -177,10 +182,10 @@ def ruff(text: str) -> Verdict | None:
         first = Complaint(f"{full.group(1)} {full.group(2)}", full.group(3))
     elif reformat := _RUFF_FORMAT.search(text):
         first = Complaint(reformat.group(1), reformat.group(2))
-    if not first.words:
+    if not ends or not first.words:
         return None
     first = first._replace(words=first.words.replace("[*] ", ""))
-    return problems("ruff", int(end.group(1) or end.group(3)), first=first)
+    return problems("ruff", errors, first=first)
 
 
 _MYPY_END = line_pattern(
@@ -193,14 +198,15 @@ _MYPY_ERROR = line_pattern(
 
 def mypy(text: str) -> Verdict | None:
     """Read mypy's errors, wrapped where they are pretty, and its last line."""
-    end = _MYPY_END.search(text)
-    if end is None:
+    ends = _MYPY_END.findall(text)
+    if not ends:
         return None
-    if end.group(2):
-        return Verdict(tool="mypy", ok=True, said=end.group(2))
+    errors = sum(int(found or 0) for found, _ in ends)
+    if not errors:
+        return Verdict(tool="mypy", ok=True, said=ends[-1][1])
     error = _MYPY_ERROR.search(text)
     first = Complaint(" ".join(error.group(2).split()), error.group(1)) if error else Complaint()
-    return problems("mypy", int(end.group(1)), first=first)
+    return problems("mypy", errors, first=first)
 
 
 _PIP_ERROR = line_pattern(r"ERROR: ([^\n]+)$")
