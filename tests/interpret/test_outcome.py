@@ -93,7 +93,24 @@ WRITTEN = [
     ("npx jest", "FAIL a.test.js\nTests:       1 failed, 1 total\nTime: 2 s", False,
      "1 failed in 2.0 s", "a.test.js"),
     ("npx jest", "Tests:       3 passed, 3 total", True, "3 passed", ""),
+    ("npx jest", ("FAIL a.test.js\n  ● adds\n    no\n\n      at x (a.test.js:2:3)\nFAIL b.test.js\n"
+     "  ● Test suite failed to run\n    Cannot find module\nTests: 1 failed, 1 total"), False,
+     "2 failed", "adds - a.test.js:2: no"),
+    ("npx jest", ("FAIL b.test.js\n  ● Test suite failed to run\n    No tests\nFAIL a.test.js\n"
+     "  ● adds\n    no\n\n      at x (a.test.js:2:3)\nTests: 1 failed, 1 total"), False,
+     "2 failed", "b.test.js - No tests"),
+    ("npm test -ws", ("Tests: 1 failed, 2 passed, 3 total\nTime: 1 s\n"
+     "Tests: 4 passed, 4 total\nTime: 2 s"), False, "1 failed, 6 passed in 3.0 s", ""),
     ("npx vitest", " Tests  4 passed (4)\n", True, "4 passed", ""),
+    ("npx vitest", (" FAIL  b.test.ts [ b.test.ts ]\nError: no tests\n FAIL  a.test.ts > one\n"
+     "Error: no\n \u276f a.test.ts:2:45\n Test Files  2 failed (2)\n"
+     " Tests  1 failed | 1 passed (2)"), False, "2 failed, 1 passed", "b.test.ts - Error: no tests"),
+    ("npm test -ws", ("  1 passing (4ms)\n  1 failing\n\n  1) f:\n     Error: bad\n"
+     "      at Context.<anonymous> (t.js:1:19)\n\n  2 passing (4ms)\n"), False,
+     "1 failed, 3 passed in 8 ms", "f - t.js:1: Error: bad"),
+    ("npm test -ws", "# pass 2\n# fail 1\n# pass 2\n# fail 0\n", False, "1 failed, 4 passed", ""),
+    ("npm run lint -ws", ("✖ 1 problem (0 errors, 1 warning)\n"
+     "✖ 2 problems (1 error, 1 warning)"), False, "1 error, 2 warnings", ""),
     ("npm test", "  3 passing (12ms)\n  1 pending\n", True, "3 passed, 1 skipped in 12 ms", ""),
     ("npm test", "# tests 2\n# pass 2\n# fail 0\n", True, "2 passed", ""),
     ("go test ./...", ("ok  \tshop/cart\t0.01s\n--- FAIL: TestTotal (0.00s)\n"

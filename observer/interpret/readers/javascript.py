@@ -7,6 +7,7 @@ None when the tool's own words are not there. Patterns are anchored to lines and
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from observer.interpret.readers.reader import Reader
 from observer.interpret.verdict import (
@@ -14,7 +15,6 @@ from observer.interpret.verdict import (
     Tally,
     Verdict,
     counts_of,
-    last,
     line_pattern,
     problems,
     ran_tests,
@@ -26,9 +26,10 @@ _FRAME = line_pattern(r" +(?:at|\u276f) (?:[^\n(]*\(|(?:async )?(?:\S+ )?)([^\s(
 _STACK_CHARS = 3000
 
 
-def _place(text: str, start: int) -> str:
-    """Return the first place of the project's own in the stack that follows."""
-    for path in _FRAME.findall(text[start : start + _STACK_CHARS]):
+def _place(text: str, start: int, others: Sequence[re.Match[str]] = ()) -> str:
+    """Return the first place of the project's own in the stack that follows, up to the others."""
+    until = min([start + _STACK_CHARS, *(one.start() for one in others[:1])])
+    for path in _FRAME.findall(text[start:until]):
         own = str(path).removeprefix("file://")
         if "node:" not in own and "node_modules/" not in own:
             return own
@@ -48,60 +49,71 @@ _JEST_END = line_pattern(r"Tests: +(\d[^\n]*\d total)$")
 _JEST_TIME = line_pattern(r"Time: +(\d+(?:\.\d+)?) ?(m?s)")
 _JEST_BAD = line_pattern(r" +● (?!Console)(\S[^\n]*)\n\s*(\S[^\n]*)?")
 _JEST_SUITE = line_pattern(r" *FAIL +(\S+)")
+_JEST_FAIL = "\nFAIL "
 _NEVER_RAN = "Test suite failed to run"
 
 
 def jest(text: str) -> Verdict | None:
-    """Read jest's summary; a suite that could not run counts as a failing test."""
-    end = last(_JEST_END, text)
-    if end is None:
+    """Read jest's summaries; a suite that could not run counts as a failing test."""
+    ends = _JEST_END.findall(text)
+    if not ends:
         return None
-    counts = counts_of(end.group(1))
+    counts = counts_of(", ".join(ends))
     bad = list(_JEST_BAD.finditer(text))
-    suites = [suite.group(1) for suite in _JEST_SUITE.finditer(text)]
-    broken = [one for one in bad if one.group(1) == _NEVER_RAN]
-    names = [one.group(1) for one in bad if one not in broken] + (suites if broken else [])
-    first = Complaint(test="".join(names[:1]))
+    suites = _JEST_SUITE.findall(text)
+    names = [_jest_name(text, one) for one in bad]
+    broken = {name for name, one in zip(names, bad, strict=True) if one.group(1) == _NEVER_RAN}
+    first = Complaint()
     if bad:
-        first = first._replace(words=bad[0].group(2) or "", place=_place(text, bad[0].end()))
+        first = Complaint(bad[0].group(2) or "", _place(text, bad[0].end(), bad[1:]), names[0])
     return ran_tests(
         "jest",
         Tally(
             passed=counts.get("passed", 0),
             failed=counts.get("failed", 0) + len(broken),
             skipped=counts.get("skipped", 0),
-            seconds=_seconds(_JEST_TIME.search(text)),
+            seconds=_seconds(_JEST_TIME, text),
         ),
-        failing=names or suites,
+        failing=filter(None, names or suites),
         first=first if bad else Complaint(test="".join(suites[:1])),
     )
+
+
+def _jest_name(text: str, bad: re.Match[str]) -> str:
+    """Return the name of a failing test, or of the suite that never ran, which stands above it."""
+    if bad.group(1) != _NEVER_RAN:
+        return bad.group(1)
+    suite = _JEST_SUITE.match(text, text.rfind(_JEST_FAIL, 0, bad.start()))
+    return suite.group(1) if suite else ""
 
 
 _VITEST_END = line_pattern(r" *Tests +(no tests|\d[^\n]*\(\d+\))")
 _VITEST_SUITES = line_pattern(r" *Test Files +(\d+) failed")
 _VITEST_TIME = line_pattern(r" *Duration +(\d+(?:\.\d+)?)(m?s)")
 _VITEST_BAD = line_pattern(r" *FAIL +(\S[^\n]*)\n(\S[^\n]*)?")
+_NEVER_BEGAN = " [ "
 
 
 def vitest(text: str) -> Verdict | None:
-    """Read vitest's summary; a suite that could not run counts as a failing test."""
-    end = last(_VITEST_END, text)
-    if end is None:
+    """Read vitest's summaries; a suite that could not run counts as a failing test."""
+    ends = _VITEST_END.findall(text)
+    if not ends:
         return None
-    counts = counts_of(end.group(1))
+    counts = counts_of(", ".join(ends))
     suites = _VITEST_SUITES.search(text)
     bad = list(_VITEST_BAD.finditer(text))
-    names = [one.group(1).partition(" [ ")[0] for one in bad]
+    names = [one.group(1).partition(_NEVER_BEGAN)[0] for one in bad]
+    broken = sum(_NEVER_BEGAN in one.group(1) for one in bad)
     first = Complaint()
     if bad:
-        first = Complaint(bad[0].group(2) or "", _place(text, bad[0].end(1)), names[0])
+        first = Complaint(bad[0].group(2) or "", _place(text, bad[0].end(1), bad[1:]), names[0])
     return ran_tests(
         "vitest",
         Tally(
             passed=counts.get("passed", 0),
-            failed=counts.get("failed", 0) or (int(suites.group(1)) if suites else 0),
+            failed=counts.get("failed", 0) + broken or (int(suites.group(1)) if suites else 0),
             skipped=counts.get("skipped", 0),
-            seconds=_seconds(_VITEST_TIME.search(text)),
+            seconds=_seconds(_VITEST_TIME, text),
         ),
         failing=names,
         first=first,
@@ -115,25 +127,25 @@ _MOCHA_BAD = line_pattern(
 
 
 def mocha(text: str) -> Verdict | None:
-    """Read the summary of mocha's reporters."""
+    """Read the summaries of mocha's reporters."""
     found = list(_MOCHA_END.finditer(text))
-    counts = {one.group(2): int(one.group(1)) for one in found}
+    counts = counts_of(", ".join(f"{one.group(1)} {one.group(2)}" for one in found))
     if "passing" not in counts:
         return None
-    bad = list(_MOCHA_BAD.finditer(text, found[-1].end())) if counts.get("failing") else []
+    bad = list(_MOCHA_BAD.finditer(text, found[0].end())) if counts.get("failing") else []
     names = [" ".join(one.group(1).split()) for one in bad]
     first = Complaint()
     if bad:
         words = _words(*bad[0].group(2, 3))
-        first = Complaint(words, _place(text, bad[0].end(2)), names[0])
-    timed = next((one for one in found if one.group(3)), None)
+        first = Complaint(words, _place(text, bad[0].end(2), bad[1:]), names[0])
+    times = [_in_seconds(*one.group(3, 4)) for one in found if one.group(3)]
     return ran_tests(
         "mocha",
         Tally(
             passed=counts["passing"],
             failed=counts.get("failing", 0),
             skipped=counts.get("pending", 0),
-            seconds=_in_seconds(*timed.group(3, 4)) if timed else None,
+            seconds=sum(times) if times else None,
         ),
         failing=names,
         first=first,
@@ -151,8 +163,8 @@ _TAP_PLACE = re.compile(r"\((?:file://)?([^\s()]+\.\w+:\d+):\d+\)")
 
 
 def node(text: str) -> Verdict | None:
-    """Read the summary of node's own test runner (TAP or spec)."""
-    found = {word: int(number) for word, number in _NODE_END.findall(text)}
+    """Read the summaries of node's own test runner (TAP or spec)."""
+    found = counts_of(", ".join(f"{number} {word}" for word, number in _NODE_END.findall(text)))
     if "pass" not in found or "fail" not in found:
         return None
     bad = list(_NODE_BAD.finditer(text)) if found["fail"] else []
@@ -161,14 +173,14 @@ def node(text: str) -> Verdict | None:
     if bad:
         section = text[bad[0].end() :][:_STACK_CHARS].partition("\n# Subtest")[0]
         first = (_tap(section) or _spec(section))._replace(test=names[0])
-    time = _NODE_TIME.search(text)
+    times = [int(time) for time in _NODE_TIME.findall(text)]
     return ran_tests(
         "node",
         Tally(
             passed=found["pass"],
             failed=found["fail"],
             skipped=found.get("skipped", 0),
-            seconds=int(time.group(1)) / 1000 if time else None,
+            seconds=sum(times) / 1000 if times else None,
         ),
         failing=names,
         first=first,
@@ -213,16 +225,17 @@ _ESLINT_ERROR = line_pattern(r" +(\d+):\d+ +error +(\S[^\n]*)$")
 
 
 def eslint(text: str) -> Verdict | None:
-    """Read eslint's stylish report."""
-    end = _ESLINT_END.search(text)
-    if end is None:
+    """Read eslint's stylish reports."""
+    ends = _ESLINT_END.findall(text)
+    if not ends:
         return None
+    errors, warnings = (sum(int(end[part]) for end in ends) for part in range(2))
     first = Complaint()
     if error := _ESLINT_ERROR.search(text):
         files = [one for one in _ESLINT_FILE.finditer(text) if one.start() < error.start()]
         place = f"{files[-1].group(1)}:{error.group(1)}" if files else ""
         first = Complaint(" ".join(error.group(2).split()), place)
-    return problems("eslint", int(end.group(1)), warnings=int(end.group(2)), first=first)
+    return problems("eslint", errors, warnings=warnings, first=first)
 
 
 _NPM_ERROR = line_pattern(r"npm (?:ERR!|error) (?!code\b|errno\b|A complete log\b)(\S[^\n]*)$")
@@ -265,8 +278,9 @@ def thrown(text: str) -> Verdict | None:
     return stopped("thrown", "an error was raised", Complaint(words, place))
 
 
-def _seconds(time: re.Match[str] | None) -> float | None:
-    return _in_seconds(*time.group(1, 2)) if time else None
+def _seconds(pattern: re.Pattern[str], text: str) -> float | None:
+    times = [_in_seconds(*time) for time in pattern.findall(text)]
+    return sum(times) if times else None
 
 
 def _in_seconds(number: str, unit: str) -> float:
