@@ -24,24 +24,38 @@ _JOINED_STREAMS = re.compile(r"\d?>&\d?|&>")
 _DURATION = re.compile(r"\d+(?:\.\d+)?[smhd]?$")
 _PYTHON = re.compile(r"python(?:\d(?:\.\d+)?)?$")
 
-_PREFIXES = frozenset({"sudo", "env", "time", "nice", "nohup", "command", "exec", "builtin"})
+_PREFIXES = word_set("sudo env time nice nohup command exec builtin npx bunx")
 _WITH_ARGUMENT = frozenset({"timeout", "stdbuf", "xvfb-run", "taskset"})
 _LAUNCHERS = {
-    ("uv", "run"): 2,
-    ("poetry", "run"): 2,
-    ("pipenv", "run"): 2,
-    ("hatch", "run"): 2,
-    ("bundle", "exec"): 2,
-    ("pnpm", "exec"): 2,
-    ("npm", "exec"): 2,
-    ("yarn", "run"): 2,
+    ("uv", "run"),
+    ("poetry", "run"),
+    ("pipenv", "run"),
+    ("hatch", "run"),
+    ("bundle", "exec"),
+    ("pnpm", "exec"),
+    ("npm", "exec"),
+    ("yarn", "run"),
 }
+_WITH_VALUE = {
+    "nice": word_set("-n --adjustment"),
+    "sudo": word_set("-u -g --user --group"),
+    "env": word_set("-u -C --unset --chdir"),
+    "npx": word_set("-p --package"),
+    "npm": word_set("-w --workspace -p --package"),
+    "uv": word_set(
+        """
+        -p --python --with --with-editable --with-requirements --extra --group --only-group
+        --package --project --directory --env-file
+        """
+    ),
+}
+"""Options of a wrapping program whose next word is their value."""
 _SETTING_UP = frozenset({"cd", "export", "set", "source", ".", "echo", "unset", "pushd", "umask"})
 _LOOKING = word_set(
     """
-    cat cd date df dir du echo env file find grep head history hostname id jobs less ls man more
-    nl popd printenv ps pushd pwd readlink realpath rg sleep sort stat tail tree true type uname
-    uniq wc which whoami
+    cat cd command date df dir du echo env file find grep head history hostname id jobs less ls man
+    more nl popd printenv ps pushd pwd readlink realpath rg sleep sort stat tail tree true type
+    uname uniq wc which whoami
     """
 )
 _GIT_LOOKING = word_set(
@@ -153,15 +167,24 @@ def _wrapping(words: list[str]) -> int:
     first = words[0]
     if first in ("!", "then", "do", "else") or _ASSIGNMENT.match(first):
         return 1
-    if len(words) > 1 and (first in _PREFIXES or first in ("npx", "bunx")):
-        return 2 if words[1].startswith("-") and len(words) > 2 else 1
+    if len(words) > 1 and first in _PREFIXES:
+        return 0 if words[:2] == ["command", "-v"] else _options_end(words, 1)
     if len(words) > 2:
         if first in _WITH_ARGUMENT:
             return _argument_end(words)
         if _PYTHON.match(name_of(first)) and words[1] == "-m":
             return 2
-        return _LAUNCHERS.get((first, words[1]), 0)
+        return _options_end(words, 2) if (first, words[1]) in _LAUNCHERS else 0
     return 0
+
+
+def _options_end(words: list[str], start: int) -> int:
+    """Return where the command begins behind the options of what wraps it."""
+    valued = _WITH_VALUE.get(words[0], frozenset())
+    end = start
+    while end < len(words) - 1 and words[end].startswith("-"):
+        end += 2 if words[end] in valued else 1
+    return min(end, len(words) - 1)
 
 
 def _argument_end(words: list[str]) -> int:

@@ -104,7 +104,8 @@ WRITTEN = [
     ("npx vitest", " Tests  4 passed (4)\n", True, "4 passed", ""),
     ("npx vitest", (" FAIL  b.test.ts [ b.test.ts ]\nError: no tests\n FAIL  a.test.ts > one\n"
      "Error: no\n \u276f a.test.ts:2:45\n Test Files  2 failed (2)\n"
-     " Tests  1 failed | 1 passed (2)"), False, "2 failed, 1 passed", "b.test.ts - Error: no tests"),
+     " Tests  1 failed | 1 passed (2)"), False, "2 failed, 1 passed",
+     "b.test.ts - Error: no tests"),
     ("npm test -ws", ("  1 passing (4ms)\n  1 failing\n\n  1) f:\n     Error: bad\n"
      "      at Context.<anonymous> (t.js:1:19)\n\n  2 passing (4ms)\n"), False,
      "1 failed, 3 passed in 8 ms", "f - t.js:1: Error: bad"),
