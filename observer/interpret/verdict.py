@@ -27,6 +27,8 @@ _TROUBLE = re.compile(
     r"\b(?i:error|fatal|failed|failure|exception|cannot|can't|could not|couldn't|unable|unknown"
     r"|not found|no such|denied|refused)\b|\bCONFLICT\b|\w(?:Error|Exception)\b"
 )
+_WARNING = re.compile(r"\W*(?:\w+ )?(?i:warn(?:ing)?)\b")
+_FRAMING = " \t│"
 
 
 class Verdict(Value):
@@ -130,11 +132,20 @@ def stopped(
 
 
 def complaint_in(text: str) -> str:
-    """Return the first line that complains in words any program may use, or ""."""
+    """Return the first line that complains in words any program may use, or "".
+
+    A warning counts where nothing worse is said: it stands before what stopped the program.
+    """
+    warned = ""
     trouble = _TROUBLE.search(text)
-    if trouble is None:
-        return ""
-    return text[text.rfind("\n", 0, trouble.start()) + 1 :].partition("\n")[0].strip()
+    while trouble:
+        start = text.rfind("\n", 0, trouble.start()) + 1
+        line = text[start:].partition("\n")[0]
+        if not _WARNING.match(line):
+            return line.strip(_FRAMING)
+        warned = warned or line
+        trouble = _TROUBLE.search(text, start + len(line))
+    return warned.strip(_FRAMING)
 
 
 def line_pattern(pattern: str) -> re.Pattern[str]:

@@ -262,6 +262,21 @@ def test_a_failure_without_a_known_tool_names_its_first_complaint() -> None:
     assert found.first_error == "fatal: no such host"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "npm warn Unknown user config\n> jest\nsh: 1: jest: not found\n",
+            "sh: 1: jest: not found",
+        ),
+        ("│ Warning: Unable to open x\n╵\n│ Error: Unknown y\n", "Error: Unknown y"),
+        ("[WARNING] unknown option\nbye\n", "[WARNING] unknown option"),
+    ],
+)
+def test_a_warning_is_no_complaint_where_something_worse_is_said(text: str, said: str) -> None:
+    assert judged("deploy", text, exit_code=1).first_error == said
+
+
 def test_a_failure_without_a_complaint_names_its_last_line() -> None:
     assert judged("deploy", "step 1\nbye", exit_code=1).first_error == "bye"
 
