@@ -111,7 +111,9 @@ def told_lines(text: str, at_most: int) -> tuple[str, ...]:
 def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noqa: FBT001 - three-valued, not a switch
     """Ask the readers of each tool that was named, then those whose mark is there.
 
-    These have a word if all others were silent, or saw nothing bad though the command failed.
+    These have a word if all others were silent, or saw nothing bad though the command failed. Of
+    them the first is believed, but one that saw something bad before it, unless all ended well:
+    `make test lint` is not fine because its tests are.
     """
     found: list[Verdict] = []
     for tool in line.tools:
@@ -119,8 +121,9 @@ def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noq
     if not found or (told is False and not _bad(found)):
         marks = _BY_MARK_OF_SUCCESS if told else _BY_MARK
         marked = dict.fromkeys(reader for mark, reader in marks if mark in text)
-        heard = _heard(marked, text, told)
-        found += itertools.islice(_bad(heard) if found else heard, 1)
+        judging = [] if told else [one for one in marked if told is False or not one.is_raised]
+        others = _bad(_heard(judging, text, told)) or ([] if found else _heard(marked, text, told))
+        found += itertools.islice(others, 1)
     return found
 
 

@@ -240,6 +240,13 @@ def test_a_bad_exit_code_outweighs_passing_tests() -> None:
     assert judged("pytest && false", "2 passed in 0.10s", exit_code=1).ok is False
 
 
+@pytest.mark.parametrize("fields", [{"exit_code": 2}, {}], ids=["failed", "nobody-says"])
+def test_what_failed_behind_tests_that_passed_is_told(fields: dict[str, Any]) -> None:
+    text = "2 passed in 0.10s\na.py:1:1: F401 no\nFound 1 error.\nmake: *** [lint] Error 1\n"
+    found = judged("make test lint", text, **fields)
+    assert (found.tool, found.ok, found.first_error) == ("ruff", False, "a.py:1: F401 no")
+
+
 def test_a_printed_traceback_is_no_failure_of_a_program_that_ended_well() -> None:
     text = "Traceback (most recent call last):\nValueError: handled\n"
     assert judged("python x.py", text, exit_code=0).ok is True
