@@ -272,8 +272,16 @@ def learned(state: State, items: Iterable[Item]) -> State:
             head = item.facts[0].removeprefix("$ ")
             others = tuple(said for said in state.fixed if not said.startswith(f"{head} failed"))
             said = f"{item.subtitle} ({item.title.removeprefix('Fixed: ')})"
-            state = replace(state, fixed=added(others, said))
+            state = replace(_settled(state, head), fixed=added(others, said))
     return state
+
+
+def _settled(state: State, head: str) -> State:
+    """Return the state without a failing command that was mended, whatever showed it."""
+    was = state.commands.get(head)
+    if was is None or was.ok is not False:
+        return state
+    return replace(state, commands={one: r for one, r in state.commands.items() if one != head})
 
 
 def _fix_said(head: str, was: Ran) -> str:

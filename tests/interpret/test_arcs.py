@@ -161,6 +161,19 @@ def test_the_summary_learns_what_mended_it_and_not_what_was_tried(play: Play) ->
     )
 
 
+def test_what_a_run_of_other_words_mended_fails_no_more(play: Play) -> None:
+    of_all = replace(GREEN, command="pytest -q test_cart.py")
+    again = replace(GREEN, command="pytest -q --tb=short")
+    played = play(RED, A, of_all, B, again)
+    assert len(played.of("fix")) == 1
+    assert played.session is not None
+    summary = summarise(played.session)
+    assert summary is not None
+    assert summary.summary is not None
+    assert "fails" not in summary.summary.next_steps
+    assert summary.summary.learned.count("KeyError") == 1
+
+
 def test_a_result_that_comes_by_itself_is_told_with_what_was_asked(play: Play) -> None:
     played = play(
         Intent(tool="shell", of=Command(command="pytest -q")),
