@@ -15,7 +15,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from observer.events import Command, FileRead, FileWrite
-from observer.interpret import commandline, commands, files, gitline, state, todos
+from observer.interpret import commandline, commands, files, gitline, invocation, state, todos
 from observer.interpret.changes import Change, merged
 from observer.interpret.classify import item, origin_of, where_of
 from observer.interpret.commandline import Line
@@ -85,9 +85,10 @@ def command(
         burst = _begun(key, recorded, chars)
     burst = replace(burst, outcome=ended)
     told = commands.run(body, line, verdict, where=where_of(recorded), times=burst.times)
-    is_news = _is_news(before, line, verdict)
+    name = invocation.named(body.command, root=recorded.root, cwd=recorded.event.cwd)
+    is_news = _is_news(before, name, verdict)
     after = state.opened(state.closed(before, "write") if is_news else before, burst)
-    return _ran(after, line, verdict), _item(told, recorded, burst)
+    return _ran(after, line, name, verdict), _item(told, recorded, burst)
 
 
 def todo(before: State, recorded: Recorded, listed: Todos) -> tuple[State, Item]:
@@ -106,7 +107,7 @@ def _looked(before: State, recorded: Recorded, line: Line, chars: int) -> tuple[
     return state.opened(before, burst), _item(told, recorded, burst)
 
 
-def _ran(before: State, line: Line, verdict: Verdict) -> State:
+def _ran(before: State, line: Line, name: str, verdict: Verdict) -> State:
     run = Ran(
         ok=verdict.ok,
         said=verdict.said,
@@ -116,26 +117,27 @@ def _ran(before: State, line: Line, verdict: Verdict) -> State:
         tool=verdict.tool or line.tool,
         is_check=verdict.is_check or line.tool in TOOLS,
     )
-    return state.ran(before, line.head, run, _answered(before, line, verdict))
+    return state.ran(before, name, run, _answered(before, name, verdict))
 
 
-def _answered(before: State, line: Line, verdict: Verdict) -> tuple[str, ...]:
+def _answered(before: State, name: str, verdict: Verdict) -> tuple[str, ...]:
     """Return failing test runs that a passing, broader run of the same runner answers."""
     if not verdict.ok or verdict.passed is None:
         return ()
-    wanted = {word for word in line.head.split() if not word.startswith("-")}
+    wanted = {word for word in name.split() if not word.startswith("-")}
     return tuple(
         head
         for head, ran in before.commands.items()
         if ran.ok is False
         and ran.tool == verdict.tool
-        and head != line.head
+        and head != name
+        and (invocation.BELOW in head) == (invocation.BELOW in name)
         and wanted <= set(head.split())
     )
 
 
-def _is_news(before: State, line: Line, verdict: Verdict) -> bool:
-    known = before.commands.get(line.head)
+def _is_news(before: State, name: str, verdict: Verdict) -> bool:
+    known = before.commands.get(name)
     return verdict.ok is False or (known is not None and known.ok is False)
 
 

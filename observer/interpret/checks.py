@@ -51,7 +51,7 @@ def checked(known: Story, recorded: Recorded, body: Command, verdict: Verdict, m
     check = Check(
         recorded=recorded,
         of=run,
-        head=commandline.read(body.command).head,
+        head=invocation.named(body.command, root=recorded.root, cwd=recorded.event.cwd),
         ground=story.ground_of(known, recorded.root),
         verdict=verdict,
         item=made.id,

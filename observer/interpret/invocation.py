@@ -57,6 +57,8 @@ _QUIET = re.compile(
     r"|(?:tb|color|colour|colors|durations|maxfail|cov[a-z-]*)(?:=\S*)?)\Z|-(?:n|j)\d*\Z|-count=1\Z"
 )
 _WITH_VALUE = word_set("-n -j --tb --maxfail --color --durations --reporter --cov")
+BELOW = " (in "
+_EXPANDED = frozenset("$~`")
 _PARTS = re.compile(r"::|[ /.\[(:>]")
 _UNSAID = _CHOOSING | _AGAIN | _WITH_VALUE | {"--"}
 _WRITING = word_set("2>&1 2>/dev/null >/dev/null")
@@ -151,6 +153,17 @@ def folder_of(parts: Iterable[Part], root: str, cwd: str) -> str:
             folder = posixpath.join(folder, part.words[1].strip("'\""))
     shown = relative(folder, root) if folder else ""
     return "" if shown == root.rstrip("/") else shown
+
+
+def named(command: str, *, root: str, cwd: str) -> str:
+    """Return the head of a command line and, if that is below the root, where it runs.
+
+    `pytest` of one package passing says nothing about `pytest` of another.
+    """
+    head = commandline.read(command).head
+    folder = folder_of(commandline.parts_of(command), root, cwd)
+    is_below = bool(folder) and not folder.startswith("/") and _EXPANDED.isdisjoint(folder)
+    return f"{head}{BELOW}{folder})" if root and is_below else head
 
 
 def _is_aside(part: Part) -> bool:

@@ -205,6 +205,22 @@ def test_a_narrower_passing_run_does_not(tell: Tell) -> None:
     assert summary(tell, RED, narrow).next_steps.startswith("pytest -q t.py fails")
 
 
+def test_a_run_in_another_folder_answers_nothing(tell: Tell) -> None:
+    red = replace(RED, command="cd api && pytest -q")
+    green = replace(GREEN, command="cd web && pytest -q")
+    fields = summary(tell, red, green, replace(green, command="pytest -q"))
+    assert fields.next_steps.startswith("pytest -q (in api) fails")
+    assert fields.learned == ""
+    mended = summary(tell, red, green, replace(green, command="cd ./api; pytest -q"))
+    assert mended.next_steps == ""
+    assert mended.learned.startswith("pytest -q (in api) failed")
+
+
+def test_where_a_folder_is_not_known_it_is_not_told(tell: Tell) -> None:
+    red = replace(RED, command="cd $(git rev-parse --show-toplevel) && pytest -q")
+    assert summary(tell, red).next_steps.startswith("pytest -q fails")
+
+
 def test_a_new_prompt_forgets_old_plans(tell: Tell) -> None:
     fields = summary(tell, Reply(text="Next steps:\n- Add a test"), Prompt(text="Do other things"))
     assert fields.next_steps == ""
