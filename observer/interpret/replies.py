@@ -71,11 +71,12 @@ class Said(Value):
 def read(text: str) -> Said:
     """Read a reply or another text of an agent's."""
     sentences = _sentences(text[:_READ_CHARS])
-    lessons = (one for one in sentences if len(one) > 20 and _is_lesson(one))
+    plans = _plans(text[-_READ_CHARS:])
+    lessons = (one for one in sentences if len(one) > 20 and _is_lesson(one) and one not in plans)
     return Said(
         lead=next((one for one in sentences if len(one) > 15 and not one.endswith(":")), ""),
         lessons=distinct((one for one in lessons if not one.endswith("?")), _SENTENCES),
-        plans=_plans(text[-_READ_CHARS:]),
+        plans=plans,
     )
 
 

@@ -57,3 +57,11 @@ def test_any_reply_is_read(text: str) -> None:
 def test_a_heading_is_no_telling_sentence() -> None:
     text = "1. Primary Request and Intent:\n   The cart must round half even."
     assert replies.read(text).lead == "The cart must round half even."
+
+
+def test_what_is_still_to_do_was_not_learned() -> None:
+    said = replies.read(
+        "It broke because of floats.\n\nNext steps:\n- Use Decimal instead of float"
+    )
+    assert said.lessons == ("It broke because of floats.",)
+    assert said.plans == ("Use Decimal instead of float",)
