@@ -53,11 +53,13 @@ _WITH_VALUE = {
 _SETTING_UP = frozenset({"cd", "export", "set", "source", ".", "echo", "unset", "pushd", "umask"})
 _LOOKING = word_set(
     """
-    cat cd command date df dir du echo env file find grep head history hostname id jobs less ls man
-    more nl popd printenv ps pushd pwd readlink realpath rg sleep sort stat tail tree true type
-    uname uniq wc which whoami
+    cat cd command date df dir du echo env file find grep head history hostname id jobs journalctl
+    less ls man more nl popd printenv ps pushd pwd readlink realpath rg sleep sort stat tail tree
+    true type uname uniq wc which whoami
     """
 )
+_MASKING = frozenset({"|", "||", ";", "&"})
+_WITH_LOGS = word_set("docker docker-compose podman kubectl")
 _GIT_LOOKING = word_set(
     "blame branch describe diff log ls-files remote reflog rev-parse shortlog show status"
 )
@@ -68,12 +70,14 @@ class Line(Value):
 
     `tool` is the program of the head's first command.
     `is_routine` holds for commands that read a little and change nothing, such as `git status`.
+    `is_masked` holds where an exit code of 0 is not the head's own: `make | tail`, `make || true`.
     """
 
     head: str
     tool: str = ""
     tools: tuple[str, ...] = ()
     is_routine: bool = False
+    is_masked: bool = False
 
 
 class Part(NamedTuple):
@@ -111,7 +115,16 @@ def read(command: str) -> Line:
         tool=name_of(_led(chief)[0].words[0]),
         tools=distinct((name_of(part.words[0]) for part in chief), 8),
         is_routine=_REDIRECTION.search(command) is None and all(part.looks for part in parts),
+        is_masked=_is_masked(parts, _led(chief)[0]),
     )
+
+
+def _is_masked(parts: Sequence[Part], head: Part) -> bool:
+    """Tell whether a later command ends the line in its own way, whatever became of the head."""
+    if any(part.words[0] == "set" for part in parts):
+        return False
+    behind = next(place for place, part in enumerate(parts) if part is head) + 1
+    return any(part.sign in _MASKING for part in parts[behind:])
 
 
 def _head(chief: Sequence[Part]) -> str:
@@ -209,6 +222,8 @@ def _looks(words: list[str]) -> bool:
         return len(words) > 1 and words[1] in _GIT_LOOKING and "-D" not in words
     if tool == "sed":
         return "-n" in words and "-i" not in words
+    if tool in _WITH_LOGS:
+        return "logs" in words
     if tool == "find":
         return "-delete" not in words and "-exec" not in words
     return tool in _LOOKING

@@ -64,6 +64,8 @@ def _read(command: Command, line: Line) -> Verdict:
         )
     if line.is_routine and told is not False:
         return Verdict(ok=told)
+    if told and line.is_masked:
+        told = None
     text = LINE_START + plain(command.output)
     if command.interrupted:
         return _plain_words(text, ok=None)

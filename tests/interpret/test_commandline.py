@@ -49,6 +49,23 @@ def test_a_command_line_is_told_by_what_it_chiefly_runs(command: str, head: str,
 
 
 @pytest.mark.parametrize(
+    ("command", "is_masked"),
+    [
+        ("make", False),
+        ("cd a && make && make install", False),
+        ("ls; make", False),
+        ("set -o pipefail; make | tail", False),
+        ("make | tail", True),
+        ("make || true", True),
+        ("make; echo $?", True),
+        ("make && make test; date", True),
+    ],
+)
+def test_an_exit_code_may_be_that_of_another_command(command: str, is_masked: bool) -> None:
+    assert commandline.read(command).is_masked is is_masked
+
+
+@pytest.mark.parametrize(
     "command",
     [
         "ls -la",
@@ -59,6 +76,7 @@ def test_a_command_line_is_told_by_what_it_chiefly_runs(command: str, head: str,
         "find . -name '*.py'",
         "pwd; date",
         "command -v pytest",
+        "docker compose logs web 2>&1 | tail -50",
         "grep -rn x . 2>&1 | sort",
     ],
 )

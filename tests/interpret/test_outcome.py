@@ -247,6 +247,21 @@ def test_what_failed_behind_tests_that_passed_is_told(fields: dict[str, Any]) ->
     assert (found.tool, found.ok, found.first_error) == ("ruff", False, "a.py:1: F401 no")
 
 
+@pytest.mark.parametrize(
+    ("command", "text", "ok"),
+    [
+        ("python x.py 2>&1 | tail", "Traceback (most recent call last):\nKeyError: 1\n", False),
+        ("npm test; echo $?", "254\n", None),
+        ("docker exec web pytest || true", "Cannot connect\n", None),
+        ("pytest -q | tail -1", "3 passed in 0.10s", True),
+    ],
+)
+def test_the_exit_code_of_what_comes_behind_tells_nothing(
+    command: str, text: str, *, ok: bool | None
+) -> None:
+    assert judged(command, text, exit_code=0).ok is ok
+
+
 def test_a_printed_traceback_is_no_failure_of_a_program_that_ended_well() -> None:
     text = "Traceback (most recent call last):\nValueError: handled\n"
     assert judged("python x.py", text, exit_code=0).ok is True
