@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from observer.capture.repository.uncommitted import uncommitted
 from observer.cli.output import emit, json_option, limit_option, say
 from observer.cli.reach import open_memory, project_here
 from observer.clock import now_ms
-from observer.errors import BadInput
+from observer.errors import Ambiguous, BadInput, NotFound, ObserverError
 from observer.front import explaining, render
 from observer.front.documents import Documents
 from observer.front.narrowing import narrow
@@ -103,12 +103,29 @@ def timeline_command(*, anchor: str, before: int, after: int, as_json: bool) -> 
 @json_option
 def show_command(*, handles: tuple[str, ...], as_json: bool) -> None:
     """Show items in full, by id, by uuid, or by the first 8 or more characters of one."""
+    ids: list[int] = []
+    unfit: list[ObserverError] = []
     with open_memory() as memory:
-        ids = [memory.resolve(handle) for handle in handles]
-        _print(_ask(memory, "get_observations", {"ids": ids}), as_json=as_json)
+        for handle in handles:
+            try:
+                ids.append(memory.resolve(handle))
+            except (NotFound, Ambiguous) as problem:
+                unfit.append(problem)
+        if ids:
+            _print(_ask(memory, "get_observations", {"ids": ids}), as_json=as_json)
         if not as_json:
             for item, known in sorted(memory.usage.of(ids).items()):
                 say(f"\nuse of #{item}: {explaining.usefulness(known)}")
+    if unfit:
+        raise unfit[0] if len(unfit) == 1 else _together(unfit)
+
+
+def _together(problems: Sequence[ObserverError]) -> NotFound:
+    """Return several errors as one, each hint once."""
+    return NotFound(
+        "; ".join(problem.message for problem in problems),
+        hint="; ".join(dict.fromkeys(problem.hint for problem in problems)),
+    )
 
 
 @click.command("context", epilog='Example: observer context --query "rate limiting" --tokens 1000')

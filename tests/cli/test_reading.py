@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from observer.errors import NotFound
 from observer.paths import Home
 
 Run = Callable[..., Any]
@@ -36,6 +37,16 @@ def test_show_takes_any_handle(run: Run, filled: Home) -> None:
     )
     for handle in (str(hit["id"]), record["uuid"], record["uuid"][:18]):
         assert run("show", handle, "--json").json["observations"][0]["id"] == hit["id"]
+
+
+def test_show_shows_what_there_is_and_names_what_there_is_not(run: Run, filled: Home) -> None:
+    hit = run("search", "bench", "--json").json["observations"][0]
+    shown = run("show", "nosuch", str(hit["id"]), "999999", "--json")
+    assert shown.code == NotFound.exit_code
+    assert [each["id"] for each in shown.json["observations"]] == [hit["id"]]
+    assert json.loads(shown.err)["error"]["message"] == "no item 'nosuch'; no item '999999'"
+    nothing = run("show", "nosuch")
+    assert (nothing.out, nothing.err.splitlines()[0]) == ("", "error: no item 'nosuch'")
 
 
 def test_timeline_is_relative_to_its_anchor(run: Run, filled: Home) -> None:
