@@ -34,7 +34,7 @@ def narrow(  # noqa: PLR0913 - one of each, all optional
             f"{pattern[:80]!r} is a pattern", hint="name files or folders: auth.py, src/"
         )
     return Narrow(
-        types=tuple(name.strip() for name in type.split(",") if name.strip()),
+        types=tuple(name.strip().lower() for name in type.split(",") if name.strip()),
         category=category,
         files=tuple(path for path in files if path.strip("/. ")),
         session=session,

@@ -52,6 +52,10 @@ def test_what_stands_for_everything_does_not_restrict() -> None:
     assert (wanted.files, wanted.types) == ((".env", "src/"), ("fix",))
 
 
+def test_a_type_is_known_in_capitals_too() -> None:
+    assert narrow(type="Commit, FILE-WRITE", now_ms=NOW_MS).types == ("commit", "file-write")
+
+
 def test_a_pattern_is_refused_rather_than_nothing_found() -> None:
     assert narrow(files=["pages/[id].tsx"], now_ms=NOW_MS).files == ("pages/[id].tsx",)
     with pytest.raises(BadInput, match=r"'src/\*\.py' is a pattern"):
