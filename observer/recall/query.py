@@ -37,6 +37,9 @@ _ENGLISH = (
 )
 STOP_WORDS = frozenset(_ENGLISH.split())
 
+_ABBREVIATED = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{7,63}", re.IGNORECASE)
+"""A hash as git abbreviates it: to as many digits as the repository needs."""
+
 _PIECE = re.compile(r'"([^"]*)"|([^\s"]+)')
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
@@ -45,9 +48,10 @@ class Plan(Value):
     """What to look for.
 
     `words` are single words, in the order of the text; `shapes` are texts whose words must stand
-    side by side (identifiers, file names, quoted phrases). With operators, `expression` is the
-    user's own and must hold, and `words`, `shapes` and `prefixes` (beginnings of words) are its
-    operands. All empty: nothing can match. `text` is what means something: the words as written.
+    side by side (identifiers, file names, quoted phrases), `prefixes` beginnings of words: of
+    abbreviated hashes. With operators, `expression` is the user's own and must hold, and `words`,
+    `shapes` and `prefixes` are its operands. All empty: nothing can match. `text` is what means
+    something: the words as written.
     """
 
     text: str = ""
@@ -108,6 +112,7 @@ def _words(text: str, reason: str) -> Plan:
         text=text,
         words=tuple(useful[:MAX_TERMS]),
         shapes=tuple(shapes.values())[:MAX_SHAPES],
+        prefixes=tuple(filter(_ABBREVIATED.fullmatch, useful[:MAX_TERMS])),
         notice="; ".join(notices),
     )
 

@@ -120,6 +120,20 @@ def test_a_plan_has_a_bounded_size() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "prefixes"),
+    [
+        pytest.param("what did F8A5369 change?", ("F8A5369",), id="abbreviated"),
+        pytest.param("1a2b3c4..9f8e7d6c5b4a", ("1a2b3c4", "9f8e7d6c5b4a"), id="range"),
+        pytest.param("defaced 20261122 facade1x 1a2b3c", (), id="words-numbers-names"),
+    ],
+)
+def test_an_abbreviated_hash_is_the_beginning_of_a_word(
+    text: str, prefixes: tuple[str, ...]
+) -> None:
+    assert plan(text).prefixes == prefixes
+
+
+@pytest.mark.parametrize(
     ("text", "expression", "words", "prefixes"),
     [
         pytest.param("login page", "", ("login", "page"), (), id="prose"),

@@ -77,6 +77,18 @@ def test_an_identifier_or_file_name_beats_its_scattered_words(filled: Filled, te
     assert titles(run(filled(*CORPUS), text))[0] == CORPUS[4]
 
 
+@pytest.mark.parametrize("length", [7, 8, 10, 12, 40])
+@pytest.mark.parametrize("text", ["{}", "what did {} change?", "commit {}"])
+def test_a_commit_is_found_by_its_hash_however_short(
+    filled: Filled, an_item: Make, text: str, length: int
+) -> None:
+    known = "e7fe8be056f1a8d7f3974d2f00376d96c5f3a141"
+    told = {"subtitle": f"commit {known[:10]}", "facts": (f"commit {known}",)}
+    others = [an_item(seq, title=f"commit and change {seq}") for seq in (2, 3, 4)]
+    sources = filled(an_item(title="the wanted", **told), *others)
+    assert titles(run(sources, text.format(known[:length])))[0] == "the wanted"
+
+
 def test_an_exact_error_text_comes_first(filled: Filled) -> None:
     sources = filled(
         "TypeError while reading properties of the undefined user",
