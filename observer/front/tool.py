@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
+from types import MappingProxyType, NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -27,6 +27,8 @@ import msgspec
 from observer.errors import BadInput, ObserverError
 
 Result = TypeVar("Result", bound=msgspec.Struct)
+
+_PLAIN_LISTS = (list[int], list[str])
 
 Schema = dict[str, Any]  # JSON Schema is a document, not a value of ours
 
@@ -123,8 +125,9 @@ class Tool:
     def call(self, arguments: Mapping[str, Any]) -> Answer[Any]:
         """Check the arguments and run the tool.
 
-        Models write null for what they leave out, a list or object as JSON text, and an id as a
-        number where text is asked for; all of these are taken.
+        Models write null for what they leave out, a list or object as JSON text, a list as what
+        stands between commas or as its only element, and an id as a number where text is asked
+        for; all of these are taken.
 
         Raises:
             BadInput: an argument is missing, unknown, of the wrong type or out of range.
@@ -149,13 +152,19 @@ class Tool:
 def _bare(annotation: object) -> object:
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
-    return get_origin(annotation) or annotation
+    if isinstance(annotation, UnionType):
+        annotation = next(part for part in get_args(annotation) if part is not NoneType)
+    return annotation
 
 
 def _eased(value: object, wanted: object) -> object:
     if wanted is str and type(value) is int:
         return str(value)
-    if wanted in {list, dict} and isinstance(value, str):
+    if wanted in _PLAIN_LISTS and type(value) is int:
+        return [value]
+    if wanted in _PLAIN_LISTS and isinstance(value, str) and not value.lstrip().startswith("["):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    if (get_origin(wanted) or wanted) in {list, dict} and isinstance(value, str):
         try:
             return msgspec.json.decode(value)
         except (msgspec.DecodeError, RecursionError):

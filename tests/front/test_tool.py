@@ -19,9 +19,10 @@ def add(
     numbers: Annotated[list[int], Meta(description="What to add.")],
     label: str = "",
     times: Annotated[int, Meta(ge=1, le=3)] = 1,
+    more: Annotated[list[int] | None, Meta(description="What else to add.")] = None,
 ) -> Answer[Sum]:
     """Add numbers."""
-    return Answer(label, Sum(total=sum(numbers) * times, remark=None))
+    return Answer(label, Sum(total=sum([*numbers, *(more or [])]) * times, remark=None))
 
 
 TOOL = Tool(run=add, title="Add", aliases=MappingProxyType({"of": "numbers"}))
@@ -53,6 +54,11 @@ def test_the_result_type_is_the_output_schema() -> None:
         pytest.param({"numbers": [1, 2]}, 3, id="plain"),
         pytest.param({"of": [1, 2]}, 3, id="alias"),
         pytest.param({"numbers": "[1, 2]"}, 3, id="list as text"),
+        pytest.param({"numbers": [1], "more": "[2]"}, 3, id="list as text, or none"),
+        pytest.param({"numbers": "1, 2"}, 3, id="list between commas"),
+        pytest.param({"numbers": 3}, 3, id="only element"),
+        pytest.param({"numbers": "3"}, 3, id="only element as text"),
+        pytest.param({"numbers": ""}, 0, id="list of nothing"),
         pytest.param({"numbers": ["1", 2]}, 3, id="number as text"),
         pytest.param({"numbers": [1, 2], "times": None}, 3, id="null"),
         pytest.param({"numbers": [1, 2], "times": "2"}, 6, id="limit as text"),
@@ -79,4 +85,4 @@ def test_a_wrong_argument_is_refused_by_name(arguments: dict[str, Any], reason: 
     with pytest.raises(BadInput) as refused:
         TOOL.call(arguments)
     assert reason in refused.value.message
-    assert refused.value.hint == "it takes numbers, label, times"
+    assert refused.value.hint == "it takes numbers, label, times, more"
