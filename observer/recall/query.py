@@ -24,7 +24,7 @@ MAX_SHAPES = 16
 """Exact sequences (identifiers, paths, quoted phrases) that one search tries."""
 
 MAX_CHARS = 4_000
-"""Characters of a text that are read; more is no query."""
+"""Characters of a text that are read: a trace ends with its error, so half from either end."""
 
 _ENGLISH = (
     "a about after all also am an and any are as at be because been before being between both but"
@@ -64,12 +64,14 @@ class Plan(Value):
 
 def plan(text: str) -> Plan:
     """Turn any text into a plan; `notice` says where it was not taken at its word."""
-    read = text[:MAX_CHARS]
+    half = MAX_CHARS // 2
+    is_whole = len(text) <= MAX_CHARS
+    read = text if is_whole else f"{text[:half]}\n{text[1 - half :]}"
     clean = unicodedata.normalize("NFC", _UNUSABLE.sub(" ", read)).strip()
     made = _plan(clean)
-    if read == text:
+    if is_whole:
         return made
-    cut = f"only the first {MAX_CHARS:,} characters were read"
+    cut = f"only the first and the last {half:,} characters were read"
     return msgspec.structs.replace(made, notice="; ".join(filter(None, (made.notice, cut))))
 
 
@@ -107,14 +109,20 @@ def _words(text: str, reason: str) -> Plan:
     if not useful:
         notices = ["there is no word to search for"]
     if len(useful) > MAX_TERMS:
-        notices.append(f"only the first {MAX_TERMS} words were searched")
+        notices.append(f"only the first and the last {MAX_TERMS // 2} words were searched")
+    searched = _ends(useful, MAX_TERMS)
     return Plan(
         text=text,
-        words=tuple(useful[:MAX_TERMS]),
-        shapes=tuple(shapes.values())[:MAX_SHAPES],
-        prefixes=tuple(filter(_ABBREVIATED.fullmatch, useful[:MAX_TERMS])),
+        words=searched,
+        shapes=_ends(list(shapes.values()), MAX_SHAPES),
+        prefixes=tuple(filter(_ABBREVIATED.fullmatch, searched)),
         notice="; ".join(notices),
     )
+
+
+def _ends(texts: list[str], most: int) -> tuple[str, ...]:
+    """Return the first and the last of more than are wanted: half from either end."""
+    return tuple(texts if len(texts) <= most else texts[: most // 2] + texts[-(most // 2) :])
 
 
 def _take(piece: str, words: dict[str, str], shapes: dict[str, str]) -> None:

@@ -105,7 +105,7 @@ def test_exact_sequences_are_kept(text: str, shapes: tuple[str, ...]) -> None:
         pytest.param('5" disk', "a quotation mark is not closed", id="quote"),
         pytest.param("404 NOT FOUND", "", id="idiom"),
         pytest.param("?!", "no word to search for", id="nothing"),
-        pytest.param(" ".join(f"w{n}" for n in range(99)), "only the first 64", id="too-long"),
+        pytest.param(" ".join(f"w{n}" for n in range(99)), "and the last 32", id="too-long"),
     ],
 )
 def test_the_notice_says_how_the_text_was_understood(text: str, notice: str) -> None:
@@ -167,7 +167,15 @@ def test_what_a_text_means_is_its_words_as_written(text: str, meant: str) -> Non
 def test_a_text_without_end_is_cut_and_that_is_said() -> None:
     found = plan("word " * MAX_CHARS)
     assert len(found.text) <= MAX_CHARS
-    assert "only the first 4,000 characters were read" in found.notice
+    assert "only the first and the last 2,000 characters were read" in found.notice
+
+
+@pytest.mark.parametrize("frames", [80, 2_000], ids=["too-many-words", "too-many-characters"])
+def test_the_error_at_the_end_of_a_long_trace_is_looked_for(frames: int) -> None:
+    trace = "".join(f"  File a{n}.py, line {n}\n" for n in range(frames))
+    found = plan(f"Traceback\n{trace}sqlite3.OperationalError: database is locked")
+    assert "sqlite3 Operational Error" in found.shapes
+    assert {"Traceback", "OperationalError", "database", "locked"} <= set(found.words)
 
 
 def test_parts_are_those_of_the_index() -> None:
