@@ -1,4 +1,4 @@
-"""What says the same twice: found by title and words, numbers left out; pure."""
+"""What says the same twice of one project: found by title and words, numbers left out; pure."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ ALIKE = 0.8
 EACH_COUNTS = frozenset({"commit"})
 """Types of which each is a place of its own, however alike: what was picked to another branch."""
 
+_Title = tuple[int | None, str, str]
+
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
@@ -25,7 +27,7 @@ def distinct(hits: Iterable[Hit]) -> list[Hit]:
     offered = list(hits)
     titles = Counter(map(_title, offered))
     kept: dict[int, Hit] = {}
-    told: dict[tuple[str, str], dict[int, set[str]]] = {}
+    told: dict[_Title, dict[int, set[str]]] = {}
     for hit in offered:
         title = _title(hit)
         # Few share a title, and taking texts apart costs more than all else here.
@@ -46,8 +48,8 @@ def content(item: Item) -> str:
     return item.narrative or "; ".join(item.facts) or item.subtitle
 
 
-def _title(hit: Hit) -> tuple[str, str]:
-    return hit.item.type, hit.item.title.casefold()
+def _title(hit: Hit) -> _Title:
+    return hit.item.project_id, hit.item.type, hit.item.title.casefold()
 
 
 def _words(item: Item) -> set[str]:

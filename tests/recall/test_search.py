@@ -174,6 +174,18 @@ def test_what_says_the_same_is_one_hit_that_names_the_others(filled: Filled, an_
     assert told == [[4 * n for n in range(1, 9)], [36], [40]]
 
 
+def test_what_happened_in_two_projects_is_no_repetition(filled: Filled, an_item: Make) -> None:
+    places = (HERE, ELSEWHERE, HERE)
+    sources = filled(
+        *(
+            an_item(n, title="login fails", narrative=f"Port {n}", project_id=place)
+            for n, place in enumerate(places, 1)
+        )
+    )
+    told = [(hit.item.project_id, hit.alike) for hit in run(sources, "login").hits]
+    assert told == [(HERE, (12,)), (ELSEWHERE, ())]
+
+
 def test_repetitions_do_not_use_up_the_limit(filled: Filled, an_item: Make) -> None:
     sources = filled(
         *(an_item(n, title="login login", created_ms=n) for n in range(2, 40)),
