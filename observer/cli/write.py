@@ -6,6 +6,7 @@ import errno
 import os
 import socket
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import click
@@ -102,11 +103,22 @@ def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool, as_js
     """Report events: one from arguments, or JSON (an object or a list) from stdin."""
     given = _from_stdin() if kind is None else [{"kind": kind, **dict(map(_field, fields))}]
     reports = [_surrounded(report) for report in given]
-    ids = _stored(reports) if wait else [_spooled(report) for report in reports]
+    receipts = _stored(reports) if wait else [_spooled(report) for report in reports]
     if as_json:
-        emit([{"id": id_, "stored": wait} for id_ in ids])
+        emit(receipts)
     else:
-        say(f"{'stored' if wait else 'spooled'} {counted(len(ids), 'event')}")
+        say(_became(receipts) if wait else f"spooled {counted(len(receipts), 'event')}")
+
+
+def _became(receipts: Sequence[Mapping[str, Any]]) -> str:
+    known = sum(bool(each["id"]) for each in receipts if not each["stored"])
+    stored = sum(each["stored"] for each in receipts)
+    excluded = len(receipts) - stored - known
+    return f"stored {counted(stored, 'event')}" + "".join(
+        f", {count} {why}"
+        for count, why in ((known, "known already"), (excluded, "of excluded folders left out"))
+        if count
+    )
 
 
 def _from_stdin() -> list[Any]:
@@ -149,18 +161,18 @@ def _surrounded(report: Any) -> Any:  # noqa: ANN401 - JSON, judged by `generic.
     return {**around, **report}
 
 
-def _stored(reports: list[Any]) -> list[str]:
+def _stored(reports: list[Any]) -> list[dict[str, Any]]:
     client.ensure_daemon(home())
-    receipts = client.call(home(), "POST", "/events", reports)
-    return [receipt["id"] for receipt in receipts]
+    receipts: list[dict[str, Any]] = client.call(home(), "POST", "/events", reports)
+    return receipts
 
 
-def _spooled(report: Any) -> str:  # noqa: ANN401 - as above
+def _spooled(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
     generic.report(report, entry_id="check", at_ms=now_ms())
     spool = Spool(home().spool)
     try:
         spool.prepare()
-        return spool.append(
+        id_ = spool.append(
             {"client": generic.NAME, "event": report["kind"]}, msgspec.json.encode(report)
         )
     except OSError as error:
@@ -169,3 +181,4 @@ def _spooled(report: Any) -> str:  # noqa: ANN401 - as above
             f"the event could not be spooled: {error.strerror}",
             hint="free some disk space" if is_full else "see what is wrong: observer doctor",
         ) from error
+    return {"id": id_, "stored": False}

@@ -44,6 +44,8 @@ def receive(body: bytes, record: Record) -> Sequence[Receipt]:
             raise BadInput(where + error.message, hint=error.hint) from error
     receipts = record(events, None)
     return [
-        Receipt(id=event.id, stored=receipt.seq is not None)
+        Receipt(
+            id=receipt.known if receipt.seq is None else event.id, stored=receipt.seq is not None
+        )
         for event, receipt in zip(events, receipts, strict=True)
     ]

@@ -64,7 +64,10 @@ T = TypeVar("T")
 
 
 class Receipt(Value):
-    """What became of a posted event; `stored` is false if it was known already."""
+    """What became of a posted event; `stored` is false if it was known already.
+
+    `id` is the one that the log has it under; empty where nothing is recorded of its folder.
+    """
 
     id: str
     stored: bool

@@ -44,8 +44,10 @@ class Intake:
             commit=located.place.commit,
             gist=located.gist,
         )
-        if self._is_twin(recorded) or not self._append(recorded, located.data):
-            return Receipt()
+        if known := self._twin(recorded):
+            return Receipt(known=known)
+        if not self._writer.append(recorded, stored_ms=self._stored_ms, data=located.data):
+            return Receipt(known=self._writer.known(recorded))
         self._seq += 1
         if session_id is not None:
             self._latest[event.client, event.session, project_id] = session_id
@@ -56,9 +58,6 @@ class Intake:
     def finish(self) -> None:
         """Put the items and sessions derived from what was taken."""
         self._projection.finish()
-
-    def _append(self, recorded: Recorded, data: str) -> bool:
-        return self._writer.append(recorded, stored_ms=self._stored_ms, data=data)
 
     def _project_id(self, place: Place, at_ms: int) -> int:
         if not place.root:
@@ -94,11 +93,13 @@ class Intake:
             return self._projection.session(session_id)
         return self._writer.latest_session(event.client, event.session, project_id)
 
-    def _is_twin(self, recorded: Recorded) -> bool:
+    def _twin(self, recorded: Recorded) -> str:
+        """Return the id of the event that told this happening already, empty if none did."""
         event = recorded.event
         if recorded.session_id is None or not may_have_twin(event):
-            return False
+            return ""
         near = self._writer.recorded_near(
             recorded.session_id, from_ms=event.at_ms - WINDOW_MS, to_ms=event.at_ms + WINDOW_MS
         )
-        return twin(event, [other.event for other in near]) is not None
+        told = twin(event, [other.event for other in near])
+        return told.id if told else ""

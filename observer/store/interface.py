@@ -251,6 +251,9 @@ class Writer(Reader, TruthWrites, Protocol):
         Returns False, and changes nothing, when its id, or its `dedup` in its project, is known.
         """
 
+    def known(self, recorded: Recorded) -> str:
+        """Return the id under which the log has this event, or another report of its happening."""
+
     def next_seq(self) -> int:
         """Return the `seq` that the next appended event must carry; used ones never come again."""
 

@@ -108,8 +108,9 @@ def test_what_is_no_event_is_refused_whole(body: bytes, complaint: str) -> None:
 
 def test_every_event_has_its_receipt() -> None:
     body = b'[{"kind":"prompt","text":"a"},{"kind":"prompt","text":"b"}]'
-    receipts = receive(body, lambda _events, _project: [Receipt(seq=1), Receipt()])
+    receipts = receive(body, lambda _events, _project: [Receipt(seq=1), Receipt(known="a")])
     assert [receipt.stored for receipt in receipts] == [True, False]
+    assert receipts[1].id == "a"
 
 
 def test_the_status_of_a_new_home_is_empty_and_well(home: Home) -> None:

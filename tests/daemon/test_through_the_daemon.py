@@ -66,6 +66,19 @@ def test_post_with_wait_returns_after_the_commit(home: Home, observer: Observer)
     assert _status(home)["events"] == 1
 
 
+def test_post_tells_of_an_event_that_was_known_which_one_it_is(observer: Observer) -> None:
+    event = ("post", "custom", "name=deploy", "id=7", "--wait")
+    (first,) = _json(observer(*event, "--json"))
+    assert _json(observer(*event, "--json")) == [{"id": first["id"], "stored": False}]
+    assert observer(*event).stdout == "stored 0 events, 1 known already\n"
+
+
+def test_post_tells_of_a_folder_that_is_left_out(app: Path, observer: Observer) -> None:
+    _json(observer("config", "set", "exclude", str(app), "--json"))
+    told = observer("post", "custom", "name=deploy", "--wait").stdout
+    assert told == "stored 0 events, 1 of excluded folders left out\n"
+
+
 def test_a_note_is_remembered_recalled_and_forgotten(app: Path, observer: Observer) -> None:
     _json(observer("post", "custom", "name=deploy", "--wait", "--json"))
     kept = _json(observer("remember", "Tests need Redis", "--type", "constraint", "--json"))

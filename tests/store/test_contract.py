@@ -104,6 +104,7 @@ def test_a_known_event_is_not_stored_twice(
     with store.write() as writer:
         writer.append(first, stored_ms=1)
         assert writer.append(second, stored_ms=1) is stored
+        assert writer.known(second) == (second if stored else first).event.id
 
 
 def test_the_same_happening_in_two_projects_is_two_events(store: Store) -> None:

@@ -45,6 +45,16 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites):
         self._connection.execute(_APPEND, (*recorded_row(recorded, data), stored_ms))
         return self._connection.changes() == 1
 
+    def known(self, recorded: Recorded) -> str:
+        """See `Writer.known`."""
+        event = recorded.event
+        row = self._row(
+            "SELECT id FROM event WHERE id = ?1"
+            " UNION ALL SELECT id FROM event WHERE project_id = ?2 AND dedup = ?3 AND dedup <> ''",
+            (event.id, recorded.project_id, event.dedup),
+        )
+        return row[0] if row else ""
+
     def next_seq(self) -> int:
         """See `Writer.next_seq`."""
         row = self._row("SELECT seq FROM sqlite_sequence WHERE name = 'event'")
