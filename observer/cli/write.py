@@ -108,6 +108,8 @@ def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool, as_js
         emit(receipts)
     else:
         say(_became(receipts) if wait else f"spooled {counted(len(receipts), 'event')}")
+    if ignored := sorted({name for each in receipts for name in each.get("ignored", ())}):
+        note(f"not kept, since such events have no such field: {', '.join(ignored)}")
 
 
 def _became(receipts: Sequence[Mapping[str, Any]]) -> str:
@@ -181,4 +183,6 @@ def _spooled(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
             f"the event could not be spooled: {error.strerror}",
             hint="free some disk space" if is_full else "see what is wrong: observer doctor",
         ) from error
-    return {"id": id_, "stored": False}
+    receipt: dict[str, Any] = {"id": id_, "stored": False}
+    unknown = generic.ignored(report)
+    return {**receipt, "ignored": unknown} if unknown else receipt

@@ -45,7 +45,9 @@ def receive(body: bytes, record: Record) -> Sequence[Receipt]:
     receipts = record(events, None)
     return [
         Receipt(
-            id=receipt.known if receipt.seq is None else event.id, stored=receipt.seq is not None
+            ignored=generic.ignored(report),
+            id=receipt.known if receipt.seq is None else event.id,
+            stored=receipt.seq is not None,
         )
-        for event, receipt in zip(events, receipts, strict=True)
+        for report, event, receipt in zip(reports, events, receipts, strict=True)
     ]

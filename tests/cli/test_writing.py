@@ -44,6 +44,13 @@ def test_a_time_to_come_is_not_asked_for_as_one_ago(run: Run, home: Home) -> Non
     assert "or a span: 7d" in ran.err
 
 
+def test_post_names_a_field_that_nothing_is_kept_of(run: Run) -> None:
+    ran = run("post", "command", "command=make", "exitcode:=2")
+    assert ran.err == "not kept, since such events have no such field: exitcode\n"
+    (receipt,) = json.loads(run("post", "command", "command=make", "exitcode:=2", "--json").out)
+    assert receipt["ignored"] == ["exitcode"]
+
+
 def test_post_adds_where_it_was_called(
     run: Run, home: Home, app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,6 +113,13 @@ def test_every_event_has_its_receipt() -> None:
     assert receipts[1].id == "a"
 
 
+def test_a_receipt_names_the_fields_that_nothing_is_kept_of() -> None:
+    body = b"""[{"kind":"command","command":"make","exitcode":2,"cwd":"/","id":"1"},
+        {"kind":"custom","name":"a","colour":"red"}, {"kind":"file-read","path":"a.py"}]"""
+    receipts = receive(body, lambda _events, _project: [Receipt(seq=1)] * 3)
+    assert [receipt.ignored for receipt in receipts] == [("exitcode",), (), ()]
+
+
 def test_the_status_of_a_new_home_is_empty_and_well(home: Home) -> None:
     status = current(home)
     assert (status.pid, status.events, status.degraded) == (None, 0, None)

@@ -119,6 +119,15 @@ def report(payload: Json, *, entry_id: str, at_ms: int) -> Event:
     return event
 
 
+def ignored(payload: Object) -> tuple[str, ...]:
+    """Return the fields of a report that nothing is kept of: its kind does not have them."""
+    kind = str(payload["kind"])
+    if kind == Custom.__struct_config__.tag:
+        return ()
+    known = {"kind", *Context.__struct_fields__, *KINDS[kind].__struct_fields__}
+    return tuple(name for name in _spelled_out(kind, payload) if name not in known)
+
+
 def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
     """Turn a spooled report into its event; the hook's surroundings fill what it leaves out."""
     who = attribute(envelope.env)
@@ -187,15 +196,16 @@ def _dedup(context: Context, body: AnyBody) -> str:
     return f"commit:{body.hash}" if isinstance(body, Commit) else ""
 
 
-def _spelled_out(kind: str, payload: dict[str, Json]) -> dict[str, Json]:
+def _spelled_out(kind: str, payload: Object) -> Object:
     if kind == "file-read" and "path" in payload and "paths" not in payload:
-        return {**payload, "paths": [payload["path"]]}
+        named = {name: value for name, value in payload.items() if name != "path"}
+        return {**named, "paths": [payload["path"]]}
     extra = rest(payload, beside=_KNOWN) if kind == "custom" else ""
     said = payload.get("text", "")
     return {**payload, "text": joined(said, extra)} if extra and isinstance(said, str) else payload
 
 
-def _convert(payload: dict[str, Json], of: type[Any], kind: str) -> Any:  # noqa: ANN401 - an `of`
+def _convert(payload: Object, of: type[Any], kind: str) -> Any:  # noqa: ANN401 - an `of`
     try:
         return msgspec.convert(payload, of)
     except msgspec.ValidationError as error:
