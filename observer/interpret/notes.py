@@ -8,6 +8,7 @@ change it; `Undo` takes the last change back that still stands.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -123,9 +124,14 @@ def note_type(name: str) -> str:
     return _SYNONYMS.get(slug, slug)
 
 
+def title_of(name: str) -> str:
+    """Return a title as it is stored, and as links lead to it."""
+    return one_line(_composed(name), TITLE)
+
+
 def key_of(name: str) -> str:
     """Return a key as it is stored."""
-    return one_line(name, 200)
+    return one_line(_composed(name), 200)
 
 
 def layer_of(kind: str) -> Layer:
@@ -135,7 +141,8 @@ def layer_of(kind: str) -> Layer:
 
 def tags_of(names: Sequence[str]) -> tuple[str, ...]:
     """Return tags as they are stored: lower case, without their mark, each once."""
-    return distinct((one_line(name, 60).lstrip("#").strip().lower() for name in names), TAGS)
+    spelled = (one_line(_composed(name), 60) for name in names)
+    return distinct((name.lstrip("#").strip().lower() for name in spelled), TAGS)
 
 
 def project_of(recorded: Recorded, body: Remember) -> int | None:
@@ -171,6 +178,16 @@ def _again(made: Item, existing: Item, body: Remember) -> Item:
     return _said(again, body.title or existing.title, made.narrative)
 
 
+def _composed(name: str) -> str:
+    """Return a name in the form that most keyboards send: some send ü as u and two dots."""
+    return unicodedata.normalize("NFC", name)
+
+
+def _headed(content: str) -> str:
+    """Return the title of a note that has none of its own."""
+    return title_of(first_line(content, TITLE))
+
+
 def _to_come(expires_ms: int | None, now_ms: int) -> int | None:
     """Return when a note stops to hold; what is said again after that holds."""
     return expires_ms if expires_ms and expires_ms > now_ms else None
@@ -198,7 +215,7 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
         changes["metadata"] = body.metadata
     content = item.narrative if body.content is None else block(body.content, CONTENT_CHARS)
     # A title that was the first line goes with it.
-    named = "" if item.title == first_line(item.narrative, TITLE) else item.title
+    named = "" if item.title == _headed(item.narrative) else item.title
     title = named if body.title is None else body.title
     return _judged(_said(replace(item, **changes), title, content), item, by=recorded.event.author)
 
@@ -216,11 +233,11 @@ def _forgotten(item: Item, recorded: Recorded, _body: Forget) -> Item:
 def _said(item: Item, title: str, content: str) -> Item:
     """Return a note with these words, and with everything that follows from them."""
     words = concepts.of_text(f"{title}\n{content}")
-    wiki = (Link(kind="wiki", title=link.title) for link in wikilinks.parse(content))
+    wiki = (Link(kind="wiki", title=title_of(link.title)) for link in wikilinks.parse(content))
     explicit = (link for link in item.links if link.target)
     return replace(
         item,
-        title=one_line(title, TITLE) or first_line(content, TITLE) or f"Empty {item.type}",
+        title=title_of(title) or _headed(content) or f"Empty {item.type}",
         subtitle=item.category,
         narrative=content,
         concepts=distinct((*item.tags, *words), TAGS + concepts.AT_MOST),

@@ -23,9 +23,8 @@ from observer.interpret.notes import (
     note_type,
     references_of,
     tags_of,
+    title_of,
 )
-from observer.interpret.told import TITLE
-from observer.interpret.wording import one_line
 from observer.knowledge.guards import check, check_change, check_rule, metadata_text
 from observer.knowledge.pen import Pen, Record
 from observer.knowledge.places import Place, is_near, place_of, project_of
@@ -244,7 +243,7 @@ class Notes(Shelf):
         """Return the event; names and words as they are stored, since they are compared first."""
         return Remember(
             content=redact_text(note.content),
-            title=one_line(note.title, TITLE),
+            title=title_of(note.title),
             type=note.type,
             key=key_of(note.key),
             category=note.category,

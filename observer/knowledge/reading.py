@@ -16,8 +16,6 @@ from observer.events import Undo, kind_of
 from observer.filters import Filters, is_visible
 from observer.interpret import claims, notes
 from observer.interpret.claims import Claim
-from observer.interpret.told import TITLE
-from observer.interpret.wording import one_line
 from observer.knowledge.similar import NEAR, similar
 from observer.knowledge.values import Connection, Connections, Similar, Version
 from observer.model import Item, Link, Recorded
@@ -129,7 +127,7 @@ class Shelf:
 
     def called(self, title: str, *, project_id: int | None) -> Item | None:
         """Return the note of a title: of a project or of none, else of any project."""
-        kept = one_line(title, TITLE)
+        kept = notes.title_of(title)
         with self._store.read() as reader:
             return self._titled(reader, kept, project_id or 0) or self._titled(reader, kept)
 

@@ -75,6 +75,31 @@ def test_a_title_means_a_note_of_the_same_project(keep: Keep, notes: Notes) -> N
     assert notes.links(team.id).back == ()
 
 
+LONG = "A title of more signs than are kept of one " * 4
+
+
+@pytest.mark.parametrize(
+    ("title", "link"),
+    [
+        pytest.param(LONG, LONG, id="longer than titles are kept"),
+        pytest.param("Caf\u00e9", "Cafe\u0301", id="an accent sent apart"),
+        pytest.param("Cafe\u0301", "Caf\u00e9", id="an accent sent whole"),
+    ],
+)
+def test_a_link_leads_to_the_note_of_the_title_that_was_given(
+    keep: Keep, notes: Notes, title: str, link: str
+) -> None:
+    meant, item = keep("meant", title=title), keep(f"see [[{link}]]")
+    assert [each.item for each in notes.links(item.id).out] == [meant]
+    assert [each.item for each in notes.links(meant.id).back] == [item]
+
+
+def test_names_are_the_same_however_their_accents_were_sent(keep: Keep, notes: Notes) -> None:
+    first = keep("one", key="Caf\u00e9", tags=("caf\u00e9", "cafe\u0301"))
+    assert keep("two", key="Cafe\u0301").id == first.id
+    assert first.tags == ("caf\u00e9",)
+
+
 def test_a_renamed_note_loses_its_backlinks_and_undo_gives_them_back(
     keep: Keep, notes: Notes
 ) -> None:
