@@ -103,7 +103,7 @@ def _hooks(here: Home) -> Check:
         return Check("hooks", is_well=True, found="none installed; see: observer install --help")
     stale = [edit.path.name for edit in hook_files(here) if edit.is_change]
     if stale:
-        hint = "refresh them with: observer down, observer up"
+        hint = "refresh them with: observer down && observer up"
         return Check("hooks", is_well=False, found=f"out of date: {' '.join(stale)}", hint=hint)
     return Check("hooks", is_well=True, found=str(here.hooks))
 

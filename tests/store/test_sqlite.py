@@ -104,8 +104,9 @@ def test_reading_needs_an_existing_database(path: Path) -> None:
 
 def test_reading_refuses_an_older_database(path: Path) -> None:
     SqliteStore(path).close()
-    with pytest.raises(StoreUnavailable, match="older observer"):
+    with pytest.raises(StoreUnavailable, match="older observer") as refused:
         SqliteStore(path, read_only=True, steps=[*migrations("sqlite"), LATER])
+    assert refused.value.hint == "run: observer down && observer up"
 
 
 def test_a_read_only_store_reads_beside_the_writer_and_refuses_to_write(path: Path) -> None:

@@ -83,7 +83,9 @@ class SqliteStore:
             reader = self._connect()
             if needed(_version(reader), self._steps, where=str(self._path)):
                 raise StoreUnavailable(
-                    f"{self._path} was written by an older observer", hint="run: observer up"
+                    f"{self._path} was written by an older observer",
+                    # A daemon of before the upgrade may still run, and `up` alone would leave it.
+                    hint="run: observer down && observer up",
                 )
             self._readers.put(reader)
             return None
