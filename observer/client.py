@@ -47,10 +47,11 @@ def call(home: Home, method: str, path: str, body: object = None, *, wait_s: flo
     Raises:
         DaemonUnavailable: nobody listens, or no answer came within `wait_s`.
         ObserverError: the daemon refused; its own error, with its code and hint.
+        UnicodeError: the body holds what is no text.
     """
     connection = _Connection(home, wait_s)
     try:
-        data = None if body is None else json.dumps(body).encode()
+        data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
         with suppress(BrokenPipeError):  # refused before it was read: the answer says why
             connection.request(method, path, data, {"Content-Type": "application/json"})
         response = connection.getresponse()

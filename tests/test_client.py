@@ -204,3 +204,8 @@ def test_a_server_of_another_user_is_not_trusted(
             [sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True, check=False
         )
     assert "served by another user" in asked.stderr
+
+
+def test_a_body_that_is_no_text_is_not_sent(home: Home) -> None:
+    with pytest.raises(UnicodeError):
+        client.call(home, "POST", "/remember", {"content": "caf\udce9"})

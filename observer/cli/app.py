@@ -7,6 +7,7 @@ what `observer import git` needs.
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -55,6 +56,10 @@ COMMANDS = {
 PIPE_CLOSED = 128 + 13
 INTERRUPTED = 128 + 2
 
+_NO_TEXT = BadInput(
+    "an argument, the input or the name of this folder is no UTF-8 text", hint="write it in UTF-8"
+)
+
 
 class Commands(click.Group):
     """A group that knows its commands by name and imports them when they are asked for."""
@@ -87,6 +92,9 @@ def observer() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command line and exit with its code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Memory holds every script; a terminal that cannot show one gets the rest.
+        sys.stdout.reconfigure(errors="replace")
     sys.exit(_run(given))
 
 
@@ -94,13 +102,11 @@ def _run(arguments: list[str]) -> int:
     as_json = "--json" in arguments
     try:
         return _invoke(arguments)
-    except ObserverError as error:
-        return complain(error, as_json=as_json)
     except click.exceptions.NoArgsIsHelpError as error:
         note(error.format_message())
         return BadInput.exit_code
-    except click.ClickException as error:
-        return complain(_usage(error), as_json=as_json)
+    except (ObserverError, click.ClickException, UnicodeError) as error:
+        return complain(_told(error), as_json=as_json)
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:
@@ -118,6 +124,12 @@ def _invoke(arguments: list[str]) -> int:
         result = leave.exit_code
     sys.stdout.flush()
     return result if isinstance(result, int) else 0
+
+
+def _told(error: ObserverError | click.ClickException | UnicodeError) -> ObserverError:
+    if isinstance(error, UnicodeError):
+        return _NO_TEXT
+    return _usage(error) if isinstance(error, click.ClickException) else error
 
 
 def _usage(error: click.ClickException) -> BadInput:

@@ -73,6 +73,29 @@ def test_a_number_out_of_range_is_told_by_its_option(
     assert "not in the range" in ran.err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("show", "caf\udce9 latin"), id="a handle"),
+        pytest.param(("search", "x", "--session", "caf\udce9 latin"), id="a session"),
+        pytest.param(("config", "set", "owner", "caf\udce9"), id="a setting"),
+    ],
+)
+def test_bytes_that_are_no_text_are_refused_as_such(
+    run: Run, filled: Home, words: tuple[str, ...]
+) -> None:
+    ran = run(*words)
+    assert (ran.code, ran.out) == (2, "")
+    assert "no UTF-8 text" in ran.err
+
+
+def test_an_output_that_lacks_a_script_shows_the_rest() -> None:
+    environment = {**os.environ, "OBSERVER_OWNER": "ana \u65e5\u672c", "PYTHONIOENCODING": "latin1"}
+    command = [sys.executable, "-P", "-m", "observer", "config", "get", "owner"]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert done.stdout == b"ana ??\n"
+
+
 def test_under_json_an_error_is_json(run: Run, filled: Home) -> None:
     ran = run("show", "999999", "--json")
     told = json.loads(ran.err)["error"]
