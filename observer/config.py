@@ -175,7 +175,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 50_000
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
-        Meta(description=("How much the daemon writes to its log.")),
+        Meta(description=("How much the daemon writes to its log: debug, info, warning or error.")),
     ] = "info"
 
 
@@ -193,6 +193,11 @@ def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigInvalid(
             f"{home.config} is not valid TOML: {error}", hint="correct or remove that line"
+        ) from error
+    except OSError as error:
+        raise ConfigInvalid(
+            f"{home.config} cannot be read: {error.strerror}",
+            hint="make it a file that you may read, or move it away",
         ) from error
     given = _from_environment(environ)
     check(given, source="the environment")
@@ -225,8 +230,10 @@ def check(values: Mapping[str, Any], *, source: str) -> Settings:
     try:
         settings = msgspec.convert(dict(values), Settings, strict=False)
     except msgspec.ValidationError as error:
+        what, _, name = str(error).rstrip("`").partition(" - at `$.")
+        name = name.partition("[")[0]
         raise ConfigInvalid(
-            f"setting refused in {source}: {error}", hint="see: observer config"
+            f"setting {name!r} refused in {source}: {what}", hint=_meaning(name)
         ) from error
     for folder in settings.exclude:
         if not folder.startswith(("/", "~")):
@@ -243,6 +250,11 @@ def describe() -> list[tuple[str, object, str]]:
         (field.name, field.default, field.type.__metadata__[0].description)
         for field in msgspec.structs.fields(Settings)
     ]
+
+
+def _meaning(name: str) -> str:
+    """Return what a setting is for, since `observer config` shows none while one is refused."""
+    return next(told for known, _default, told in describe() if known == name)
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:

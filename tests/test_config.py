@@ -62,6 +62,27 @@ def test_what_cannot_be_used_is_named(home: Home, text: str, says: str) -> None:
         load(home, {})
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("http_port = 70000", "Loopback TCP port", id="a number"),
+        pytest.param('log_level = "loud"', "debug, info, warning or error", id="a choice"),
+        pytest.param("exclude = [1]", "of which nothing is recorded", id="one of a list"),
+    ],
+)
+def test_the_hint_says_what_a_refused_setting_is(home: Home, text: str, told: str) -> None:
+    home.config.write_text(text)
+    with pytest.raises(ConfigInvalid) as refused:
+        load(home, {})
+    assert told in refused.value.hint
+
+
+def test_what_is_no_file_is_refused(home: Home) -> None:
+    home.config.mkdir()
+    with pytest.raises(ConfigInvalid, match="cannot be read: Is a directory"):
+        load(home, {})
+
+
 def test_a_file_that_is_not_utf8_is_refused(home: Home) -> None:
     home.config.write_bytes(b"owner = '\xff'")
     with pytest.raises(ConfigInvalid, match="not valid TOML"):
