@@ -91,7 +91,7 @@ def stop(home: Home, *, wait_s: float = 20.0) -> bool:
     """Ask the daemon to drain and leave, and return when it is gone; False if there was none.
 
     Raises:
-        DaemonUnavailable: it does not answer, or is still there after `wait_s`.
+        DaemonUnavailable: it does not answer, or is still there after `wait_s`; which one is told.
     """
     if not is_running(home):
         return False
@@ -99,7 +99,7 @@ def stop(home: Home, *, wait_s: float = 20.0) -> bool:
     asked = False
     while is_running(home):
         if time.monotonic() > deadline:
-            raise _silent(home, wait_s)
+            raise _leaving(home, wait_s) if asked else _silent(home, wait_s)
         asked = asked or _ask_to_leave(home, min(wait_s, 5.0))
         time.sleep(POLL_S)
     return True
@@ -300,6 +300,13 @@ def _silent(home: Home, wait_s: float) -> DaemonUnavailable:
     return DaemonUnavailable(
         f"the daemon (pid {pid}) did not answer within {wait_s:.3g} s",
         hint=f"wake it with: kill -CONT {pid}, or end it with: kill -KILL {pid}; no event is lost",
+    )
+
+
+def _leaving(home: Home, wait_s: float) -> DaemonUnavailable:
+    return DaemonUnavailable(
+        f"the daemon (pid {daemon_pid(home)}) is leaving, but was still there after {wait_s:.3g} s",
+        hint="it stores what is spooled first; see how much waits: observer status",
     )
 
 

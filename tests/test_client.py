@@ -38,7 +38,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
-        if self.path == "/shutdown":
+        if self.path == "/shutdown" and code != 202:
             os._exit(0)
     do_POST = do_GET
     def address_string(self): return "client"
@@ -128,6 +128,15 @@ def test_nobody_hangs_on_a_stopped_daemon(
     with pytest.raises(DaemonUnavailable, match=r"within 0\.5 s .*kill -CONT"):
         ask(home, wait_s=0.5)
     assert time.monotonic() - begun < 3
+
+
+def test_a_daemon_that_still_has_much_to_store_is_not_called_silent(
+    home: Home, stand_in: Stand
+) -> None:
+    stand_in(status=_status(__version__), shutdown=(202, {}))
+    with pytest.raises(DaemonUnavailable, match="is leaving") as told:
+        client.stop(home, wait_s=0.5)
+    assert "kill" not in str(told.value)
 
 
 def test_a_daemon_of_this_version_is_used(home: Home, stand_in: Stand) -> None:
