@@ -56,8 +56,8 @@ def note(text: str) -> None:
 
 
 def clean(text: str) -> str:
-    """Return text without terminal control characters."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    """Return text without terminal control characters; line ends of Windows become ours."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

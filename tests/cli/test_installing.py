@@ -23,3 +23,12 @@ def test_a_file_that_stays_is_told_as_written(run: Run, home: Home) -> None:
     bashrc.write_text("alias l=ls\n")
     run("install", "bash")
     assert f"  wrote {bashrc}\n" in run("uninstall", "bash").out
+
+
+def test_the_diff_of_a_file_with_line_ends_of_windows_can_be_read(run: Run, home: Home) -> None:
+    settings = Path.home() / ".claude/settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_bytes(b'{\r\n  "model": "opus"\r\n}\r\n')
+    shown = run("install", "claude-code", "--dry-run").out
+    assert '+  "model": "opus",\n' in shown
+    assert "\N{REPLACEMENT CHARACTER}" not in shown
