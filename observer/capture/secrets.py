@@ -46,7 +46,7 @@ _STAND_INS = (
 _BEGINNINGS = ("<", "your", "my_pass", "my-pass", "mypass", "my_sec", "my-sec", "my_tok", "my-tok")
 _VARIABLE = re.compile(
     r"(.)\1*"  # xxxx, ****
-    r"|\$\(.*|\$[\w:]+-?|[#@%]?\{.*"  # $(cmd), $X, $x->, {x}, #{x}
+    r"|\$\(.*|\$[\w:]+-?(?:>.*)?|[#@%]?\{.*"  # $(cmd), $X, $x->{y}, {x}, #{x}
     r"|%\(?\w*\)?s?%?",  # %s, %(x)s, %X%
     re.DOTALL,
 )

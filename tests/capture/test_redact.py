@@ -479,6 +479,7 @@ HARMLESS = {
     "tag-closed": "a stray </private> changes nothing",
     "markdown": "| `password` | string | the user's password | `secret` | token: see §2 |",
     "joined": 'print("token=" + repr(raw), "password=", x); input(\'Password: \', stream=None)',
+    "perl-address": 'qx{curl -U "$x->{user}:$x->{pass}" -x h}',
     "perl": "my $password = $ftp->message; $PASSWORD=$CPAN::Config->{password}",
     "address": '{"token": "https://github.com/perl-pod/pod-simple2/issues"}',
     "regex": "token = r'[^\\W\\d]\\w*' and token = r'(?:[%s]+|%s)'",
