@@ -43,7 +43,6 @@ _READS_SECRET = re.compile(
 )
 _SETS = re.compile(r"(?:\A|[\r\n]|\\n|(?i:config set )|--)\Z")
 _COMMAND_END = re.compile(r"(?<!\\)\r?\n|[;|&]")
-_CURL = re.compile(r"\bcurl\s")
 _MYSQL = re.compile(r"\b(?:mysql(?:dump|admin|import)?|mariadb(?:-dump|-admin)?)(?:\s|\Z)")
 _ACCOUNT = re.compile(r"(?i:\b(?:create|alter)\s+(?:user|role|login)|\bset\s+password)\s")
 _PORTS = re.compile(r"[\d.]*:[\d.:]+(?:/(?:tcp|udp))?")
@@ -80,22 +79,31 @@ COMMANDS = (
     Passage("password", "-p", re.compile(rf"-p(?<=\s-p){_ARGUMENT}"), _is_for_mysql, NO_MORE),
     Passage(
         "cookie",
-        "-b",
-        re.compile(r"-b(?<=\s-b)[ \t]{0,4}[\"']?(?P<secret>[\w.-]{1,64}=[^\s;\"']{4,256})"),
-        lambda match: is_given(match) and _follows(match, _CURL),
+        "curl ",
+        re.compile(
+            r"(?i:curl)[ \t][^\r\n;|]{0,200}?(?<=\s)-b[ \t]{0,4}[\"']?"
+            r"(?P<secret>[\w.-]{1,64}=[^\s;\"']{4,256})"
+        ),
+        is_given,
         re.compile(r"[^\s;\"']*(?:;[ \t]{0,4}[^\s;\"']+)*"),
+    ),
+    *(
+        Passage(
+            "password",
+            command,
+            re.compile(rf"{command}[^\r\n;|&]{{0,200}}?(?<=\s){options}[ \t]{{1,4}}{_ARGUMENT}"),
+            is_given,
+            NO_MORE,
+        )
+        for command, options in (
+            ("secret set ", "(?:--body|--value|-b)"),
+            ("openssl enc ", "-[kK]"),
+            ("ssh-keygen ", "-[NP]"),
+        )
     ),
     _option("-p", r"(?:docker|podman|nerdctl|buildah|skopeo|oras|helm registry|az|az acr) login"),
     _option("-p", "twine upload|poetry publish"),
     _option("-a", "https?|xhs?"),
-    _option("--auth", "https?|xhs?"),
-    _option("--body", "gh secret set"),
-    _option("--value", "az keyvault secret set|aws ssm put-parameter"),
-    _option("-N", "ssh-keygen"),
-    _option("-k", r"openssl (?:enc|aes[\w-]*)"),
-    _option("-K", r"openssl (?:enc|aes[\w-]*)"),
-    _option("/pass:", "cmdkey", is_joined=True),
-    _option("-hp", "rar", is_joined=True),
     _option("password", "nmcli"),
     _option("-p", "mongo(?:sh|dump|restore|export|import)?"),
     _option("-p", "7z[az]?", is_joined=True),
@@ -132,25 +140,14 @@ COMMANDS = (
         is_given,
         re.compile(r"[^\s\"']*"),
     ),
-    *(
-        Passage(
-            "password",
-            f"{program} ",
-            re.compile(
-                rf"{program}[ \t]{{1,4}}"
-                r"(?:(?:-[neE]{1,3}|[\"']%s(?:\\n)?[\"'])[ \t]{1,4}){0,2}"
-                rf"{_ARGUMENT}[\"']?[ \t]{{0,4}}\|(?P<reader>[^|;&\r\n]{{1,200}})"
-            ),
-            _is_piped_in,
-            NO_MORE,
-        )
-        for program in ("echo", "printf")
-    ),
     Passage(
         "password",
-        "<<<",
-        re.compile(rf"<<<[ \t]{{0,4}}{_ARGUMENT}"),
-        lambda match: is_given(match) and _follows(match, _READS_SECRET),
+        "echo ",
+        re.compile(
+            rf"echo[ \t]{{1,4}}(?:-[neE]{{1,3}}[ \t]{{1,4}})?{_ARGUMENT}[\"']?"
+            r"[ \t]{0,4}\|(?P<reader>[^|;&\r\n]{1,200})"
+        ),
+        _is_piped_in,
         NO_MORE,
     ),
     *(
@@ -164,7 +161,7 @@ COMMANDS = (
             is_given,
             NO_MORE,
         )
-        for call in ("auth=", "basicauth", "basic_auth", "networkcredential", ".login")
+        for call in ("auth=", "auth", ".login")
     ),
     *(
         Passage(
@@ -177,21 +174,23 @@ COMMANDS = (
             _has_line,
             NO_MORE,
         )
-        for setting in ("requirepass", "masterauth", "bindpw")
+        for setting in ("requirepass", "bindpw")
     ),
     *(
         Passage("password", word, re.compile(rf"(?i:{word}){_ARGUMENT}"), is_given, NO_MORE)
-        for word in ("::add-mask::", "convertto-securestring ", "convertto-securestring -string ")
+        for word in ("::add-mask::", "convertto-securestring ")
     ),
     *(
         Passage(
             "password",
             owner,
-            re.compile(rf"(?i:{owner})[\w$#-]{{1,64}}/(?P<secret>[^\s@\"'/]{{1,128}})(?=@)"),
+            re.compile(
+                rf"(?i:{owner})(?:-[sS] )?[\w$#-]{{1,64}}/(?P<secret>[^\s@\"'/]{{1,128}})(?=@)"
+            ),
             is_given,
             NO_MORE,
         )
-        for owner in ("sqlplus ", "sqlplus -s ", "jdbc:oracle:thin:")
+        for owner in ("sqlplus ", "jdbc:oracle:thin:")
     ),
     Passage(
         "password",

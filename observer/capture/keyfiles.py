@@ -37,20 +37,9 @@ def _pgpass(port: str) -> _Form:
     )
 
 
-def _netrc(owner: str, pattern: str, *, rest: str = "") -> _Form:
+def _netrc(pattern: str, *, rest: str = "") -> _Form:
     return _Form(
-        owner, "password", re.compile(pattern + r"password\s{1,8}(?P<secret>\S{1,1024}+)" + rest)
-    )
-
-
-def _seed_phrase(name: str) -> _Form:
-    return _Form(
-        name,
-        "seed-phrase",
-        re.compile(
-            rf"{name}[\w ]{{0,16}}\\{{0,3}}[\"'`]?\s{{0,4}}[:=]\s{{0,4}}\\{{0,3}}[\"'`]?"
-            r"(?P<secret>(?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){3}){0,4}[a-z]{3,8})(?! ?[a-z.,;:!?])"
-        ),
+        "login", "password", re.compile(pattern + r"password\s{1,8}(?P<secret>\S{1,1024}+)" + rest)
     )
 
 
@@ -58,7 +47,7 @@ _LINE_END = r"(?:\r?\n|\\r\\n|\\n)"
 _LOGIN = r"(?:login|account)\s{1,8}\S{1,256}\s{1,8}"
 _FORMS = (
     _Form(
-        "private-lines:",
+        "private-",
         "private-key",
         re.compile(
             rf"private-lines: ?\d{{1,3}}{_LINE_END}"
@@ -76,12 +65,25 @@ _FORMS = (
     ),
     _pgpass(":5432:"),
     _pgpass(":*:"),
-    _netrc("machine ", rf"machine[ \t]{{1,8}}\S{{1,256}}\s{{1,8}}(?:{_LOGIN}){{1,2}}"),
-    _netrc(
-        "machine ", r"machine[ \t]{1,8}\S{1,256}\s{1,8}", rest=r"(?=\s{1,8}(?:login|account)\s)"
+    _netrc(rf"machine[ \t]{{1,8}}\S{{1,256}}\s{{1,8}}(?:{_LOGIN}){{1,2}}"),
+    _netrc(r"machine[ \t]{1,8}\S{1,256}\s{1,8}", rest=r"(?=\s{1,8}(?:login|account)\s)"),
+    _netrc(rf"default[ \t]{{1,8}}{_LOGIN}"),
+    *(
+        _Form(
+            name,
+            "seed-phrase",
+            re.compile(
+                rf"{name}(?:{owner})[\w ]{{0,16}}\\{{0,3}}[\"'`]?"
+                r"\s{0,4}[:=]\s{0,4}\\{0,3}[\"'`]?"
+                r"(?P<secret>(?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){3}){0,4}[a-z]{3,8})"
+                r"(?! ?[a-z.,;:!?])"
+            ),
+        )
+        for name, owner in (
+            ("mnemonic", ""),
+            ("phrase", "(?<=seed.phrase)|(?<=recovery.phrase)"),
+        )
     ),
-    _netrc("default login", rf"default[ \t]{{1,8}}{_LOGIN}"),
-    *map(_seed_phrase, ("mnemonic", "seed phrase", "seed_phrase", "recovery phrase")),
 )
 
 

@@ -127,6 +127,13 @@ _BY_ANCHOR = {
     anchor: tuple(passage for passage in PASSAGES if passage.anchor == anchor)
     for anchor in dict.fromkeys(passage.anchor for passage in PASSAGES)
 }
+_SHARED = ("pass", "auth", "hooks", "sig")
+_GATES: dict[str, list[str]] = {}
+"""Anchors by what they share: most text holds neither, and is asked once for all of them."""
+for _anchor in _BY_ANCHOR:
+    _GATES.setdefault(next((part for part in _SHARED if part in _anchor), _anchor), []).append(
+        _anchor
+    )
 
 
 def passages(text: str, low: str) -> Iterator[Span]:
@@ -134,7 +141,8 @@ def passages(text: str, low: str) -> Iterator[Span]:
 
     `low` is the text in lower case, at equal offsets.
     """
-    for anchor in filter(low.__contains__, _BY_ANCHOR):
+    gates = filter(low.__contains__, _GATES)
+    for anchor in filter(low.__contains__, (anchor for gate in gates for anchor in _GATES[gate])):
         group = _BY_ANCHOR[anchor]
         at = low.find(anchor)
         while at >= 0:
