@@ -175,6 +175,11 @@ WRITTEN = [
      "an error was raised", "System.Exception: no"),
     ("phpunit", "1) T::a\nno\n\nTests: 1, Assertions: 1, Failures: 1.", False, "1 failed",
      "T::a - no"),
+    ("rspec a; rspec b", ("Finished in 1 seconds\n2 examples, 1 failure\nrspec ./a.rb:1 # A f\n"
+     "Finished in 2 seconds\n1 example, 0 failures"), False, "1 failed, 2 passed in 3.0 s", "A f"),
+    ("rake test:all", ("Finished in 1.5s\n2 runs, 2 assertions, 1 failures, 0 errors, 0 skips\n"
+     "Finished in 1.5s\n3 runs, 3 assertions, 0 failures, 0 errors, 1 skips"), False,
+     "1 failed, 3 passed, 1 skipped in 3.0 s", ""),
     ("terraform plan", "Plan: 3 to add", None, "Plan: 3 to add", ""),
     ("ruff check && pytest", "All checks passed!\n14 passed in 0.10s", True,
      "ruff: all checks passed; pytest: 14 passed in 100 ms", ""),

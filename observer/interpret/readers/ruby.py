@@ -6,12 +6,13 @@ None when the tool's own words are not there. Patterns are anchored to lines and
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from observer.interpret.readers.reader import Reader
 from observer.interpret.verdict import (
     Complaint,
     Tally,
     Verdict,
-    last,
     line_pattern,
     ran_tests,
     stopped,
@@ -27,13 +28,13 @@ _PLACE = line_pattern(r" *# ([^\s:]+:\d+)")
 
 
 def rspec(text: str) -> Verdict | None:
-    """Read rspec's summary; a file that could not be loaded counts as a failure."""
-    end = last(_END, text)
-    if end is None:
+    """Read rspec's summaries; a file that could not be loaded counts as a failure."""
+    ends = _END.findall(text)
+    if not ends:
         return None
-    every, failures, pending, broken = (int(number or 0) for number in end.groups())
+    every, failures, pending, broken = _summed(ends)
     names = _BAD.findall(text) if failures else []
-    failure, time = _FAILURE.search(text), _TIME.search(text)
+    failure, times = _FAILURE.search(text), [float(time) for time in _TIME.findall(text)]
     first = Complaint(test="".join(names[:1]))
     if failure:
         place = _PLACE.search(text, failure.end())
@@ -45,11 +46,15 @@ def rspec(text: str) -> Verdict | None:
             passed=every - failures - pending,
             failed=failures + broken,
             skipped=pending,
-            seconds=float(time.group(1)) if time else None,
+            seconds=sum(times) if times else None,
         ),
         failing=names,
         first=first,
     )
+
+
+def _summed(ends: Iterable[tuple[str, ...]]) -> list[int]:
+    return [sum(int(number or 0) for number in column) for column in zip(*ends, strict=True)]
 
 
 _MINI_END = line_pattern(
@@ -62,20 +67,20 @@ _MINI_FRAME = line_pattern(r" +(\S+:\d+):in ")
 
 
 def minitest(text: str) -> Verdict | None:
-    """Read the summary of minitest (and of Rails' runner)."""
-    end = last(_MINI_END, text)
-    if end is None:
+    """Read the summaries of minitest (and of Rails' runner)."""
+    ends = _MINI_END.findall(text)
+    if not ends:
         return None
-    every, failures, errors, skips = (int(number or 0) for number in end.groups())
+    every, failures, errors, skips = _summed(ends)
     bad = list(_MINI_BAD.finditer(text)) if failures + errors else []
-    time = _TIME.search(text)
+    times = [float(time) for time in _TIME.findall(text)]
     return ran_tests(
         "minitest",
         Tally(
             passed=every - failures - errors - skips,
             failed=failures + errors,
             skipped=skips,
-            seconds=float(time.group(1)) if time else None,
+            seconds=sum(times) if times else None,
         ),
         failing=[one.group(1) for one in bad],
         first=_mini_first(text, *bad[0].groups()) if bad else Complaint(),
