@@ -111,7 +111,7 @@ def _narrative(
         remarks.append("interrupted")
     if command.duration_ms and " in " not in verdict.said:
         remarks.append(f"took {lasted(command.duration_ms)}")
-    said = f": {verdict.said}" if verdict.said else ""
+    said = f": {verdict.said.rstrip('.')}" if verdict.said else ""
     in_brackets = f" ({', '.join(remarks)})" if remarks else ""
     sentences = [f"Ran {line.head}{again}{said}{in_brackets}."]
     if purpose := first_line(command.description, SUBTITLE):
@@ -125,7 +125,8 @@ def _narrative(
 def _outcome_facts(code: int | None, verdict: Verdict) -> list[str]:
     facts = [f"exit code {code}"] if code is not None else []
     if verdict.tool and verdict.said:
-        facts.append(one_line(f"{verdict.tool}: {verdict.said}", FACT))
+        names = "" if f"{verdict.tool}: " in verdict.said else f"{verdict.tool}: "
+        facts.append(one_line(f"{names}{verdict.said}", FACT))
     facts += (one_line(f"failing: {name}", FACT) for name in verdict.failing)
     if verdict.first_error:
         facts.append(one_line(f"error: {verdict.first_error}", FACT))

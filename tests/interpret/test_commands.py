@@ -72,6 +72,17 @@ def test_a_command_keeps_its_words_and_results_as_facts(tell: Tell) -> None:
     )
 
 
+def test_each_of_several_tools_is_named_once(tell: Tell) -> None:
+    output = "All checks passed!\n2 passed in 0.10s"
+    told = tell(Command(command="ruff check && pytest", output=output)).last
+    assert told.facts[1] == "ruff: all checks passed; pytest: 2 passed in 100 ms"
+
+
+def test_a_full_stop_of_what_was_said_is_not_doubled(tell: Tell) -> None:
+    told = tell(Command(command="black --check .", output="1 file would be left unchanged.")).last
+    assert told.narrative == "Ran black --check .: 1 file would be left unchanged."
+
+
 def test_a_place_inside_the_project_is_told_relative_to_it(tell: Tell) -> None:
     text = 'Traceback (most recent call last):\n  File "/home/ana/shop/a.py", line 3\nKeyError: 1'
     told = tell(Command(command="./a.py", output=text)).last
