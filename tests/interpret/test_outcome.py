@@ -180,6 +180,9 @@ WRITTEN = [
     ("rake test:all", ("Finished in 1.5s\n2 runs, 2 assertions, 1 failures, 0 errors, 0 skips\n"
      "Finished in 1.5s\n3 runs, 3 assertions, 0 failures, 0 errors, 1 skips"), False,
      "1 failed, 3 passed, 1 skipped in 3.0 s", ""),
+    ("phpunit a; phpunit b", ("Time: 00:01.000\n1) T::a\nno\n\n"
+     "Tests: 2, Assertions: 1, Failures: 1.\nTime: 00:01.000\nOK (3 tests, 3 assertions)"), False,
+     "1 failed, 4 passed in 2.0 s", "T::a - no"),
     ("terraform plan", "Plan: 3 to add", None, "Plan: 3 to add", ""),
     ("ruff check && pytest", "All checks passed!\n14 passed in 0.10s", True,
      "ruff: all checks passed; pytest: 14 passed in 100 ms", ""),

@@ -13,7 +13,6 @@ from observer.interpret.verdict import (
     Complaint,
     Tally,
     Verdict,
-    last,
     line_pattern,
     ran_tests,
     stopped,
@@ -28,13 +27,13 @@ _PLACE = line_pattern(r"[ │]*([^\s:]+\.php:\d+)$")
 
 
 def phpunit(text: str) -> Verdict | None:
-    """Read phpunit's summary, of its dots or as a list of what it tests."""
-    end = last(_END, text)
-    if end is None:
+    """Read phpunit's summaries, of its dots or as a list of what it tests."""
+    ends = _END.findall(text)
+    if not ends:
         return None
-    counts = {word: int(number) for word, number in _COUNT.findall(end.group(3) or "")}
+    counts = _COUNT.findall(" ".join(said for _, _, said in ends))
     failed, skipped = (
-        sum(counts.get(word, 0) for word in words)
+        sum(int(number) for word, number in counts if word in words)
         for words in (("Failures", "Errors"), ("Skipped", "Incomplete"))
     )
     bad = (list(_BAD.finditer(text)) or list(_TESTDOX.finditer(text))) if failed else []
@@ -45,20 +44,22 @@ def phpunit(text: str) -> Verdict | None:
     return ran_tests(
         "phpunit",
         Tally(
-            passed=int(end.group(1) or end.group(2)) - failed - skipped,
+            passed=sum(int(fine or every) for fine, every, _ in ends) - failed - skipped,
             failed=failed,
             skipped=skipped,
-            seconds=_seconds(_TIME.search(text)),
+            seconds=_seconds(text),
         ),
         failing=[one.group(1) for one in bad],
         first=first,
     )
 
 
-def _seconds(time: re.Match[str] | None) -> float | None:
-    if time is None:
-        return None
-    return int(time.group(1) or 0) * 3600 + int(time.group(2)) * 60 + float(time.group(3))
+def _seconds(text: str) -> float | None:
+    times = [
+        int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds)
+        for hours, minutes, seconds in _TIME.findall(text)
+    ]
+    return sum(times) if times else None
 
 
 _FATAL = line_pattern(
