@@ -67,9 +67,8 @@ class Documents:
             return self.context(self._memory.project(handle)) or "nothing recorded yet"
         if handle := _between(uri, _ITEM):
             return self.item(handle)
-        number = _between(uri, _SESSION)
-        if number.isascii() and number.isdecimal() and len(number) < 19:
-            return self.summary(int(number))
+        if session := self._memory.session_id(_between(uri, _SESSION)):
+            return self.summary(session)
         raise NotFound(f"no resource {uri!r}", hint=f"there are {CONTEXT}, {SUMMARY} and {ITEM}")
 
     def context(

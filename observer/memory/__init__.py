@@ -29,7 +29,7 @@ from observer.memory.values import Extract, Fetched, no_model
 from observer.model import Item, Project, Recorded, Session, item_id
 from observer.recall.candidates import Encode, Sources
 from observer.recall.context import CARD_TOKENS, Costs, Pack, PackRequest, pack
-from observer.recall.handles import LARGEST_ID, Narrow, around, filters_of, named
+from observer.recall.handles import LARGEST_ID, Narrow, around, filters_of, named, session_id
 from observer.recall.past import Uncommitted
 from observer.recall.reminder import Reminder, decided, known_error
 from observer.recall.search import Found, search
@@ -291,6 +291,11 @@ class Memory:
         """Return the clients' own ids of sessions, by ours."""
         with self._store.read() as reader:
             return reader.session_names(list(set(ids)))
+
+    def session_id(self, handle: str) -> int | None:
+        """See `recall.handles.session_id`."""
+        with self._store.read() as reader:
+            return session_id(reader, handle)
 
     def summary(self, session_id: int) -> Item | None:
         """Return a session's summary, if it has one yet."""

@@ -31,6 +31,13 @@ def test_a_project_without_memory_says_so(documents: Documents, store: SqliteSto
     assert documents.read("observer://project/empty/context") == "nothing recorded yet"
 
 
+@pytest.mark.parametrize("handle", ["14", "session-abc"])
+def test_a_summary_is_read_by_the_id_that_a_search_shows_or_ours(
+    documents: Documents, handle: str
+) -> None:
+    assert "add JWT login" in documents.read(f"observer://session/{handle}/summary")
+
+
 def test_an_unknown_project_is_an_error(documents: Documents) -> None:
     with pytest.raises(NotFound):
         documents.read("observer://project/nowhere/context")

@@ -121,7 +121,7 @@ def test_an_unknown_resource_is_an_error(ask: Any, uri: str) -> None:
             await client.read_resource(uri)
         return error.value.message
 
-    assert re.search("no summary|no resource|no item", ask(refused))
+    assert re.search("no session|no resource|no item", ask(refused))
 
 
 def test_work_can_be_resumed_by_prompt(ask: Any) -> None:
