@@ -27,11 +27,17 @@ def narrow(  # noqa: PLR0913 - one of each, all optional
     """Return what a search is restricted to; an empty text does not restrict.
 
     Raises:
-        BadInput: a time that cannot be read, or a pattern in place of a file.
+        BadInput: a time that cannot be read, a span without time, or a pattern in place of a file.
     """
     if pattern := next((path for path in files if "*" in path), ""):
         raise BadInput(
             f"{pattern[:80]!r} is a pattern", hint="name files or folders: auth.py, src/"
+        )
+    since_ms, until_ms = moment_ms(since, now_ms=now_ms), moment_ms(until, now_ms=now_ms)
+    if since_ms is not None and until_ms is not None and since_ms >= until_ms:
+        raise BadInput(
+            f"no time is from {since.strip()} on and before {until.strip()}",
+            hint="name the earlier of the two as since; until itself is left out",
         )
     return Narrow(
         types=tuple(name.strip().lower() for name in type.split(",") if name.strip()),
@@ -39,8 +45,8 @@ def narrow(  # noqa: PLR0913 - one of each, all optional
         files=tuple(path for path in files if path.strip("/. ")),
         session=session,
         branch=branch,
-        since_ms=moment_ms(since, now_ms=now_ms),
-        until_ms=moment_ms(until, now_ms=now_ms),
+        since_ms=since_ms,
+        until_ms=until_ms,
     )
 
 

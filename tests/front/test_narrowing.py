@@ -52,6 +52,13 @@ def test_what_stands_for_everything_does_not_restrict() -> None:
     assert (wanted.files, wanted.types) == ((".env", "src/"), ("fix",))
 
 
+@pytest.mark.parametrize("until", ["2026-11-22", "2026-11-21", "2026-11-23T01:00+02:00"])
+def test_a_span_without_time_is_refused_rather_than_nothing_found(until: str) -> None:
+    with pytest.raises(BadInput, match=r"no time is from 2026-11-23 on and before 2026-11-2"):
+        narrow(since="2026-11-23", until=until, now_ms=NOW_MS)
+    assert narrow(since="2026-11-23", until="2026-11-24", now_ms=NOW_MS).until_ms
+
+
 def test_a_type_is_known_in_capitals_too() -> None:
     assert narrow(type="Commit, FILE-WRITE", now_ms=NOW_MS).types == ("commit", "file-write")
 
