@@ -6,7 +6,9 @@ was understood otherwise than written, and where less was looked at than there i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
 
 from observer.events import Value
 from observer.filters import Filters
@@ -67,10 +69,22 @@ def search(
     hits = (hit for ids in lists for hit in _best(looking, ids, limit))
     ordered = sorted(outranked(hits), key=_order)
     is_merely_near = bool(ordered) and not any(hit.signals.terms for hit in ordered)
-    notices = (wanted.notice, MERELY_NEAR if is_merely_near else "")
+    unknown = [] if ordered else _unknown(sources, filters)
+    notices = (wanted.notice, MERELY_NEAR if is_merely_near else "", *unknown)
     return Found(
         hits=tuple(ordered), notice="; ".join(filter(None, notices)), degraded=found.degraded
     )
+
+
+def _unknown(sources: Sources, filters: Filters) -> Iterator[str]:
+    """Yield which names in the filters no item has: mostly they are spelled otherwise."""
+    seen = Filters(owner=filters.owner)
+    named = [("type", name, replace(seen, types=(name,))) for name in filters.types]
+    if filters.branch:
+        named.append(("branch", filters.branch, replace(seen, branch=filters.branch)))
+    for what, name, alone in named:
+        if not sources.view.mask(alone).any():
+            yield f"no item is of {what} {name[:80]!r}"
 
 
 class _Looking:

@@ -186,6 +186,21 @@ def test_what_happened_in_two_projects_is_no_repetition(filled: Filled, an_item:
     assert told == [(HERE, (12,)), (ELSEWHERE, ())]
 
 
+@pytest.mark.parametrize(
+    ("narrowed", "notice"),
+    [
+        pytest.param({"types": ("command",)}, "", id="other-words"),
+        pytest.param({"types": ("commands", "command")}, "of type 'commands'", id="type"),
+        pytest.param({"branch": "origin/main"}, "of branch 'origin/main'", id="branch"),
+    ],
+)
+def test_an_empty_answer_names_the_filter_that_nothing_can_pass(
+    filled: Filled, an_item: Make, narrowed: dict[str, Any], notice: str
+) -> None:
+    sources = filled(an_item(type="command", title="login", branch="main"))
+    assert run(sources, "zebra", **narrowed).notice == (f"no item is {notice}" if notice else "")
+
+
 def test_repetitions_do_not_use_up_the_limit(filled: Filled, an_item: Make) -> None:
     sources = filled(
         *(an_item(n, title="login login", created_ms=n) for n in range(2, 40)),
