@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from observer.events import AnyBody, Approve, Forget, Layer, Reference, Remember, Revise, Undo
@@ -171,11 +172,21 @@ def _again(made: Item, existing: Item, body: Remember) -> Item:
         tags=distinct((*existing.tags, *made.tags), TAGS),
         links=_explicit((*references_of(existing), *references_of(made)), existing.id),
         expires_ms=made.expires_ms or _to_come(existing.expires_ms, made.updated_ms),
-        metadata=made.metadata or existing.metadata,
+        metadata=_merged(existing.metadata, made.metadata),
         updated_ms=made.updated_ms,
         deleted_ms=None,
     )
     return _said(again, body.title or existing.title, made.narrative)
+
+
+def _merged(metadata: str, added: str) -> str:
+    """Return two JSON objects as one, the second's fields first in force; it alone if too long."""
+    try:
+        both = {**msgspec.json.decode(metadata or "{}"), **msgspec.json.decode(added or "{}")}
+    except (ValueError, TypeError):  # kept by a version that checked less
+        return added or metadata
+    text = msgspec.json.encode(both).decode() if both else ""
+    return text if len(text) <= METADATA_CHARS else added
 
 
 def _composed(name: str) -> str:

@@ -75,6 +75,13 @@ def test_a_deleted_note_remembered_again_lives(place: Place) -> None:
     assert again.deleted_ms is None
 
 
+@pytest.mark.parametrize("broken", ["{", "[1]"])
+def test_metadata_that_is_no_object_gives_way(place: Place, broken: str) -> None:
+    first = notes.note(place(Remember(content="x", metadata=broken), 1), None, owner="ana")
+    again = notes.note(place(Remember(content="x", metadata='{"a":1}'), 2), first, owner="ana")
+    assert again.metadata == '{"a":1}'
+
+
 def test_spacing_does_not_change_the_hash(place: Place) -> None:
     one, other = (
         notes.note(place(Remember(content=text)), None, owner="") for text in ("a  b", "a\nb")

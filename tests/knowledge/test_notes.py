@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,23 @@ def test_no_agent_changes_an_approved_rule(
     with pytest.raises(RuleUserOnly):
         attack(notes, item)
     assert notes.get(item.id) == item
+
+
+@pytest.mark.parametrize(
+    ("before", "added", "kept"),
+    [
+        pytest.param({"a": 1, "b": 2}, {"b": 3}, {"a": 1, "b": 3}, id="both"),
+        pytest.param({"a": 1}, None, {"a": 1}, id="none added"),
+        pytest.param(None, {"a": 1}, {"a": 1}, id="none before"),
+        pytest.param(None, None, None, id="none at all"),
+        pytest.param({"a": "x" * 9000}, {"b": "y" * 9000}, {"b": "y" * 9000}, id="too long"),
+    ],
+)
+def test_metadata_told_again_adds_to_that_of_before(
+    keep: Keep, before: dict[str, Any] | None, added: dict[str, Any] | None, kept: object
+) -> None:
+    keep("Use Redis", metadata=before)
+    assert json.loads(keep("Use Redis", metadata=added).metadata or "null") == kept
 
 
 def test_the_same_words_again_add_to_the_note(keep: Keep, notes: Notes) -> None:

@@ -236,6 +236,24 @@ def test_the_result_is_typed_too(calls: Ask) -> None:
     assert 0 < found["score"] <= 1
 
 
+def test_what_is_told_again_keeps_the_metadata_of_before(calls: Ask) -> None:
+    first = add("User loves Python", user_id="u", agent_id="coder", metadata={"run_id": 7})
+    again = add("User loves Python", user_id="u", agent_id="cafe\u0301", metadata={"a": 1})
+    mine = {"user_id": "u", "agent_id": "cafe\u0301"}
+    got = calls("mem0", first, again, ("get_all_memories", mine))
+    (found,) = got[2].structured_content["results"]
+    assert (found["agent_id"], found["metadata"]) == ("cafe\u0301", {"run_id": 7, "a": 1})
+    read = calls("mem0", ("get_memory", {"memory_id": found["id"], **mine}))
+    assert "User loves Python" in read[0].content[0].text
+
+
+def test_an_agent_named_by_metadata_alone_told_nothing(calls: Ask) -> None:
+    call = add("User loves Python", user_id="u", metadata={"agent_id": "coder"})
+    got = calls("mem0", call, ("get_all_memories", {"user_id": "u"}))
+    (found,) = got[1].structured_content["results"]
+    assert (found["agent_id"], found["metadata"]) == (None, {"agent_id": "coder"})
+
+
 def test_metadata_may_come_as_json_text(calls: Ask) -> None:
     name, arguments = add("User loves Python", user_id="u", metadata='{"a": 1}')
     got = calls("mem0", (name, arguments), ("search_memories", {"query": "python", "user_id": "u"}))

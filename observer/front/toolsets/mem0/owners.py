@@ -6,6 +6,7 @@ notes elsewhere is theirs here too. A user and an agent of one name are two owne
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Literal, NamedTuple
 
 from observer.errors import BadInput
@@ -43,13 +44,18 @@ class Owner(NamedTuple):
         """
         if not self.agent:
             return ()
-        tag = _AGENT + self.agent.lower()
+        tag = tag_of(self.agent)
         if len(tag) > TAG_CHARS or not tag.isprintable() or " ".join(tag.split()) != tag:
             raise BadInput(
                 f"agent_id {self.agent[:40]!r} cannot be kept beside a user_id",
                 hint=f"use one line of at most {TAG_CHARS - len(_AGENT)} characters",
             )
         return (tag,)
+
+
+def tag_of(agent: str) -> str:
+    """Return the tag of what an agent told for a user, as tags are stored."""
+    return _AGENT + unicodedata.normalize("NFC", agent).lower()
 
 
 def owner(user_id: str, agent_id: str, *, otherwise: str) -> Owner:

@@ -11,7 +11,7 @@ from observer.errors import NotFound
 from observer.front.noting import metadata_of
 from observer.front.standing import labels
 from observer.front.tool import Row
-from observer.front.toolsets.mem0.owners import Owner, owner_of
+from observer.front.toolsets.mem0.owners import Owner, owner_of, tag_of
 from observer.knowledge import Notes
 from observer.model import Item, iso
 
@@ -120,15 +120,20 @@ def own(notes: Notes, memory: str) -> Item:
 
 
 def agent_of(item: Item) -> str:
-    """Return the agent that told a user's memory, empty if none did."""
+    """Return the agent that told a user's memory, empty if none did.
+
+    What its author wrote under that name is the author's, as long as no list finds it by it.
+    """
     agent = metadata_of(item).get(AGENT)
-    return agent if isinstance(agent, str) else ""
+    return agent if isinstance(agent, str) and tag_of(agent) in item.tags else ""
 
 
 def shown(item: Item, *, score: float | UnsetType = UNSET) -> Memory:
     """Return a memory in full."""
     whose: Owner = owner_of(item, agent_of(item))
-    told = {name: value for name, value in metadata_of(item).items() if name != AGENT}
+    told = metadata_of(item)
+    if whose.agent:
+        told = {name: value for name, value in told.items() if name != AGENT}
     return Memory(
         id=memory_id(item),
         memory=item.narrative,
