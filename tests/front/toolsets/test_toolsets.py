@@ -64,5 +64,5 @@ def test_colliding_toolsets_are_refused_at_start(stdio: StdioServerParameters) -
     ran = subprocess.run(
         words, input=b"", env=stdio.env, cwd=stdio.cwd, capture_output=True, timeout=30, check=False
     )
-    assert ran.returncode == 4
+    assert ran.returncode == 2
     assert b"toolsets 'core' and 'chatgpt' both have a tool 'search'" in ran.stderr
