@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from urllib.parse import unquote, urlsplit
 
 from observer.errors import BadInput
 from observer.memory import Narrow
 
 _AGO = re.compile(r"(\d{1,5})\s*(min|h|d|w)")
+_LINES = re.compile(r":\d{1,7}(?:[-:]\d{1,7})?\Z")
 _UNIT_MS = {"min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 
 
@@ -42,12 +44,18 @@ def narrow(  # noqa: PLR0913 - one of each, all optional
     return Narrow(
         types=tuple(name.strip().lower() for name in type.split(",") if name.strip()),
         category=category,
-        files=tuple(path for path in files if path.strip("/. ")),
+        files=tuple(path for path in map(_file, files) if path.strip("/. ")),
         session=session,
         branch=branch,
         since_ms=since_ms,
         until_ms=until_ms,
     )
+
+
+def _file(named: str) -> str:
+    """Return the file of a place as tools print it, ``auth.py:34:5``, or of a ``file://`` URI."""
+    path = _LINES.sub("", named)
+    return unquote(urlsplit(path).path) if path.startswith("file://") else path
 
 
 def coming_ms(text: str, *, now_ms: int) -> int | None:

@@ -63,6 +63,20 @@ def test_a_type_is_known_in_capitals_too() -> None:
     assert narrow(type="Commit, FILE-WRITE", now_ms=NOW_MS).types == ("commit", "file-write")
 
 
+@pytest.mark.parametrize(
+    ("named", "file"),
+    [
+        ("auth.py:34", "auth.py"),
+        ("src/auth.py:34:5", "src/auth.py"),
+        ("auth.py:34-40", "auth.py"),
+        ("file:///src/a%20b.py:3", "/src/a b.py"),
+        ("a:b.py", "a:b.py"),
+    ],
+)
+def test_a_place_in_a_file_names_the_file(named: str, file: str) -> None:
+    assert narrow(files=[named], now_ms=NOW_MS).files == (file,)
+
+
 def test_a_pattern_is_refused_rather_than_nothing_found() -> None:
     assert narrow(files=["pages/[id].tsx"], now_ms=NOW_MS).files == ("pages/[id].tsx",)
     with pytest.raises(BadInput, match=r"'src/\*\.py' is a pattern"):
