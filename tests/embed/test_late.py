@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,9 +26,14 @@ def late(tmp_path: Path) -> LateModel:
 
 
 def test_who_cannot_wait_does_without_until_the_model_is_there(
-    late: LateModel, until: Callable[..., None]
+    late: LateModel, until: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    may_load = threading.Event()
+    monkeypatch.setattr(
+        "observer.embed.late.load", lambda info: load(info) if may_load.wait(30) else None
+    )
     assert late.encode("login") is None
+    may_load.set()
     until(lambda: late.encode("login") is not None)
 
 
