@@ -101,10 +101,12 @@ class Index:
                 self._settle()
 
     def tidy(self) -> None:
-        """Make few segments of many: the next questions take less time for it."""
+        """Make few segments of many, for the next questions, and let go of what that took."""
         with self._keeping:
             self._merge_all(EAGER)
             self._settle()
+        with self._lock:
+            self._codes.shrink()
 
     @contextmanager
     def view(self, feed: Feed) -> Iterator[View]:

@@ -23,8 +23,8 @@ SEPARATOR = 0
 COLUMNS = 6
 """Title, subtitle, narrative, facts, concepts, files: each ends with a separator."""
 
-MOST_KNOWN = 200_000
-"""Words whose codes are kept at hand."""
+MOST_KNOWN, KEPT = 200_000, 20_000
+"""Words whose codes are at hand while much is taken up, 50 MB of them, and those kept behind it."""
 
 WORD_CHARS = 200
 """What is longer is data, not a word."""
@@ -59,15 +59,19 @@ class Codes(dict[str, tuple[int, ...]]):
         self._stem = stem
 
     def __missing__(self, word: str) -> tuple[int, ...]:
-        if len(self) >= MOST_KNOWN:
-            self.clear()
-            self[_COLUMN_END] = (SEPARATOR,)
+        self.shrink(MOST_KNOWN)
         found = self.whole(word)
         inside = pieces(word[:WORD_CHARS])
         if len(inside) > 1:
             found += tuple(each for piece in inside for each in self.whole(piece))
         self[word] = found
         return found
+
+    def shrink(self, most: int = KEPT) -> None:
+        """Forget all words where there are more than so many; they are soon learnt again."""
+        if len(self) > most:
+            self.clear()
+            self[_COLUMN_END] = (SEPARATOR,)
 
     def whole(self, word: str) -> tuple[int, ...]:
         """Return the codes of a word without those of its parts."""
