@@ -34,6 +34,8 @@ POLL_S = 0.02
 STARTS_EVERY_S = 1.0
 """A starter that lost the race waits this long for the winner's socket before it tries again."""
 
+LARGE_BYTES = 8 << 20
+"""What the daemon asks for at once from here on goes back to the system when it is freed."""
 KEPT_VARIABLES = frozenset(
     ("HOME", "PATH", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
 )
@@ -228,6 +230,8 @@ def _environment(home: Home) -> dict[str, str]:
     kept["OBSERVER_HOME"] = str(home.root)
     # Its products are small: a second thread would cost 20 MB and win nothing.
     kept["OPENBLAS_NUM_THREADS"] = "1"
+    # glibc moves this up to 32 MB by itself; then what the index frees leaves holes in the heap.
+    kept["MALLOC_MMAP_THRESHOLD_"] = str(LARGE_BYTES)
     package_parent = Path(__file__).parents[1]
     if package_parent.name not in {"site-packages", "dist-packages"}:
         kept["PYTHONPATH"] = str(package_parent)  # a checkout that nobody installed
