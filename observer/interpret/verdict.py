@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from observer.events import Value
@@ -170,6 +170,17 @@ def counts_of(summary: str) -> dict[str, int]:
     for number, word in _COUNT.findall(summary):
         found[word] += int(number)
     return found
+
+
+def summed(rows: Iterable[Sequence[str]]) -> list[int]:
+    """Add up the counts of several runs, column by column; what a run does not tell is 0."""
+    return [sum(int(number or 0) for number in column) for column in zip(*rows, strict=True)]
+
+
+def altogether(times: Iterable[float]) -> float | None:
+    """Return how long several runs took, None where none of them tells."""
+    told = list(times)
+    return sum(told) if told else None
 
 
 def problems_said(errors: int, warnings: int = 0) -> str:

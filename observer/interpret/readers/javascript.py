@@ -14,11 +14,13 @@ from observer.interpret.verdict import (
     Complaint,
     Tally,
     Verdict,
+    altogether,
     counts_of,
     line_pattern,
     problems,
     ran_tests,
     stopped,
+    summed,
 )
 from observer.interpret.wording import distinct, one_line
 
@@ -138,14 +140,13 @@ def mocha(text: str) -> Verdict | None:
     if bad:
         words = _words(*bad[0].group(2, 3))
         first = Complaint(words, _place(text, bad[0].end(2), bad[1:]), names[0])
-    times = [_in_seconds(*one.group(3, 4)) for one in found if one.group(3)]
     return ran_tests(
         "mocha",
         Tally(
             passed=counts["passing"],
             failed=counts.get("failing", 0),
             skipped=counts.get("pending", 0),
-            seconds=sum(times) if times else None,
+            seconds=altogether(_in_seconds(*one.group(3, 4)) for one in found if one.group(3)),
         ),
         failing=names,
         first=first,
@@ -173,14 +174,13 @@ def node(text: str) -> Verdict | None:
     if bad:
         section = text[bad[0].end() :][:_STACK_CHARS].partition("\n# Subtest")[0]
         first = (_tap(section) or _spec(section))._replace(test=names[0])
-    times = [int(time) for time in _NODE_TIME.findall(text)]
     return ran_tests(
         "node",
         Tally(
             passed=found["pass"],
             failed=found["fail"],
             skipped=found.get("skipped", 0),
-            seconds=sum(times) / 1000 if times else None,
+            seconds=altogether(int(time) / 1000 for time in _NODE_TIME.findall(text)),
         ),
         failing=names,
         first=first,
@@ -229,7 +229,7 @@ def eslint(text: str) -> Verdict | None:
     ends = _ESLINT_END.findall(text)
     if not ends:
         return None
-    errors, warnings = (sum(int(end[part]) for end in ends) for part in range(2))
+    errors, warnings = summed(ends)
     first = Complaint()
     if error := _ESLINT_ERROR.search(text):
         files = [one for one in _ESLINT_FILE.finditer(text) if one.start() < error.start()]
@@ -279,8 +279,7 @@ def thrown(text: str) -> Verdict | None:
 
 
 def _seconds(pattern: re.Pattern[str], text: str) -> float | None:
-    times = [_in_seconds(*time) for time in pattern.findall(text)]
-    return sum(times) if times else None
+    return altogether(_in_seconds(*time) for time in pattern.findall(text))
 
 
 def _in_seconds(number: str, unit: str) -> float:

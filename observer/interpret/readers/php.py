@@ -13,6 +13,7 @@ from observer.interpret.verdict import (
     Complaint,
     Tally,
     Verdict,
+    altogether,
     line_pattern,
     ran_tests,
     stopped,
@@ -55,11 +56,10 @@ def phpunit(text: str) -> Verdict | None:
 
 
 def _seconds(text: str) -> float | None:
-    times = [
+    return altogether(
         int(hours or 0) * 3600 + int(minutes) * 60 + float(seconds)
         for hours, minutes, seconds in _TIME.findall(text)
-    ]
-    return sum(times) if times else None
+    )
 
 
 _FATAL = line_pattern(

@@ -6,16 +6,16 @@ None when the tool's own words are not there. Patterns are anchored to lines and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from observer.interpret.readers.reader import Reader
 from observer.interpret.verdict import (
     Complaint,
     Tally,
     Verdict,
+    altogether,
     line_pattern,
     ran_tests,
     stopped,
+    summed,
 )
 
 _END = line_pattern(
@@ -32,9 +32,9 @@ def rspec(text: str) -> Verdict | None:
     ends = _END.findall(text)
     if not ends:
         return None
-    every, failures, pending, broken = _summed(ends)
+    every, failures, pending, broken = summed(ends)
     names = _BAD.findall(text) if failures else []
-    failure, times = _FAILURE.search(text), [float(time) for time in _TIME.findall(text)]
+    failure = _FAILURE.search(text)
     first = Complaint(test="".join(names[:1]))
     if failure:
         place = _PLACE.search(text, failure.end())
@@ -46,15 +46,11 @@ def rspec(text: str) -> Verdict | None:
             passed=every - failures - pending,
             failed=failures + broken,
             skipped=pending,
-            seconds=sum(times) if times else None,
+            seconds=altogether(map(float, _TIME.findall(text))),
         ),
         failing=names,
         first=first,
     )
-
-
-def _summed(ends: Iterable[tuple[str, ...]]) -> list[int]:
-    return [sum(int(number or 0) for number in column) for column in zip(*ends, strict=True)]
 
 
 _MINI_END = line_pattern(
@@ -71,16 +67,15 @@ def minitest(text: str) -> Verdict | None:
     ends = _MINI_END.findall(text)
     if not ends:
         return None
-    every, failures, errors, skips = _summed(ends)
+    every, failures, errors, skips = summed(ends)
     bad = list(_MINI_BAD.finditer(text)) if failures + errors else []
-    times = [float(time) for time in _TIME.findall(text)]
     return ran_tests(
         "minitest",
         Tally(
             passed=every - failures - errors - skips,
             failed=failures + errors,
             skipped=skips,
-            seconds=sum(times) if times else None,
+            seconds=altogether(map(float, _TIME.findall(text))),
         ),
         failing=[one.group(1) for one in bad],
         first=_mini_first(text, *bad[0].groups()) if bad else Complaint(),
