@@ -10,9 +10,12 @@ import re
 from observer.capture.passage import NO_MORE, Passage, is_given
 
 
+def _before(match: re.Match[str], most: int = 200) -> str:
+    return match.string[max(0, match.start() - most) : match.start()]
+
+
 def _is_for_curl(match: re.Match[str]) -> bool:
-    before = match.string[max(0, match.start() - 400) : match.start()]
-    return "curl" in before and is_given(match)
+    return "curl" in _before(match, 400) and is_given(match)
 
 
 def _is_for_mysql(match: re.Match[str]) -> bool:
@@ -20,14 +23,12 @@ def _is_for_mysql(match: re.Match[str]) -> bool:
 
 
 def _is_in_sql(match: re.Match[str]) -> bool:
-    before = match.string[max(0, match.start() - 200) : match.start()]
-    return is_given(match) and _ACCOUNT.search(before.rpartition(";")[2]) is not None
+    return is_given(match) and _ACCOUNT.search(_before(match).rpartition(";")[2]) is not None
 
 
 def _follows(match: re.Match[str], program: re.Pattern[str]) -> bool:
     """Tell whether a program is named before the match, in the same command."""
-    before = match.string[max(0, match.start() - 200) : match.start()]
-    return program.search(_COMMAND_END.split(before)[-1]) is not None
+    return program.search(_COMMAND_END.split(_before(match))[-1]) is not None
 
 
 def _is_piped_in(match: re.Match[str]) -> bool:
@@ -35,7 +36,7 @@ def _is_piped_in(match: re.Match[str]) -> bool:
 
 
 def _has_line(match: re.Match[str]) -> bool:
-    return is_given(match) and _SETS.search(match.string[: match.start()][-12:]) is not None
+    return is_given(match) and _SETS.search(_before(match, 12)) is not None
 
 
 _READS_SECRET = re.compile(
