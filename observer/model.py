@@ -9,6 +9,7 @@ import hashlib
 import re
 from datetime import UTC, datetime
 from typing import Literal
+from unicodedata import normalize
 
 from observer.events import Event, Layer, Scope, Value
 
@@ -335,6 +336,11 @@ class Use(Value):
     session: int
     sort: Literal["shown", "fetched", "cited", "edited"]
     at_ms: int
+
+
+def title_key(title: str) -> str:
+    """Return what titles compare by: Unicode's compatibility caseless match (there, D146)."""
+    return normalize("NFKC", normalize("NFKC", title).casefold())
 
 
 def iso(at_ms: int) -> str:

@@ -9,6 +9,7 @@ import re
 
 from observer.events import Value
 from observer.interpret.claims import prose
+from observer.model import title_key
 
 MOST = 100
 """Links read from one note."""
@@ -38,7 +39,7 @@ def parse(text: str) -> tuple[WikiLink, ...]:
             continue
         for link in _of_line(_CODE.sub(" ", line)):
             if link.title and len(found) < MOST:
-                found.setdefault((link.title.casefold(), link.relation), link)
+                found.setdefault((title_key(link.title), link.relation), link)
     return tuple(found.values())
 
 

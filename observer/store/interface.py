@@ -142,11 +142,11 @@ class Reader(TruthReads, Protocol):
     def titled(self, title: str, filters: Filters) -> list[Item]:
         """Return the notes that are called so, oldest first; those of no project come last.
 
-        The case of ASCII letters does not count.
+        Titles are compared by `model.title_key`.
         """
 
     def naming(self, title: str, filters: Filters, *, limit: int) -> list[Item]:
-        """Return the items that link to a title, newest first."""
+        """Return the items that link to a title, compared as in `titled`, newest first."""
 
     def ids(self, filters: Filters, *, limit: int) -> list[int]:
         """Return the ids of items, newest first."""

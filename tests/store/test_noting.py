@@ -82,6 +82,26 @@ def test_a_title_finds_the_notes_of_its_place(store: Store) -> None:
         assert reader.titled("auth", Filters(owner="bob")) == [here, shared]
 
 
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        pytest.param("Über das Projekt", "über DAS projekt", id="capitals beyond ASCII"),
+        pytest.param("Stra\u00dfe", "STRASSE", id="sharp s"),
+        pytest.param("Caf\u00e9", "cafe\u0301", id="letters and accents apart"),
+        pytest.param("\uff21\uff30\uff29 v2", "api v2", id="full width"),
+        pytest.param("ПЛАН", "план", id="Cyrillic"),
+    ],
+)
+def test_titles_are_one_whatever_their_case_and_encoding(
+    store: Store, written: str, asked: str
+) -> None:
+    source = a_note(2, title="else", links=(Link(kind="wiki", title=written),))
+    put(store, note := a_note(1, title=written), source)
+    with store.read() as reader:
+        assert reader.titled(asked, Filters(project_id=1)) == [note]
+        assert reader.naming(asked, Filters(project_id=1), limit=9) == [source]
+
+
 def test_who_names_a_title_is_found(store: Store) -> None:
     source = a_note(1, links=(Link(kind="wiki", title="Auth Spec"),))
     put(store, source, a_note(2, links=(Link(kind="explicit", target=4),)))

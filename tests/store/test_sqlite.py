@@ -7,6 +7,7 @@ import re
 import stat
 import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -14,6 +15,7 @@ import pytest
 
 from observer.errors import StoreUnavailable
 from observer.filters import Filters
+from observer.model import Item, Link
 from observer.store.interface import Reader
 from observer.store.migrate import Migration, migrations, needed
 from observer.store.sqlite import SqliteStore
@@ -68,6 +70,27 @@ def test_a_failed_migration_leaves_the_old_version(path: Path) -> None:
     reopened = SqliteStore(path)
     assert reopened.check() == "ok"
     reopened.close()
+
+
+BEFORE_TITLE_KEYS = """
+DROP INDEX item_titled; ALTER TABLE item DROP COLUMN title_key;
+CREATE INDEX item_titled ON item (title);
+DROP INDEX link_titled; ALTER TABLE link DROP COLUMN title_key;
+CREATE INDEX link_titled ON link (title);
+PRAGMA user_version = 7
+"""
+
+
+def test_titles_written_before_they_had_keys_are_found(path: Path) -> None:
+    links = (Link(kind="wiki", title="ÄRA"),)
+    note = Item(id=4, uuid="u", kind="note", type="fact", title="Über uns", links=links)
+    with closing(SqliteStore(path)) as store, store.write() as writer:
+        writer.put_items([note])
+    with closing(apsw.Connection(os.fspath(path))) as old:
+        old.execute(BEFORE_TITLE_KEYS).fetchall()
+    with closing(SqliteStore(path)) as store, store.read() as reader:
+        assert reader.titled("über uns", Filters()) == [note]
+        assert reader.naming("ära", Filters(), limit=9) == [note]
 
 
 def test_a_newer_database_is_refused_and_untouched(path: Path) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from observer.events import Value
 from observer.knowledge.signals.nearest import Near, Rows, Vectors, Wanted, nearest
-from observer.model import Link, Sketch
+from observer.model import Link, Sketch, title_key
 
 Status = Literal["new", "snoozed", "dismissed", "minted"]
 """What somebody made of a signal."""
@@ -83,7 +83,7 @@ class Corpus:
         """Return the note that a link of another one means; None if there is no such note."""
         if link.target:
             return link.target
-        places = self._titles.get(folded(link.title), {})
+        places = self._titles.get(title_key(link.title), {})
         return places.get(note.project_id) or places.get(None)
 
     def heading(self, number: int) -> str:
@@ -95,10 +95,10 @@ class Corpus:
         return ", ".join(map(self.heading, list(numbers)[:SHOWN]))
 
     @cached_property
-    def _titles(self) -> dict[bytes, dict[int | None, int]]:
-        titles: dict[bytes, dict[int | None, int]] = {}
+    def _titles(self) -> dict[str, dict[int | None, int]]:
+        titles: dict[str, dict[int | None, int]] = {}
         for note in self.notes.values():
-            titles.setdefault(folded(note.title), {}).setdefault(note.project_id, note.id)
+            titles.setdefault(title_key(note.title), {}).setdefault(note.project_id, note.id)
         return titles
 
     @cached_property
@@ -129,8 +129,3 @@ class Corpus:
         ids = [note.id for note in self._meant]
         rows = zip(near.sources.tolist(), near.targets.tolist(), strict=True)
         return [(ids[source], ids[target]) for source, target in rows]
-
-
-def folded(title: str) -> bytes:
-    """Return a title as links compare it: the case of ASCII letters does not count."""
-    return title.encode().lower()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 
 from observer.knowledge.signals.corpus import Corpus, Signal
-from observer.model import Sketch, iso
+from observer.model import Sketch, iso, title_key
 
 DAY_MS = 86_400_000
 
@@ -110,8 +110,8 @@ def dangling_links(corpus: Corpus) -> Iterator[Signal]:
                 told = (
                     f"{corpus.heading(note.id)} links to [[{link.title}]], but no note is called so"
                 )
-                title = link.title.lower()
-                yield _signal("dangling_link", f"{note.id}|{title}", told, [note.id])
+                identity = f"{note.id}|{title_key(link.title)}"
+                yield _signal("dangling_link", identity, told, [note.id])
 
 
 DETECTORS: dict[str, Callable[[Corpus], Iterator[Signal]]] = {

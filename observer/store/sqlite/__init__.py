@@ -17,6 +17,7 @@ from queue import Empty, LifoQueue
 import apsw
 
 from observer.errors import StoreUnavailable
+from observer.model import title_key
 from observer.paths import make_private
 from observer.store.migrate import Migration, migrations, needed
 from observer.store.sqlite.reader import SqliteReader
@@ -97,6 +98,7 @@ class SqliteStore:
         writer.execute("PRAGMA journal_mode = WAL").fetchall()
         if todo and version:
             self._back_up(writer, version, backups)
+        writer.create_scalar_function("title_key", _title_key, 1, deterministic=True)
         for step in todo:
             _migrate(writer, step)
         return writer
@@ -176,6 +178,10 @@ class SqliteStore:
             self._readers.get_nowait().close()
         if self._writer is not None:
             self._writer.close()
+
+
+def _title_key(*values: object) -> str:
+    return title_key(str(values[0]))
 
 
 def _migrate(writer: apsw.Connection, step: Migration) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from observer.filters import Filters
-from observer.model import Item, Recorded
+from observer.model import Item, Recorded, title_key
 from observer.store.interface import Grouping
 from observer.store.sqlite.rows import RECORDED_COLUMNS, to_recorded
 from observer.store.sqlite.selecting import Selecting, conditions, homes
@@ -32,18 +32,16 @@ class NoteReads(Selecting):
         """See `Reader.titled`."""
         where, values = _chosen(filters)
         return self._items(
-            f"title = ? COLLATE NOCASE AND kind = 'note' AND {where}"
-            " ORDER BY project_id IS NULL, id LIMIT 10",
-            (title, *values),
+            f"title_key = ? AND kind = 'note' AND {where} ORDER BY project_id IS NULL, id LIMIT 10",
+            (title_key(title), *values),
         )
 
     def naming(self, title: str, filters: Filters, *, limit: int) -> list[Item]:
         """See `Reader.naming`."""
         where, values = conditions(filters)
         found = self._newest(
-            "id IN (SELECT source FROM link WHERE title = ? COLLATE NOCASE AND title <> '')"
-            f" AND {where}",
-            (title, *values),
+            f"id IN (SELECT source FROM link WHERE title_key = ? AND title_key <> '') AND {where}",
+            (title_key(title), *values),
             homes(filters),
             limit=limit,
         )

@@ -20,6 +20,7 @@ from observer.model import (
     SummaryFields,
     columns_of,
     spaced,
+    title_key,
 )
 
 Row = tuple[Any, ...]
@@ -100,7 +101,7 @@ def to_item(row: Row) -> Item:
 def link_rows(item: Item) -> list[Row]:
     """Return what `link` holds of an item."""
     return [
-        (item.id, place, link.kind, link.target, link.title)
+        (item.id, place, link.kind, link.target, link.title, title_key(link.title))
         for place, link in enumerate(item.links)
     ]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from observer.model import Item, Project, Recorded, Session
+from observer.model import Item, Project, Recorded, Session, title_key
 from observer.store.interface import Vectors, no_vectors
 from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.rows import (
@@ -25,11 +25,11 @@ from observer.store.sqlite.signals import SignalWrites
 from observer.store.sqlite.truth import TruthKeeping
 from observer.store.sqlite.usage import UsageWrites
 
-_PUT_ITEM = put("item", f"{ITEM_COLUMNS}, change")
+_PUT_ITEM = put("item", f"{ITEM_COLUMNS}, change, title_key")
 _PUT_VECTOR = put("item_vector", "item_id, model, vector")
 _PUT_SESSION = put("session", ", ".join(SESSION_FIELDS))
 _PUT_PROJECT = put("project", ", ".join(PROJECT_FIELDS))
-_PUT_LINK = put("link", "source, place, kind, target, title")
+_PUT_LINK = put("link", "source, place, kind, target, title, title_key")
 _PUT_WORDS = put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
 _APPEND = (
     "INSERT INTO event (seq, id, dedup, kind, client, project_id, session_id, root, branch,"
@@ -70,7 +70,7 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites):
         changed = enumerate(items, start=self.newest_change() + 1)
         living = [item for item in items if item.deleted_ms is None]
         dead = [(item.id,) for item in items if item.deleted_ms is not None]
-        many(_PUT_ITEM, ((*item_row(item), change) for change, item in changed))
+        many(_PUT_ITEM, ((*item_row(item), change, _key(item)) for change, item in changed))
         # After all rows: a row that may replace another makes FTS5 write out what it gathered.
         many(_PUT_WORDS, map(index_row, living))
         many("DELETE FROM item_words WHERE rowid = ?", dead)
@@ -139,3 +139,7 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites):
             " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
         )
         self._connection.execute("INSERT INTO item_words (item_words) VALUES ('delete-all')")
+
+
+def _key(item: Item) -> str:
+    return title_key(item.title) if item.kind == "note" else ""
