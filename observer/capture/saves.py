@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
+from observer import syntax
 from observer.events import Custom, Edit, FileWrite, Value
 from observer.languages import FLAT, definition, language_of
 
@@ -116,8 +117,7 @@ class _Hunk(NamedTuple):
 
 
 def _hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:
-    start = _common(before, after)
-    end = _common(before[start:][::-1], after[start:][::-1])
+    start, end = syntax.frame(before, after)
     inner = before[start : len(before) - end], after[start : len(after) - end]
     if max(map(len, inner)) > MOST_COMPARED:
         return [_Hunk(start, len(before) - end, start, len(after) - end)]
@@ -126,13 +126,6 @@ def _hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:
         for tag, old_from, old_to, new_from, new_to in SequenceMatcher(None, *inner).get_opcodes()
         if tag != "equal"
     ]
-
-
-def _common(first: Sequence[str], second: Sequence[str]) -> int:
-    """Return how many lines both begin with."""
-    pairs = enumerate(zip(first, second, strict=False))
-    differing = (number for number, (one, other) in pairs if one != other)
-    return next(differing, min(len(first), len(second)))
 
 
 def _above(lines: Sequence[str], changed: str, language: str) -> int:

@@ -127,8 +127,7 @@ def _path(path: str) -> str:
 def differing(edit: Edit) -> tuple[list[str], list[str]]:
     """Return the lines that left and those that came, without those around that both have."""
     old, new = _split(edit.old), _split(edit.new)
-    start = _common(old, new)
-    end = _common(old[start:][::-1], new[start:][::-1])
+    start, end = syntax.frame(old, new)
     return old[start : len(old) - end], new[start : len(new) - end]
 
 
@@ -136,14 +135,6 @@ def _split(text: str) -> list[str]:
     if not text:
         return []
     return text.removesuffix("\n").split("\n")
-
-
-def _common(first: list[str], second: list[str]) -> int:
-    """Return how many lines both begin with."""
-    for count, (one, other) in enumerate(zip(first, second, strict=False)):
-        if one != other:
-            return count
-    return min(len(first), len(second))
 
 
 def _only_in(part: list[str], other: list[str]) -> list[str]:
