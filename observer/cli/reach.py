@@ -14,6 +14,7 @@ from observer.cli.output import note
 from observer.clock import now_ms
 from observer.embed.catalogue import chosen
 from observer.embed.late import LateModel
+from observer.interpret.wording import counted
 from observer.memory import Memory
 from observer.memory.opening import index_for
 from observer.model import Project
@@ -56,4 +57,6 @@ def project_here(memory: Memory) -> Project | None:
 def _mention_waiting(here: Home) -> None:
     waiting = Spool(here.spool).depth()
     if waiting and not client.is_running(here):
-        note(f"note: {waiting} events wait to be stored; start the daemon with: observer up")
+        waits = "waits" if waiting == 1 else "wait"
+        told = f"{counted(waiting, 'event')} {waits} to be stored"
+        note(f"note: {told}; start the daemon with: observer up")

@@ -231,7 +231,8 @@ class Pipeline:
             self._spool.quarantine(entry, reason=reason, kept=kept)
         except OSError as error:
             raise StoreUnavailable(
-                f"cannot write to the spool: {error.strerror}", hint="free some disk space"
+                f"cannot write to the spool: {error.strerror}",
+                hint="free some disk space, or make its folder writable",
             ) from error
 
 

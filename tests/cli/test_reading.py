@@ -87,7 +87,7 @@ def test_export_prints_events_then_items(run: Run, filled: Home) -> None:
 
 def test_reads_say_that_events_wait(run: Run, filled: Home) -> None:
     run("post", "custom", "name=deploy")
-    assert "1 events wait" in run("search", "bench").err
+    assert "1 event waits to be stored" in run("search", "bench").err
 
 
 def test_what_was_recorded_cannot_steer_the_terminal(run: Run, fill: Fill, app: Path) -> None:
