@@ -116,6 +116,70 @@ def test_the_commits_of_a_rebase_are_told_by_the_rewrite_alone(
     assert pairs == [f"{was} {now}" for was, now in zip(old, new, strict=True)]
 
 
+@pytest.fixture
+def rebased(
+    commit: Callable[[str], str], git: Git, repository: Path, spool: Spool, posted: Posted
+) -> Callable[..., list[Envelope]]:
+    """Rebase commits `a` and `b` of a branch, the second in conflict; return what this told."""
+    git("checkout", "-q", "-b", "topic")
+    for name in ("a", "b"):
+        git("tag", name.upper(), commit(name))
+    git("checkout", "-q", "main")
+    (repository / "b").write_text("other\n")
+    git("add", "b")
+    git("commit", "-q", "-m", "c")
+
+    def run(how: str, steps: str, *, todo: str = "") -> list[Envelope]:
+        git("config", "core.editor", ":")
+        git("config", "sequence.editor", f"echo '{todo}' | tr , '\\n' >")
+        while entries := spool.claim(at_most=999):
+            spool.ack(entries)
+        script = f"git rebase {how} main topic; {steps}\ngit rebase --continue"
+        subprocess.run(["sh", "-c", script], cwd=repository, check=False, capture_output=True)
+        return posted()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("todo", "steps", "made"),
+    [
+        pytest.param(
+            "edit A",
+            "git reset HEAD^; git add a; git commit -m x; git commit --allow-empty -m y",
+            ["x", "y"],
+            id="split",
+        ),
+        pytest.param("pick A,break", "git commit --allow-empty -m x", ["x"], id="added"),
+        pytest.param("pick A,break", "git commit --amend -m x", ["x"], id="amended"),
+        pytest.param("break", "git cherry-pick A", ["a"], id="picked by hand"),
+        pytest.param("exec git commit --allow-empty -m x,break", "", ["x"], id="command"),
+        pytest.param("pick A,pick B", "git add b; git commit -m x", ["x"], id="conflict"),
+        pytest.param("pick A,pick B", "git add b", [], id="conflict continued"),
+        pytest.param("reword A,break", "", [], id="reworded"),
+    ],
+)
+def test_what_is_committed_while_a_rebase_stands_still_is_told_as_of_the_branch(
+    rebased: Callable[..., list[Envelope]], git: Git, todo: str, steps: str, made: list[str]
+) -> None:
+    """What it picks is told by the rewrite alone; no commit is told by neither."""
+    events = rebased("-i", steps, todo=todo)
+    commits = [event for event in events if event.event == "post-commit"]
+    heads = [event.env["git.head"] for event in commits]
+    assert [git("show", "-s", "--format=%s", head) for head in heads] == made
+    assert {event.env["git.branch"] for event in commits} <= {"topic"}
+    rewritten = b" ".join(event.payload for event in events).decode().split()
+    assert set(git("rev-list", "main..topic").split()) <= {*heads, *rewritten}
+
+
+def test_what_is_committed_while_a_rebase_by_patches_stands_still_is_told_too(
+    rebased: Callable[..., list[Envelope]],
+) -> None:
+    events = rebased("--apply", "git add b; git commit -m x; git rebase --skip")
+    (made,) = [event for event in events if event.event == "post-commit"]
+    assert (made.env["git.action"], made.env["git.branch"]) == ("commit", "topic")
+
+
 def test_a_merge_and_a_pick_are_told_as_such(
     commit: Callable[[str], str], after: Callable[..., list[Envelope]], git: Git
 ) -> None:
