@@ -19,7 +19,7 @@ from observer.install.hooks import command, shipped
 from observer.install.target import Context, Plan
 
 NAME = "git"
-EVENTS = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
+EVENTS = ("post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite")
 
 _CONFIGURED_SINCE = (2, 54)
 _NO_REPOSITORY = "not a git repository"

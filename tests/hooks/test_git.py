@@ -15,7 +15,7 @@ from observer.spool import Spool
 Posted = Callable[[], list[Envelope]]
 Git = Callable[..., str]
 
-EVENTS = ["post-commit", "post-merge", "post-checkout", "post-rewrite"]
+EVENTS = ["post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite"]
 
 
 @pytest.fixture
@@ -156,6 +156,7 @@ def rebased(
         pytest.param("exec git commit --allow-empty -m x,break", "", ["x"], id="command"),
         pytest.param("pick A,pick B", "git add b; git commit -m x", ["x"], id="conflict"),
         pytest.param("pick A,pick B", "git add b", [], id="conflict continued"),
+        pytest.param("break", "git format-patch -1 --stdout A | git am", ["a"], id="patched"),
         pytest.param("reword A,break", "", [], id="reworded"),
     ],
 )
@@ -164,7 +165,7 @@ def test_what_is_committed_while_a_rebase_stands_still_is_told_as_of_the_branch(
 ) -> None:
     """What it picks is told by the rewrite alone; no commit is told by neither."""
     events = rebased("-i", steps, todo=todo)
-    commits = [event for event in events if event.event == "post-commit"]
+    commits = [event for event in events if event.event in ("post-commit", "post-applypatch")]
     heads = [event.env["git.head"] for event in commits]
     assert [git("show", "-s", "--format=%s", head) for head in heads] == made
     assert {event.env["git.branch"] for event in commits} <= {"topic"}
@@ -178,6 +179,21 @@ def test_what_is_committed_while_a_rebase_by_patches_stands_still_is_told_too(
     events = rebased("--apply", "git add b; git commit -m x; git rebase --skip")
     (made,) = [event for event in events if event.event == "post-commit"]
     assert (made.env["git.action"], made.env["git.branch"]) == ("commit", "topic")
+
+
+def test_each_applied_patch_is_told(
+    commit: Callable[[str], str], after: Callable[..., list[Envelope]], git: Git, tmp_path: Path
+) -> None:
+    git("checkout", "-q", "-b", "topic")
+    commit("a")
+    commit("b")
+    patches = git("format-patch", "-o", str(tmp_path), "main").splitlines()
+    git("checkout", "-q", "main")
+    git("commit", "-q", "--allow-empty", "-m", "c")
+    events = after("am", "-q", *patches)
+    assert {event.event for event in events} == {"post-applypatch"}
+    made = git("rev-list", "-2", "main").split()
+    assert {event.env["git.head"] for event in events} == set(made)
 
 
 def test_a_merge_and_a_pick_are_told_as_such(
@@ -232,9 +248,12 @@ def test_a_missing_hook_changes_nothing(
 ) -> None:
     install(repository, event, hooks=hooks, post=Path("/nowhere/post"))
     git("checkout", "-q", "-b", "other")
-    git("commit", "-q", "--allow-empty", "-m", "a")
-    git("commit", "-q", "--amend", "--allow-empty", "-m", "b")
+    (repository / "a").write_text("a\n")
+    git("add", "a")
+    git("commit", "-q", "-m", "a")
+    git("commit", "-q", "--amend", "-m", "b")
     git("checkout", "-q", "main")
+    git("am", "-q", "-s", git("format-patch", "main..other"))
     git("merge", "-q", "other")
     events = {entry.data.split(b"\0")[2].decode() for entry in spool.claim(at_most=99)}
     assert events == {f"event={other}" for other in EVENTS if other != event}

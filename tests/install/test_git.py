@@ -15,7 +15,7 @@ from observer.install import Context, Plan, gitconfig, install, perform, uninsta
 from observer.install.git import version
 
 Run = Callable[[str], Plan]
-EVENTS = ["post-commit", "post-merge", "post-checkout", "post-rewrite"]
+EVENTS = ["post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite"]
 
 
 def git(context: Context, *words: str, folder: Path | None = None) -> str:

@@ -1,4 +1,4 @@
-"""git: post-commit, post-merge, post-checkout and post-rewrite.
+"""git: post-commit, post-applypatch, post-merge, post-checkout and post-rewrite.
 
 The hook says where HEAD is and what git was doing; the commit itself is read from the repository
 later. Source: githooks(5); hooks/README.md for the fields.
@@ -111,6 +111,7 @@ def _unknown(envelope: Envelope) -> AnyBody:
 
 _READERS: Mapping[str, Callable[[Envelope], AnyBody | None]] = {
     "post-commit": _post_commit,
+    "post-applypatch": _post_commit,
     "post-merge": _post_merge,
     "post-checkout": _post_checkout,
     "post-rewrite": _post_rewrite,
