@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import click
 import msgspec
@@ -14,7 +15,8 @@ from observer import __version__, client, config
 from observer.cli.output import emit, json_option, table
 from observer.daemon.status import LlmStatus, Status, current, spent
 from observer.errors import ObserverError
-from observer.install import hook_files
+from observer.install import here as install_here
+from observer.install import hook_files, silent
 from observer.paths import Home, home
 from observer.store.sqlite import SqliteStore
 
@@ -54,6 +56,7 @@ def _checks(here: Home) -> Iterator[Check]:
     yield _told("settings", lambda: str(here.config if config.load(here) else ""))
     yield _daemon(status)
     yield _hooks(here)
+    yield from _git_hooks(here)
     yield _told("database", lambda: _integrity(here))
     yield _spool(status)
     yield _disk(here)
@@ -106,6 +109,30 @@ def _hooks(here: Home) -> Check:
         hint = "refresh them with: observer down && observer up"
         return Check("hooks", is_well=False, found=f"out of date: {' '.join(stale)}", hint=hint)
     return Check("hooks", is_well=True, found=str(here.hooks))
+
+
+def _git_hooks(here: Home) -> Iterator[Check]:
+    name = "git hooks"
+    try:
+        found = silent(install_here(here), _git_folders(here))
+    except ObserverError as error:
+        yield Check(name, is_well=False, found=error.message, hint=error.hint)
+        return
+    for each in found:
+        yield Check(name, is_well=False, found=each.found, hint=each.hint)
+    if not found:
+        yield Check(name, is_well=True, found="all that were installed run")
+
+
+def _git_folders(here: Home) -> list[str]:
+    with suppress(ObserverError):  # of a damaged database the next check tells
+        store = SqliteStore(here.database, read_only=True)
+        try:
+            with store.read() as reader:
+                return [path for project in reader.projects() for path in project.common_dirs]
+        finally:
+            store.close()
+    return []
 
 
 def _integrity(here: Home) -> str:

@@ -15,6 +15,7 @@ from observer.errors import BadInput
 from observer.install import claude_code, cursor, git, kiro, shells
 from observer.install.edits import FileEdit, apply, diff
 from observer.install.hooks import hook_files
+from observer.install.silent import Silent, silent
 from observer.install.target import Context, Plan, here
 from observer.paths import Home, make_private
 from observer.spool import Spool
@@ -24,11 +25,13 @@ __all__ = [
     "Context",
     "FileEdit",
     "Plan",
+    "Silent",
     "diff",
     "here",
     "hook_files",
     "install",
     "perform",
+    "silent",
     "uninstall",
 ]
 

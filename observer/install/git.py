@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from typing import TypeGuard
 
 from observer.errors import BadInput, ConfigInvalid
 from observer.install import gitconfig
@@ -21,7 +22,9 @@ from observer.install.target import Context, Plan
 NAME = "git"
 EVENTS = ("post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite")
 
-_CONFIGURED_SINCE = (2, 54)
+CONFIGURED_SINCE = (2, 54)
+"""The first git that runs hooks from its configuration."""
+
 _NO_REPOSITORY = "not a git repository"
 _BEGINNING = b"#!/bin/sh\n# observer's hook: "
 _KEPT = ".observer-orig"
@@ -38,8 +41,8 @@ def install(context: Context) -> Plan:
         BadInput: this git needs a repository, and there is none.
         ConfigInvalid: git is missing, or something that must not be touched is in the way.
     """
-    if version(context) >= _CONFIGURED_SINCE:
-        path = _configuration(context)
+    if version(context) >= CONFIGURED_SINCE:
+        path = configuration(context)
         where = "in every repository" if context.project is None else f"in {context.project}"
         return Plan(
             edits=(gitconfig.edit(context, path, gitconfig.wanted(context)),),
@@ -51,19 +54,19 @@ def install(context: Context) -> Plan:
             "git before 2.54 has hooks only in repositories, and this folder is in none",
             hint="repeat in a repository, or name it with --project",
         )
-    return _install_files(context, root)
+    return install_files(context, root)
 
 
 def uninstall(context: Context) -> Plan:
     """Plan the removal of configured hooks, and of hook files in the repository around us."""
-    edits = [gitconfig.edit(context, _configuration(context), {})]
+    edits = [gitconfig.edit(context, configuration(context), {})]
     notes: tuple[str, ...] = ()
     root = _repository(context)
     if root is not None:
         folder = _hooks_folder(context, root)
         edits += [edit for event in EVENTS for edit in _removal(folder / event)]
         edits += [edit for event in EVENTS for edit in _removal(folder / (event + _LEGACY))]
-    if version(context) < _CONFIGURED_SINCE:
+    if version(context) < CONFIGURED_SINCE:
         notes = ("Hooks in other repositories stay and do nothing; repeat there to remove them.",)
     return Plan(edits=tuple(edits), notes=notes)
 
@@ -74,8 +77,13 @@ def version(context: Context) -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def _configuration(context: Context) -> Path:
-    """Return the file that git itself would write global settings to, or the project's own."""
+def configuration(context: Context) -> Path:
+    """Return the file that git itself would write global settings to, or the project's own.
+
+    Raises:
+        BadInput: the project that was named is in no repository.
+        ConfigInvalid: git is missing, or says no.
+    """
     if context.project is not None:
         root = _repository(context)
         if root is None:
@@ -109,9 +117,15 @@ def _hooks_folder(context: Context, root: Path) -> Path:
     return root / gitconfig.ask(context, "rev-parse", "--git-path", "hooks", folder=root)
 
 
-def _install_files(context: Context, root: Path) -> Plan:
+def install_files(context: Context, root: Path) -> Plan:
+    """Plan hook files in the folder where git looks for them in a repository.
+
+    Raises:
+        ConfigInvalid: something that must not be touched is in the way.
+    """
     folder = _hooks_folder(context, root)
-    _refuse_shared(context, folder, root=root)
+    if _is_shared(context, folder, root=root):
+        return _join_shared(context, folder)
     script = (shipped() / "git" / "hook").read_text(encoding="utf-8")
     script = script.replace("@POST@", shlex.quote(str(context.home.hooks / "post")))
     edits = []
@@ -126,18 +140,29 @@ def _install_files(context: Context, root: Path) -> Plan:
     )
 
 
-def _refuse_shared(context: Context, folder: Path, *, root: Path) -> None:
-    """Refuse a hooks folder in the working tree: its files are committed, or made by a tool."""
+def _is_shared(context: Context, folder: Path, *, root: Path) -> bool:
+    """Tell whether a hooks folder is in the working tree: it is committed, or made by a tool."""
     git_folder = gitconfig.ask(context, "rev-parse", "--absolute-git-dir", folder=root)
     inside = folder.resolve().is_relative_to(root.resolve())
-    if inside and not folder.resolve().is_relative_to(Path(git_folder).resolve()):
-        # husky makes its `_` anew at each install, and runs the files beside it.
-        owner = folder.parent if folder.name == "_" else folder
-        line = command(context.home, "post", NAME, "post-commit") + ' "$@" || true'
+    return inside and not folder.resolve().is_relative_to(Path(git_folder).resolve())
+
+
+def _join_shared(context: Context, folder: Path) -> Plan:
+    """Leave a hooks folder to its owner, who has to call ours; refuse it while that is not so."""
+    # husky makes its `_` anew at each install, and runs the files beside it.
+    owner = folder.parent if folder.name == "_" else folder
+    lines = {event: command(context.home, "post", NAME, event) for event in EVENTS}
+    missing = [
+        event for event, line in lines.items() if line.encode() not in (read(owner / event) or b"")
+    ]
+    if missing:
+        first, *others = missing
+        too = f", and likewise to {', '.join(others)}" if others else ""
         raise ConfigInvalid(
             f"core.hooksPath is {folder}, in the working tree",
-            hint=f"use git 2.54, or add to {owner}/post-commit, and likewise to the others: {line}",
+            hint=f'use git 2.54, or add to {owner}/{first}{too}: {lines[first]} "$@" || true',
         )
+    return Plan(edits=(), notes=(f"The hooks in {owner} call ours already.",))
 
 
 def _placement(path: Path, script: bytes) -> list[FileEdit]:
@@ -149,28 +174,29 @@ def _placement(path: Path, script: bytes) -> list[FileEdit]:
         )
     before = read(path)
     ours = FileEdit(path=path, before=before, after=script, mode=0o755)
-    if before is None or _is_our_hook(before):
+    if before is None or is_our_hook(before):
         return [ours]
-    if _is_our_hook(read(path.with_name(path.name + _LEGACY))):
+    if is_our_hook(read(path.with_name(path.name + _LEGACY))):
         return []
     kept = path.with_name(path.name + _KEPT)
-    if read(kept) is not None:
+    if read(kept) not in (None, before):  # a manager may have put the same script back over ours
         raise ConfigInvalid(
             f"{kept} is in the way", hint=f"it was {path} once: put it back or remove it"
         )
-    return [FileEdit(path=kept, before=None, after=before, mode=mode_of(path)), ours]
+    return [FileEdit(path=kept, before=read(kept), after=before, mode=mode_of(path)), ours]
 
 
 def _removal(path: Path) -> list[FileEdit]:
     """Plan the removal of our hook, and the return of the one that was there before."""
     present = read(path)
     kept = path.with_name(path.name + _KEPT)
-    if not _is_our_hook(present):
+    if not is_our_hook(present):
         return []
     earlier = read(kept)
     back = FileEdit(path=path, before=present, after=earlier, mode=mode_of(kept))
     return [back, FileEdit(path=kept, before=earlier, after=None)]
 
 
-def _is_our_hook(content: bytes | None) -> bool:
+def is_our_hook(content: bytes | None) -> TypeGuard[bytes]:
+    """Tell whether a file's content is a hook that we wrote."""
     return content is not None and content.startswith(_BEGINNING)

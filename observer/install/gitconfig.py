@@ -69,6 +69,16 @@ def wanted(context: Context) -> Sections:
     }
 
 
+def is_in(context: Context, path: Path) -> bool:
+    """Tell whether a configuration file has sections that run our `post`.
+
+    Raises:
+        ConfigInvalid: the file is no git configuration.
+    """
+    present = _sections(context, path) if path.exists() else {}
+    return any(_runs(pairs, _post(context)) for pairs in present.values())
+
+
 def edit(context: Context, path: Path, sections: Sections) -> FileEdit:
     """Plan that a configuration file has these sections, and no others that run our `post`.
 

@@ -134,6 +134,18 @@ def test_doctor_is_content_with_a_healthy_daemon(home: Home, observer: Observer)
     assert told["is_well"], told
 
 
+def test_doctor_names_a_known_repository_whose_hooks_were_put_out_of_use(
+    home: Home, app: Path, observer: Observer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    observer("import", "git")
+    monkeypatch.chdir(home.root)
+    hook = app / ".git" / "hooks" / "post-commit.old"
+    hook.write_text(f"#!/bin/sh\n# observer's hook: post-commit.\npost={home.hooks}/post\n")
+    checks = json.loads(observer("doctor", "--json").stdout)["checks"]
+    (found,) = [check["found"] for check in checks if check["name"] == "git hooks"]
+    assert str(app) in found
+
+
 def test_a_full_disk_loses_nothing_and_is_told(
     small_disk: Home, tmp_path: Path, observer: Observer, until: Until
 ) -> None:
