@@ -104,9 +104,9 @@ def _failed(write: FileWrite, path: str) -> Told:
 
 def _sentences(opening: str, operation: str, change: Change, times: int) -> str:
     inside = f" in {listed(change.changed)}" if change.changed else ""
-    lines = _lines_said(operation, change)
-    edits = f"{counted(times, 'edit')}, " if times > 1 else ""
-    said = [f"{opening}{inside}: {edits}{lines}." if edits or lines else f"{opening}{inside}."]
+    edits = counted(times, "edit") if times > 1 else ""
+    extent = ", ".join(filter(None, (edits, _lines_said(operation, change))))
+    said = [f"{opening}{inside}: {extent}." if extent else f"{opening}{inside}."]
     if change.before and change.after and not inside:
         said.append(f"`{change.before}` became `{change.after}`.")
     fates = _fates(change)

@@ -131,6 +131,11 @@ def test_a_file_is_told(tell: Tell, body: AnyBody, told: tuple[str, ...]) -> Non
     assert (item.type, item.title, item.subtitle, item.narrative) == told
 
 
+def test_writes_of_which_nothing_is_known_are_counted(tell: Tell) -> None:
+    write = FileWrite(path="a.py", operation="write")
+    assert tell(write, write).last.narrative == "Wrote a.py: 2 edits."
+
+
 def test_a_write_tells_what_became_of_every_symbol(tell: Tell) -> None:
     old = "class LegacyAuth:\n    pass\n\ndef login(user):\n    return user\n"
     new = "def verify_token(token):\n    return token\n\ndef login(user, token):\n    return user\n"
