@@ -68,7 +68,10 @@ class Pending(Value):
 
 
 class Touched(Value):
-    """What a session did to one file; `is_dirty` until a commit takes it in."""
+    """What a session did to one file; `is_dirty` until a commit takes it in.
+
+    `is_undone`: nothing of it is there any more. `kept` is what the last commit took in.
+    """
 
     reads: int = 0
     writes: int = 0
@@ -77,6 +80,8 @@ class Touched(Value):
     symbols: tuple[str, ...] = ()
     fate: str = ""
     is_dirty: bool = False
+    is_undone: bool = False
+    kept: Touched | None = None
 
 
 class Ran(Value):
@@ -218,6 +223,7 @@ def wrote(state: State, path: str, change: Change, operation: str) -> State:
         symbols=distinct((*touched.symbols, *change.symbols), SYMBOLS_OF_FILE),
         fate="created" if is_born else "deleted" if operation == "delete" else touched.fate,
         is_dirty=True,
+        is_undone=False,
     )
     unaware = {
         head: replace(ran, since=(*ran.since, path)[-5:])
@@ -246,21 +252,35 @@ def committed(state: State, said: str, paths: Iterable[str]) -> State:
     """Note a commit; its files are clean again."""
     clean = set(paths)
     files = {
-        path: replace(touched, is_dirty=False) if path in clean else touched
+        path: _taken_in(touched) if path in clean else touched
         for path, touched in state.files.items()
     }
     return replace(state, files=files, commits=added(state.commits, said))
 
 
+def _taken_in(touched: Touched) -> Touched:
+    clean = replace(touched, is_dirty=False, kept=None)
+    return replace(clean, kept=clean)
+
+
 def restored(state: State, paths: Collection[str], *, are_new: bool) -> State:
     """Note files that git took back, or new ones that it deleted; no paths are all of them."""
     files = {
-        path: replace(touched, is_dirty=False)
-        if (touched.fate == "created") == are_new and is_within(path, paths)
+        path: _taken_back(touched)
+        if touched.is_dirty and _is_new(touched) == are_new and is_within(path, paths)
         else touched
         for path, touched in state.files.items()
     }
     return replace(state, files=files)
+
+
+def _is_new(touched: Touched) -> bool:
+    return touched.fate == "created" and touched.kept is None
+
+
+def _taken_back(touched: Touched) -> Touched:
+    before = touched.kept or Touched(is_undone=True)
+    return replace(before, reads=touched.reads, writes=touched.writes, kept=touched.kept)
 
 
 def learned(state: State, items: Iterable[Item]) -> State:

@@ -173,7 +173,7 @@ def _completed(known: State) -> str:
         written = [
             path
             for path, file in known.files.items()
-            if file.writes and (file.fate or "changed") == verb
+            if _lasts(file) and (file.fate or "changed") == verb
         ][::-1]
         shown = [_file_said(path, known.files[path]) for path in written[:_FILES_SAID]]
         if written:
@@ -214,7 +214,12 @@ def _notes(session: Session, known: State) -> str:
 
 
 def _did_something(known: State) -> bool:
-    return bool(known.commits or any(file.writes for file in known.files.values()))
+    return bool(known.commits or any(map(_lasts, known.files.values())))
+
+
+def _lasts(file: Touched) -> bool:
+    """Say whether a file was changed, and not taken back to what it was."""
+    return file.writes > 0 and not file.is_undone
 
 
 def _file_said(path: str, file: Touched) -> str:

@@ -172,6 +172,37 @@ def test_commits_files_tests_and_customs_were_completed(tell: Tell) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("bodies", "completed"),
+    [
+        pytest.param((WRITE,), None, id="all of it"),
+        pytest.param((FileWrite(path="api/cart.py", operation="delete"),), None, id="a deletion"),
+        pytest.param((WRITE, COMMIT, WRITE), "(a) +1 -1.", id="since the last commit"),
+    ],
+)
+def test_what_git_took_back_was_not_completed(
+    tell: Tell, bodies: tuple[AnyBody, ...], completed: str | None
+) -> None:
+    fields = summary(tell, *bodies, Command(command="git restore api", exit_code=0))
+    assert fields.completed.endswith(completed) if completed else not fields.completed
+
+
+def test_of_work_that_was_taken_back_the_answer_is_learned(tell: Tell) -> None:
+    back = Command(command="git checkout -- api/cart.py", exit_code=0)
+    told = tell(Prompt(text="Try a pool"), WRITE, back, Reply(text="A pool does not help here."))
+    item = summarise(told.session)
+    assert item
+    assert item.summary
+    assert item.summary.learned == "A pool does not help here."
+    assert item.files_modified == ("api/cart.py",)
+
+
+def test_what_is_removed_again_was_not_created(tell: Tell) -> None:
+    new = FileWrite(path="new.py", operation="create", content="x")
+    fields = summary(tell, new, Command(command="rm new.py", exit_code=0))
+    assert "new.py" not in fields.completed
+
+
 def test_failing_checks_dirty_files_and_plans_are_next(tell: Tell) -> None:
     fields = summary(
         tell,

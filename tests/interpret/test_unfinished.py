@@ -90,6 +90,13 @@ def test_what_git_took_back_is_not_left(tell: Tell, command: str, dirty: tuple[s
     assert unfinished(told.session).dirty == dirty
 
 
+def test_a_new_file_is_gits_once_it_is_committed(tell: Tell) -> None:
+    new = FileWrite(path="new.py", operation="create", content="x")
+    restore = Command(command="git restore .", exit_code=0)
+    told = tell(new, commit("new.py"), save("new.py"), restore)
+    assert unfinished(told.session).dirty == ()
+
+
 def test_what_judges_the_code_comes_first_then_the_newest(tell: Tell) -> None:
     left = unfinished(
         tell(RED, Command(command="mypy .", output=MYPY, exit_code=1), BROKEN).session
