@@ -10,6 +10,11 @@ import posixpath
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
+ENDS = ".!?\u061f\u0964"
+"""What ends a sentence before a blank, the question mark of Arabic and the danda included."""
+WIDE_ENDS = "\u3002\uff01\uff1f"
+"""What ends a sentence of Chinese or Japanese, with no blank behind it."""
+
 
 def one_line(text: str, limit: int) -> str:
     """Return the text on one line, printable, of at most `limit` characters, ending in … if cut."""

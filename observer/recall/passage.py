@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_BREAK = re.compile(r"(?<=[.!?;])\s+|\n+")
+from observer.interpret.wording import ENDS, WIDE_ENDS
+from observer.model import UNSPACED
+
+_BREAK = re.compile(rf"(?<=[{ENDS};])\s+|(?<=[{WIDE_ENDS}])|\n+")
+_EDGE = re.compile(rf".*[\s{UNSPACED}]", re.DOTALL)
 
 
 def passage(text: str, limit: int, *, words: Iterable[str] = ()) -> str:
@@ -22,8 +26,8 @@ def passage(text: str, limit: int, *, words: Iterable[str] = ()) -> str:
     rest = text[start:]
     if len(rest) <= room + len(" …"):
         return head + rest
-    cut = rest[: max(0, room + 1)]
-    kept = cut[: max(0, _last_space(cut))].rstrip()
+    room = max(0, room)
+    kept = rest[: min(room, _edge(rest[: room + 1]))].rstrip()
     return f"{head}{kept} …" if kept else "…"
 
 
@@ -39,8 +43,10 @@ def _sentence(text: str, words: Iterable[str], limit: int) -> int:
     begins = [match.end() for match in _BREAK.finditer(text, 0, first)]
     if begins and first - begins[-1] < limit // 2:
         return begins[-1]
-    return _last_space(text[:first]) + 1
+    return _edge(text[:first])
 
 
-def _last_space(text: str) -> int:
-    return max(text.rfind(" "), text.rfind("\n"))
+def _edge(text: str) -> int:
+    """Return where the last word of a text begins: behind a blank, or a letter that is a word."""
+    found = _EDGE.match(text)
+    return found.end() if found else 0

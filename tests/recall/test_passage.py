@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from observer.model import spaced
 from observer.recall.passage import passage
 
 
@@ -17,6 +18,11 @@ from observer.recall.passage import passage
                      id="sentence"),
         pytest.param("a b c d e f g h i j k bug", 14, ["bug"], "… bug", id="word"),
         pytest.param("one two three four", 12, ["absent"], "one two …", id="absent"),
+        pytest.param("金额用整数保存。不用浮点数。", 10, (), "金额用整数保存。 …", id="no-blanks"),
+        pytest.param("使用 Decimal 保存", 11, (), "使用 …", id="word-amid-no-blanks"),
+        pytest.param("第一第二第三第四第五bug", 8, ["bug"], "… bug", id="word-behind-no-blanks"),
+        pytest.param("先写测试。数据库锁定是因为报表。", 12, ["锁定"], "… 数据库锁定是因为 …",
+                     id="sentence-without-blanks"),
         pytest.param("İ" * 4 + " two three bug", 12, ["bug"], "İİİİ two …", id="case-folding"),
     ],
 )  # fmt: skip
@@ -34,4 +40,4 @@ def test_a_passage_never_exceeds_its_limit_and_never_parts_a_word(
     assert len(shown) <= limit
     kept = shown.removeprefix("… ").removesuffix(" …").removesuffix("…")
     assert kept in text
-    assert set(kept.split()) <= set(text.split())
+    assert set(spaced(kept).split()) <= set(spaced(text).split())
