@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 
 from observer.events import Value
-from observer.interpret.wording import distinct, one_line
+from observer.interpret.wording import ENDS, WIDE_ENDS, distinct, one_line
 
 _READ_CHARS = 12_000
 _SENTENCES = 4
 _SENTENCE_CHARS = 300
 
-_BETWEEN = re.compile(r"(?<=[.!?])\s+|\n+")
+_BETWEEN = re.compile(rf"(?<=[{ENDS}])\s+|(?<=[{WIDE_ENDS}])|\n+")
 _BULLET = re.compile(r"^(?:[-*•+>#]+|\d{1,2}[.)])\s+")
 _BOILERPLATE = re.compile(
     r"(?:let me|let's|i'll|i will|i'm going|i am going|i can |now i|now let|sure|great|okay|ok,"

@@ -13,6 +13,8 @@ from observer.interpret.classify import content_hash
 from observer.interpret.state import Ran, State, Touched
 from observer.interpret.told import SUBTITLE, TITLE
 from observer.interpret.wording import (
+    ENDS,
+    WIDE_ENDS,
     counted,
     distinct,
     lasted,
@@ -27,6 +29,7 @@ FIELD_CHARS = 900
 _FILES_SAID = 6
 _WORTH_SAYING_MS = 1000
 _SENTENCE_END = re.compile(r"\.(?: |$)")
+_ENDED = f"{ENDS}{WIDE_ENDS}…:"
 _ASSENT_CHARS = 40
 _ASSENTS = word_set(
     """
@@ -242,5 +245,5 @@ def _failing_said(head: str, ran: Ran) -> str:
 
 def _field(parts: list[str]) -> str:
     """Join sentences, each with its full stop, to a field of bounded length."""
-    said = [part if part[-1] in ".!?…:" else f"{part}." for part in distinct(parts, 20)]
+    said = [part if part[-1] in _ENDED else f"{part}." for part in distinct(parts, 20)]
     return one_line(" ".join(said), FIELD_CHARS)

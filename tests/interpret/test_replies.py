@@ -39,6 +39,11 @@ def test_announcements_do_not_lead() -> None:
     assert replies.read(REPLY).lead == "The timeout came from the retry loop, which never slept."
 
 
+def test_sentences_end_without_a_blank_in_scripts_without_blanks() -> None:
+    first = "テストはタイムゾーンに依存していました\u3002"
+    assert replies.read(f"{first}UTC に固定しました\u3002").lead == first
+
+
 def test_an_offer_is_no_plan() -> None:
     assert replies.read("Next: shall we merge?\nNext:\n").plans == ()
 

@@ -51,6 +51,11 @@ def summary(tell: Tell, *bodies: AnyBody) -> SummaryFields:
     return item.summary
 
 
+@pytest.mark.parametrize("asked", ["なぜ失敗する\u3002", "为什么\uff1f", "لماذا\u061f", "Why?"])
+def test_a_sentence_is_ended_once_in_any_script(tell: Tell, asked: str) -> None:
+    assert summary(tell, Prompt(text=asked)).request == asked
+
+
 def test_the_request_is_the_first_real_prompts(tell: Tell) -> None:
     fields = summary(
         tell,
