@@ -164,10 +164,8 @@ def _investigated(known: State) -> str:
 
 
 def _learned(known: State) -> str:
-    said = [*known.fixed[-4:], *known.remembered[-6:], *known.lessons[-5:], *known.compactions[-1:]]
-    if not said and not _did_something(known):
-        said = [known.last_reply]
-    return _field(said)
+    lessons = known.lessons[-5:] or (known.last_reply,)
+    return _field([*known.fixed[-4:], *known.remembered[-6:], *lessons, *known.compactions[-1:]])
 
 
 def _completed(known: State) -> str:
@@ -214,10 +212,6 @@ def _notes(session: Session, known: State) -> str:
     if known.models:
         said.append(f"Models: {listed(known.models, 4)}")
     return _field(said)
-
-
-def _did_something(known: State) -> bool:
-    return bool(known.commits or any(map(_lasts, known.files.values())))
 
 
 def _lasts(file: Touched) -> bool:

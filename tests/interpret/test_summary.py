@@ -161,6 +161,18 @@ def test_a_session_of_talk_learned_the_answer(tell: Tell) -> None:
     assert fields.learned == "It rounds a decimal."
 
 
+@pytest.mark.parametrize(
+    ("reply", "learned"),
+    [
+        ("La clave \u00fanica evita los duplicados.", "La clave \u00fanica evita los duplicados."),
+        ("Tests are green. It broke because of a race.", "It broke because of a race."),
+    ],
+    ids=["in words that no list has", "a reason goes first"],
+)
+def test_what_an_agent_said_of_its_work_is_kept(tell: Tell, reply: str, learned: str) -> None:
+    assert summary(tell, WRITE, COMMIT, Reply(text=reply)).learned == learned
+
+
 def test_commits_files_tests_and_customs_were_completed(tell: Tell) -> None:
     fields = summary(
         tell,
