@@ -170,7 +170,7 @@ def detail(item: Item, name: ProjectName) -> str:
 
 
 def pack(packed: Pack) -> str:
-    """Return a project's pack: the card, knowledge, summaries, newest first, the other entries.
+    """Return a project's pack: the card, knowledge, summaries, the other entries.
 
     A summary says more of a session than its last commands do, and a reader may stop anywhere.
     """

@@ -82,19 +82,22 @@ class Candidates:
     Which signals there are: see `rank.Signals`. `degraded` tells why some items may be missing.
     """
 
-    def __init__(self, columns: Mapping[str, Column], *, has_meaning: bool, degraded: str) -> None:
+    def __init__(
+        self, columns: Mapping[str, Column], *, lists: int, has_meaning: bool, degraded: str
+    ) -> None:
         self.ids: list[int] = columns["ids"].tolist()
         self.has_meaning = has_meaning
         self.degraded = degraded
         self._columns = columns
+        self._lists = lists
         self._words: list[str] = columns["words"].tolist()
         self._places = {item_id: place for place, item_id in enumerate(self.ids)}
 
     def lists(self, lasting: Mapping[int, float] = NOTHING) -> list[list[int]]:
         """Return the ids of each list, those that fit the query best first; of equals the newest.
 
-        Without kinds in the filters the second list is that of summaries. `lasting` says by what
-        the worth of some is to be multiplied.
+        Where summaries and others are wanted, and without kinds in the filters, the second list is
+        that of summaries. `lasting` says by what the worth of some is to be multiplied.
         """
         figures = {name: self._columns[name] for name in COMPARED}
         worth = relevance(**figures)
@@ -103,7 +106,7 @@ class Candidates:
         order = np.lexsort((-self._columns["ids"], -worth))
         numbers = self._columns["list"][order]
         ids = self._columns["ids"][order]
-        return [ids[numbers == number].tolist() for number in np.unique(numbers)]
+        return [ids[numbers == number].tolist() for number in range(self._lists)]
 
     def signals(self, item_id: int, recency: float, *, usefulness: float = 1.0) -> Signals:
         """Return what speaks for an item; for one that is no candidate nothing beside these two."""
@@ -125,8 +128,9 @@ def candidates(
     sources: Sources, wanted: Plan, filters: Filters, *, legs: Sequence[Leg] = LEGS
 ) -> Candidates:
     """Find what a plan may mean among the items that fit the filters."""
+    asked = _lists(filters.kinds)
     if not wanted.words:
-        return Candidates(_none(), has_meaning=True, degraded="")
+        return Candidates(_none(), lists=len(asked), has_meaning=True, degraded="")
     view = sources.view
     among, cut = _among(sources.reader, wanted, filters)
     lists = [
@@ -134,7 +138,7 @@ def candidates(
             view.mask(msgspec.structs.replace(filters, kinds=kinds), among),
             BY_WORDS // _share(kinds),
         )
-        for kinds in _lists(filters.kinds)
+        for kinds in asked
     ]
     query = _Query(sources, wanted)
     vector = sources.encode(wanted.text) if "meaning" in legs else None
@@ -145,6 +149,7 @@ def candidates(
     bare = _bare(view, has_model=vector is not None) if "meaning" in legs else ""
     return Candidates(
         _columns(view, query, vector, lists, by_words=by_words, by_meaning=by_meaning),
+        lists=len(lists),
         has_meaning=vector is not None,
         degraded="; ".join(filter(None, (cut, late, bare))),
     )

@@ -1,8 +1,9 @@
 """A pack of the most useful items of a project that fits into a budget of tokens.
 
 The budget is hard: what the front will render is what is charged. The resume card comes first
-where one is asked for, then knowledge, then the newest finished sessions, then everything else by
-its worth; what does not fit makes room for something smaller, and is named.
+where one is asked for, then knowledge, then finished sessions, those that fit the query or the
+newest, then everything else by its worth; what does not fit makes room for something smaller, and
+is named.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import msgspec
 from observer.errors import BadInput
 from observer.events import Value
 from observer.filters import Filters
-from observer.model import KNOWLEDGE_TYPES
+from observer.model import KNOWLEDGE_TYPES, ItemKind
 from observer.recall.candidates import Candidates, Sources, candidates
 from observer.recall.card import LAST, LINE_CHARS, CardRequest, Line, card
 from observer.recall.distinct import distinct
@@ -74,7 +75,7 @@ class PackRequest(Value):
 
 
 class Pack(Value):
-    """The resume card, entries, best first, and session summaries, newest first.
+    """The resume card, entries and session summaries, best first; without a query newest first.
 
     `used_tokens` never exceeds `budget_tokens`. `left_out` counts what was worth showing but did
     not fit, and `omitted` names the first of it; repetitions are named, but not counted.
@@ -115,7 +116,7 @@ def pack(
             hint=f"ask for {costs.overhead} or more",
         )
     wanted = plan(request.query)
-    found = candidates(sources, wanted, _filters(request))
+    found = candidates(sources, wanted, _filters(request, "summary"))
     purse = Purse(request.budget_tokens - costs.overhead, costs)
     lines = _card(sources.reader, request, purse, uncommitted)
     told = _told(lines) if request.client is not None else frozenset()
@@ -123,7 +124,7 @@ def pack(
     knowledge = [hit for hit in hits if hit.item.type in KNOWLEDGE_TYPES]
     others = [hit for hit in hits if hit.item.type not in KNOWLEDGE_TYPES]
     entries = purse.entries(knowledge, KNOWLEDGE_LENGTHS, wanted.words)
-    over = _finished(sources.reader, request)
+    over = _finished(sources.reader, request, found)
     finished = [each for each in over if each.item.id not in told]
     summaries = purse.summaries(finished, share=SUMMARY_SHARE)
     entries += purse.entries(others, OTHER_LENGTHS, wanted.words)
@@ -165,7 +166,7 @@ def _told(lines: Sequence[Line]) -> frozenset[int]:
 
 def _ranked(sources: Sources, request: PackRequest, found: Candidates) -> list[Hit]:
     reader, filters, weights = sources.reader, _filters(request), _weights(found)
-    best = chain(*(ids[: _candidates(request)] for ids in found.lists()))
+    best = found.lists()[0][: _candidates(request)]
     ids = list(dict.fromkeys(chain(_newest(reader, request), best)))
     known = usefulness(reader.uses(items=ids), now_ms=request.now_ms)
     hits = []
@@ -198,12 +199,13 @@ def _newest(reader: Reader, request: PackRequest) -> Iterator[int]:
         yield from reader.ids(filters, limit=_candidates(request))
 
 
-def _finished(reader: Reader, request: PackRequest) -> list[Finished]:
-    """Return the newest summaries of sessions that are over."""
+def _finished(reader: Reader, request: PackRequest, found: Candidates) -> list[Finished]:
+    """Return the summaries of sessions that are over: those that fit the query, then the newest."""
     filters = Filters(project_id=request.project_id, kinds=("summary",), owner=request.owner)
-    newest = reader.ids(filters, limit=3 * SUMMARIES)
+    most = 3 * SUMMARIES
+    ids = list(dict.fromkeys((*found.lists()[1][:most], *reader.ids(filters, limit=most))))
     # Most are over: seldom are more looked at than are wanted.
-    parts = (newest[start : start + SUMMARIES] for start in range(0, len(newest), SUMMARIES))
+    parts = (ids[start : start + SUMMARIES] for start in range(0, len(ids), SUMMARIES))
     items = chain.from_iterable(map(reader.items, parts))
     sessions = ((item, reader.session(item.session_id or 0)) for item in items)
     over = (
@@ -214,11 +216,11 @@ def _finished(reader: Reader, request: PackRequest) -> list[Finished]:
     return list(islice(over, SUMMARIES))
 
 
-def _filters(request: PackRequest) -> Filters:
+def _filters(request: PackRequest, *more: ItemKind) -> Filters:
     return Filters(
         project_id=request.project_id,
         with_global=True,
-        kinds=("observation", "note"),
+        kinds=("observation", "note", *more),
         owner=request.owner,
         trusted_at_ms=request.now_ms,
     )

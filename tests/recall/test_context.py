@@ -170,6 +170,18 @@ def test_the_newest_finished_summaries_are_packed(
     assert told == [(8, "s2"), (12, "s3"), (16, ""), (20, ""), (24, "s2")]
 
 
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [("", [4, 8, 12, 16, 20]), ("login", [32, 4, 8, 12, 16]), ("zebra", [4, 8, 12, 16, 20])],
+)
+def test_with_a_query_the_sessions_that_fit_it_come_first(
+    filled: Filled, an_item: Make, query: str, told: list[int]
+) -> None:
+    newer = (a_summary(an_item, n, None, title=f"thing {n * 'y'}") for n in range(1, 8))
+    found = packed(filled(*newer, a_summary(an_item, 8, None, title="login")), query=query)
+    assert [each.item.id for each in found.summaries] == told
+
+
 def test_summaries_leave_room_and_are_counted_when_left_out(filled: Filled, an_item: Make) -> None:
     sources = filled(
         *(a_summary(an_item, n, None, title="s" * 40) for n in (1, 2, 3)), an_item(4, title="tiny")
