@@ -118,9 +118,15 @@ def _read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Ite
 def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, Items]:
     verdict = gist_of(recorded).verdict
     after = _superseded(before, body)
-    for act, _ in gitline.acts_of(recorded, body, is_ok=verdict.ok is not False):
+    is_ok = verdict.ok is not False
+    for act, _ in gitline.acts_of(recorded, body, is_ok=is_ok):
         if act.deed in ("restore", "reset", "clean"):
             after = state.restored(after, act.paths, are_new=act.deed == "clean")
+    for act in gitline.taken_in(recorded, body, is_ok=is_ok):
+        if act.deed == "commit":
+            after = state.index_committed(after)
+        else:
+            after = state.staged(after, act.paths, with_new=act.deed == "stage")
     return _one(bursts.command(after, recorded, body, verdict))
 
 

@@ -1,13 +1,14 @@
-"""What git, and `rm`, do to work that is there: take it back, set it aside, go elsewhere.
+"""What git, and `rm`, do to work that is there: take it in or back, set it aside, go elsewhere.
 
-Part of interpretation (step 6). Commits and rewrites tell of themselves through git's hooks; these
-are the commands that no hook tells of, or whose words say more than the hook does.
+Part of interpretation (step 6). Commits and rewrites tell of themselves where git has our hooks;
+these are the commands that no hook tells of, or whose words say more than the hook does.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from msgspec.structs import replace
@@ -18,13 +19,20 @@ from observer.interpret.invocation import folder_of
 from observer.interpret.wording import one_line, relative, word_set
 from observer.model import Recorded
 
-Deed = Literal["restore", "reset", "uncommit", "aside", "back", "drop", "clean", "switch", "branch"]
+Deed = Literal[
+    "restore", "reset", "uncommit", "aside", "back", "drop", "clean", "switch", "branch",
+    "stage", "update", "commit",
+]  # fmt: skip
 
 _WITH_VALUE = word_set("-s --source -b -B -c -C --orphan -m --message")
 _GLOBAL_WITH_VALUE = word_set("-C -c --git-dir --work-tree --namespace")
 _HEAD_NOW = re.compile(r"HEAD is now at ([0-9a-f]{7,64})")
 _BACK = re.compile(r"(?:HEAD|@)(?:\^{1,9}|~\d{0,3}|\^)?\Z")
 _HASH = re.compile(r"[0-9a-f]{7,64}\Z")
+_IN_PART = word_set("-n --dry-run -p --patch -i --interactive -e --edit -N --intent-to-add")
+_ALL = re.compile(r"--all\Z|-[^-mFCct]*a")
+_MESSAGE = re.compile(r"--(?:message|file|template)\b|-[^-]*[mFt]")
+"""What stands behind it is text: words of a message are no options."""
 
 
 class Act(Value):
@@ -34,7 +42,8 @@ class Act(Value):
     committed; `reset` those of all files, and the commits behind `to`; `uncommit` leaves the
     changes of those commits in the files. `aside`, `back` and `drop` are of the stash; `clean`
     deletes files that are not committed. `switch` goes to the branch or commit `to`, `branch`
-    begins one where HEAD is.
+    begins one where HEAD is. `stage` puts `paths` into the index, `update` only what git knows of
+    them; `commit` takes in what the index holds.
 
     `to` may be a count of commits (`~2`) or the beginning of a hash; with `restore`, the commit
     that the files are taken from.
@@ -51,19 +60,40 @@ def acts(command: str) -> bool:
 
 
 def acts_of(recorded: Recorded, body: Command, *, is_ok: bool) -> list[tuple[Act, str]]:
-    """Return what a command line did, and each act's words; paths as the project shows them.
+    """Return what a command line did, and each act's words; paths as the project shows them."""
+    if not acts(body.command):
+        return []
+    folder, parts = _done(recorded, body, is_ok=is_ok)
+    return [
+        (_placed(act, folder), one_line(" ".join(part.words), 100))
+        for part in parts
+        if (act := read(part, body.output))
+    ]
+
+
+def taken_in(recorded: Recorded, body: Command, *, is_ok: bool) -> list[Act]:
+    """Return what a command line put into the index and into commits, in its order."""
+    if "git" not in body.command:
+        return []
+    folder, parts = _done(recorded, body, is_ok=is_ok)
+    return [_placed(act, folder) for part in parts for act in takes(part)]
+
+
+def _done(recorded: Recorded, body: Command, *, is_ok: bool) -> tuple[str, Sequence[Part]]:
+    """Return where a command line ends up, and its simple commands.
 
     Where it failed, what stands last in it is taken for what failed.
     """
-    if not acts(body.command):
-        return []
     parts = parts_of(body.command)
     folder = folder_of(parts, recorded.root, recorded.event.cwd)
-    return [
-        (_placed(act, folder), one_line(" ".join(part.words), 100))
-        for part in (parts if is_ok else parts[:-1])
-        if (act := read(part, body.output))
-    ]
+    return folder, parts if is_ok else parts[:-1]
+
+
+def takes(part: Part) -> tuple[Act, ...]:
+    """Read a simple command that fills the index or commits it."""
+    words = _behind_globals(part.words[1:]) if name_of(part.words[0]) == "git" else []
+    taker = _TAKERS.get(words[0]) if words else None
+    return taker(words[1:]) if taker else ()
 
 
 def _placed(act: Act, folder: str) -> Act:
@@ -188,6 +218,25 @@ def _clean(words: list[str], _output: str) -> Act | None:
     return Act(deed="clean", paths=_places(paths or plain)) if forced and not dry else None
 
 
+def _add(words: list[str]) -> tuple[Act, ...]:
+    options, plain, paths = _split(words)
+    named = [*plain, *(paths or [])]
+    is_update = not options.isdisjoint({"-u", "--update"})
+    is_all = is_update or not options.isdisjoint({"-A", "--all"})
+    if not (named or is_all) or not options.isdisjoint(_IN_PART):
+        return ()
+    return (Act(deed="update" if is_update else "stage", paths=_places(named)),)
+
+
+def _commit(words: list[str]) -> tuple[Act, ...]:
+    text = next((at for at, word in enumerate(words) if _MESSAGE.match(word)), len(words))
+    options = words[: text + 1]
+    if "--dry-run" in options:
+        return ()
+    takes_all = any(map(_ALL.match, options))
+    return (*((Act(deed="update"),) if takes_all else ()), Act(deed="commit"))
+
+
 def _places(paths: list[str]) -> tuple[str, ...]:
     """Return the paths; nothing where they are everything."""
     named = [path.strip("'\"").removeprefix("./").rstrip("/") for path in paths]
@@ -207,3 +256,4 @@ _READERS = {
     "stash": _stash,
     "clean": _clean,
 }
+_TAKERS = {"add": _add, "stage": _add, "commit": _commit}

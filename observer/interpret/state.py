@@ -70,7 +70,8 @@ class Pending(Value):
 class Touched(Value):
     """What a session did to one file; `is_dirty` until a commit takes it in.
 
-    `is_undone`: nothing of it is there any more. `kept` is what the last commit took in.
+    `is_staged` while git's index has it as it is; `is_undone`: nothing of it is there any more.
+    `kept` is what the last commit took in.
     """
 
     reads: int = 0
@@ -80,6 +81,7 @@ class Touched(Value):
     symbols: tuple[str, ...] = ()
     fate: str = ""
     is_dirty: bool = False
+    is_staged: bool = False
     is_undone: bool = False
     kept: Touched | None = None
 
@@ -223,6 +225,7 @@ def wrote(state: State, path: str, change: Change, operation: str) -> State:
         symbols=distinct((*touched.symbols, *change.symbols), SYMBOLS_OF_FILE),
         fate="created" if is_born else "deleted" if operation == "delete" else touched.fate,
         is_dirty=True,
+        is_staged=False,
         is_undone=False,
     )
     unaware = {
@@ -258,8 +261,28 @@ def committed(state: State, said: str, paths: Iterable[str]) -> State:
     return replace(state, files=files, commits=added(state.commits, said))
 
 
+def staged(state: State, paths: Collection[str], *, with_new: bool) -> State:
+    """Note what was put into git's index; no paths are all of them."""
+    files = {
+        path: replace(touched, is_staged=True)
+        if touched.is_dirty and (with_new or not _is_new(touched)) and is_within(path, paths)
+        else touched
+        for path, touched in state.files.items()
+    }
+    return replace(state, files=files)
+
+
+def index_committed(state: State) -> State:
+    """Note that a commit took in what git's index held."""
+    files = {
+        path: _taken_in(touched) if touched.is_staged else touched
+        for path, touched in state.files.items()
+    }
+    return replace(state, files=files)
+
+
 def _taken_in(touched: Touched) -> Touched:
-    clean = replace(touched, is_dirty=False, kept=None)
+    clean = replace(touched, is_dirty=False, is_staged=False, kept=None)
     return replace(clean, kept=clean)
 
 

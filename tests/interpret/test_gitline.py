@@ -86,3 +86,34 @@ def test_a_command_is_read(command: str, expected: Act | None) -> None:
 def test_the_output_says_more(command: str, output: str, expected: Act | None) -> None:
     (part,) = commandline.parts_of(command)
     assert gitline.read(part, output) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "taken"),
+    [
+        ("git add -A", [act("stage")]),
+        ("git add . ", [act("stage")]),
+        ("git add a.py 'b c.py'", [act("stage", "a.py", "b", "c.py")]),
+        ("git add -- src/", [act("stage", "src")]),
+        ("git add -u", [act("update")]),
+        ("git add --update src", [act("update", "src")]),
+        ("git add", []),
+        ("git add -p a.py", []),
+        ("git add --dry-run .", []),
+        ("git commit -m 'Use -a for all'", [act("commit")]),
+        ("git commit", [act("commit")]),
+        ("git commit --amend --no-edit", [act("commit")]),
+        ("git commit -F all.txt", [act("commit")]),
+        ("git commit -am 'Say it'", [act("update"), act("commit")]),
+        ("git commit -qam 'Say it'", [act("update"), act("commit")]),
+        ("git commit --all --message='Say it'", [act("update"), act("commit")]),
+        ("git -C api commit -a --amend", [act("update"), act("commit")]),
+        ("git commit --dry-run -a", []),
+        ("git status", []),
+        ("git", []),
+        ("make commit", []),
+    ],
+)
+def test_what_git_takes_in_is_read(command: str, taken: list[Act]) -> None:
+    (part,) = commandline.parts_of(command)
+    assert list(gitline.takes(part)) == taken

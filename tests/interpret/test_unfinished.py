@@ -90,6 +90,35 @@ def test_what_git_took_back_is_not_left(tell: Tell, command: str, dirty: tuple[s
     assert unfinished(told.session).dirty == dirty
 
 
+@pytest.mark.parametrize(
+    ("command", "dirty"),
+    [
+        pytest.param("git add -A && git commit -m x", (), id="all"),
+        pytest.param("git commit -am x", ("new.py",), id="what git knows"),
+        pytest.param("git add new.py && git commit -m x", ("src/b.py", "a.py"), id="a file"),
+        pytest.param("cd src && git add b.py && git commit -m x", ("new.py", "a.py"), id="below"),
+        pytest.param("git commit -m x", ("new.py", "src/b.py", "a.py"), id="nothing"),
+        pytest.param("git add -A", ("new.py", "src/b.py", "a.py"), id="not yet"),
+    ],
+)
+def test_what_a_session_commits_is_not_left_though_no_hook_of_git_tells(
+    tell: Tell, command: str, dirty: tuple[str, ...]
+) -> None:
+    new = FileWrite(path="new.py", operation="create", content="x")
+    told = tell(save("a.py"), save("src/b.py"), new, Command(command=command, exit_code=0))
+    assert unfinished(told.session).dirty == dirty
+
+
+def test_a_commit_that_was_refused_took_nothing_in(tell: Tell) -> None:
+    refused = Command(command="git add -A && git commit -m x", exit_code=1)
+    assert unfinished(tell(save("a.py"), refused).session).dirty == ("a.py",)
+
+
+def test_a_file_that_changed_after_it_was_added_is_left(tell: Tell) -> None:
+    add, take = (Command(command=f"git {verb}", exit_code=0) for verb in ("add .", "commit -m x"))
+    assert unfinished(tell(save("a.py"), add, save("a.py"), take).session).dirty == ("a.py",)
+
+
 def test_a_new_file_is_gits_once_it_is_committed(tell: Tell) -> None:
     new = FileWrite(path="new.py", operation="create", content="x")
     restore = Command(command="git restore .", exit_code=0)
