@@ -68,13 +68,14 @@ _GIT_LOOKING = word_set(
 class Line(Value):
     """A command line: what it chiefly runs (`head`), the programs in it, whether it only looks.
 
-    `tool` is the program of the head's first command.
+    `tool` is the program of the head's first command, `last` that of its last.
     `is_routine` holds for commands that read a little and change nothing, such as `git status`.
     `is_masked` holds where an exit code of 0 is not the head's own: `make | tail`, `make || true`.
     """
 
     head: str
     tool: str = ""
+    last: str = ""
     tools: tuple[str, ...] = ()
     is_routine: bool = False
     is_masked: bool = False
@@ -113,6 +114,7 @@ def read(command: str) -> Line:
     return Line(
         head=one_line(_head(chief), 120) or "(empty)",
         tool=name_of(_led(chief)[0].words[0]),
+        last=name_of(_led(chief)[-1].words[0]),
         tools=distinct((name_of(part.words[0]) for part in chief), 8),
         is_routine=_REDIRECTION.search(command) is None and all(part.looks for part in parts),
         is_masked=_is_masked(parts, _led(chief)[0]),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -33,7 +33,9 @@ _BY_TOOL = {
 _BY_MARK = tuple((mark, reader) for reader in READERS for mark in reader.marks)
 _BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
 
-_COLOUR = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_COLOUR = re.compile(
+    r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[(-+][0-9A-Z]|[@-Z\\-_])"
+)
 _EXIT_LINE = re.compile(r"^(?:Exit [Cc]ode:? ?|exit status )(-?\d+)\s*$", re.MULTILINE)
 _SAID_NOTHING = frozenset(
     {"", "(no output)", "no output", "tool ran without output or errors", "(empty)", "output:"}
@@ -113,20 +115,39 @@ def told_lines(text: str, at_most: int) -> tuple[str, ...]:
 def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noqa: FBT001 - three-valued, not a switch
     """Ask the readers of each tool that was named, then those whose mark is there.
 
-    These have a word if all others were silent, or saw nothing bad though the command failed. Of
-    them the first is believed, but one that saw something bad before it, unless all ended well:
-    `make test lint` is not fine because its tests are.
+    These have a word if all others were silent, or saw nothing bad though the command failed or
+    nobody tells. Of them the first is believed, but one that saw something bad before it, unless
+    all ended well: `make test lint` is not fine because its tests are.
     """
-    found: list[Verdict] = []
+    named: dict[str, Verdict] = {}
     for tool in line.tools:
-        found += itertools.islice(_heard(_BY_TOOL.get(tool, ()), text, told), 1)
-    if not found or (told is False and not _bad(found)):
-        marks = _BY_MARK_OF_SUCCESS if told else _BY_MARK
-        marked = dict.fromkeys(reader for mark, reader in marks if mark in text)
-        judging = [] if told else [one for one in marked if told is False or not one.is_raised]
-        others = _bad(_heard(judging, text, told)) or ([] if found else _heard(marked, text, told))
-        found += itertools.islice(others, 1)
+        named |= ((tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, told)))
+    found = list(named.values())
+    if told or _bad(found):
+        return found or _first(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, told))
+    marked = _marked(_BY_MARK, text)
+    sure = [one for one in marked if told is False or not one.is_raised]
+    found += _first(_bad(_heard(sure, text, told)) or ([] if found else _heard(marked, text, told)))
+    if told is None and not _is_final(found, named, line.last):
+        found += _first(_bad(_heard(marked, text, told)))
     return found
+
+
+def _is_final(found: Sequence[Verdict], named: Mapping[str, Verdict], last: str) -> bool:
+    """Tell whether all is told: nothing at all, something bad, or the tests that were run last.
+
+    What was built, installed or linted may have been run then, and broken: `cargo run`.
+    """
+    ending = named.get(last) if named else next(reversed(found), None)
+    return not found or bool(_bad(found)) or (ending is not None and ending.passed is not None)
+
+
+def _marked(marks: Iterable[tuple[str, Reader]], text: str) -> Iterable[Reader]:
+    return dict.fromkeys(reader for mark, reader in marks if mark in text)
+
+
+def _first(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    return list(itertools.islice(verdicts, 1))
 
 
 def _heard(readers: Iterable[Reader], text: str, told: bool | None) -> Iterator[Verdict]:  # noqa: FBT001 - as above

@@ -256,6 +256,54 @@ def test_what_failed_behind_tests_that_passed_is_told(fields: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize(
+    ("command", "text", "ok", "said"),
+    [
+        pytest.param(
+            "cargo run",
+            "    Finished `dev` target(s) in 1s\nthread 'main' panicked at src/main.rs:3:5:\nno",
+            False,
+            "src/main.rs:3: panicked: no",
+            id="what-was-built-broke",
+        ),
+        pytest.param(
+            "pip install a && python x.py",
+            "Successfully installed a-1\nTraceback (most recent call last):\nKeyError: 1",
+            False,
+            "KeyError: 1",
+            id="what-was-installed-broke",
+        ),
+        pytest.param(
+            "cmake -B b && ninja -C b",
+            "-- Build files have been written to: b\na.c:1:2: error: no",
+            False,
+            "a.c:1: no",
+            id="another-program-broke",
+        ),
+        pytest.param(
+            "pytest -q && python x.py",
+            "2 passed in 0.10s\nTraceback (most recent call last):\nKeyError: 1",
+            False,
+            "KeyError: 1",
+            id="behind-the-tests",
+        ),
+        pytest.param(
+            "python x.py && pytest -q",
+            "Traceback (most recent call last):\nKeyError: 1\n2 passed in 0.10s",
+            True,
+            "",
+            id="the-tests-came-last",
+        ),
+        pytest.param("cargo build", "    Finished `dev` target(s) in 1s", True, "", id="built"),
+    ],
+)
+def test_what_broke_behind_a_success_is_told_where_nobody_tells_the_end(
+    command: str, text: str, said: str, *, ok: bool
+) -> None:
+    found = judged(command, text)
+    assert (found.ok, found.first_error) == (ok, said)
+
+
+@pytest.mark.parametrize(
     ("command", "text", "ok"),
     [
         ("python x.py 2>&1 | tail", "Traceback (most recent call last):\nKeyError: 1\n", False),
@@ -324,6 +372,10 @@ def test_only_head_and_tail_of_a_long_output_are_looked_at() -> None:
     shown = outcome.plain(text)
     assert len(shown) <= outcome.HEAD_CHARS + outcome.TAIL_CHARS + 1
     assert judged("pytest", text).passed == 5
+
+
+def test_signs_that_end_a_colour_leave_nothing() -> None:
+    assert outcome.plain("\x1b[31m-a\x1b(B\x1b[m\x1b]8;;x\x1b\\b") == "-ab"
 
 
 def test_progress_bars_leave_their_last_state() -> None:
