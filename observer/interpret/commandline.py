@@ -24,23 +24,30 @@ _JOINED_STREAMS = re.compile(r"\d?>&\d?|&>")
 _DURATION = re.compile(r"\d+(?:\.\d+)?[smhd]?$")
 _PYTHON = re.compile(r"python(?:\d(?:\.\d+)?)?$")
 
-_PREFIXES = word_set("sudo env time nice nohup command exec builtin npx bunx")
+_PREFIXES = word_set("sudo env time nice nohup command exec builtin npx bunx pnpx uvx")
 _WITH_ARGUMENT = frozenset({"timeout", "stdbuf", "xvfb-run", "taskset"})
 _LAUNCHERS = {
     ("uv", "run"),
     ("poetry", "run"),
     ("pipenv", "run"),
     ("hatch", "run"),
+    ("pdm", "run"),
+    ("rye", "run"),
+    ("pipx", "run"),
+    ("coverage", "run"),
     ("bundle", "exec"),
     ("pnpm", "exec"),
     ("npm", "exec"),
     ("yarn", "run"),
+    ("pnpm", "dlx"),
+    ("yarn", "dlx"),
 }
 _WITH_VALUE = {
     "nice": word_set("-n --adjustment"),
     "sudo": word_set("-u -g --user --group"),
     "env": word_set("-u -C --unset --chdir"),
     "npx": word_set("-p --package"),
+    "uvx": word_set("-p --python --from --with"),
     "npm": word_set("-w --workspace -p --package"),
     "uv": word_set(
         """

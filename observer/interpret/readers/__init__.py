@@ -6,11 +6,23 @@ print: the first that speaks is believed. A new tool is a function and a row in 
 
 from __future__ import annotations
 
-from observer.interpret.readers import dotnet, go, javascript, jvm, native, php, python, ruby, rust
+from observer.interpret.readers import (
+    checkers,
+    dotnet,
+    go,
+    javascript,
+    jvm,
+    native,
+    php,
+    python,
+    ruby,
+    rust,
+)
 from observer.interpret.readers.reader import Reader
 
 _EVERY = (
     *python.READERS,
+    *checkers.READERS,
     *javascript.READERS,
     *go.READERS,
     *rust.READERS,

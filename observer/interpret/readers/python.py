@@ -1,4 +1,4 @@
-"""What Python's tools say: pytest, unittest, ruff, mypy, pip, and a traceback.
+"""What Python's tools say: pytest, unittest, pip, and a traceback. Checkers are in `checkers`.
 
 Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
@@ -18,7 +18,6 @@ from observer.interpret.verdict import (
     counts_of,
     last,
     line_pattern,
-    problems,
     ran_tests,
     stopped,
 )
@@ -158,57 +157,6 @@ def _unittest_name(name: str, where: str | None) -> str:
     return where if where.endswith(name) else f"{where}.{name}".strip(".")
 
 
-_RUFF_END = line_pattern(
-    r"Found (?:\d+ errors? \(\d+ fixed, )?(\d+)(?: errors?\.| remaining\))|(All checks passed!)$"
-    r"|(\d+) files? would be reformatted"
-)
-_RUFF_CONCISE = line_pattern(
-    r"(\S[^\n:]*:\d+):\d+: ([A-Z]+\d+|SyntaxError|invalid-syntax):? ([^\n]+)$"
-)
-_RUFF_FULL = line_pattern(r"([A-Z]+\d+|invalid-syntax|unformatted):? ([^\n]+)\n *--> ([^\n:]+:\d+)")
-_RUFF_FORMAT = line_pattern(r"(Would reformat): (\S[^\n]*)$")
-
-
-def ruff(text: str) -> Verdict | None:
-    """Read `ruff check`, concise or full, and `ruff format --check`."""
-    ends = _RUFF_END.findall(text)
-    errors = sum(int(found or unformatted or 0) for found, _, unformatted in ends)
-    if ends and not errors:
-        return Verdict(tool="ruff", ok=True, said="all checks passed")
-    first = Complaint()
-    if concise := _RUFF_CONCISE.search(text):
-        first = Complaint(f"{concise.group(2)} {concise.group(3)}", concise.group(1))
-    elif full := _RUFF_FULL.search(text):
-        first = Complaint(f"{full.group(1)} {full.group(2)}", full.group(3))
-    elif reformat := _RUFF_FORMAT.search(text):
-        first = Complaint(reformat.group(1), reformat.group(2))
-    if not ends or not first.words:
-        return None
-    first = first._replace(words=first.words.replace("[*] ", ""))
-    return problems("ruff", errors, first=first)
-
-
-_MYPY_END = line_pattern(
-    r"(?:Found (\d+) errors? in \d+ files?|Success: (no issues found in \d+ source files?))"
-)
-_MYPY_ERROR = line_pattern(
-    r"(\S[^\n:]*:\d+)(?::\d+)*: error: ([^\n]*\]|[^\n]+\n\S[^\n]*\]|[^\n]+)$"
-)
-
-
-def mypy(text: str) -> Verdict | None:
-    """Read mypy's errors, wrapped where they are pretty, and its last line."""
-    ends = _MYPY_END.findall(text)
-    if not ends:
-        return None
-    errors = sum(int(found or 0) for found, _ in ends)
-    if not errors:
-        return Verdict(tool="mypy", ok=True, said=ends[-1][1])
-    error = _MYPY_ERROR.search(text)
-    first = Complaint(" ".join(error.group(2).split()), error.group(1)) if error else Complaint()
-    return problems("mypy", errors, first=first)
-
-
 _PIP_ERROR = line_pattern(r"ERROR: ([^\n]+)$")
 _PIP_DONE = line_pattern(r"Successfully (installed|uninstalled|built) ([^\n]+)$")
 
@@ -272,8 +220,6 @@ READERS = (
         (" passed", " failed", " error", "no tests ran", "loading conftest"),
     ),
     Reader(unittest, ("unittest",), ("\nRan ",)),
-    Reader(ruff, ("ruff",), ("Found ", "All checks passed!", "would be reformatted")),
-    Reader(mypy, ("mypy",), ("Found ", "Success: no issues")),
     Reader(pip, ("pip", "pip3", "uv"), ("Successfully ",)),
     Reader(traceback, (), (_TRACEBACK, "SyntaxError: ", "IndentationError: "), is_raised=True),
 )
