@@ -228,7 +228,9 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
     # A title that was the first line goes with it.
     named = "" if item.title == _headed(item.narrative) else item.title
     title = named if body.title is None else body.title
-    return _judged(_said(replace(item, **changes), title, content), item, by=recorded.event.author)
+    after = _said(replace(item, **changes), title, content)
+    # Who files or links a note does not stand for its words.
+    return after if _same_words(after, item) else _judged(after, item, by=recorded.event.author)
 
 
 def _approved(item: Item, recorded: Recorded, _body: Approve) -> Item:
