@@ -60,7 +60,7 @@ def _after_tool(payload: Object) -> Bodies:
     else:
         yield Outcome(
             tool=call.tool,
-            output=tools.said(call),
+            output="" if tools.is_own(call.tool) else tools.said(call),
             exit_code=call.exit_code,
             failed=call.failed,
         )

@@ -39,8 +39,18 @@ Happening: TypeAlias = Command | FileWrite | FileRead | Search | ToolUse
 _Change: TypeAlias = Literal["edit", "append", "delete"]
 _Where: TypeAlias = Literal["code", "files", "web"]
 
-OWN_TOOLS = frozenset({"search", "timeline", "get_observations", "get_context", "memory"})
-"""observer's MCP tools: that they were asked is worth keeping, their answers are echoes."""
+OWN_QUESTIONS = frozenset(
+    {"search", "timeline", "get_observations", "get_context", "why", "fetch"}
+    | {"search_notes", "list_notes", "list_tags", "list_folders", "get_note"}
+    | {"get_signals", "list_inferences", "get_inference"}
+)
+"""observer's MCP tools that ask: that they did is worth keeping, their answers are echoes."""
+OWN_SECRETIVE = frozenset(
+    {"memory", "save_note", "update_note", "delete_note", "update_signal_status", "mint_inference"}
+    | {"add_memory", "update_memory", "delete_memory", "delete_all_memories"}
+    | {"search_memories", "get_memory", "get_all_memories"}
+)
+"""Those that are told what is to be kept, or asked about one person: both only there."""
 
 _PATHS = ("file_path", "path", "notebook_path", "targetFile", "target_file", "filePath")
 _STREAMS = frozenset({"stdout", "stderr", "output"})
@@ -71,7 +81,7 @@ def make(call: Call, makers: Mapping[str, Maker]) -> Happening | Delegation:
     maker = makers.get(call.tool)
     if maker is not None:
         return maker(call)
-    return own(call) if _is_own(call.tool) else other(call)
+    return own(call) if is_own(call.tool) else other(call)
 
 
 def command(call: Call) -> Command:
@@ -204,11 +214,16 @@ def ask_web(call: Call) -> Search | ToolUse:
     return _searched(call, "web", query=text(call.given, "query", "search_term"))
 
 
-def own(call: Call) -> Search:
-    """Return a question to observer itself, without the answer."""
-    query = text(call.given, "query", "content", "project", "anchor", "action") or dump(
-        dict(call.given)
-    )
+def own(call: Call) -> Search | ToolUse:
+    """Return a question to observer itself, without the answer; else that it was called.
+
+    What it was told is a note already: a copy would outlive the note's being forgotten, and show
+    to all what is one person's.
+    """
+    action = text(call.given, "action")
+    if action != "recall" and _own_name(call.tool) in OWN_SECRETIVE:
+        return ToolUse(tool=call.tool, input=action, failed=call.failed)
+    query = text(call.given, "query", "project", "anchor") or dump(dict(call.given))
     return Search(query=query, where="memory", tool=call.tool)
 
 
@@ -245,6 +260,12 @@ def said(call: Call) -> str:
     return call.error or prose(call.response)
 
 
-def _is_own(tool: str) -> bool:
+def is_own(tool: str) -> bool:
+    """Tell whether a tool is observer's, be its server called `observer` or `observer-memex`."""
+    return _own_name(tool) in OWN_QUESTIONS | OWN_SECRETIVE
+
+
+def _own_name(tool: str) -> str:
+    """Return the name of a tool of a server of ours; empty for others."""
     server, _, name = tool.replace("/", "__").rpartition("__")
-    return name in OWN_TOOLS and server.endswith("observer")
+    return name if "observer" in server else ""
