@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from observer.clock import LAST_MS
 from observer.errors import Undecodable
 from observer.events import Value
 
@@ -20,7 +21,6 @@ HEADER_BYTES = 1 << 20
 _END = b"\0\0"
 _ENV = "env."
 _FIRST_MS = 946_684_800_000  # 2000-01-01: what is older was no clock
-_LAST_MS = 253_402_300_799_999  # 9999-12-31: the last day that has an ISO 8601 name
 _AHEAD_MS = 86_400_000
 
 
@@ -99,8 +99,8 @@ def _read_fields(header: bytes) -> tuple[dict[str, str], list[str], dict[str, st
 
 
 def _time(claimed: str, written_ms: int) -> int:
-    written_ms = min(max(written_ms, 0), _LAST_MS)
-    if not (claimed.isascii() and claimed.isdigit() and len(claimed) <= len(str(_LAST_MS))):
+    written_ms = min(max(written_ms, 0), LAST_MS)
+    if not (claimed.isascii() and claimed.isdigit() and len(claimed) <= len(str(LAST_MS))):
         return written_ms
     at_ms = int(claimed)
     # The hook's clock and the file system's are one clock; far apart, the claim is garbage.

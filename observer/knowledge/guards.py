@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import msgspec
 
 from observer.capture.redact import redact_text, secret_class
+from observer.clock import LAST_MS
 from observer.errors import BadInput, PastImmutable, RuleUserOnly, SecretRefused
 from observer.interpret.notes import CONTENT_CHARS, LINKS, METADATA_CHARS, TAGS, note_type
 from observer.knowledge.values import Author, Changes, Note
@@ -24,16 +25,15 @@ def check(note: Note | Changes) -> None:
     """Refuse what cannot be kept as it is.
 
     Raises:
-        BadInput: no content, or more than is kept; a confidence outside 0 to 1; no Unicode text;
-            the type of what only a person's yes makes.
+        BadInput: no content, or more than is kept; a confidence outside 0 to 1; an end that no
+            calendar has; no Unicode text; the type of what only a person's yes makes.
         SecretRefused: it holds a secret; the message names the class.
     """
     if note.content is not None and not any(map(_shows, note.content)):
         raise BadInput("content is empty", hint="say what to remember")
     if len(note.content or "") > CONTENT_CHARS:
         raise BadInput(f"content is longer than {CONTENT_CHARS:,} characters", hint="part it")
-    if note.confidence is not None and not 0.0 <= note.confidence <= 1.0:
-        raise BadInput("confidence must be 0.0 to 1.0", hint="leave it out for 0.5")
+    _check_figures(note)
     if len(note.tags or ()) > TAGS:
         raise BadInput(f"more than {TAGS} tags", hint="keep those that group notes")
     if isinstance(note, Note) and len(note.links) > LINKS:
@@ -118,6 +118,13 @@ def _names(note: Note | Changes) -> Iterable[str | None]:
     yield from (note.title, note.category, *(note.tags or ()))
     if isinstance(note, Note):
         yield note.key
+
+
+def _check_figures(note: Note | Changes) -> None:
+    if note.confidence is not None and not 0.0 <= note.confidence <= 1.0:
+        raise BadInput("confidence must be 0.0 to 1.0", hint="leave it out for 0.5")
+    if not 0 <= (note.expires_ms or 0) <= LAST_MS:
+        raise BadInput("it would expire on no day that has a date", hint="leave it out for never")
 
 
 def _check_type(name: str | None) -> None:

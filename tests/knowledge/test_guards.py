@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from observer.clock import LAST_MS
 from observer.errors import BadInput
 from observer.knowledge import Changes, Note
 from observer.knowledge.guards import check
@@ -25,6 +26,15 @@ def test_what_nobody_can_read_is_refused(content: str) -> None:
 def test_no_field_holds_half_a_character(note: Note) -> None:
     with pytest.raises(BadInput):
         check(note)
+
+
+@pytest.mark.parametrize("expires_ms", [-1, LAST_MS + 1, 2**63])
+def test_a_note_expires_on_a_day_that_can_be_told(expires_ms: int) -> None:
+    """One without a date made every list that has the note fail."""
+    for note in (Note(content="x", expires_ms=expires_ms), Changes(expires_ms=expires_ms)):
+        with pytest.raises(BadInput, match="expire"):
+            check(note)
+    check(Note(content="x", expires_ms=LAST_MS))
 
 
 @pytest.mark.parametrize("content", ["x", "日本", "🙂", "- [ ] \x1b x"])
