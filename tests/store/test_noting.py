@@ -55,6 +55,12 @@ def test_a_deleted_item_is_there_for_who_asks_for_it(store: Store) -> None:
         assert reader.item(999, deleted=True) is None
 
 
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 2**70])
+def test_a_number_that_no_id_can_be_is_no_item(store: Store, number: int) -> None:
+    with store.read() as reader:
+        assert reader.item(number) is None
+
+
 def test_a_history_is_in_log_order_and_goes_with_the_projection(store: Store) -> None:
     with store.write() as writer:
         for seq in (1, 2, 3):

@@ -9,6 +9,7 @@ from observer.model import Item, Recorded, title_key
 from observer.store.interface import Grouping
 from observer.store.sqlite.rows import RECORDED_COLUMNS, to_recorded
 from observer.store.sqlite.selecting import Selecting, conditions, homes
+from observer.store.sqlite.standing import AMONG, among
 
 
 class NoteReads(Selecting):
@@ -16,7 +17,9 @@ class NoteReads(Selecting):
 
     def item(self, item_id: int, *, deleted: bool = False) -> Item | None:
         """See `Reader.item`."""
-        found = self._items("id = ? AND (? OR deleted_ms IS NULL)", (item_id, deleted))
+        # A reader may ask for any number, and SQLite takes none of more than 64 bits as a value.
+        values = (among([item_id]), deleted)
+        found = self._items(f"id {AMONG} AND (? OR deleted_ms IS NULL)", values)
         return found[0] if found else None
 
     def history(self, item_id: int) -> list[Recorded]:
