@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from observer.capture.repository.uncommitted import uncommitted
@@ -12,14 +12,19 @@ from observer.config import Settings
 from observer.daemon.feedback import Feedback
 from observer.daemon.health import Health
 from observer.errors import ObserverError
+from observer.events import AnyBody, Event, Remember
 from observer.front import session_context
 from observer.memory import Memory
+from observer.model import UNASSIGNED
 from observer.paths import Home
+from observer.pipeline.noting import OnNote
 
 log = logging.getLogger(__name__)
 
 PAUSE_S = 1.0
 """A busy project's files are written at most this often."""
+_ALL = 0
+"""Stands for every project, and is none's id."""
 
 
 class Contexts:
@@ -47,6 +52,11 @@ class Contexts:
         self._stale.update(project for project in projects if project is not None)
         if self._stale:
             self.wake()
+
+    def told(self, events: Sequence[Event], project_id: int | None) -> None:
+        """Note what a front stored: a note that belongs to no project is in the files of all."""
+        if any(self._is_for_all(event.body, project_id) for event in events):
+            self.touch([_ALL])
 
     def wake(self) -> None:
         """Say that there is something to do; from the event loop's thread."""
@@ -79,9 +89,15 @@ class Contexts:
         else:
             self._health.recover(part)
 
+    def _is_for_all(self, body: AnyBody, project_id: int | None) -> bool:
+        """Tell whether a note of no project was written; of others' personal ones no file tells."""
+        if isinstance(body, Remember):
+            return body.scope != "project" and body.owner in {"", self._memory.owner}
+        return isinstance(body, OnNote) and project_id == UNASSIGNED
+
     def _write(self, stale: set[int]) -> None:
         for project in self._memory.projects():
-            if project.id in stale:
+            if stale & {project.id, _ALL}:
                 session_context.write(
                     self._memory, project, self._home, self._settings, uncommitted=uncommitted
                 )

@@ -251,6 +251,7 @@ class Daemon:
         receipts = self._writer.record(events, project_id)
         touched = {receipt.project_id for receipt in receipts}
         self._loop.call_soon_threadsafe(self._stored, touched)
+        self._loop.call_soon_threadsafe(self._contexts.told, events, project_id)
         return receipts
 
     def _extract(self, said: Sequence[str]) -> Extracted:
