@@ -68,7 +68,7 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
         scope=body.scope,
         layer=body.layer or layer_of(kind),
         key=key_of(body.key),
-        category=one_line(body.category, 200),
+        category=category_of(body.category),
         confidence=body.confidence,
         tags=tags_of(body.tags),
         links=_explicit(body.links, existing.id if existing else item_id(recorded.seq)),
@@ -132,6 +132,11 @@ def title_of(name: str) -> str:
 
 def key_of(name: str) -> str:
     """Return a key as it is stored."""
+    return one_line(_composed(name), 200)
+
+
+def category_of(name: str) -> str:
+    """Return a category as it is stored."""
     return one_line(_composed(name), 200)
 
 
@@ -213,7 +218,7 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
         "updated_ms": recorded.event.at_ms,
     }
     if body.category is not None:
-        changes["category"] = one_line(body.category, 200)
+        changes["category"] = category_of(body.category)
     if body.confidence is not None:
         changes["confidence"] = body.confidence
     if body.tags is not None:

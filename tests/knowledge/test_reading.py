@@ -100,6 +100,14 @@ def test_names_are_the_same_however_their_accents_were_sent(keep: Keep, notes: N
     assert first.tags == ("caf\u00e9",)
 
 
+def test_a_category_is_one_however_it_was_spelled(keep: Keep, notes: Notes) -> None:
+    one, other = keep("a", category="Re\u0301unions  d'avril"), keep("b")
+    notes.edit(other.id, Changes(category="R\u00e9unions d'avril\n"))
+    assert notes.counts("category") == {"R\u00e9unions d'avril": 2}
+    found = notes.list(narrow=Narrow(category=" Re\u0301unions d'avril"))
+    assert {each.id for each in found} == {one.id, other.id}
+
+
 def test_a_renamed_note_loses_its_backlinks_and_undo_gives_them_back(
     keep: Keep, notes: Notes
 ) -> None:
