@@ -7,6 +7,7 @@ through here, so none of them can hold control characters, lone surrogates or a 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
@@ -14,6 +15,11 @@ ENDS = ".!?\u061f\u0964"
 """What ends a sentence before a blank, the question mark of Arabic and the danda included."""
 WIDE_ENDS = "\u3002\uff01\uff1f"
 """What ends a sentence of Chinese or Japanese, with no blank behind it."""
+_JOINER = re.compile("((?<=[^\0-\x7f])[\u200c\u200d](?=[^\0-\x7f]))")
+"""What joins or parts the letters of a word, as Persian and Hindi are spelled, and emoji are made.
+
+Between ASCII letters it spells nothing, and may hold a secret apart.
+"""
 
 
 def one_line(text: str, limit: int) -> str:
@@ -31,7 +37,7 @@ def one_line(text: str, limit: int) -> str:
 
 
 def block(text: str, limit: int) -> str:
-    """Return the text with its line breaks, printable, of at most `limit` characters."""
+    """Return the text with its line breaks and joiners, printable, at most `limit` characters."""
     shown = text[: limit + 1].strip()
     if not shown.isprintable():
         shown = "\n".join(map(_printable, shown.split("\n")))
@@ -113,7 +119,11 @@ def base_name(path: str) -> str:
 
 
 def _printable(line: str) -> str:
-    return line if line.replace("\t", "").isprintable() else _apart(line).rstrip(" ")
+    if line.replace("\t", "").isprintable():
+        return line
+    parts = _JOINER.split(line)
+    parts[::2] = map(_apart, parts[::2])
+    return "".join(parts).rstrip(" ")
 
 
 def _apart(text: str) -> str:

@@ -43,6 +43,18 @@ def test_what_an_invisible_sign_held_apart_does_not_come_together(sign: str) -> 
         assert shown == "AK IA"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", id="persian"),
+        pytest.param("\u0915\u094d\u200d\u0937", id="hindi"),
+        pytest.param("\U0001f469\u200d\U0001f4bb", id="emoji"),
+    ],
+)
+def test_a_block_keeps_the_joiners_of_a_word(text: str) -> None:
+    assert wording.block(f"{text} a\u200db", 20) == f"{text} a b"
+
+
 def test_a_block_keeps_its_lines() -> None:
     assert wording.block(" a\n\tb\x07 ", 10) == "a\n\tb"
 
