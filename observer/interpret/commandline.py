@@ -70,6 +70,13 @@ _WITH_LOGS = word_set("docker docker-compose podman kubectl")
 _GIT_LOOKING = word_set(
     "blame branch describe diff log ls-files remote reflog rev-parse shortlog show status"
 )
+_MEMORY_LOOKING = word_set(
+    """
+    context doctor export history links list projects recall search sessions show status timeline
+    tools why
+    """
+)
+"""Questions to observer itself, whose answers are echoes."""
 
 
 class Line(Value):
@@ -229,6 +236,8 @@ def _looks(words: list[str]) -> bool:
     tool = name_of(words[0])
     if tool == "git":
         return len(words) > 1 and words[1] in _GIT_LOOKING and "-D" not in words
+    if tool == "observer":
+        return not _MEMORY_LOOKING.isdisjoint(words[2:3] if words[1:2] == ["note"] else words[1:2])
     if tool == "sed":
         return "-n" in words and "-i" not in words
     if tool in _WITH_LOGS:

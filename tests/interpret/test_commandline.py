@@ -81,6 +81,8 @@ def test_an_exit_code_may_be_that_of_another_command(command: str, is_masked: bo
         "command -v pytest",
         "docker compose logs web 2>&1 | tail -50",
         "grep -rn x . 2>&1 | sort",
+        "observer recall 'rate limits' | head -5",
+        "~/.observer/venv/bin/observer note show 12",
     ],
 )
 def test_looking_around_is_routine(command: str) -> None:
@@ -91,6 +93,9 @@ def test_looking_around_is_routine(command: str) -> None:
     "command",
     [
         "git push",
+        "observer remember 'list of limits'",
+        "observer note edit 12 x",
+        "observer",
         "git",
         "git branch -D old",
         "cat a > b",
