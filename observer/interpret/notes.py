@@ -7,7 +7,6 @@ change it; `Undo` takes the last change back that still stands.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,7 +34,6 @@ _LAYERS: dict[str, Layer] = {
     "rejected": "past",
     "rule": "rule",
 }
-_NOT_WORDS = re.compile(r"[^a-z0-9]+")
 
 
 def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
@@ -121,7 +119,9 @@ def forgotten(item: Item, at_ms: int) -> Item:
 
 def note_type(name: str) -> str:
     """Return a type as it is stored: lower case with hyphens; `general` is `fact`."""
-    slug = _NOT_WORDS.sub("-", name[:200].lower()).strip("-")[:40]
+    spelled = _composed(name[:200]).lower()
+    words = "".join(sign if _spells(sign) else " " for sign in spelled).split()
+    slug = "-".join(words)[:40]
     return _SYNONYMS.get(slug, slug)
 
 
@@ -197,6 +197,11 @@ def _merged(metadata: str, added: str) -> str:
 def _composed(name: str) -> str:
     """Return a name in the form that most keyboards send: some send ü as u and two dots."""
     return unicodedata.normalize("NFC", name)
+
+
+def _spells(sign: str) -> bool:
+    """Tell whether a sign is part of a word: a letter, a digit, or a mark on one."""
+    return sign.isalnum() or unicodedata.category(sign) in {"Mn", "Mc"}
 
 
 def _headed(content: str) -> str:

@@ -23,6 +23,9 @@ Place = Callable[..., Recorded]
         ("preference", "preference", "state"),
         ("rule", "rule", "rule"),
         ("House Rule!", "house-rule", "state"),
+        ("\u6c7a\u5b9a", "\u6c7a\u5b9a", "state"),
+        ("\u0928\u093f\u0930\u094d\u0923\u092f", "\u0928\u093f\u0930\u094d\u0923\u092f", "state"),
+        ("Gro\u0308\u00dfe_2", "gr\u00f6\u00dfe-2", "state"),
     ],
 )
 def test_a_type_decides_the_layer(place: Place, name: str, kind: str, layer: str) -> None:
