@@ -100,6 +100,18 @@ def test_names_are_the_same_however_their_accents_were_sent(keep: Keep, notes: N
     assert first.tags == ("caf\u00e9",)
 
 
+@pytest.mark.parametrize("asked", ["House Rule", " house-rule ", "HOUSE_RULE"])
+def test_a_type_is_asked_for_as_it_is_told(keep: Keep, notes: Notes, asked: str) -> None:
+    item = keep("a", type="House rule")
+    keep("b")
+    assert ids(notes.list(narrow=Narrow(types=(asked,)))) == [item.id]
+
+
+def test_a_type_may_be_asked_for_by_its_other_name(keep: Keep, notes: Notes) -> None:
+    item = keep("a", type="general")
+    assert ids(notes.list(narrow=Narrow(types=("general",)))) == [item.id]
+
+
 def test_a_category_is_one_however_it_was_spelled(keep: Keep, notes: Notes) -> None:
     one, other = keep("a", category="Re\u0301unions  d'avril"), keep("b")
     notes.edit(other.id, Changes(category="R\u00e9unions d'avril\n"))
