@@ -188,6 +188,12 @@ def test_a_memory_that_is_not_there_is_an_internal_error(
         pytest.param("add_memory", {}, "missing required field `messages`", id="no messages"),
         pytest.param("add_memory", {"messages": "hello"}, "Expected `array`", id="no array"),
         pytest.param("add_memory", {"messages": [{"role": "user"}]}, "`content`", id="no content"),
+        pytest.param(
+            "add_memory",
+            {"messages": [{"role": "human", "content": "I live in Oslo"}]},
+            "'human' - at `$.messages[0].role`",
+            id="no role",
+        ),
         pytest.param("search_memories", {}, "missing required field `query`", id="no query"),
         pytest.param("search_memories", {"query": "  "}, "", id="blank query"),
         pytest.param("search_memories", {"query": "x", "limit": 51}, "<= 50", id="limit"),

@@ -20,7 +20,10 @@ class Part(msgspec.Struct, frozen=True):
 class Message(msgspec.Struct, frozen=True):
     """One message of a conversation."""
 
-    role: Annotated[str, Meta(description="user, assistant or system.")]
+    role: Annotated[
+        Literal["user", "assistant", "system", "developer", "tool", "function"],
+        Meta(description="Who speaks; of others than user and assistant nothing is kept."),
+    ]
     content: str | list[Part] | None
 
     @property
