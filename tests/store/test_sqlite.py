@@ -22,6 +22,7 @@ from observer.store.sqlite import SqliteStore
 
 NEWEST = migrations("sqlite")[-1].number
 LATER = Migration(99, "later", "CREATE TABLE later (id INTEGER)")
+BROKEN = Migration(100, "broken", "CREATE TABLE half (id INTEGER); SELECT nonsense")
 
 
 @pytest.fixture
@@ -64,9 +65,8 @@ def test_a_fresh_database_needs_no_backup(path: Path) -> None:
 
 def test_a_failed_migration_leaves_the_old_version(path: Path) -> None:
     SqliteStore(path).close()
-    broken = Migration(NEWEST + 1, "broken", "CREATE TABLE half (id INTEGER); SELECT nonsense")
-    with pytest.raises(StoreUnavailable):
-        SqliteStore(path, steps=[*migrations("sqlite"), broken])
+    with pytest.raises(StoreUnavailable, match="schema version 100: no such column"):
+        SqliteStore(path, steps=[*migrations("sqlite"), BROKEN])
     reopened = SqliteStore(path)
     assert reopened.check() == "ok"
     reopened.close()
@@ -91,6 +91,30 @@ def test_titles_written_before_they_had_keys_are_found(path: Path) -> None:
     with closing(SqliteStore(path)) as store, store.read() as reader:
         assert reader.titled("über uns", Filters()) == [note]
         assert reader.naming("ära", Filters(), limit=9) == [note]
+
+
+@pytest.mark.parametrize(
+    ("steps", "kept"), [([BROKEN], 0), ([LATER, BROKEN], 1)], ids=["nothing done", "a step done"]
+)
+def test_only_a_backup_of_what_was_changed_is_kept(
+    path: Path, steps: list[Migration], kept: int
+) -> None:
+    SqliteStore(path).close()
+    for _ in range(3):  # a daemon goes on trying
+        with pytest.raises(StoreUnavailable, match="cannot be brought to schema version"):
+            SqliteStore(path, steps=[*migrations("sqlite"), *steps])
+    assert len(list((path.parent / "backups").iterdir())) == kept
+
+
+def test_what_a_killed_backup_left_is_taken_for_none(path: Path) -> None:
+    SqliteStore(path).close()
+    left = path.parent / "backups" / "observer.partial"
+    left.parent.mkdir()
+    left.write_bytes(b"half of a database")
+    SqliteStore(path, steps=[*migrations("sqlite"), LATER]).close()
+    (copy,) = left.parent.iterdir()
+    assert copy.name.startswith(f"observer-v{NEWEST}-")
+    assert copy.read_bytes().startswith(b"SQLite format 3")
 
 
 def test_a_newer_database_is_refused_and_untouched(path: Path) -> None:

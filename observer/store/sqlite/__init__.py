@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from queue import Empty, LifoQueue
 
@@ -96,11 +96,10 @@ class SqliteStore:
         version = _version(writer)
         todo = needed(version, self._steps, where=str(self._path))
         writer.execute("PRAGMA journal_mode = WAL").fetchall()
-        if todo and version:
-            self._back_up(writer, version, backups)
         writer.create_scalar_function("title_key", _title_key, 1, deterministic=True)
-        for step in todo:
-            _migrate(writer, step)
+        with self._backed_up(writer, backups) if todo and version else nullcontext():
+            for step in todo:
+                self._migrate(writer, step)
         return writer
 
     def _connect(self, *, cache_kib: int = READER_CACHE_KIB) -> apsw.Connection:
@@ -132,10 +131,35 @@ class SqliteStore:
         )
         return self._path.absolute().as_uri() + ("?immutable=1" if is_still else "")
 
-    def _back_up(self, writer: apsw.Connection, version: int, backups: Path) -> None:
+    @contextmanager
+    def _backed_up(self, writer: apsw.Connection, backups: Path) -> Iterator[None]:
+        """Keep a copy of what the block changes; none if it fails before it changed anything."""
+        version = _version(writer)
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-        copy = make_private(backups) / f"{self._path.stem}-v{version}-{stamp}.db"
-        writer.execute("VACUUM INTO ?", (os.fspath(copy),))
+        partial = make_private(backups) / f"{self._path.stem}.partial"
+        copy = partial.with_name(f"{self._path.stem}-v{version}-{stamp}.db")
+        partial.unlink(missing_ok=True)  # of a process that was killed over it
+        writer.execute("VACUUM INTO ?", (os.fspath(partial),))
+        partial.replace(copy)
+        try:
+            yield
+        except BaseException:
+            # A daemon tries again and again: each copy kept would fill the disk.
+            if _version(writer) == version:
+                copy.unlink()
+            raise
+
+    def _migrate(self, writer: apsw.Connection, step: Migration) -> None:
+        try:
+            with writer:
+                writer.execute(step.sql)
+                writer.execute(f"PRAGMA application_id = {APPLICATION_ID}").fetchall()
+                writer.execute(f"PRAGMA user_version = {step.number}").fetchall()
+        except apsw.SQLError as error:
+            raise StoreUnavailable(
+                f"{self._path} cannot be brought to schema version {step.number}: {error}",
+                hint="go on with the observer that wrote it, or move it away to begin anew",
+            ) from error
 
     @contextmanager
     def read(self) -> Iterator[SqliteReader]:
@@ -182,13 +206,6 @@ class SqliteStore:
 
 def _title_key(*values: object) -> str:
     return title_key(str(values[0]))
-
-
-def _migrate(writer: apsw.Connection, step: Migration) -> None:
-    with writer:
-        writer.execute(step.sql)
-        writer.execute(f"PRAGMA application_id = {APPLICATION_ID}").fetchall()
-        writer.execute(f"PRAGMA user_version = {step.number}").fetchall()
 
 
 def _version(connection: apsw.Connection) -> int:
