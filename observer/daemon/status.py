@@ -19,6 +19,11 @@ from observer.spool import Spool
 from observer.store.interface import Store, Totals
 from observer.store.sqlite import SqliteStore
 
+_BEHIND = (
+    "items: an older observer made them, without all that this one finds in the log, such as"
+    " the history of notes; make them anew with: observer rebuild"
+)
+
 
 class LlmStatus(msgspec.Struct, frozen=True, kw_only=True):
     """How it stands with the language model that writes beside summaries.
@@ -123,6 +128,7 @@ def with_store(status: Status, store: Store) -> Status:
         totals: Totals = reader.totals()
     return msgspec.structs.replace(
         status,
+        degraded=status.degraded or (_BEHIND if totals.is_behind else None),
         events=totals.events,
         items=totals.items,
         projects=totals.projects,

@@ -11,14 +11,14 @@ from contextlib import AbstractContextManager
 
 import msgspec
 
-from observer.errors import Ambiguous, BadInput, NotFound
+from observer.errors import Ambiguous, BadInput, NotFound, ObserverError
 from observer.events import Undo, kind_of
 from observer.filters import Filters, is_visible
 from observer.interpret import claims, notes
 from observer.interpret.claims import Claim
 from observer.knowledge.similar import NEAR, similar
 from observer.knowledge.values import Connection, Connections, Similar, Version
-from observer.model import Item, Link, Recorded
+from observer.model import Item, Link, Recorded, item_id
 from observer.recall.candidates import Sources
 from observer.recall.handles import LARGEST_ID, Narrow, filters_of
 from observer.recall.search import search
@@ -101,10 +101,17 @@ class Shelf:
 
         Raises:
             NotFound, Ambiguous: as `get`.
+            ObserverError: an older observer kept the note, and the log was not read anew since.
         """
         item = self.get(handle, deleted=True)
         with self._store.read() as reader:
-            return versions(reader.history(item.id))
+            history = reader.history(item.id)
+        if not history or item_id(history[0].seq) != item.id:
+            raise ObserverError(
+                f"what happened to note {item.id} was not gathered before an upgrade",
+                hint="find it in the log with: observer rebuild",
+            )
+        return versions(history)
 
     def claims(self, handle: int | str) -> tuple[Claim, ...]:
         """Return the claims of a note, in order: its lines like `- [category] text #tag (context)`.

@@ -56,6 +56,8 @@ class Totals(Value):
     last_stored_ms: int | None = None
     """When the newest event was stored (its commit), not when it happened."""
     size_bytes: int = 0
+    is_behind: bool = False
+    """Whether items are what an older observer made of the log, until it is derived anew."""
 
 
 class Reader(TruthReads, Protocol):

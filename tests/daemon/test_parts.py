@@ -17,9 +17,11 @@ from observer.daemon.posting import receive
 from observer.daemon.status import current, from_disk
 from observer.daemon.wake import watch
 from observer.errors import BadInput, StoreUnavailable
-from observer.model import Receipt
+from observer.events import Command, Event
+from observer.model import UNASSIGNED, Receipt, Recorded
 from observer.paths import Home
 from observer.spool import Spool
+from observer.store.migrate import migrations
 from observer.store.sqlite import SqliteStore
 
 
@@ -130,6 +132,18 @@ def test_the_status_of_a_broken_database_says_so(home: Home) -> None:
     home.root.mkdir()
     home.database.write_bytes(b"this is not a database, and never was" * 99)
     assert "store: " in (from_disk(home).degraded or "")
+
+
+def test_the_status_says_that_items_of_before_an_upgrade_want_a_rebuild(home: Home) -> None:
+    store = SqliteStore(home.database, steps=migrations("sqlite")[:1])
+    with store.write() as writer:
+        event = Event(id="one", at_ms=1, client="x", body=Command(command="ls"))
+        writer.append(
+            Recorded(seq=1, event=event, project_id=UNASSIGNED, session_id=None), stored_ms=1
+        )
+    store.close()
+    SqliteStore(home.database).close()
+    assert "make them anew with: observer rebuild" in (from_disk(home).degraded or "")
 
 
 def test_the_status_of_a_read_only_home_says_so(

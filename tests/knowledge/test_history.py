@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from observer.errors import BadInput, ObserverError
 from observer.events import Reference
@@ -163,3 +164,18 @@ def test_a_kind_of_link_is_stored_as_a_slug(keep: Keep, kind: str) -> None:
     first = keep("x")
     item = keep("y", links=(Reference(kind=kind, item=first.id),))
     assert item.links[0].kind in {"supersedes", "based-on", "explicit"}
+
+
+@pytest.mark.parametrize("changes", [0, 1])
+def test_a_note_of_before_histories_is_not_said_to_have_none(world: Any, changes: int) -> None:
+    """What is there without its beginning would undo to something else than it was."""
+    notes: Notes = world.notes
+    before = replace(world.keep("kept by an older observer"), id=400, uuid="of-before")
+    with world.store.write() as writer:
+        writer.put_items([before])
+    for _ in range(changes):
+        notes.edit(before.id, Changes(content="changed since"))
+    for look in (notes.history, notes.undo):
+        with pytest.raises(ObserverError, match="before an upgrade") as refused:
+            look(before.id)
+        assert refused.value.hint.endswith("observer rebuild")

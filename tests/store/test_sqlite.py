@@ -14,8 +14,9 @@ import apsw
 import pytest
 
 from observer.errors import StoreUnavailable
+from observer.events import Command, Event
 from observer.filters import Filters
-from observer.model import Item, Link
+from observer.model import UNASSIGNED, Item, Link, Recorded
 from observer.store.interface import Reader
 from observer.store.migrate import Migration, migrations, needed
 from observer.store.sqlite import SqliteStore
@@ -23,6 +24,13 @@ from observer.store.sqlite import SqliteStore
 NEWEST = migrations("sqlite")[-1].number
 LATER = Migration(99, "later", "CREATE TABLE later (id INTEGER)")
 BROKEN = Migration(100, "broken", "CREATE TABLE half (id INTEGER); SELECT nonsense")
+
+TOLD = Recorded(
+    seq=1,
+    event=Event(id="one", at_ms=1, client="x", body=Command(command="ls")),
+    project_id=UNASSIGNED,
+    session_id=None,
+)
 
 
 @pytest.fixture
@@ -104,6 +112,20 @@ def test_only_a_backup_of_what_was_changed_is_kept(
         with pytest.raises(StoreUnavailable, match="cannot be brought to schema version"):
             SqliteStore(path, steps=[*migrations("sqlite"), *steps])
     assert len(list((path.parent / "backups").iterdir())) == kept
+
+
+def test_items_are_behind_after_a_migration_until_they_are_derived_anew(path: Path) -> None:
+    store = SqliteStore(path)
+    with store.write() as writer:
+        assert not writer.totals().is_behind
+        writer.append(TOLD, stored_ms=1)
+    store.close()
+    store = SqliteStore(path, steps=[*migrations("sqlite"), LATER])
+    with store.write() as writer:
+        assert writer.totals().is_behind
+        writer.clear_projection()
+        assert not writer.totals().is_behind
+    store.close()
 
 
 def test_what_a_killed_backup_left_is_taken_for_none(path: Path) -> None:

@@ -44,6 +44,9 @@ _HINTS: tuple[tuple[type[apsw.Error], str], ...] = (
     (apsw.BusyError, "another process holds the database; end it"),
 )
 
+_MARK_BEHIND = "INSERT OR IGNORE INTO meta SELECT 'behind', ? WHERE EXISTS (SELECT 1 FROM event)"
+"""What was derived before a step lacks what the step makes room for."""
+
 
 class SqliteStore:
     """One database file. Implements `store.interface.Store`.
@@ -153,6 +156,7 @@ class SqliteStore:
         try:
             with writer:
                 writer.execute(step.sql)
+                writer.execute(_MARK_BEHIND, (step.name,))
                 writer.execute(f"PRAGMA application_id = {APPLICATION_ID}").fetchall()
                 writer.execute(f"PRAGMA user_version = {step.number}").fetchall()
         except apsw.SQLError as error:

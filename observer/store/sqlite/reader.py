@@ -277,7 +277,8 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads,
             " (SELECT count(*) FROM session WHERE status = 'active'),"
             " (SELECT count(*) FROM project),"
             " (SELECT stored_ms FROM event ORDER BY seq DESC LIMIT 1),"
-            " (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)"
+            " (SELECT page_count * page_size FROM pragma_page_count, pragma_page_size),"
+            " EXISTS (SELECT 1 FROM meta WHERE key = 'behind')"
         )
         return Totals(**dict(zip(Totals.__struct_fields__, row or (), strict=True)))
 

@@ -135,7 +135,7 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites):
             "DELETE FROM standing; DELETE FROM anchored; DELETE FROM mooring; DELETE FROM vantage;"
             " DELETE FROM item_vector; DELETE FROM link; DELETE FROM story; DELETE FROM item;"
             " DELETE FROM session; DELETE FROM forgotten; DELETE FROM note_event;"
-            " DELETE FROM triage;"
+            " DELETE FROM triage; DELETE FROM meta WHERE key = 'behind';"
             " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
         )
         self._connection.execute("INSERT INTO item_words (item_words) VALUES ('delete-all')")
