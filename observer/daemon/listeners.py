@@ -22,6 +22,8 @@ from observer.paths import Home
 
 BACKLOG = 512
 """Connections that wait while the daemon is busy; twenty editors start at once."""
+MOST_CONNECTIONS = 64
+"""Of the loopback port at a time; twice as many where they come too fast to let go of others."""
 
 
 class PrivateSocket(socket.socket):
@@ -34,6 +36,32 @@ class PrivateSocket(socket.socket):
             with suppress(OSError):
                 if peer_uid(connection) == os.getuid():
                     return connection, address
+            connection.close()
+
+
+class LoopbackSocket(socket.socket):
+    """A listening TCP socket that lets go of the oldest connection when there are too many.
+
+    Any user and any page of a browser may connect, and nobody has shown a token before the request
+    is read: those who only stay must not use up the daemon's descriptors.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(socket.AF_INET, socket.SOCK_STREAM)
+        self._open: list[socket.socket] = []
+
+    def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
+        """Return the next connection."""
+        while True:
+            connection, address = super().accept()
+            self._open = [each for each in self._open if each.fileno() >= 0]
+            if len(self._open) >= MOST_CONNECTIONS:
+                with suppress(OSError):  # it has hung up itself
+                    # Whoever serves it closes it, but perhaps not before many more have come.
+                    self._open[-MOST_CONNECTIONS].shutdown(socket.SHUT_RDWR)
+            if len(self._open) < 2 * MOST_CONNECTIONS:
+                self._open.append(connection)
+                return connection, address
             connection.close()
 
 
@@ -85,7 +113,7 @@ def listen_tcp(port: int) -> socket.socket:
     Raises:
         OSError: somebody else listens there.
     """
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener = LoopbackSocket()
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))

@@ -7,11 +7,18 @@ import socket
 import stat
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from observer.daemon.listeners import ensure_token, listen, listen_tcp, make_run_folder
+from observer.daemon.listeners import (
+    MOST_CONNECTIONS,
+    ensure_token,
+    listen,
+    listen_tcp,
+    make_run_folder,
+)
 from observer.errors import DaemonUnavailable
 from observer.paths import Home
 
@@ -171,3 +178,40 @@ def test_the_token_is_made_once_and_private(root: Home) -> None:
 def test_an_empty_token_file_is_no_token(root: Home) -> None:
     root.token.touch()
     assert ensure_token(root)
+
+
+def test_who_only_stays_at_the_port_is_let_go_for_newcomers() -> None:
+    with listen_tcp(0) as door, ExitStack() as stack:
+        pairs = []
+        for _ in range(MOST_CONNECTIONS + 2):
+            client = stack.enter_context(socket.create_connection(door.getsockname(), timeout=10))
+            pairs.append((client, stack.enter_context(door.accept()[0])))
+        (first, _), (second, _), (third, served) = pairs[:3]
+        assert first.recv(1) == second.recv(1) == b""
+        served.sendall(b"x")
+        assert third.recv(1) == b"x"
+
+
+def test_a_rush_at_the_port_is_turned_away_at_twice_its_connections() -> None:
+    with listen_tcp(0) as door, ExitStack() as stack:
+        door.settimeout(0.2)
+        clients = []
+        for _ in range(2 * MOST_CONNECTIONS):
+            clients.append(stack.enter_context(socket.create_connection(door.getsockname())))
+            stack.enter_context(door.accept()[0])
+        with socket.create_connection(door.getsockname(), timeout=10) as late:
+            with pytest.raises(TimeoutError):
+                door.accept()
+            assert late.recv(1) == b""
+
+
+def test_who_has_left_the_port_counts_no_more() -> None:
+    with listen_tcp(0) as door:
+        with socket.create_connection(door.getsockname(), timeout=10) as stays:
+            connection, _ = door.accept()
+            for _ in range(MOST_CONNECTIONS + 2):
+                with socket.create_connection(door.getsockname(), timeout=10):
+                    door.accept()[0].close()
+            connection.sendall(b"x")
+            assert stays.recv(1) == b"x"
+        connection.close()
