@@ -17,7 +17,8 @@ import click
 
 from observer import __version__
 from observer.cli.output import complain, note
-from observer.errors import BadInput, ObserverError
+from observer.errors import BadInput, ConfigInvalid, ObserverError
+from observer.paths import ENV_HOME
 
 COMMANDS = {
     "up": "lifecycle",
@@ -87,6 +88,9 @@ def observer() -> None:
     Exit codes: 0 done, 1 failed, 2 wrong input, 3 not found or ambiguous, 4 no daemon,
     5 no store, 6 a secret was refused. Errors go to stderr, as JSON with --json.
     """
+    if os.environ.get(ENV_HOME, "").startswith("~"):
+        # As in a JSON configuration: a folder called `~` would arise wherever an editor works.
+        raise ConfigInvalid(f"{ENV_HOME} begins with ~", hint="write the whole path, from / on")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

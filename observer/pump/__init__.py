@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 USAGE = "hint: usage: observer mcp [--tools NAME[,NAME...]]\n"
+TILDE = "error: OBSERVER_HOME begins with ~\nhint: write the whole path, from / on\n"
 READ_BYTES = 1 << 16
 WINDOW_BYTES = 1 << 20
 """A side is not read while this much waits to be written to the other one."""
@@ -220,6 +221,9 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"error: {error}\n{USAGE}")
         return 2
     home = os.environ.get("OBSERVER_HOME") or os.path.expanduser("~/.observer")  # noqa: PTH111 - as in socket_path
+    if home.startswith("~"):
+        sys.stderr.write(TILDE)
+        return 2
     root = os.path.abspath(home)  # noqa: PTH100 - as in socket_path
     pump = Pump(lambda: connect(root), hello(tools))
     try:

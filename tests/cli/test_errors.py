@@ -43,6 +43,17 @@ def test_a_failure_has_the_documented_code_and_prints_nothing(
     assert "hint: " in ran.err
 
 
+@pytest.mark.parametrize("words", [("status",), ("up",), ("config", "list")], ids=" ".join)
+def test_a_home_with_a_tilde_that_no_shell_expanded_is_refused(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OBSERVER_HOME", "~/memory")
+    ran = run(*words)
+    assert (ran.code, ran.err.partition("\n")[0]) == (2, "error: OBSERVER_HOME begins with ~")
+    assert not (tmp_path / "~").exists()
+
+
 @pytest.mark.parametrize("words", [("context",), ("context", "--explain")], ids=" ".join)
 def test_a_folder_of_no_project_is_not_found(
     run: Run, filled: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]

@@ -236,6 +236,15 @@ def test_without_a_daemon_the_request_is_answered_and_the_reason_told(
     assert re.match("error: [^:]+: .*/proc/nowhere", pump.complaint())
 
 
+def test_a_home_with_a_tilde_that_no_shell_expanded_is_refused(
+    editor: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OBSERVER_HOME", "~/memory")
+    pump = editor()
+    assert pump.process.wait(20) == 2
+    assert pump.complaint().startswith("error: OBSERVER_HOME begins with ~\nhint: ")
+
+
 # --- its end -------------------------------------------------------------------------------------
 
 
