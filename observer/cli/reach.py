@@ -55,7 +55,11 @@ def project_here(memory: Memory) -> Project | None:
 
 
 def _mention_waiting(here: Home) -> None:
-    waiting = Spool(here.spool).depth()
+    try:
+        waiting = Spool(here.spool).depth()
+    except OSError as error:
+        note(f"note: whether events wait cannot be seen: {error}")
+        return
     if waiting and not client.is_running(here):
         waits = "waits" if waiting == 1 else "wait"
         told = f"{counted(waiting, 'event')} {waits} to be stored"

@@ -102,7 +102,10 @@ def current(home: Home, *, wait_s: float = 2.0) -> Status:
 
 def from_disk(home: Home) -> Status:
     """Return what can be known of a home without its daemon; changes nothing."""
-    is_stuck = home.root.exists() and not os.access(home.root, os.W_OK)
+    found = next(path for path in (home.root, *home.root.parents) if path.exists())
+    if not found.is_dir():
+        return Status(home=str(home.root), degraded=f"home: {found} is no folder")
+    is_stuck = found == home.root and not os.access(found, os.W_OK)
     degraded = f"home: {home.root} cannot be written" if is_stuck else None
     status = Status(home=str(home.root), degraded=degraded)
     if not home.database.exists():
@@ -171,15 +174,19 @@ def day_of(at_ms: int) -> str:
 
 
 def with_spool(status: Status, home: Home) -> Status:
-    """Return the status with the spool's counts."""
+    """Return the status with the spool's counts, or with why it cannot be looked into."""
     spool = Spool(home.spool)
-    return msgspec.structs.replace(
-        status,
-        spool_depth=spool.depth(),
-        oldest_spooled_ms=spool.oldest_ms(),
-        bad_events=spool.bad(),
-        spool_bytes=sum(map(_size_bytes, (home.spool / "tmp", home.spool / "shell"))),
-    )
+    try:
+        return msgspec.structs.replace(
+            status,
+            spool_depth=spool.depth(),
+            oldest_spooled_ms=spool.oldest_ms(),
+            bad_events=spool.bad(),
+            spool_bytes=sum(map(_size_bytes, (home.spool / "tmp", home.spool / "shell"))),
+        )
+    except OSError as error:
+        told = f"spool: {error.filename} cannot be read: {error.strerror}"
+        return msgspec.structs.replace(status, degraded=status.degraded or told)
 
 
 def _size_bytes(folder: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -52,6 +53,16 @@ def test_a_home_with_a_tilde_that_no_shell_expanded_is_refused(
     ran = run(*words)
     assert (ran.code, ran.err.partition("\n")[0]) == (2, "error: OBSERVER_HOME begins with ~")
     assert not (tmp_path / "~").exists()
+
+
+def test_a_spool_that_cannot_be_looked_into_is_told_beside_the_answer(
+    run: Run, filled: Home, home: Home
+) -> None:
+    shutil.rmtree(home.spool)
+    home.spool.touch()
+    ran = run("search", "login")
+    assert (ran.code, "login" in ran.out) == (0, True)
+    assert "whether events wait cannot be seen: [Errno 20]" in ran.err
 
 
 @pytest.mark.parametrize("words", [("context",), ("context", "--explain")], ids=" ".join)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -152,6 +153,23 @@ def test_the_status_of_a_read_only_home_says_so(
     home.root.mkdir()
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert from_disk(home).degraded == f"home: {home.root} cannot be written"
+
+
+@pytest.mark.parametrize("place", ["spool", "spool/new", "spool/shell"])
+def test_the_status_of_a_spool_that_is_no_folder_says_so(home: Home, place: str) -> None:
+    Spool(home.spool).prepare()
+    shutil.rmtree(home.root / place)
+    (home.root / place).touch()
+    told = from_disk(home).degraded or ""
+    assert told.startswith(f"spool: {home.root / place}")
+    assert told.endswith("cannot be read: Not a directory")
+
+
+@pytest.mark.parametrize("below", ["", "home"])
+def test_the_status_of_a_home_that_can_be_no_folder_says_so(tmp_path: Path, below: str) -> None:
+    (tmp_path / "file").touch()
+    status = from_disk(Home(tmp_path / "file" / below))
+    assert status.degraded == f"home: {tmp_path / 'file'} is no folder"
 
 
 def test_the_status_counts_what_waits(home: Home) -> None:
