@@ -192,7 +192,8 @@ class _Starter:
             log = os.open(_log(self._home), flags, 0o600)
         except OSError as error:
             raise DaemonUnavailable(
-                f"the daemon has nowhere to live: {error}", hint="choose another OBSERVER_HOME"
+                f"the daemon has nowhere to live: {error.filename}: {error.strerror}",
+                hint="make it yours and writable, or choose another OBSERVER_HOME",
             ) from error
         try:
             self._log_offset = os.fstat(log).st_size

@@ -5,6 +5,7 @@ Standard library only: hooks, the pump and the spool import it before anything e
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from dataclasses import dataclass
@@ -130,7 +131,7 @@ def make_private(folder: Path) -> Path:
         make_private(folder.parent)  # mkdir's mode is for the last folder only
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
-        raise PermissionError(f"{folder} belongs to another user")
+        raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
     return folder
 
 

@@ -53,8 +53,10 @@ def test_a_private_folder_is_private(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root to make a folder of another user")
 def test_another_users_folder_is_refused(tmp_path: Path) -> None:
     os.chown(tmp_path, 12345, 12345)
-    with pytest.raises(PermissionError, match="another user"):
+    with pytest.raises(PermissionError, match="another user") as refused:
         make_private(tmp_path)
+    assert refused.value.filename == str(tmp_path)
+    assert refused.value.strerror == "it belongs to another user"
 
 
 @pytest.mark.parametrize(

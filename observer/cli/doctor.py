@@ -55,7 +55,7 @@ def _checks(here: Home) -> Iterator[Check]:
     yield _home(here)
     yield _told("settings", lambda: str(here.config if config.load(here) else ""))
     yield _daemon(status)
-    yield _hooks(here)
+    yield _told("hooks", lambda: _hooks(here))
     yield from _git_hooks(here)
     yield _told("database", lambda: _integrity(here))
     yield _spool(status)
@@ -77,6 +77,9 @@ def _told(name: str, look: Callable[[], str]) -> Check:
         return Check(name, is_well=True, found=look())
     except ObserverError as error:
         return Check(name, is_well=False, found=error.message, hint=error.hint)
+    except PermissionError as error:
+        found = f"{error.filename}: {error.strerror}"
+        return Check(name, is_well=False, found=found, hint="make it yours")
 
 
 def _home(here: Home) -> Check:
@@ -101,14 +104,16 @@ def _daemon(status: Status) -> Check:
     return Check("daemon", is_well=True, found=found)
 
 
-def _hooks(here: Home) -> Check:
+def _hooks(here: Home) -> str:
     if not here.hooks.is_dir():
-        return Check("hooks", is_well=True, found="none installed; see: observer install --help")
+        return "none installed; see: observer install --help"
     stale = [edit.path.name for edit in hook_files(here) if edit.is_change]
     if stale:
-        hint = "refresh them with: observer down && observer up"
-        return Check("hooks", is_well=False, found=f"out of date: {' '.join(stale)}", hint=hint)
-    return Check("hooks", is_well=True, found=str(here.hooks))
+        raise ObserverError(
+            f"out of date: {' '.join(stale)}",
+            hint="refresh them with: observer down && observer up",
+        )
+    return str(here.hooks)
 
 
 def _git_hooks(here: Home) -> Iterator[Check]:

@@ -102,6 +102,14 @@ def current(home: Home, *, wait_s: float = 2.0) -> Status:
 
 def from_disk(home: Home) -> Status:
     """Return what can be known of a home without its daemon; changes nothing."""
+    try:
+        return _looked_at(home)
+    except PermissionError as error:
+        told = f"home: {error.filename} cannot be read: {error.strerror}"
+        return Status(home=str(home.root), degraded=told)
+
+
+def _looked_at(home: Home) -> Status:
     found = next(path for path in (home.root, *home.root.parents) if path.exists())
     if not found.is_dir():
         return Status(home=str(home.root), degraded=f"home: {found} is no folder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -63,6 +64,23 @@ def test_a_spool_that_cannot_be_looked_into_is_told_beside_the_answer(
     ran = run("search", "login")
     assert (ran.code, "login" in ran.out) == (0, True)
     assert "whether events wait cannot be seen: [Errno 20]" in ran.err
+
+
+def test_doctor_goes_on_where_it_may_not_look(
+    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = Path.is_dir
+
+    def refuse(path: Path) -> bool:
+        if path == home.hooks:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return look(path)
+
+    monkeypatch.setattr(Path, "is_dir", refuse)
+    ran = run("doctor", "--json")
+    hooks = next(check for check in json.loads(ran.out)["checks"] if check["name"] == "hooks")
+    assert ran.code == 1
+    assert hooks["found"] == f"{home.hooks}: Permission denied"
 
 
 @pytest.mark.parametrize("words", [("context",), ("context", "--explain")], ids=" ".join)

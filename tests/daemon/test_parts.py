@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import shutil
@@ -170,6 +171,21 @@ def test_the_status_of_a_home_that_can_be_no_folder_says_so(tmp_path: Path, belo
     (tmp_path / "file").touch()
     status = from_disk(Home(tmp_path / "file" / below))
     assert status.degraded == f"home: {tmp_path / 'file'} is no folder"
+
+
+def test_the_status_of_a_home_of_another_user_says_so(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = Path.exists
+
+    def refuse(path: Path) -> bool:
+        if path == home.database:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return look(path)
+
+    home.root.mkdir()
+    monkeypatch.setattr(Path, "exists", refuse)
+    assert from_disk(home).degraded == f"home: {home.database} cannot be read: Permission denied"
 
 
 def test_the_status_counts_what_waits(home: Home) -> None:
