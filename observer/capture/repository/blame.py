@@ -54,7 +54,7 @@ def blamed(root: str, path: str, *, first: int, last: int) -> list[Origin]:
         NotFound: git does not know the file, or it has no such line; or there is no git.
     """
     told = ask(
-        root, "blame", "--porcelain", "-w", "-M", f"-L{first},{last}", "--end-of-options", path
+        root, "blame", "--porcelain", "-w", "-M", f"-L{first},{last}", "--", path
     )
     if told is None:
         raise NotFound(
