@@ -40,6 +40,7 @@ from observer.interpret import (
     delegations,
     files,
     gitline,
+    happenings,
     intents,
     replies,
     sessions,
@@ -183,6 +184,8 @@ def _result(before: State, whole: Completed) -> tuple[State, Items]:
 
 def _commit(before: State, recorded: Recorded, body: Commit) -> tuple[State, Items]:
     items = _plain(recorded)
+    if happenings.is_pulled(body):
+        return state.closed(before), items
     paths = [path for made in items for path in made.files_modified]
     said = f"{one_line(body.subject, 200)} ({one_line(body.hash, 64)[:10]})"
     return state.committed(state.closed(before), said, paths), items

@@ -54,6 +54,7 @@ _DECODER = msgspec.json.Decoder(dict[str, Any])  # a tool's input may be anythin
 _PLACES = {"web": "the web", "code": "the code", "files": "file names", "memory": "memory"}
 _SIGNS = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C"}
 _OPERATIONS = {"import": "commit"}
+_PULLED = "fast-forward to"
 _PARTED = re.compile(r"[/.]")
 _HASH = re.compile(r"[0-9a-f]{40}")
 _TRAILER = re.compile(r"^[A-Z][\w-]{1,40}: \S")
@@ -172,7 +173,7 @@ def outcome(outcome: Outcome) -> Told | None:
 def commit(commit: Commit, where: Where) -> Told:
     """Tell a commit: its subject, its message without trailers, its files and their symbols."""
     short = one_line(commit.hash, 64)[:10]
-    operation = _OPERATIONS.get(commit.action, commit.action)
+    operation = _PULLED if is_pulled(commit) else _OPERATIONS.get(commit.action, commit.action)
     paths = distinct((relative(file.path, where.root) for file in commit.files), PATHS)
     symbols = [symbol for file in commit.files[:FACTS] for symbol in file.symbols]
     author = one_line(commit.author.partition("<")[0], 60)
@@ -190,6 +191,11 @@ def commit(commit: Commit, where: Where) -> Told:
         files_modified=paths,
         chars=len(commit.message or commit.subject) + sum(len(file.path) for file in commit.files),
     )
+
+
+def is_pulled(commit: Commit) -> bool:
+    """Tell whether a merge only moved the branch forward: somebody made the commit before."""
+    return commit.action == "merge" and len(commit.parents) == 1
 
 
 def checkout(checkout: Checkout) -> Told | None:

@@ -171,6 +171,11 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         ("commit", "merge 9f3c1d2e4b", "merge 9f3c1d2e4b", ""),
     ),
     (
+        "pulled-commit",
+        Commit(hash="9f3c1d2e4b5a6f70", subject="A", author="Bo", action="merge", parents=("1",)),
+        ("commit", "A", "fast-forward to 9f3c1d2e4b by Bo", ""),
+    ),
+    (
         "imported-commit",
         Commit(hash="9f3c1d2e4b5a6f70", subject="A", message="B\nC", action="import"),
         ("commit", "A", "commit 9f3c1d2e4b", "B\nC"),

@@ -220,6 +220,20 @@ def test_what_is_removed_again_was_not_created(tell: Tell) -> None:
     assert "new.py" not in fields.completed
 
 
+@pytest.mark.parametrize(
+    ("parents", "completed"),
+    [
+        pytest.param(("1" * 40, "2" * 40), "Committed Merge branch 'x' (abcdef0123).", id="merge"),
+        pytest.param(("1" * 40,), "", id="fast-forward"),
+    ],
+)
+def test_what_a_pull_brought_was_not_completed_here(
+    tell: Tell, parents: tuple[str, ...], completed: str
+) -> None:
+    merged = replace(COMMIT, action="merge", subject="Merge branch 'x'", parents=parents)
+    assert summary(tell, Prompt(text="Update main"), merged).completed == completed
+
+
 def test_failing_checks_dirty_files_and_plans_are_next(tell: Tell) -> None:
     fields = summary(
         tell,

@@ -53,9 +53,7 @@ def blamed(root: str, path: str, *, first: int, last: int) -> list[Origin]:
     Raises:
         NotFound: git does not know the file, or it has no such line; or there is no git.
     """
-    told = ask(
-        root, "blame", "--porcelain", "-w", "-M", f"-L{first},{last}", "--", path
-    )
+    told = ask(root, "blame", "--porcelain", "-w", "-M", f"-L{first},{last}", "--", path)
     if told is None:
         raise NotFound(
             f"git knows no line {first} of {path}", hint="name a committed file and a line of it"
