@@ -53,6 +53,12 @@ class Hit(Value):
     alike: tuple[int, ...] = ()
     """Ids of items that say the same and were left out for it."""
 
+    @property
+    def lasting(self) -> float:
+        """What is left of what the signals of a search make it worth (see `recall.lasting`)."""
+        worth = relevance(**{name: getattr(self.signals, name) for name in COMPARED})
+        return self.score / worth if worth else 1.0
+
 
 WORDS = 0.5
 MEANING = 0.8

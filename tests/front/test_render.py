@@ -44,6 +44,14 @@ def test_a_hit_starts_with_its_id() -> None:
     assert told == "#142 file-write · Modified auth.ts · 2025-03-15 14:30\n    45 lines in verify()"
 
 
+def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
+    useful = Signals(fts5=1.0, usefulness=1.2)
+    told = render.explained([Hit(item=ITEM, score=0.125, signals=useful)], name)
+    assert told.endswith("recency 0.00 · lasting 0.50 · use 1.20")
+    plain = Hit(item=ITEM, score=0.25, signals=Signals(fts5=1.0))
+    assert render.explained([plain], name).endswith("recency 0.00")
+
+
 def test_nothing_found_is_said_behind_the_remarks() -> None:
     assert render.hits([], name, remarks=("read as words", "")) == "(read as words)\nnothing found"
 

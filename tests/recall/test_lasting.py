@@ -64,3 +64,9 @@ def test_what_took_the_place_stands_above() -> None:
 def test_no_score_falls_below_0() -> None:
     old = _hit(_item(1, Standing(reason="superseded", target=2)), 0.005)
     assert [hit.score for hit in outranked([old, _hit(_item(2), 0.004)])] == [0.0, 0.004]
+
+
+def test_a_hit_tells_what_is_left_of_its_worth() -> None:
+    hit = Hit(item=_item(), score=0.1, signals=Signals(fts5=1.0))
+    assert hit.lasting == pytest.approx(0.4)
+    assert _hit(_item(), 0.0).lasting == 1.0

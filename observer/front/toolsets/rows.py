@@ -67,7 +67,8 @@ class Summary(Row):
 class Why(Row):
     """Why an item was found: its score and signals (0 to 1), its place in each leg, its words.
 
-    `same` are ids of items that say the same and were left out for it.
+    `same` are ids of items that say the same and were left out for it. By `lasting` the score was
+    multiplied since not all of it holds any more; `use` decides between equal scores.
     """
 
     id: int
@@ -82,6 +83,8 @@ class Why(Row):
     words_rank: int | None
     meaning_rank: int | None
     same: list[int] | UnsetType = UNSET
+    lasting: float | UnsetType = UNSET
+    use: float | UnsetType = UNSET
 
 
 class Found(Row):
@@ -241,7 +244,13 @@ def why(hit: Hit) -> Why:
         words_rank=signals.words_rank,
         meaning_rank=signals.meaning_rank,
         same=list(hit.alike) or UNSET,
+        lasting=_factor(hit.lasting),
+        use=_factor(signals.usefulness),
     )
+
+
+def _factor(figure: float) -> float | UnsetType:
+    return UNSET if round(figure, 4) == 1 else round(figure, 4)
 
 
 def moment(item: Item, position: int, name: ProjectName) -> Moment:

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from observer.errors import BadInput, NotFound, ObserverError
 from observer.front import render
@@ -109,6 +110,14 @@ def test_search_joins_lists_as_documented(tools: dict[str, Tool]) -> None:
     assert (row["is_stale"], row["discovery_tokens"]) == (0, 28)
     assert row["created_at"].endswith("Z")
     assert row["created_at_epoch"] == 1_742_050_000_000 - 88 * 60_000
+
+
+def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
+    item = Item(id=1, uuid="", kind="note", type="decision", title="")
+    told = rows.why(Hit(item=item, score=0.125, signals=Signals(fts5=1.0, usefulness=1.2)))
+    assert (told.lasting, told.use) == (0.5, 1.2)
+    plain = rows.why(Hit(item=item, score=0.25, signals=Signals(fts5=1.0)))
+    assert (plain.lasting, plain.use) == (UNSET, UNSET)
 
 
 def test_search_spans_projects_unless_one_is_named(tools: dict[str, Tool]) -> None:
