@@ -80,6 +80,23 @@ WRITTEN = [
     ("pytest", ("---- Captured stdout call ----\n7 failed in 0.10s\n3 passed in 0.10s\n"
      "===== short test summary info =====\nFAILED t.py::a - no\n1 failed in 0.20s"), False,
      "1 failed in 200 ms", "t.py::a - no"),
+    ("pytest -qq", ("=== FAILURES ===\n___ test_a ___\nE   assert 1 == 2\nt.py:3: AssertionError\n"
+     "==== short test summary info ====\nFAILED t.py::test_a - assert 1 == 2\nERROR t.py::b - no"),
+     False, "2 failed", "t.py::test_a - t.py:3: assert 1 == 2"),
+    ("pytest | head -30", ("=== FAILURES ===\n___ test_a ___\nE   assert 1 == 2\n"
+     "t.py:3: AssertionError"), False, "tests failed", "test_a - t.py:3: assert 1 == 2"),
+    ("pytest --cov=a", ("ERROR: Coverage failure: total of 80 is less than fail-under=100\n"
+     "2 passed in 0.10s"), False, "2 passed in 100 ms",
+     "Coverage failure: total of 80 is less than fail-under=100"),
+    ("pytest --cov=a", ("FAIL Required test coverage of 100% not reached. Total coverage: 80.00%\n"
+     "2 passed in 0.10s"), False, "2 passed in 100 ms",
+     "Required test coverage of 100% not reached. Total coverage: 80.00%"),
+    ("pytest -s", "ERROR: as the test wants it\n2 passed in 0.10s", True, "2 passed in 100 ms", ""),
+    ("pytest -W error", ("INTERNALERROR> Traceback (most recent call last):\n"
+     "INTERNALERROR> pytest.PytestWarning: unset\nINTERNALERROR> more"), False, "pytest broke",
+     "pytest.PytestWarning: unset"),
+    ("pytest", "INTERNALERROR> OSError: full\n\nno tests ran in 0.10s", False, "no tests ran",
+     "OSError: full"),
     ("python manage.py test", "x\nRan 12 tests in 3.210s\n\nOK", True, "12 passed in 3.2 s", ""),
     ("python -m unittest", "Ran 3 tests in 0.001s\n\nOK (skipped=1, expected failures=1)", True,
      "1 passed, 1 skipped in 1 ms", ""),
@@ -245,6 +262,11 @@ def test_an_output_gives_the_result_and_the_first_error(case: tuple[Any, ...]) -
 @pytest.mark.parametrize("text", ["\nhello\n", "\nFound 2 errors.\n", ""])
 def test_a_reader_is_silent_on_words_that_are_not_its_tools(reader: Reader, text: str) -> None:
     assert reader.read(text) is None
+
+
+def test_of_a_run_that_was_cut_off_nobody_knows_all_failures() -> None:
+    found = judged("pytest | head", "=== FAILURES ===\n___ test_a ___\nE   assert 0")
+    assert (found.failing, found.failed) == ((), None)
 
 
 def test_failing_tests_are_named(output: Callable[[str], str]) -> None:

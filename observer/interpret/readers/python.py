@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from observer.interpret.readers.reader import Reader
 from observer.interpret.verdict import (
     Complaint,
@@ -32,6 +34,10 @@ _PYTEST_BAD = line_pattern(
     r"([^\s:][^\s\[]*(?:\[[^\n]*?\](?= - |$))?)(?: - ([^\n]*))?$"
 )
 _PYTEST_USAGE = line_pattern(r"ERROR: ([^\n]+)$")
+_PYTEST_COVERAGE = line_pattern(
+    r"(?:ERROR: |FAIL )((?:Coverage failure|Required test coverage)\b[^\n]+)$"
+)
+_PYTEST_BROKE = line_pattern(r"INTERNALERROR> ([\w.]+(?:Error|Exception|Exit|Warning)\b[^\n]*)$")
 _PYTEST_HEADING = line_pattern(r"_{3,}+ (\S[^\n]*) _{3,}+$")
 _PYTEST_WHY = line_pattern(r"E +(\S[^\n]*)$")
 _PYTEST_RAISED = line_pattern(r"E +([\w.]+(?:Error|Exception|Exit|Interrupt|Warning)\b[^\n]*)$")
@@ -39,6 +45,8 @@ _PYTEST_PLACE = line_pattern(
     r"([^\s:>][^\n:]*:\d+): (?:in [^\n]+|[\w.]*)$|[E ] +File \"([^\"\n]+)\", line (\d+)"
 )
 _PYTEST_LINE = line_pattern(r"(\S[^\n:]*:\d+): ([^\n]+)$")
+_PYTEST_SECTION = line_pattern(r"=+ (?:FAILURES|ERRORS) =+$")
+_PYTEST_SUMMARY = "= short test summary info ="
 _PYTEST_CONFTEST = "\nImportError while loading conftest "
 
 
@@ -46,26 +54,35 @@ def pytest(text: str) -> Verdict | None:
     """Read pytest's summaries, with or without `-q`, whatever the style of its tracebacks."""
     ends = _pytest_ends(text)
     if not ends:
-        return _pytest_not_begun(text)
+        return _pytest_without_end(text)
     counts = counts_of(", ".join(end.group(1) for end in ends))
     failed = counts.get("failed", 0) + counts.get("error", 0) + counts.get("errors", 0)
-    if not failed and (usage := _PYTEST_USAGE.search(text)):
-        return stopped("pytest", "no tests ran", Complaint(usage.group(1)), passed=0, failed=0)
-    bad = _PYTEST_BAD.findall(text) if failed else []
-    headings = list(_PYTEST_HEADING.finditer(text)) if failed else []
+    tally = Tally(
+        passed=counts.get("passed", 0),
+        failed=failed,
+        skipped=counts.get("skipped", 0),
+        seconds=sum(float(end.group(2)) for end in ends),
+    )
+    if not failed and (stop := _pytest_stop(text, tally)):
+        said = str(tally) if tally.passed else "no tests ran"
+        return stopped("pytest", said, Complaint(stop), passed=tally.passed, failed=0)
+    return _pytest_ran(text, tally)
+
+
+def _pytest_stop(text: str, tally: Tally) -> str:
+    """Return why pytest failed though no test did; "" if it did not."""
+    usage = _PYTEST_COVERAGE if tally.passed else _PYTEST_USAGE
+    found = last(_PYTEST_BROKE, text) or usage.search(text)
+    return found.group(1) if found else ""
+
+
+def _pytest_ran(text: str, tally: Tally, said: str = "") -> Verdict:
+    bad = _PYTEST_BAD.findall(text) if tally.failed else []
+    headings = list(_PYTEST_HEADING.finditer(text)) if tally.failed else []
     names = [name for name, _ in bad] or [heading.group(1) for heading in headings]
     words = bad[0][1] if bad else ""
-    return ran_tests(
-        "pytest",
-        Tally(
-            passed=counts.get("passed", 0),
-            failed=failed,
-            skipped=counts.get("skipped", 0),
-            seconds=sum(float(end.group(2)) for end in ends),
-        ),
-        failing=names,
-        first=_pytest_first(text, names[0], words, headings) if names else Complaint(),
-    )
+    first = _pytest_first(text, names[0], words, headings) if names else Complaint()
+    return ran_tests("pytest", tally, failing=names, first=first, said=said)
 
 
 def _pytest_ends(text: str) -> list[re.Match[str]]:
@@ -83,10 +100,19 @@ def _pytest_ends(text: str) -> list[re.Match[str]]:
     return ends
 
 
-def _pytest_not_begun(text: str) -> Verdict | None:
-    if _PYTEST_CONFTEST not in text:
-        return None
-    return stopped("pytest", "no tests ran", _pytest_section(text, name="", words=""))
+def _pytest_without_end(text: str) -> Verdict | None:
+    """Read a run that did not begin, or whose last line was left out or cut off."""
+    if _PYTEST_CONFTEST in text:
+        return stopped("pytest", "no tests ran", _pytest_section(text, name="", words=""))
+    if broke := last(_PYTEST_BROKE, text):
+        return stopped("pytest", "pytest broke", Complaint(broke.group(1)))
+    if _PYTEST_SUMMARY in text and (bad := _PYTEST_BAD.findall(text)):
+        return _pytest_ran(text, Tally(passed=None, failed=len(bad)))
+    if _PYTEST_SECTION.search(text):
+        cut = _pytest_ran(text, Tally(passed=None, failed=1), "tests failed")
+        # What comes behind the cut may have failed too: how many and which is not known.
+        return replace(cut, failed=None, failing=())
+    return None
 
 
 def _pytest_first(text: str, name: str, words: str, headings: Sequence[re.Match[str]]) -> Complaint:
@@ -217,7 +243,10 @@ READERS = (
     Reader(
         pytest,
         ("pytest", "py.test"),
-        (" passed", " failed", " error", "no tests ran", "loading conftest"),
+        (
+            *(" passed", " failed", " error", "no tests ran", "loading conftest"),
+            *(_PYTEST_SUMMARY, "= FAILURES ="),
+        ),
     ),
     Reader(unittest, ("unittest",), ("\nRan ",)),
     Reader(pip, ("pip", "pip3", "uv"), ("Successfully ",)),
