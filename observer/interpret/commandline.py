@@ -2,7 +2,7 @@
 
 Part of interpretation (step 6): `cd api && CI=1 timeout 60 python -m pytest -q | tail -5` is told
 as `pytest -q`, and `npm ci && npm test` as both. Reading is forgiving and linear; only the first
-2,000 characters count.
+2,000 characters count, here-documents aside.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ _READ_CHARS = 2000
 _PIECE = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|(&&|\|\||[;|&\n])|[^'\"\\;|&\n]+", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _REDIRECTION = re.compile(r"(?<![0-9&>])>{1,2}(?![&>])\s*(?!/dev/null)")
-_DOCUMENT_START = re.compile(r"[\"']?\$\(cat\s*$")
+_DOCUMENT_CHARS = 64_000
+_DOCUMENT = re.compile(
+    r"([\"']?\$\(cat\s*)?(?<!<)<<-?\s*([\"']?)([A-Za-z_]\w*)\2([^\n]*)"
+    r"(?:\n.*?(?:\n[ \t]*\3(?=[ \t]*(?:\n|\)|$))(?(1)\s*\)[\"']?)|\Z)|\Z)",
+    re.DOTALL,
+)
 _JOINED_STREAMS = re.compile(r"\d?>&\d?|&>")
 _DURATION = re.compile(r"\d+(?:\.\d+)?[smhd]?$")
 _PYTHON = re.compile(r"python(?:\d(?:\.\d+)?)?$")
@@ -161,7 +166,7 @@ def _led(chief: Sequence[Part]) -> Sequence[Part]:
 def _simple(command: str) -> list[tuple[str, str]]:
     """Split at `&&`, `||`, `;`, `|`, `&` and line ends that stand outside quotes."""
     found = [("", "")]
-    text = _JOINED_STREAMS.sub(" ", _without_document(command[:_READ_CHARS]))
+    text = _JOINED_STREAMS.sub(" ", _without_documents(command[:_DOCUMENT_CHARS])[:_READ_CHARS])
     for piece in _PIECE.finditer(text):
         if sign := piece.group(1):
             found.append((sign.replace("\n", ";"), ""))
@@ -170,12 +175,11 @@ def _simple(command: str) -> list[tuple[str, str]]:
     return found
 
 
-def _without_document(command: str) -> str:
-    """Leave out a here-document and what follows it: its lines are data."""
-    start = command.find("<<")
-    if start < 0 or command[start : start + 3] == "<<<":
+def _without_documents(command: str) -> str:
+    """Leave out here-documents: their lines are data. What is behind them is run."""
+    if "<<" not in command:
         return command
-    return _DOCUMENT_START.sub("…", command[:start])
+    return _DOCUMENT.sub(lambda found: f"…{found[4]}" if found[1] else found[4], command)
 
 
 def _unwrapped(simple: str) -> list[str]:

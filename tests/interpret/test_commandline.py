@@ -28,6 +28,17 @@ HEADS = [
     ("stdbuf -oL make x", "make x", "make"),
     ("env", "env", "env"),
     ("cat > a.txt <<EOF\nrm -rf /\nEOF", "cat > a.txt", "cat"),
+    ("cat > t.py <<'EOF'\nrm -rf /\nEOF\npytest t.py", "cat > t.py; pytest t.py", "cat"),
+    ("cat <<EOF | psql shop\nselect 1\nEOF", "cat", "cat"),
+    ("python - <<-E && make\n\tprint(1)\n\tE\n", "python - && make", "python"),
+    ("cat > a <<X\n" + "x\n" * 2000 + "X\nmake", "cat > a; make", "cat"),
+    (
+        "git commit -m \"$(cat <<'EOF'\nFix\nEOF\n)\" && git push",
+        "git commit -m … && git push",
+        "git",
+    ),
+    ("git commit -F - <<EOF\nFix (a)\nEOF\ngit push", "git commit -F -; git push", "git"),
+    ("python -c 'print(1 << 2)'", "python -c 'print(1 << 2)'", "python"),
     ("cat <<< hello", "cat <<< hello", "cat"),
     ("cd /tmp", "cd /tmp", "cd"),
     ("(cd a; go test ./...)", "go test ./...", "go"),
@@ -45,7 +56,7 @@ HEADS = [
 ]
 
 
-@pytest.mark.parametrize(("command", "head", "tool"), HEADS, ids=[case[0] for case in HEADS])
+@pytest.mark.parametrize(("command", "head", "tool"), HEADS, ids=[case[0][:60] for case in HEADS])
 def test_a_command_line_is_told_by_what_it_chiefly_runs(command: str, head: str, tool: str) -> None:
     line = commandline.read(command)
     assert (line.head, line.tool) == (head, tool)
