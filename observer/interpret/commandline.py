@@ -71,6 +71,9 @@ _LOOKING = word_set(
     """
 )
 _MASKING = frozenset({"|", "||", ";", "&"})
+_SHOWING = frozenset({"echo", "printf", "Write-Host", "Write-Output"})
+_LAST_CODE = ("$?", "${?}", "$LASTEXITCODE", "$status")
+_FIRST_OF_PIPE = ("${PIPESTATUS[0]}", "${pipestatus[1]}")
 _WITH_LOGS = word_set("docker docker-compose podman kubectl")
 _GIT_LOOKING = word_set(
     "blame branch describe diff log ls-files remote reflog rev-parse shortlog show status"
@@ -89,7 +92,8 @@ class Line(Value):
 
     `tool` is the program of the head's first command, `last` that of its last.
     `is_routine` holds for commands that read a little and change nothing, such as `git status`.
-    `is_masked` holds where an exit code of 0 is not the head's own: `make | tail`, `make || true`.
+    `is_masked` holds where an exit code of 0 is not the head's own: `make | tail`, `make || true`;
+    `shows_code` where the head's own is the last thing printed: `make; echo $?`.
     """
 
     head: str
@@ -98,6 +102,7 @@ class Line(Value):
     tools: tuple[str, ...] = ()
     is_routine: bool = False
     is_masked: bool = False
+    shows_code: bool = False
 
 
 class Part(NamedTuple):
@@ -137,6 +142,7 @@ def read(command: str) -> Line:
         tools=distinct((name_of(part.words[0]) for part in chief), 8),
         is_routine=_REDIRECTION.search(command) is None and all(part.looks for part in parts),
         is_masked=_is_masked(parts, _led(chief)[0]),
+        shows_code=_shows_code(parts, _led(chief)[0]),
     )
 
 
@@ -146,6 +152,17 @@ def _is_masked(parts: Sequence[Part], head: Part) -> bool:
         return False
     behind = next(place for place, part in enumerate(parts) if part is head) + 1
     return any(part.sign in _MASKING for part in parts[behind:])
+
+
+def _shows_code(parts: Sequence[Part], head: Part) -> bool:
+    *before, last = parts
+    words = " ".join(last.words)
+    if any(code in words for code in _FIRST_OF_PIPE):
+        before = [part for part in before if part.sign != "|"]
+    elif not any(code in words for code in _LAST_CODE):
+        return False
+    is_shown = last.sign == ";" and last.words[0] in _SHOWING
+    return is_shown and any(part is head for part in before) and not _is_masked(before, head)
 
 
 def _head(chief: Sequence[Part]) -> str:

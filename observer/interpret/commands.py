@@ -10,7 +10,7 @@ from functools import lru_cache
 from observer.events import Command
 from observer.interpret import concepts
 from observer.interpret.commandline import Line
-from observer.interpret.outcome import exit_code_of
+from observer.interpret.outcome import own_code_of
 from observer.interpret.signature import bare_name
 from observer.interpret.told import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, Told, Where
 from observer.interpret.verdict import Verdict
@@ -19,7 +19,7 @@ from observer.interpret.wording import distinct, first_line, lasted, listed, one
 
 def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: int = 1) -> Told:
     """Tell a command that was run `times` times with this outcome, the last time as given."""
-    code = exit_code_of(command)
+    code = own_code_of(command, line)
     facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, verdict)]
     folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
     return Told(

@@ -37,6 +37,7 @@ _COLOUR = re.compile(
     r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[(-+][0-9A-Z]|[@-Z\\-_])"
 )
 _EXIT_LINE = re.compile(r"^(?:Exit [Cc]ode:? ?|exit status )(-?\d+)\s*$", re.MULTILINE)
+_SHOWN_CODE = re.compile(r"(?:^|\D)(\d{1,3})\W*$")
 _SAID_NOTHING = frozenset(
     {"", "(no output)", "no output", "tool ran without output or errors", "(empty)", "output:"}
 )
@@ -56,9 +57,9 @@ def read(command: Command, line: Line, root: str = "") -> Verdict:
 
 
 def _read(command: Command, line: Line) -> Verdict:
-    code = exit_code_of(command)
+    code, shown = own_code_of(command, line), _shown_code(command, line)
     told = None if code is None else code == 0
-    if command.failed is not None:
+    if command.failed is not None and shown is None:
         told = not command.failed
     if code == 1 and line.tool in _NO_MATCH_IS_ONE:
         return Verdict(
@@ -66,13 +67,19 @@ def _read(command: Command, line: Line) -> Verdict:
         )
     if line.is_routine and told is not False:
         return Verdict(ok=told)
-    if told and line.is_masked:
+    if told and line.is_masked and shown is None:
         told = None
     text = LINE_START + plain(command.output)
     if command.interrupted:
         return _plain_words(text, ok=None)
     found = _verdicts(text, line, told) if command.output else []
     return _weighed(found, text, told) if found else _plain_words(text, ok=told)
+
+
+def own_code_of(command: Command, line: Line) -> int | None:
+    """Return the exit code that the command line shows, or else the one that was told."""
+    shown = _shown_code(command, line)
+    return exit_code_of(command) if shown is None else shown
 
 
 def exit_code_of(command: Command) -> int | None:
@@ -83,6 +90,13 @@ def exit_code_of(command: Command) -> int | None:
         if "xit" in part and (match := _EXIT_LINE.search(part)):
             return int(match.group(1)[:9])
     return None
+
+
+def _shown_code(command: Command, line: Line) -> int | None:
+    if not line.shows_code:
+        return None
+    shown = _SHOWN_CODE.search(command.output[-80:].rstrip().rpartition("\n")[2])
+    return int(shown.group(1)) if shown else None
 
 
 def plain(output: str) -> str:

@@ -361,7 +361,7 @@ def test_what_broke_behind_a_success_is_told_where_nobody_tells_the_end(
     ("command", "text", "ok"),
     [
         ("python x.py 2>&1 | tail", "Traceback (most recent call last):\nKeyError: 1\n", False),
-        ("npm test; echo $?", "254\n", None),
+        ("npm test; echo done 254", "done 254\n", None),
         ("docker exec web pytest || true", "Cannot connect\n", None),
         ("pytest -q | tail -1", "3 passed in 0.10s", True),
     ],
@@ -370,6 +370,27 @@ def test_the_exit_code_of_what_comes_behind_tells_nothing(
     command: str, text: str, *, ok: bool | None
 ) -> None:
     assert judged(command, text, exit_code=0).ok is ok
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "ok"),
+    [
+        ("npm test; echo $?", "254\n", False),
+        ('npm test > log 2>&1; echo "exit: $?"', "exit: 0", True),
+        ("npm test | tail -5; echo EXIT=${PIPESTATUS[0]}", "bye\nEXIT=1\n", False),
+        ("npm test | tail -5; echo $?", "bye\n0\n", None),
+        ("npm ci; npm test; echo $?", "0", None),
+        ("npm test || echo $?", "1", None),
+        ("npm test; Write-Host $LASTEXITCODE", "3", False),
+        ("npm test; echo '$?'", "$?", None),
+        ("echo a; echo $?", "a\n0", True),
+        ("pytest; echo $?", "2 failed in 0.10s\n0", False),
+    ],
+)
+def test_an_exit_code_that_the_command_line_shows_is_the_tools_own(
+    command: str, text: str, *, ok: bool | None
+) -> None:
+    assert judged(command, text, exit_code=0, failed=False).ok is ok
 
 
 def test_a_printed_traceback_is_no_failure_of_a_program_that_ended_well() -> None:
