@@ -220,11 +220,12 @@ class Daemon:
         servers = [HttpServer(app(self._doings(), self._mcp), http_door, name="http")]
         if port := self._settings.http_port:
             try:
+                guard = Guard(token=ensure_token(self._home), port=port)
                 door = listen_tcp(port)
             except OSError as error:
-                self._health.degrade("http", f"port {port} cannot be used: {error.strerror}")
+                what = error.filename or f"port {port}"
+                self._health.degrade("http", f"{what} cannot be used: {error.strerror}")
             else:
-                guard = Guard(token=ensure_token(self._home), port=port)
                 served = app(self._doings(), self._mcp, guard=guard)
                 servers.append(HttpServer(served, door, name="http on TCP"))
                 self._http = f"http://127.0.0.1:{port}"

@@ -6,6 +6,7 @@ a socket file left by a crash is replaced, but only by whoever holds the home's 
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import shutil
@@ -125,9 +126,16 @@ def listen_tcp(port: int) -> socket.socket:
 
 
 def ensure_token(home: Home) -> str:
-    """Return the bearer token of the TCP port; made once, mode 0600, kept for good."""
+    """Return the bearer token of the TCP port; made once, mode 0600, kept for good.
+
+    Raises:
+        OSError: the file cannot be read or written, or holds what no header can.
+    """
     with suppress(FileNotFoundError):
-        if token := home.token.read_text(encoding="ascii").strip():
+        token = home.token.read_text(encoding="ascii", errors="replace").strip()
+        if "\ufffd" in token:
+            raise OSError(errno.EILSEQ, "it is no ASCII text", str(home.token))
+        if token:
             return token
     token = secrets.token_urlsafe(32)
     fresh = home.token.with_suffix(".new")

@@ -243,6 +243,16 @@ def test_a_taken_port_does_not_keep_the_daemon_down(
     assert "in use" in status["degraded"]
 
 
+def test_a_token_that_cannot_be_read_does_not_keep_the_daemon_down(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.root.mkdir()
+    home.token.mkdir()
+    monkeypatch.setenv("OBSERVER_HTTP_PORT", "1")
+    client.ensure_daemon(home)
+    assert f"{home.token} cannot be used: Is a directory" in _status(home)["degraded"]
+
+
 @pytest.mark.parametrize("name", ["lock", "socket", "database"])
 def test_a_daemon_whose_home_was_taken_leaves(home: Home, until: Until, name: str) -> None:
     """Two daemons must not serve one home, and nothing may be stored where nobody finds it."""

@@ -175,6 +175,12 @@ def test_the_token_is_made_once_and_private(root: Home) -> None:
     assert stat.S_IMODE(root.token.stat().st_mode) == 0o600
 
 
+def test_a_token_that_no_header_can_hold_is_refused(root: Home) -> None:
+    root.token.write_text("schlüssel", encoding="utf-8")
+    with pytest.raises(OSError, match="it is no ASCII text"):
+        ensure_token(root)
+
+
 def test_an_empty_token_file_is_no_token(root: Home) -> None:
     root.token.touch()
     assert ensure_token(root)
