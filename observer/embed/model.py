@@ -8,6 +8,7 @@ because what an eight-bit graph makes of a text depends on its neighbours in the
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,6 +103,8 @@ class Model:
 
 
 def _session(file: Path) -> Any:  # noqa: ANN401 - onnxruntime has no types
+    # On import it writes about this machine into the user's cache folder, to be sent to its maker.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415 - slow to import
 
     onnxruntime.disable_telemetry_events()

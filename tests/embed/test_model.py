@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -123,3 +124,15 @@ def test_words_are_remembered_within_a_bound(monkeypatch: pytest.MonkeyPatch) ->
         made.ids(text).tolist() for text in texts
     ]
     assert len(made._known) <= 8
+
+
+def test_loading_a_model_writes_nothing_into_the_users_home(tmp_path: Path) -> None:
+    load = (
+        "from pathlib import Path; from observer.embed import catalogue;"
+        " catalogue.load(catalogue.find('instant', Path('/nonexistent'))).embed(['a text'])"
+    )
+    user = tmp_path / "user"
+    user.mkdir()
+    kept = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run([sys.executable, "-P", "-c", load], env={**kept, "HOME": str(user)}, check=True)
+    assert list(user.iterdir()) == []
