@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 from observer.errors import StoreUnavailable
 
+UNFILLED = range(2, 8)
+"""Steps that only make room: what belongs there is found by deriving items from the log anew."""
+
 
 class Migration(NamedTuple):
     """One step of the schema; `number` is the version of a database that has it."""

@@ -19,7 +19,7 @@ import apsw
 from observer.errors import StoreUnavailable
 from observer.model import title_key
 from observer.paths import make_private
-from observer.store.migrate import Migration, migrations, needed
+from observer.store.migrate import UNFILLED, Migration, migrations, needed
 from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.stems import stemmer
 from observer.store.sqlite.writer import SqliteWriter
@@ -156,7 +156,8 @@ class SqliteStore:
         try:
             with writer:
                 writer.execute(step.sql)
-                writer.execute(_MARK_BEHIND, (step.name,))
+                if step.number in UNFILLED:
+                    writer.execute(_MARK_BEHIND, (step.name,))
                 writer.execute(f"PRAGMA application_id = {APPLICATION_ID}").fetchall()
                 writer.execute(f"PRAGMA user_version = {step.number}").fetchall()
         except apsw.SQLError as error:
