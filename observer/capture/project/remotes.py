@@ -12,6 +12,14 @@ import re
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _HELPER = re.compile(r"([A-Za-z0-9_-]+)::")
 _SCP = re.compile(r"(?:[^/]*@)?(\[[^\]/]*\]|[^/:\[\]]+):(.*)", re.DOTALL)
+_OTHER_NAMES = {
+    "ssh.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+}
+"""Hosts that serve the same repositories through a port that firewalls let pass."""
+_CASELESS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"})
+"""Hosts to which the case of owners and names is all one."""
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
@@ -63,7 +71,10 @@ def _join(host: str, path: str) -> str:
     parts = [part for part in path.split("/") if part]
     if parts:
         parts[-1] = parts[-1].removesuffix(".git") or parts[-1]
-    return "/".join([host.lower(), *parts])
+    host = host.lower()
+    host = _OTHER_NAMES.get(host, host)
+    name = "/".join([host, *parts])
+    return name.lower() if host in _CASELESS else name
 
 
 def _local(path: str) -> str:
