@@ -18,7 +18,7 @@ from observer.store.truth import Mooring, Vantage
 from observer.truth.mooring import moored
 from observer.truth.news import news
 from observer.truth.repository import Repository
-from observer.truth.verdict import standings
+from observer.truth.verdict import is_pending_on, standings
 from observer.truth.walk import NOBODYS, Walk, reverts
 
 STEPS = 200
@@ -120,7 +120,23 @@ class Following:
 
     def _arrive(self, moorings: Sequence[Mooring]) -> None:
         there = replace(self._vantage, head=self._git.head, branch=self._git.branch)
-        self._keep(moorings, there)
+        self._keep(self._carried(moorings), there)
+
+    def _carried(self, moorings: Sequence[Mooring]) -> Sequence[Mooring]:
+        """Take uncommitted work along to the branch that it was carried to."""
+        here = self._git.branch
+        if not any(is_pending_on(mooring, here) for mooring in moorings):
+            return moorings
+        shown = self._git.checked_out()
+        away = [each for each in moorings if is_pending_on(each, here) and each.branch not in shown]
+        paths = {anchor.path for mooring in away for anchor in mooring.anchors}
+        changed = self._git.uncommitted(sorted(paths))
+        carried = {
+            mooring.item
+            for mooring in away
+            if any(anchor.path in changed for anchor in mooring.anchors)
+        }
+        return [replace(one, branch=here) if one.item in carried else one for one in moorings]
 
     def _take_up(self) -> None:
         """Moor the items that are new or changed, and cast off those that are gone."""
@@ -131,7 +147,8 @@ class Following:
                 return
             moorings = moored(self._store, self._git, self._vantage, told.fresh, pause=self._pause)
             loose = told.seen - {mooring.item for mooring in moorings}
-            self._keep(moorings, replace(self._vantage, change=told.change), loose=loose)
+            there = replace(self._vantage, change=told.change)
+            self._keep(self._carried(moorings), there, loose=loose)
 
     def _keep(
         self, moorings: Sequence[Mooring], vantage: Vantage, *, loose: Iterable[int] = ()

@@ -8,10 +8,13 @@ from contextlib import AbstractContextManager
 from observer.capture.repository import steps as git
 from observer.capture.repository.blobs import Blobs
 from observer.capture.repository.steps import Moved, Step
+from observer.capture.repository.uncommitted import uncommitted
 from observer.truth.walk import Texts
 
 MOST_NAMED = 100
 """Commits named in one question."""
+MOST_ASKED = 500
+"""Files named in one question."""
 
 
 class Repository(AbstractContextManager["Repository"]):
@@ -45,6 +48,14 @@ class Repository(AbstractContextManager["Repository"]):
         """Return git's name of a file's content in a commit, "" if it is not there."""
         found = self._blobs.get(f"{commit}:{path}")
         return found.id if found and found.kind == "blob" else ""
+
+    def checked_out(self) -> set[str]:
+        """Return the branches that this work tree and those beside it show."""
+        return git.checked_out(self.root)
+
+    def uncommitted(self, paths: Sequence[str]) -> frozenset[str]:
+        """Return which of the first `MOST_ASKED` files differ from HEAD, as far as git tells."""
+        return uncommitted(self.root, paths[:MOST_ASKED]) or frozenset()
 
     def steps(self, since: str, to: str) -> Iterator[Step]:
         """Yield the commits that `to` contains and `since` ("" for none) does not, in order."""

@@ -22,14 +22,14 @@ def standings(mooring: Mooring, *, branch: str) -> list[Standing]:
         told.append(
             Standing(reason="reverted", commit=mooring.reverted, since_ms=mooring.reverted_ms)
         )
-    elif not mooring.is_here or _is_pending_on(mooring, branch):
+    elif not mooring.is_here or is_pending_on(mooring, branch):
         told += _elsewhere(mooring, branch, landed=landed, off=off)
     elif off:
         told.append(_moved_on(off, landed))
     return told
 
 
-def _is_pending_on(mooring: Mooring, branch: str) -> bool:
+def is_pending_on(mooring: Mooring, branch: str) -> bool:
     """Tell whether it is of uncommitted work on another branch."""
     return mooring.is_pending and mooring.branch not in {"", branch}
 

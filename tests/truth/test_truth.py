@@ -185,6 +185,37 @@ def test_uncommitted_work_of_another_branch_is_not_here(story: Story) -> None:
     assert story.said(written) == []
 
 
+@pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "seen after"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param("checkout -b topic", id="begun"),
+        pytest.param("checkout older", id="switched"),
+        pytest.param("branch -m topic", id="renamed"),
+    ],
+)
+def test_uncommitted_work_goes_along_to_another_branch(
+    story: Story, words: str, *, is_seen: bool
+) -> None:
+    story.commit(shop__py="x = 1\n")
+    story.git("branch", "older")
+    story.commit(auth__py=LOGIN)
+    written = story.wrote("shop.py", "x = 2\n")
+    assert not is_seen or story.said(written) == []
+    story.git(*words.split())
+    assert story.said(written) == []
+
+
+def test_uncommitted_work_of_another_work_tree_is_not_here(story: Story, tmp_path: Path) -> None:
+    story.commit(auth__py=LOGIN)
+    other = tmp_path / "other"
+    story.git("worktree", "add", "-b", "topic", str(other))
+    story.wrote("auth.py", LATER)
+    written = story.wrote("auth.py", OTHER, at=other)
+    assert story.reasons(written) == ["elsewhere"]
+    assert story.said(written, at=other) == []
+
+
 def test_what_was_squashed_is_here(story: Story) -> None:
     story.commit(auth__py=LOGIN)
     story.git("checkout", "-b", "topic")

@@ -70,6 +70,13 @@ def branch_of(root: str) -> str:
     return ask(root, "symbolic-ref", "--short", "--quiet", "HEAD") or ""
 
 
+def checked_out(root: str) -> set[str]:
+    """Return the names of the branches that the work trees of a repository show."""
+    told = (ask(root, "worktree", "list", "--porcelain") or "").split("\n")
+    mark = "branch refs/heads/"
+    return {line.removeprefix(mark) for line in told if line.startswith(mark)}
+
+
 def steps(root: str, since: str, to: str) -> Iterator[Step]:
     """Yield the commits that `to` contains and `since` does not, parents before children.
 
