@@ -80,9 +80,9 @@ def _in_repository(context: Context, folder: Path) -> Silent | None:
     except ConfigInvalid as error:
         return Silent(f"in {root}: {error.message}", error.hint)
     events = [edit.path.name for edit in plan.edits if edit.is_change and edit.path.name in EVENTS]
-    return (
-        Silent(f"in {root}, not run: {' '.join(events)}", f"there, {_REPEAT}") if events else None
-    )
+    if not events:
+        return None
+    return Silent(f"in {root}, not run: {' '.join(events)}", f"in a work tree of it, {_REPEAT}")
 
 
 def _was_installed(context: Context, hooks: Path) -> bool:

@@ -111,6 +111,25 @@ def test_known_repositories_are_looked_at_from_anywhere(installed: Context, tmp_
     assert len(silent(elsewhere, [gone, str(installed.folder / ".git")])) == 1
 
 
+def test_the_work_trees_of_a_bare_repository_are_where_to_repeat(
+    installed: Context, tmp_path: Path
+) -> None:
+    git(installed, "commit", "-q", "--allow-empty", "-m", "x")
+    git(installed, "clone", "-q", "--bare", str(installed.folder), str(tmp_path / "bare"))
+    bare = replace(installed, folder=tmp_path / "bare")
+    git(bare, "worktree", "add", "-q", str(tmp_path / "tree"))
+    tree = replace(installed, folder=tmp_path / "tree")
+    perform(install("git", tree), tree.home, at_ms=1)
+    assert silent(bare, ()) == []
+    (bare.folder / "hooks/post-merge").unlink()
+    for context in (bare, tree):
+        (found,) = silent(context, ())
+        assert found.found == f"in {bare.folder}, not run: post-merge"
+        assert "work tree" in found.hint
+    perform(install("git", tree), tree.home, at_ms=2)
+    assert silent(bare, ()) == []
+
+
 def test_hooks_of_a_home_that_was_moved_are_missed(installed: Context) -> None:
     moved = replace(installed, home=type(installed.home)(installed.home.root.with_name("moved")))
     assert silent(moved, ()) == []
