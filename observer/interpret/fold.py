@@ -37,6 +37,7 @@ from observer.interpret import (
     bursts,
     commandline,
     commands,
+    committed,
     delegations,
     files,
     gitline,
@@ -51,7 +52,7 @@ from observer.interpret.classify import item, where_of
 from observer.interpret.gist import foretold, gist_of
 from observer.interpret.intents import Completed
 from observer.interpret.state import Pending, State
-from observer.interpret.wording import first_line, one_line
+from observer.interpret.wording import first_line
 from observer.model import Item, Recorded, Session
 
 Items = tuple[Item, ...]
@@ -123,6 +124,10 @@ def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, I
     for act, _ in gitline.acts_of(recorded, body, is_ok=is_ok):
         if act.deed in ("restore", "reset", "clean"):
             after = state.restored(after, act.paths, are_new=act.deed == "clean")
+    # What stands in the words says how many commits go; the output only where HEAD is now.
+    for act, _ in gitline.acts_of(recorded, replace(body, output=""), is_ok=is_ok):
+        if act.deed in ("reset", "uncommit"):
+            after = replace(after, commits=committed.behind(after.commits, act.to))
     for act in gitline.taken_in(recorded, body, is_ok=is_ok):
         if act.deed == "commit":
             after = state.index_committed(after)
@@ -187,11 +192,16 @@ def _commit(before: State, recorded: Recorded, body: Commit) -> tuple[State, Ite
     if happenings.is_pulled(body):
         return state.closed(before), items
     paths = [path for made in items for path in made.files_modified]
-    said = f"{one_line(body.subject, 200)} ({one_line(body.hash, 64)[:10]})"
+    said = committed.said(body.subject, body.hash)
     return state.committed(state.closed(before), said, paths), items
 
 
-def _closing(before: State, recorded: Recorded, _body: Checkout | Rewrite) -> tuple[State, Items]:
+def _rewrite(before: State, recorded: Recorded, body: Rewrite) -> tuple[State, Items]:
+    commits = committed.rewritten(before.commits, body.pairs)
+    return replace(state.closed(before), commits=commits), _plain(recorded)
+
+
+def _checkout(before: State, recorded: Recorded, _body: Checkout) -> tuple[State, Items]:
     return state.closed(before), _plain(recorded)
 
 
@@ -266,8 +276,8 @@ _STEPS: dict[type[AnyBody], Callable[[State, Recorded, Any], tuple[State, Items]
     Outcome: _outcome,
     Compaction: _compaction,
     Commit: _commit,
-    Checkout: _closing,
-    Rewrite: _closing,
+    Checkout: _checkout,
+    Rewrite: _rewrite,
     Remember: _remember,
     Custom: _custom,
 }

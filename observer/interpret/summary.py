@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from observer.interpret import concepts, state
+from observer.interpret import committed, concepts, state
 from observer.interpret.classify import content_hash
 from observer.interpret.state import Ran, State, Touched
 from observer.interpret.told import SUBTITLE, TITLE
@@ -136,7 +136,7 @@ def request_of(session: Session, known: State) -> str:
         later = [f"Then: {'; '.join(asked[1:4])}"] if len(asked) > 1 else []
         return _field([asked[0], *later])
     if known.commits:
-        return _field([known.commits[0].rpartition(" (")[0]])
+        return _field([committed.subject_of(known.commits[0])])
     is_named = session.branch not in ("", "main", "master", "HEAD")
     return f"Work on {session.branch}" if is_named else ""
 
