@@ -143,8 +143,6 @@ def edit_command(*, handle: str, content: tuple[str, ...], as_json: bool, **give
     if content:
         given["content"] = sys.stdin.read() if content == ("-",) else " ".join(content)
     changes = {name: value for name, value in given.items() if value not in {None, ()}}
-    if not changes:
-        raise BadInput("nothing to change", hint="give a text, or an option")
     _change(handle, "edit", as_json=as_json, changes=changes)
 
 

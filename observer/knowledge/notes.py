@@ -98,10 +98,12 @@ class Notes(Shelf):
 
         Raises:
             NotFound, Ambiguous: as `get`.
-            BadInput, SecretRefused: as `remember`.
+            BadInput, SecretRefused: as `remember`; nothing is to change.
             PastImmutable: an agent would change what happened; the hint is to amend it.
             RuleUserOnly: an agent would change a rule that a person approved.
         """
+        if changes == Changes():
+            raise BadInput("nothing to change", hint="name a text, a title, tags or the like")
         check(changes)
         item = self.get(handle)
         check_change(item, author)

@@ -40,6 +40,14 @@ def test_a_title_that_was_the_first_line_goes_with_it(keep: Keep, notes: Notes) 
     assert notes.edit(unnamed.id, Changes(tags=("a",))).title == "two"
 
 
+def test_changing_nothing_is_no_change(keep: Keep, notes: Notes) -> None:
+    """It would be the change that an undo takes back, and make the note look fresh."""
+    item = keep("one")
+    with pytest.raises(BadInput, match="nothing to change"):
+        notes.edit(item.id, Changes())
+    assert len(notes.history(item.id)) == 1
+
+
 def test_an_undo_gives_back_exactly_what_was(keep: Keep, notes: Notes) -> None:
     item = keep("one [[Two]]", tags=("a",), key="k")
     notes.edit(item.id, Changes(content="other", tags=()))

@@ -219,9 +219,11 @@ class NoteTools:
             return Answer(f"Note #{id} not found.", rows.Updated(id=id, updated=False))
         if item.layer == "rule":
             return _rule(item)
-        given = None if tags is None else tuple(tags)
+        changes = Changes(
+            title=title or None, content=content, tags=None if tags is None else tuple(tags)
+        )
         try:
-            changed = self._memory.notes.edit(id, Changes(title=title, content=content, tags=given))
+            changed = self._memory.notes.edit(id, changes)
         except PastImmutable:
             return _past(item)
         return Answer(f"Updated note {rows.heading(changed)}", rows.Updated(id=id, updated=True))

@@ -323,6 +323,18 @@ def test_a_state_is_changed_and_its_tags_are_replaced(call: Call, memory: Memory
     assert (item.title, item.narrative, item.tags) == ("Trip", "go by train", ("c",))
 
 
+def test_an_update_of_nothing_takes_no_title_away(call: Call, memory: Memory) -> None:
+    """Links lead to it by its title; models write an empty text for what they leave out."""
+    _, nothing, changed = call(
+        save("Plan", "go by car", layer="state"),
+        ("update_note", {"id": 4, "title": ""}),
+        ("update_note", {"id": 4, "title": "", "content": "go by train"}),
+    )
+    assert nothing.is_error
+    assert changed.text == 'Updated note #4 "Plan"'
+    assert len(memory.notes.history(4)) == 2
+
+
 def test_a_note_is_deleted_once_and_the_past_may_go_too(call: Call, memory: Memory) -> None:
     _, deleted, again, gone, unchanged = call(
         save("Spec"),
