@@ -7,6 +7,7 @@ print: the first that speaks is believed. A new tool is a function and a row in 
 from __future__ import annotations
 
 from observer.interpret.readers import (
+    bundlers,
     checkers,
     dotnet,
     go,
@@ -17,6 +18,7 @@ from observer.interpret.readers import (
     python,
     ruby,
     rust,
+    tap,
 )
 from observer.interpret.readers.reader import Reader
 
@@ -24,12 +26,14 @@ _EVERY = (
     *python.READERS,
     *checkers.READERS,
     *javascript.READERS,
+    *bundlers.READERS,
     *go.READERS,
     *rust.READERS,
     *jvm.READERS,
     *dotnet.READERS,
     *ruby.READERS,
     *php.READERS,
+    *tap.READERS,
     *native.READERS,
 )
 READERS: tuple[Reader, ...] = tuple(sorted(_EVERY, key=lambda reader: reader.is_raised))

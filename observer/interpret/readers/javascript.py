@@ -52,6 +52,7 @@ _JEST_TIME = line_pattern(r"Time: +(\d+(?:\.\d+)?) ?(m?s)")
 _JEST_BAD = line_pattern(r" +● (?!Console)(\S[^\n]*)\n\s*(\S[^\n]*)?")
 _JEST_SUITE = line_pattern(r" *FAIL +(\S+)")
 _JEST_FAIL = "\nFAIL "
+_NONE_FOUND = line_pattern(r"(No tests? (?:files )?found), exiting with code 1$")
 _NEVER_RAN = "Test suite failed to run"
 
 
@@ -59,7 +60,7 @@ def jest(text: str) -> Verdict | None:
     """Read jest's summaries; a suite that could not run counts as a failing test."""
     ends = _JEST_END.findall(text)
     if not ends:
-        return None
+        return _none_found("jest", text)
     counts = counts_of(", ".join(ends))
     bad = list(_JEST_BAD.finditer(text))
     suites = _JEST_SUITE.findall(text)
@@ -81,6 +82,11 @@ def jest(text: str) -> Verdict | None:
     )
 
 
+def _none_found(tool: str, text: str) -> Verdict | None:
+    none = _NONE_FOUND.search(text)
+    return stopped(tool, "no tests ran", Complaint(none.group(1))) if none else None
+
+
 def _jest_name(text: str, bad: re.Match[str]) -> str:
     """Return the name of a failing test, or of the suite that never ran, which stands above it."""
     if bad.group(1) != _NEVER_RAN:
@@ -100,7 +106,7 @@ def vitest(text: str) -> Verdict | None:
     """Read vitest's summaries; a suite that could not run counts as a failing test."""
     ends = _VITEST_END.findall(text)
     if not ends:
-        return None
+        return _none_found("vitest", text)
     counts = counts_of(", ".join(ends))
     suites = _VITEST_SUITES.search(text)
     bad = list(_VITEST_BAD.finditer(text))
@@ -153,9 +159,9 @@ def mocha(text: str) -> Verdict | None:
     )
 
 
-_NODE_END = line_pattern(r"(?:#|\u2139) (tests|pass|fail|skipped) (\d+)$")
+_NODE_END = line_pattern(r"(?:#|\u2139) (tests|pass|fail|skipped) +(\d+)$")
 _NODE_TIME = line_pattern(r"(?:#|\u2139) duration_ms (\d+)")
-_NODE_BAD = line_pattern(r" *(?:not ok \d+ - |✖ )(?!failing tests:)([^\n(]*)")
+_NODE_BAD = line_pattern(r" *(?:not ok \d+ (?:- )?|✖ )(?!failing tests:)([^\n(]*)")
 _NODE_SAID = line_pattern(r" +(\w*Error\b[^\n]*)(?:\n\s*(\S[^\n]*))?")
 _NODE_ERROR = re.compile(r" error: (?:\|-\n +([^\n]+)(?:\n\s*(\S[^\n]*))?|['\"]([^\n]*)['\"])")
 _NODE_KIND = re.compile(r" name: '(\w+)'")
@@ -221,14 +227,16 @@ def tsc(text: str) -> Verdict | None:
 
 _ESLINT_END = line_pattern(r"✖ \d+ problems? \((\d+) errors?, (\d+) warnings?\)")
 _ESLINT_FILE = line_pattern(r"(/\S[^\n]*|[A-Za-z]:\\[^\n]*|\S+\.\w+)\n +(\d+):\d+ ")
+_ESLINT_BROKE = line_pattern(r"Oops! Something went wrong! :\(\n+ESLint: [^\n]*\n+(\S[^\n]*)$")
 _ESLINT_ERROR = line_pattern(r" +(\d+):\d+ +error +(\S[^\n]*)$")
 
 
 def eslint(text: str) -> Verdict | None:
-    """Read eslint's stylish reports."""
+    """Read eslint's stylish reports, or why there is none."""
     ends = _ESLINT_END.findall(text)
     if not ends:
-        return None
+        broke = _ESLINT_BROKE.search(text)
+        return stopped("eslint", "eslint stopped", Complaint(broke.group(1))) if broke else None
     errors, warnings = summed(ends)
     first = Complaint()
     if error := _ESLINT_ERROR.search(text):
@@ -290,9 +298,9 @@ READERS = (
     Reader(jest, ("jest",), ("Tests: ",)),
     Reader(vitest, ("vitest",), (" Tests ",)),
     Reader(mocha, ("mocha",), (" passing",)),
-    Reader(node, (), ("# pass ", "\u2139 pass ")),
+    Reader(node, ("tape",), ("# pass ", "\u2139 pass ")),
     Reader(tsc, ("tsc",), ("error TS",)),
-    Reader(eslint, ("eslint",), ("✖ ",)),
+    Reader(eslint, ("eslint",), ("✖ ", "Oops! Something")),
     Reader(npm, (), (" package", "up to date")),
     Reader(thrown, (), ("\n    at ",), is_raised=True),
     Reader(npm_stopped, (), ("npm error", "npm ERR!"), is_raised=True),

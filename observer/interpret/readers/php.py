@@ -23,6 +23,8 @@ _END = line_pattern(r"(?:OK \((\d+) tests?,|Tests: (\d+), Assertions: \d+([^\n]*
 _COUNT = re.compile(r"(\w+): (\d+)")
 _TIME = line_pattern(r"Time: (?:(\d+):)?(\d+):(\d+\.\d+)")
 _BAD = line_pattern(r"\d+\) (\w[^\n]*)\n(\S[^\n]*)")
+_OTHER = line_pattern(r"There (?:was|were) \d+ (?![^\n]*(?:error|failure))[^\n]*:$")
+_SECTION = "\nThere w"
 _TESTDOX = line_pattern(r" [✘∅] ([^\n]+)\n\s*│\s*\n +│ (\S[^\n]*)")
 _PLACE = line_pattern(r"[ │]*([^\s:]+\.php:\d+)$")
 
@@ -37,7 +39,7 @@ def phpunit(text: str) -> Verdict | None:
         sum(int(number) for word, number in counts if word in words)
         for words in (("Failures", "Errors"), ("Skipped", "Incomplete"))
     )
-    bad = (list(_BAD.finditer(text)) or list(_TESTDOX.finditer(text))) if failed else []
+    bad = (_failing(text) or list(_TESTDOX.finditer(text))) if failed else []
     first = Complaint()
     if bad:
         place = _PLACE.search(text, bad[0].end())
@@ -53,6 +55,15 @@ def phpunit(text: str) -> Verdict | None:
         failing=[one.group(1) for one in bad],
         first=first,
     )
+
+
+def _failing(text: str) -> list[re.Match[str]]:
+    """Find what failed among what is listed: risky, incomplete and skipped tests are, too."""
+    return [
+        one
+        for one in _BAD.finditer(text)
+        if not _OTHER.match(text, max(text.rfind(_SECTION, 0, one.start()), 0))
+    ]
 
 
 def _seconds(text: str) -> float | None:
