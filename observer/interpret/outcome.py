@@ -16,6 +16,7 @@ from observer.events import Command
 from observer.interpret.commandline import Line
 from observer.interpret.readers import READERS
 from observer.interpret.readers.reader import Reader
+from observer.interpret.signature import signature
 from observer.interpret.verdict import LINE_START, Complaint, Verdict, complaint_in
 from observer.interpret.wording import one_line
 
@@ -41,6 +42,14 @@ _SHOWN_CODE = re.compile(r"(?:^|\D)(\d{1,3})\W*$")
 _SAID_NOTHING = frozenset(
     {"", "(no output)", "no output", "tool ran without output or errors", "(empty)", "output:"}
 )
+_ENDINGS = {
+    124: "timed out",
+    134: "aborted (SIGABRT)",
+    137: "killed (SIGKILL)",
+    139: "crashed (SIGSEGV)",
+    143: "terminated (SIGTERM)",
+}
+"""What an exit code says by itself: `timeout`'s own, and those of signals."""
 _NO_MATCH_IS_ONE = frozenset({"grep", "egrep", "rg", "ag", "diff", "cmp", "test", "[", "pgrep"})
 
 
@@ -73,6 +82,8 @@ def _read(command: Command, line: Line) -> Verdict:
     if command.interrupted:
         return _plain_words(text, ok=None)
     found = _verdicts(text, line, told) if command.output else []
+    if told is False and code in _ENDINGS and not _bad(found):
+        return _ended(_ENDINGS[code], found, text)
     return _weighed(found, text, told) if found else _plain_words(text, ok=told)
 
 
@@ -193,6 +204,16 @@ def _weighed(found: list[Verdict], text: str, told: bool | None) -> Verdict:  # 
         return chief
     said = "; ".join(f"{verdict.tool}: {verdict.said}" for verdict in found[:4] if verdict.said)
     return replace(chief, said=said)
+
+
+def _ended(ending: str, found: Sequence[Verdict], text: str) -> Verdict:
+    """Speak for a command that something put an end to: what it printed tells how far it came."""
+    reached = one_line(_last_words(text), 160)
+    words = Complaint(f"{ending}; its last words: {reached}" if reached else "")
+    chief = next(iter(found), Verdict(said=ending))
+    return replace(
+        chief, ok=False, first_error=str(words), signature=signature(ending) if reached else ""
+    )
 
 
 def _plain_words(text: str, *, ok: bool | None) -> Verdict:

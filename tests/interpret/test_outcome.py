@@ -612,6 +612,82 @@ def test_exit_1_of_a_searching_tool_is_an_answer(command: str, said: str) -> Non
     assert (found.ok, found.said) == (True, said)
 
 
+@pytest.mark.parametrize(
+    ("command", "code", "text", "said"),
+    [
+        pytest.param(
+            "timeout 5 pytest",
+            124,
+            "t.py::test_error PASSED\n",
+            "timed out; its last words: t.py::test_error PASSED",
+            id="timed-out",
+        ),
+        pytest.param("./x", 139, "on", "crashed (SIGSEGV); its last words: on", id="signal"),
+        pytest.param(
+            "pytest",
+            137,
+            "1 passed in 0.10s\nbye",
+            "killed (SIGKILL); its last words: bye",
+            id="after-tests",
+        ),
+        pytest.param(
+            "pytest",
+            143,
+            "FAILED t.py::a - no\n1 failed in 0.10s",
+            "t.py::a - no",
+            id="something-bad",
+        ),
+    ],
+)
+def test_what_put_an_end_to_a_command_is_its_error(
+    command: str, code: int, text: str, said: str
+) -> None:
+    found = judged(command, text, exit_code=code)
+    assert (found.ok, found.first_error) == (False, said)
+
+
+def test_what_put_an_end_to_a_silent_command_is_its_result() -> None:
+    found = judged("timeout 5 ./x", exit_code=124)
+    assert (found.ok, found.said, found.first_error) == (False, "timed out", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("foo --x", "bash: line 1: foo: command not found"),
+        ("foo", "zsh:1: command not found: foo"),
+        ("foo", "sh: 1: foo: not found"),
+        ("foo", "bash: Zeile 1: foo: Kommando nicht gefunden."),
+        ("./x", "starting\n/bin/bash: ./x: Permission denied"),
+        ("foo", "'foo' is not recognized as an internal or external command,\noperable program"),
+        ("foo", "foo : The term 'foo' is not recognized as the name of a cmdlet"),
+        ("python -m foo", "/usr/bin/python3.11: No module named foo"),
+        ("git merge x", "Auto-merging a\nCONFLICT (content): Merge conflict in a\nAutomatic merge"),
+        ("git checkout -- nope", "error: pathspec 'nope' did not match any file(s) known to git"),
+        ("git add -A && git push", "fatal: No configured push destination.\nEither specify"),
+        ("git nope", "git: 'nope' is not a git command. See 'git --help'."),
+    ],
+)
+def test_what_could_not_be_run_has_failed_though_nobody_tells_the_end(
+    command: str, text: str
+) -> None:
+    found = judged(command, text)
+    assert (found.ok, found.first_error in text, found.first_error != "") == (False, True, True)
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("./x", "bash: warning: setlocale: no such locale"),
+        ("./x", "bash: foo: command not found\nwent on"),
+        ("git pull && git status", "nothing to commit, working tree clean"),
+        ("git commit -m x", "[main 1c5a] error: x is told\n 1 file changed"),
+    ],
+)
+def test_what_a_shell_or_git_only_mentions_is_no_failure(command: str, text: str) -> None:
+    assert judged(command, text).ok is None
+
+
 def test_a_failure_without_a_known_tool_names_its_first_complaint() -> None:
     found = judged("deploy", "step 1\nfatal: no such host\nbye", exit_code=1)
     assert found.first_error == "fatal: no such host"

@@ -18,6 +18,7 @@ from observer.interpret.readers import (
     python,
     ruby,
     rust,
+    shell,
     tap,
 )
 from observer.interpret.readers.reader import Reader
@@ -35,5 +36,6 @@ _EVERY = (
     *php.READERS,
     *tap.READERS,
     *native.READERS,
+    *shell.READERS,
 )
 READERS: tuple[Reader, ...] = tuple(sorted(_EVERY, key=lambda reader: reader.is_raised))

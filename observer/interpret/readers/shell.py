@@ -1,0 +1,38 @@
+"""What a shell says of a program that it cannot start, and git of what it will not do.
+
+Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+None when the tool's own words are not there. Patterns are anchored to lines and linear.
+"""
+
+from __future__ import annotations
+
+from observer.interpret.readers.reader import Reader
+from observer.interpret.verdict import Complaint, Verdict, line_pattern, stopped
+
+_LAST_LINE = line_pattern(
+    r"((?:[^\s:]*/)?(?:ba|da|fi|k|z)?sh:(?:\d+:| \d+:| \w+ \d+:)? (?!warning\b)[^\n]+"
+    r"|[^\s:]*python[\d.]*(?:\.exe)?: No module named [^\n]+)\s*\Z"
+)
+_NOT_RECOGNISED = line_pattern(
+    r"((?:[^\s:]+ ?: )?(?:The term )?'[^'\n]+' is not recognized as .*)$"
+)
+_CONFLICT = line_pattern(r"(CONFLICT \([^)\n]*\): [^\n]+)$")
+_REFUSED = line_pattern(r"((?:fatal|error): [^\n]+|git: '[^\n]+' is not a git command[^\n]*)$")
+
+
+def not_run(text: str) -> Verdict | None:
+    """Read why a shell could not run the last program, in whatever language."""
+    found = _NOT_RECOGNISED.search(text) or _LAST_LINE.search(text)
+    return stopped("", "", Complaint(found.group(1))) if found else None
+
+
+def git(text: str) -> Verdict | None:
+    """Read what git stumbled over, or refused to do."""
+    found = _CONFLICT.search(text) or _REFUSED.search(text)
+    return stopped("git", "", Complaint(found.group(1))) if found else None
+
+
+READERS = (
+    Reader(git, ("git",), (), is_raised=True),
+    Reader(not_run, (), ("sh: ", "sh:1: ", ": No module ", "is not recognized as"), is_raised=True),
+)
