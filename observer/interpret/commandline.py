@@ -17,7 +17,14 @@ from observer.interpret.wording import distinct, one_line, word_set
 
 _READ_CHARS = 2000
 _PIECE = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|(&&|\|\||[;|&\n])|[^'\"\\;|&\n]+", re.DOTALL)
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_ASSIGNMENT = re.compile(r"(?:\$env:)?[A-Za-z_]\w*=", re.IGNORECASE)
+_SCRIPT = re.compile(
+    r"""\s*(?:\S*/)?(?:(?:ba|da|k|z)?sh\s+-\w*c|cmd(?:\.exe)?\s+/c
+    |(?:pwsh|powershell)(?:\.exe)?\s+(?:-NoProfile\s+)?-(?:c|Command))\s+(["'])(.*)\1\s*""",
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
+_LOOP = re.compile(r"(?:^|[;&|(\n])\s*(?:for|while|until)\s")
+_QUOTED = re.compile(r"\s*(\"[^\"]*\"|'[^']*')")
 _REDIRECTION = re.compile(r"(?<![0-9&>])>{1,2}(?![&>])\s*(?!/dev/null)")
 _DOCUMENT_CHARS = 64_000
 _DOCUMENT = re.compile(
@@ -27,6 +34,7 @@ _DOCUMENT = re.compile(
 )
 _JOINED_STREAMS = re.compile(r"\d?>&\d?|&>")
 _DURATION = re.compile(r"\d+(?:\.\d+)?[smhd]?$")
+_PROGRAM_END = re.compile(r"\.(?:exe|cmd|bat)$", re.IGNORECASE)
 _PYTHON = re.compile(r"python(?:\d(?:\.\d+)?)?$")
 
 _PREFIXES = word_set("sudo env time nice nohup command exec builtin npx bunx pnpx uvx")
@@ -40,6 +48,7 @@ _LAUNCHERS = {
     ("rye", "run"),
     ("pipx", "run"),
     ("coverage", "run"),
+    ("conda", "run"),
     ("bundle", "exec"),
     ("pnpm", "exec"),
     ("npm", "exec"),
@@ -52,6 +61,8 @@ _WITH_VALUE = {
     "sudo": word_set("-u -g --user --group"),
     "env": word_set("-u -C --unset --chdir"),
     "npx": word_set("-p --package"),
+    "conda": word_set("-n --name -p --prefix"),
+    "python": word_set("-W -X"),
     "uvx": word_set("-p --python --from --with"),
     "npm": word_set("-w --workspace -p --package"),
     "uv": word_set(
@@ -62,12 +73,15 @@ _WITH_VALUE = {
     ),
 }
 """Options of a wrapping program whose next word is their value."""
-_SETTING_UP = frozenset({"cd", "export", "set", "source", ".", "echo", "unset", "pushd", "umask"})
+_SETTING_UP = word_set("cd export set source . echo unset pushd umask Set-Location")
+_FRAMES = word_set("for done fi esac case")
+_FRAME_WORDS = word_set("! then do else elif if while until")
 _LOOKING = word_set(
     """
     cat cd command date df dir du echo env file find grep head history hostname id jobs journalctl
     less ls man more nl popd printenv ps pushd pwd readlink realpath rg sleep sort stat tail tree
-    true type uname uniq wc which whoami
+    true type uname uniq wc which whoami test [ [[
+    Get-ChildItem Get-Content Get-Location Select-Object Select-String
     """
 )
 _MASKING = frozenset({"|", "||", ";", "&"})
@@ -123,8 +137,11 @@ def parts_of(command: str) -> tuple[Part, ...]:
 
     Several readers ask about each command line, and most lines come again: kept, not to be changed.
     """
+    script = _SCRIPT.fullmatch(command)
     return tuple(
-        Part(sign, words) for sign, text in _simple(command) if (words := _unwrapped(text))
+        Part(sign, words)
+        for sign, text in _simple(script.group(2) if script else command)
+        if (words := _unwrapped(text)) and words[0] not in _FRAMES
     )
 
 
@@ -141,7 +158,7 @@ def read(command: str) -> Line:
         last=name_of(_led(chief)[-1].words[0]),
         tools=distinct((name_of(part.words[0]) for part in chief), 8),
         is_routine=_REDIRECTION.search(command) is None and all(part.looks for part in parts),
-        is_masked=_is_masked(parts, _led(chief)[0]),
+        is_masked=_is_masked(parts, _led(chief)[0]) or _LOOP.search(command) is not None,
         shows_code=_shows_code(parts, _led(chief)[0]),
     )
 
@@ -203,7 +220,8 @@ def _unwrapped(simple: str) -> list[str]:
     bare = simple.strip().lstrip("({ ")
     if bare.count(")") > bare.count("("):
         bare = bare.rstrip(") ")
-    words = bare.split()
+    quoted = _QUOTED.match(bare)
+    words = [quoted.group(1), *bare[quoted.end() :].split()] if quoted else bare.split()
     while words:
         skipped = _wrapping(words)
         if not skipped:
@@ -215,17 +233,23 @@ def _unwrapped(simple: str) -> list[str]:
 def _wrapping(words: list[str]) -> int:
     """Return how many leading words wrap the command rather than being it."""
     first = words[0]
-    if first in ("!", "then", "do", "else") or _ASSIGNMENT.match(first):
+    if (first in _FRAME_WORDS and len(words) > 1) or _ASSIGNMENT.match(first):
         return 1
     if len(words) > 1 and first in _PREFIXES:
         return 0 if words[:2] == ["command", "-v"] else _options_end(words, 1)
     if len(words) > 2:
         if first in _WITH_ARGUMENT:
             return _argument_end(words)
-        if _PYTHON.match(name_of(first)) and words[1] == "-m":
-            return 2
+        if _PYTHON.match(name_of(first)):
+            return _module_start(words)
         return _options_end(words, 2) if (first, words[1]) in _LAUNCHERS else 0
     return 0
+
+
+def _module_start(words: list[str]) -> int:
+    """Return where the module begins behind `python -u -m`; 0 where none is run."""
+    start = _options_end(["python", *words[1:]], 1)
+    return start if words[start - 1] == "-m" else 0
 
 
 def _options_end(words: list[str], start: int) -> int:
@@ -250,7 +274,7 @@ def _argument_end(words: list[str]) -> int:
 def name_of(word: str) -> str:
     """Return the name of a program, without its folder."""
     name = word.strip("(){}'\"").replace("\\", "/").rpartition("/")[2]
-    return one_line(name.removesuffix(".exe"), 40)
+    return one_line(_PROGRAM_END.sub("", name), 40)
 
 
 def _looks(words: list[str]) -> bool:
