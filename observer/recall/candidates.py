@@ -168,7 +168,7 @@ def _bare(view: View, *, has_model: bool) -> str:
     bare = 1 - view.embedded
     if bare < LEAST_BARE:
         return ""
-    return f"{bare:.0%} of the items are found by words alone: they are being embedded"
+    return f"{bare:.0%} of the items are found by words alone until the daemon has embedded them"
 
 
 class _Query:

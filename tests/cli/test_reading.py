@@ -24,7 +24,9 @@ def test_search_finds_what_was_stored(run: Run, filled: Home) -> None:
 def test_search_for_people_begins_with_the_id(run: Run, filled: Home) -> None:
     hit = run("search", "bench", "--json").json["observations"][0]
     notice, first = run("search", "bench").out.splitlines()[:2]
-    assert notice == "(100% of the items are found by words alone: they are being embedded)"
+    assert (
+        notice == "(100% of the items are found by words alone until the daemon has embedded them)"
+    )
     assert first.startswith(f"#{hit['id']} command")
 
 
