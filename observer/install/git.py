@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import TypeGuard
 
 from observer.errors import BadInput, ConfigInvalid
 from observer.install import gitconfig
@@ -24,6 +23,9 @@ EVENTS = ("post-commit", "post-applypatch", "post-merge", "post-checkout", "post
 
 CONFIGURED_SINCE = (2, 54)
 """The first git that runs hooks from its configuration."""
+
+SHARED_FOLDER = ("rev-parse", "--path-format=absolute", "--git-common-dir")
+"""Asks git for the folder that all work trees of a repository share."""
 
 _NO_REPOSITORY = "not a git repository"
 _BEGINNING = b"#!/bin/sh\n# observer's hook: "
@@ -63,9 +65,11 @@ def uninstall(context: Context) -> Plan:
     notes: tuple[str, ...] = ()
     root = _repository(context)
     if root is not None:
-        folder = _hooks_folder(context, root)
-        edits += [edit for event in EVENTS for edit in _removal(folder / event)]
-        edits += [edit for event in EVENTS for edit in _removal(folder / (event + _LEGACY))]
+        shared = gitconfig.ask(context, *SHARED_FOLDER, folder=root)
+        # Where git looks for hooks now, and where it did before a manager sent it elsewhere.
+        folders = {_hooks_folder(context, root).resolve(), Path(shared, "hooks").resolve()}
+        ours = (path for folder in sorted(folders) for path in our_hooks(folder))
+        edits += [edit for path in ours for edit in _removal(path)]
     if version(context) < CONFIGURED_SINCE:
         notes = ("Hooks in other repositories stay and do nothing; repeat there to remove them.",)
     return Plan(edits=tuple(edits), notes=notes)
@@ -174,9 +178,9 @@ def _placement(path: Path, script: bytes) -> list[FileEdit]:
         )
     before = read(path)
     ours = FileEdit(path=path, before=before, after=script, mode=0o755)
-    if before is None or is_our_hook(before):
+    if before is None or _is_our_hook(before):
         return [ours]
-    if is_our_hook(read(path.with_name(path.name + _LEGACY))):
+    if _is_our_hook(read(path.with_name(path.name + _LEGACY))):
         return []
     kept = path.with_name(path.name + _KEPT)
     if read(kept) not in (None, before):  # a manager may have put the same script back over ours
@@ -190,13 +194,18 @@ def _removal(path: Path) -> list[FileEdit]:
     """Plan the removal of our hook, and the return of the one that was there before."""
     present = read(path)
     kept = path.with_name(path.name + _KEPT)
-    if not is_our_hook(present):
+    if not _is_our_hook(present):
         return []
     earlier = read(kept)
     back = FileEdit(path=path, before=present, after=earlier, mode=mode_of(kept))
     return [back, FileEdit(path=kept, before=earlier, after=None)]
 
 
-def is_our_hook(content: bytes | None) -> TypeGuard[bytes]:
-    """Tell whether a file's content is a hook that we wrote."""
+def our_hooks(folder: Path) -> list[Path]:
+    """Return the hooks in a folder that we wrote, whatever a manager has named them since."""
+    scripts = (path for event in EVENTS for path in sorted(folder.glob(f"{event}*")))
+    return [path for path in scripts if path.is_file() and _is_our_hook(read(path))]
+
+
+def _is_our_hook(content: bytes | None) -> bool:
     return content is not None and content.startswith(_BEGINNING)

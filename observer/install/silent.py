@@ -7,6 +7,7 @@ to do again tells what is missing.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -17,13 +18,13 @@ from typing import NamedTuple
 
 from observer.errors import ConfigInvalid
 from observer.install import gitconfig
-from observer.install.edits import read
 from observer.install.git import (
     CONFIGURED_SINCE,
     EVENTS,
+    SHARED_FOLDER,
     configuration,
     install_files,
-    is_our_hook,
+    our_hooks,
     version,
 )
 from observer.install.target import Context
@@ -64,10 +65,9 @@ def silent(context: Context, git_folders: Iterable[str]) -> list[Silent]:
 
 
 def _folders(context: Context, git_folders: Iterable[str]) -> list[str]:
-    asked = ("rev-parse", "--path-format=absolute", "--git-common-dir")
     here: list[str] = []
     with suppress(ConfigInvalid):  # there is no repository, or one that git does not touch
-        here.append(gitconfig.ask(context, *asked, folder=context.folder))
+        here.append(gitconfig.ask(context, *SHARED_FOLDER, folder=context.folder))
     return list(dict.fromkeys((*here, *git_folders)))
 
 
@@ -86,17 +86,13 @@ def _in_repository(context: Context, folder: Path) -> Silent | None:
 
 
 def _was_installed(context: Context, hooks: Path) -> bool:
-    """Tell whether a hook of this home lies there, or of one that is gone, under whatever name."""
+    """Tell whether a hook of this home lies there, or of one that is gone."""
     ours = str(context.home.hooks / "post")
-    scripts = (script for event in EVENTS for script in hooks.glob(f"{event}*"))
-    posts = (_post_of(script) for script in scripts if script.is_file())
+    posts = [_post_of(script) for script in our_hooks(hooks)]
     return any(post == ours or not Path(post).exists() for post in posts if post)
 
 
 def _post_of(script: Path) -> str:
-    """Return what a hook of ours runs, "" if it is none of ours."""
-    content = read(script)
-    if not is_our_hook(content):
-        return ""
-    named = _POST.search(content.decode("utf-8", "surrogateescape"))
+    """Return what a hook of ours runs, "" if that was taken out."""
+    named = _POST.search(os.fsdecode(script.read_bytes()))
     return shlex.split(named[1])[0] if named else ""

@@ -138,6 +138,17 @@ def test_hooks_of_a_home_that_was_moved_are_missed(installed: Context) -> None:
     assert "post-rewrite" in found.found
 
 
+@pytest.mark.parametrize("deed", [lefthook, pre_commit, husky])
+def test_uninstalling_removes_the_hooks_that_a_manager_moved_or_left_behind(
+    installed: Context, deed: Callable[[Context], None]
+) -> None:
+    deed(installed)
+    perform(uninstall("git", installed), installed.home, at_ms=1)
+    left = [path for path in installed.folder.rglob("post-*") if b"observer" in path.read_bytes()]
+    assert left == []
+    assert silent(installed, ()) == []
+
+
 def test_a_repository_without_our_hooks_is_left_alone(installed: Context) -> None:
     perform(uninstall("git", installed), installed.home, at_ms=1)
     put(installed.folder / ".git/hooks/post-commit", THEIRS)
