@@ -12,7 +12,6 @@ from observer import client
 from observer.capture.clients.attribution import attribute
 from observer.cli.output import emit, json_option, limit_option, say
 from observer.cli.reach import open_memory, project_here
-from observer.errors import BadInput
 from observer.events import Layer, Scope
 from observer.front import noting
 from observer.front.toolsets import rows
@@ -170,17 +169,8 @@ def approve_command(*, handle: str, as_json: bool) -> None:
 @json_option
 def link_command(*, handle: str, target: str, kind: str, remove: bool, as_json: bool) -> None:
     """Link a note to another item, by what it does to it."""
-    if remove:
-        _change(handle, "unlink", as_json=as_json, target=_number(target), kind=kind)
-    else:
-        _change(handle, "link", as_json=as_json, target=target, kind=kind)
-
-
-def _number(handle: str) -> int:
-    try:
-        return int(handle.lstrip("#"))
-    except ValueError as error:
-        raise BadInput(f"{handle!r} is no id", hint="see: observer note links ID") from error
+    action = "unlink" if remove else "link"
+    _change(handle, action, as_json=as_json, target=target, kind=kind)
 
 
 def _change(handle: str, action: str, *, as_json: bool, **asked: object) -> None:

@@ -71,7 +71,7 @@ class Link(Asked, frozen=True, kw_only=True, tag="link"):
 class Unlink(Asked, frozen=True, kw_only=True, tag="unlink"):
     """Take links to an item out."""
 
-    target: int
+    target: int | str
     kind: str = ""
 
 

@@ -221,7 +221,7 @@ class Notes(Shelf):
         return self._relinked(item, (*references_of(item), added), author)
 
     def unlink(
-        self, handle: int | str, target: int, *, kind: str = "", author: Author = "agent"
+        self, handle: int | str, target: int | str, *, kind: str = "", author: Author = "agent"
     ) -> Item:
         """Take out the explicit links to an item, those of one kind if it is named.
 
@@ -231,10 +231,10 @@ class Notes(Shelf):
         """
         item = self.get(handle)
         check_rule(item, author)
+        with self._store.read() as reader:
+            gone = self._exact(reader, target)
         kept = [
-            each
-            for each in references_of(item)
-            if each.item != target or kind not in {"", each.kind}
+            each for each in references_of(item) if each.item != gone or kind not in {"", each.kind}
         ]
         return self._relinked(item, kept, author)
 

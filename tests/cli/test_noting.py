@@ -58,7 +58,7 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     assert run("note", "link", str(second), item, "--kind", "supersedes", "--remove").code == 0
     assert run("note", "links", str(second)).out == "no links\n"
     assert run("note", "link", str(second), item).code == 0
-    assert run("note", "link", str(second), "x", "--remove").code == 2
+    assert run("note", "link", str(second), "x", "--remove").code == 3
     links = run("note", "links", str(second), "--json").json
     assert links["out"] == [{"kind": "explicit", "title": "Redis", "id": int(item)}]
     monkeypatch.setenv("CLAUDECODE", "1")

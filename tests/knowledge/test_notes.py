@@ -236,7 +236,7 @@ def test_links_by_id_can_be_made_and_taken(keep: Keep, notes: Notes) -> None:
     linked = notes.link(new.id, old.id, kind="Supersedes")
     assert [(link.kind, link.target) for link in linked.links] == [("supersedes", old.id)]
     assert notes.unlink(new.id, old.id, kind="amends").links == linked.links
-    assert notes.unlink(new.id, old.id).links == ()
+    assert notes.unlink(new.id, old.uuid).links == ()
 
 
 def test_what_is_remembered_may_supersede_and_amend(keep: Keep) -> None:
