@@ -21,7 +21,12 @@ from observer.interpret.verdict import (
     stopped,
 )
 
-_CC_ERROR = line_pattern(r"((?::\w+)?[^\s:][^\n:]*:\d+):(?:\d+:)? (?:fatal )?error: ([^\n]+)$")
+_ERROR_WORDS = ("Fehler", "erreur", "errore", "erro", "エラー", "错误", "錯誤", "오류")
+"""How compilers say "error" in other languages; gcc and javac follow the user's."""
+_CC_ERROR = line_pattern(
+    r"((?::\w+)?[^\s:][^\n:]*:\d+):(?:\d+:)? (?:fatal |schwerwiegender |致命的?)?"
+    rf"(?:error|{'|'.join(_ERROR_WORDS)})(?: fatale)?\s?[:\uff1a]\s?([^\n]+)$"
+)
 _CC_WARNING = line_pattern(r"[^\s:][^\n:]*:\d+:(?:\d+:)? warning: ")
 _LD_ERROR = line_pattern(
     r"(?:\S*ld(?:\.\w+)?: )?(?:error: )?(?:([^\s:(]+)(?::[^\n]*?)?: )?((?:undefined reference to"
@@ -146,7 +151,7 @@ READERS = (
     Reader(
         cc,
         ("gcc", "cc", "clang", "g++", "c++", "clang++", "javac", "gradle", "gradlew"),
-        ("error: ", "undefined ", "ld: "),
+        ("error: ", "undefined ", "ld: ", *_ERROR_WORDS),
     ),
     Reader(cmake, ("cmake",), ("CMake Error",)),
     Reader(ctest, ("ctest",), ("% tests passed",)),
