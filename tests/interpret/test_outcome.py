@@ -206,6 +206,9 @@ WRITTEN = [
      "b.c:1: « x » non déclaré"),
     ("gcc b.c", "b.c:1:24: 致命错误\uff1ax.h\uff1a没有那个文件", False, "1 error",
      "b.c:1: x.h\uff1a没有那个文件"),
+    ("make lint", ("\nIn a.sh line 2:\necho $x\n     ^-- SC2154 (warning): x is not assigned.\n"
+     "     ^-- SC2086 (info): Double quote.\n\nDid you mean:"), False, "2 errors",
+     "a.sh:2: SC2154 x is not assigned."),
     ("make", "make: *** No rule to make target 'x'.  Stop.", False, "1 error",
      "No rule to make target 'x'. Stop."),
     ("npm i", "npm ERR! code ERESOLVE", False, "npm stopped", "ERESOLVE"),

@@ -1,4 +1,4 @@
-"""What a shell says of a program that it cannot start, and git of what it will not do.
+"""What a shell says of what it cannot start, shellcheck of scripts, git of what it will not do.
 
 Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
@@ -7,7 +7,7 @@ None when the tool's own words are not there. Patterns are anchored to lines and
 from __future__ import annotations
 
 from observer.interpret.readers.reader import Reader
-from observer.interpret.verdict import Complaint, Verdict, line_pattern, stopped
+from observer.interpret.verdict import Complaint, Verdict, line_pattern, problems, stopped
 
 _LAST_LINE = line_pattern(
     r"((?:[^\s:]*/)?(?:ba|da|fi|k|z)?sh:(?:\d+:| \d+:| \w+ \d+:)? (?!warning\b)[^\n]+"
@@ -32,7 +32,22 @@ def git(text: str) -> Verdict | None:
     return stopped("git", "", Complaint(found.group(1))) if found else None
 
 
+_SHELLCHECK = line_pattern(r"In (\S+) line (\d+):\n[^\n]*\n +\^[-^]* (SC\d+) \(\w+\): ([^\n]+)$")
+_SHELLCHECK_EACH = line_pattern(r" *\^[-^]* SC\d+ \(")
+
+
+def shellcheck(text: str) -> Verdict | None:
+    """Read what shellcheck found."""
+    found = _SHELLCHECK.search(text)
+    if found is None:
+        return None
+    path, line, code, words = found.groups()
+    first = Complaint(f"{code} {words}", f"{path}:{line}")
+    return problems("shellcheck", len(_SHELLCHECK_EACH.findall(text)), first=first)
+
+
 READERS = (
+    Reader(shellcheck, ("shellcheck",), ("-- SC", "^ SC")),
     Reader(git, ("git",), (), is_raised=True),
     Reader(not_run, (), ("sh: ", "sh:1: ", ": No module ", "is not recognized as"), is_raised=True),
 )
