@@ -5,6 +5,7 @@ Raise where it is found; render once, in `observer.front.render`.
 
 from __future__ import annotations
 
+import errno
 from typing import ClassVar
 
 
@@ -96,3 +97,9 @@ class Undecodable(ObserverError):
 
     exit_code = 2
     code = "undecodable"
+
+
+def remedy(error: OSError, otherwise: str) -> str:
+    """Return what to do about a write that failed: make room where the disk is full."""
+    is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    return "free some disk space" if is_full else otherwise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from tomlkit.exceptions import TOMLKitError
 
 from observer import client, config
 from observer.cli.output import emit, json_option, note, say, table
-from observer.errors import BadInput, ConfigInvalid
+from observer.errors import BadInput, ConfigInvalid, remedy
 from observer.paths import Home, home, make_private
 
 
@@ -84,16 +83,18 @@ def write_setting(here: Home, name: str, value: object) -> None:
         document = tomlkit.parse(text)
         document[name] = value
         make_private(here.root)
-        fresh = here.config.with_suffix(".new")
+        target = here.config.resolve()  # a link to a dotfile stays a link
+        fresh = target.with_suffix(".new")  # beside it, for the link may lead to another disk
         fresh.write_text(tomlkit.dumps(document), encoding="utf-8")
-        os.replace(fresh, here.config.resolve())  # noqa: PTH105 - a link to a dotfile stays a link
+        fresh.replace(target)
     except (TOMLKitError, UnicodeDecodeError) as error:
         raise ConfigInvalid(
             f"{here.config} is not valid TOML: {error}", hint="correct it, or move it away"
         ) from error
     except OSError as error:
         raise ConfigInvalid(
-            f"{here.config} cannot be written: {error.strerror}", hint="make its folder writable"
+            f"{here.config} cannot be written: {error.strerror}",
+            hint=remedy(error, "make its folder writable"),
         ) from error
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 import sys
@@ -17,7 +16,7 @@ from observer.capture.clients import generic
 from observer.capture.clients.attribution import attribute
 from observer.cli.output import emit, json_option, note, say
 from observer.clock import now_ms
-from observer.errors import BadInput, ObserverError
+from observer.errors import BadInput, ObserverError, remedy
 from observer.events import Layer, Scope
 from observer.front.narrowing import coming_ms
 from observer.interpret.wording import counted
@@ -178,10 +177,9 @@ def _spooled(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
             {"client": generic.NAME, "event": report["kind"]}, msgspec.json.encode(report)
         )
     except OSError as error:
-        is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         raise ObserverError(
             f"the event could not be spooled: {error.strerror}",
-            hint="free some disk space" if is_full else "see what is wrong: observer doctor",
+            hint=remedy(error, "see what is wrong: observer doctor"),
         ) from error
     receipt: dict[str, Any] = {"id": id_, "stored": False}
     unknown = generic.ignored(report)

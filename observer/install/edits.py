@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from observer.errors import ConfigInvalid
+from observer.errors import ConfigInvalid, remedy
 from observer.paths import make_private
 
 
@@ -94,9 +94,10 @@ def apply(edits: Sequence[FileEdit], backups: Path, *, at_ms: int) -> list[Path]
             _write(edit.path, edit.after, edit.mode)
     except OSError as error:
         _take_back(done)
+        do = remedy(error, "make the file and its folder writable")
         raise ConfigInvalid(
             f"{at_work} cannot be written: {error.strerror}",
-            hint="nothing was changed; make the file and its folder writable, then repeat",
+            hint=f"nothing was changed; {do}, then repeat",
         ) from error
     return kept
 

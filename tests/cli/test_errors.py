@@ -56,6 +56,42 @@ def test_a_home_with_a_tilde_that_no_shell_expanded_is_refused(
     assert not (tmp_path / "~").exists()
 
 
+@pytest.mark.parametrize(
+    ("fault", "hint"),
+    [(errno.ENOSPC, "free some disk space"), (errno.EROFS, "make its folder writable")],
+)
+def test_a_setting_that_cannot_be_kept_says_what_to_do(
+    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch, fault: int, hint: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(fault, os.strerror(fault))
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    ran = run("config", "set", "watch", "false")
+    assert (ran.code, ran.err.splitlines()[1]) == (2, f"hint: {hint}")
+
+
+def test_a_settings_file_that_is_a_link_to_another_disk_is_changed_there(
+    run: Run, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "dotfiles" / "observer.toml"
+    elsewhere.parent.mkdir()
+    elsewhere.touch()
+    home.root.mkdir()
+    home.config.symlink_to(elsewhere)
+    move = os.replace
+
+    def same_disk_only(source: Path, target: Path) -> None:
+        if Path(source).parent != Path(target).parent:
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        move(source, target)
+
+    monkeypatch.setattr(os, "replace", same_disk_only)
+    assert run("config", "set", "watch", "false").code == 0
+    assert home.config.is_symlink()
+    assert elsewhere.read_text(encoding="utf-8") == "watch = false\n"
+
+
 def test_a_spool_that_cannot_be_looked_into_is_told_beside_the_answer(
     run: Run, filled: Home, home: Home
 ) -> None:
