@@ -18,7 +18,7 @@ from observer.errors import ObserverError
 from observer.install import here as install_here
 from observer.install import hook_files, silent
 from observer.paths import Home, home
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite import DAMAGED, SqliteStore
 
 LOW_DISK_BYTES = 100 << 20
 
@@ -149,7 +149,7 @@ def _integrity(here: Home) -> str:
     finally:
         store.close()
     if complaint != "ok":
-        raise ObserverError(complaint, hint="restore a copy from the backups folder")
+        raise ObserverError(complaint, hint=DAMAGED)
     return f"{here.database}, whole"
 
 

@@ -167,6 +167,16 @@ def test_a_file_that_is_no_database_is_refused(path: Path) -> None:
         SqliteStore(path)
 
 
+def test_whoever_has_no_backup_of_a_damaged_database_is_told_what_to_do(path: Path) -> None:
+    SqliteStore(path).close()
+    size_bytes = path.stat().st_size
+    with path.open("r+b") as file:
+        file.truncate(size_bytes // 2)
+    with pytest.raises(StoreUnavailable, match="malformed") as refused:
+        SqliteStore(path)
+    assert "move it and what is called like it away to begin anew" in refused.value.hint
+
+
 def test_reading_needs_an_existing_database(path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="no memory"):
         SqliteStore(path, read_only=True)

@@ -24,7 +24,7 @@ from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.stems import stemmer
 from observer.store.sqlite.writer import SqliteWriter
 
-__all__ = ["SqliteStore", "stemmer"]
+__all__ = ["DAMAGED", "SqliteStore", "stemmer"]
 
 APPLICATION_ID = 0x4F425356
 """`OBSV` in the file's header: tells our databases from other people's."""
@@ -34,13 +34,18 @@ READER_CACHE_KIB, WRITER_CACHE_KIB = 2_000, 8_000
 """Pages that a connection keeps. Readers ask for few, which the system keeps for all of them: with
 8 MB each they are no faster, and a daemon with 10,000 items holds 20 MB more."""
 
+DAMAGED = (
+    "put a copy of yours in its place (backups holds those of before upgrades),"
+    " or move it and what is called like it away to begin anew"
+)
+
 _HINTS: tuple[tuple[type[apsw.Error], str], ...] = (
     (apsw.FullError, "free some disk space, then repeat; what is in the spool waits there"),
     (apsw.ReadOnlyError, "make the folder and the database writable"),
     (apsw.PermissionsError, "make the folder and the database writable"),
     (apsw.CantOpenError, "check that the folder exists and is yours"),
     (apsw.NotADBError, "move that file away; it is not a database"),
-    (apsw.CorruptError, "restore a copy from the backups folder, then: observer rebuild"),
+    (apsw.CorruptError, DAMAGED),
     (apsw.BusyError, "another process holds the database; end it"),
 )
 
