@@ -12,6 +12,7 @@ from tomlkit.exceptions import TOMLKitError
 from observer import client, config
 from observer.cli.output import emit, json_option, note, say, table
 from observer.errors import BadInput, ConfigInvalid, remedy
+from observer.llm.endpoint import address
 from observer.paths import Home, home, make_private
 
 
@@ -58,6 +59,8 @@ def set_command(*, name: str, values: tuple[str, ...], as_json: bool) -> None:
     _known(name)
     given: Any = list(filter(None, values)) if name == "exclude" else " ".join(values)
     value = msgspec.to_builtins(config.check({name: given}, source="the command line"))[name]
+    if name == "llm_url" and value:
+        address(value)  # a password in it must not reach the file
     write_setting(home(), name, value)
     if as_json:
         emit({name: value})

@@ -51,11 +51,16 @@ def endpoint(settings: Settings, home: Home, environ: Mapping[str, str] = os.env
         raise ConfigInvalid(
             "llm_url is set and llm_model is not", hint="run: observer config set llm_model NAME"
         )
-    url = _address(settings.llm_url)
+    url = address(settings.llm_url)
     return Endpoint(url=url, model=settings.llm_model, key=_key(settings, home, environ))
 
 
-def _address(given: str) -> str:
+def address(given: str) -> str:
+    """Return where a base URL has its completions.
+
+    Raises:
+        ConfigInvalid: it is no address, or holds a name or password.
+    """
     hint = "give the base URL of the API, such as http://127.0.0.1:11434/v1"
     try:
         parts = urlsplit(given)

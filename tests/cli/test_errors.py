@@ -71,6 +71,14 @@ def test_a_setting_that_cannot_be_kept_says_what_to_do(
     assert (ran.code, ran.err.splitlines()[1]) == (2, f"hint: {hint}")
 
 
+def test_a_password_in_an_address_is_refused_before_it_is_kept(run: Run, home: Home) -> None:
+    ran = run("config", "set", "llm_url", "http://ana:hunter2@127.0.0.1:9/v1")
+    assert (ran.code, ran.err.partition("\n")[0]) == (2, "error: llm_url holds a name or password")
+    assert not home.config.exists()
+    assert run("config", "set", "llm_url", "http://127.0.0.1:9/v1").code == 0
+    assert run("config", "set", "llm_url", "").code == 0
+
+
 def test_a_settings_file_that_is_a_link_to_another_disk_is_changed_there(
     run: Run, home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
