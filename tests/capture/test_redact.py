@@ -294,7 +294,8 @@ PASSAGES += [
     ("docker-config", "token", '{"auth": "YW5hOnR' + '5cGU2d3JpdGVyOTk="}', "5cGU2d3", '"auth": "'),
 ]
 PASSAGES += [
-    ("line-and", "password", f"DB_PASSWORD={PASS}\nDEBUG=1", "&3", "\nDEBUG=1"),
+    # Its end is nothing that another sample may leave: a shell ends words there.
+    ("line-and", "password", f"DB_PASSWORD={PASS}7q\nDEBUG=1", "&37q", "\nDEBUG=1"),
     ("line-semicolon", "password", "DB_PASSWORD=ab12;cd" + "34", "cd34", "DB_PASSWORD="),
     ("line-pipe", "password", "export DB_PASSWORD=a1b2|c3" + "d4\n", "c3d4", "\n"),
     ("line-angle", "password", "DB_PASSWORD=q9<w8>e7" + "r6\n", "e7r6", "DB_PASSWORD="),
