@@ -14,7 +14,7 @@ from observer.embed.late import packed
 from observer.filters import Filters
 from observer.index.making import segment
 from observer.index.tokens import Codes
-from observer.index.vectors import cosines, distances, norms, pattern, signs, weighed
+from observer.index.vectors import AT_ONCE, cosines, distances, norms, pattern, signs, weighed
 from observer.model import Change
 
 Make = Callable[..., Any]
@@ -53,6 +53,13 @@ def test_distances_count_the_signs_that_differ(vectors: NDArray[np.int8], chance
     rows = signs(vectors)
     assert (rows.dtype, rows.shape[1]) == (np.uint64, len(vectors))
     found = distances(rows, pattern(query))
+    assert found.tolist() == ((vectors > 0) != (query > 0)).sum(axis=1).tolist()
+
+
+def test_distances_of_many_are_those_of_each() -> None:
+    vectors = np.random.default_rng(1).integers(-9, 9, (2 * AT_ONCE + 7, 64), np.int8)
+    query = np.linspace(-1, 1, 64, dtype=np.float32)
+    found = distances(signs(vectors), pattern(query))
     assert found.tolist() == ((vectors > 0) != (query > 0)).sum(axis=1).tolist()
 
 
