@@ -119,7 +119,7 @@ class View:
         scores = np.zeros(self.size, np.float32)
         for (base, each), of_segment in zip(self._parts(), words.runs, strict=True):
             each.relevance(of_segment, words.rarities, scores[base : base + each.size])
-        return [_highest(scores * each.mask, each.limit) for each in wanted]
+        return [_highest(scores, each.mask, each.limit) for each in wanted]
 
     def by_meaning(
         self, query: Vector, wanted: Sequence[Wanted], *, effort: float = 1.0
@@ -133,8 +133,8 @@ class View:
         agreement = self._agreement(asked, len(query))
         best = []
         for each in wanted:
-            seen = agreement * each.mask
-            places = np.flatnonzero(seen >= max(1, _reached(seen, int(WEIGHED * many))))
+            least = max(1, _reached(agreement, each.mask, int(WEIGHED * many)))
+            places = np.flatnonzero((agreement >= least) & each.mask)
             places = self._nearest(places, asked, max(int(RESCORED * many), each.limit))
             best.append(self._rescored(places, query, each.limit))
         return best
@@ -265,10 +265,10 @@ def mean_length(segments: Sequence[Segment]) -> float:
     return sum(each.words for each in segments) / max(1, sum(each.size for each in segments))
 
 
-def _reached(scores: NDArray[Any], count: int) -> float:
+def _reached(scores: NDArray[Any], mask: Mask, count: int) -> float:
     """Return a score that about `count` rows reach, judged by a sample; 0 for any score."""
     step = max(1, len(scores) // SAMPLED)
-    sample = scores[::step]
+    sample = scores[::step] * mask[::step]
     place = len(sample) - 1 - count // step
     return float(np.partition(sample, place)[place]) if place >= 0 else 0.0
 
@@ -277,12 +277,12 @@ _ENOUGH = 4
 """Times as many rows as are wanted are looked at, so that a sample is hardly ever too good."""
 
 
-def _highest(scores: NDArray[np.float32], limit: int) -> Best:
-    """Return the rows with the highest scores, of those above 0."""
-    least = _reached(scores, _ENOUGH * limit)
-    places = np.flatnonzero(scores >= least if least else scores > 0)
+def _highest(scores: NDArray[np.float32], mask: Mask, limit: int) -> Best:
+    """Return the rows with the highest scores, of those above 0 that a mask lets through."""
+    least = _reached(scores, mask, _ENOUGH * limit)
+    places = np.flatnonzero((scores >= least if least else scores > 0) & mask)
     if least and len(places) < limit:  # the sample was too good
-        places = np.flatnonzero(scores > 0)
+        places = np.flatnonzero((scores > 0) & mask)
     return _best(places, scores[places], limit)
 
 

@@ -41,10 +41,15 @@ def _flattering() -> NDArray[np.float32]:
     return scores
 
 
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.01])
 @pytest.mark.parametrize("made", [_few, _many, _equal, _flattering])
-def test_the_highest_are_those_of_a_sorted_list(made: Callable[[], NDArray[np.float32]]) -> None:
+def test_the_highest_are_those_of_a_sorted_list(
+    made: Callable[[], NDArray[np.float32]], share: float
+) -> None:
     scores = made()
-    best = _highest(scores, LIMIT)
+    mask = np.random.default_rng(2).random(ROWS) < share
+    best = _highest(scores, mask, LIMIT)
+    scores *= mask
     newest_first = np.argsort(-scores[::-1], kind="stable")
     expected = [ROWS - 1 - at for at in newest_first[:LIMIT].tolist()]
     assert best.places.tolist() == [place for place in expected if scores[place] > 0]
