@@ -117,14 +117,16 @@ def pack(
         )
     wanted = plan(request.query)
     found = candidates(sources, wanted, _filters(request, "summary"))
+    fitting, of_sessions = found.lists()
     purse = Purse(request.budget_tokens - costs.overhead, costs)
     lines = _card(sources.reader, request, purse, uncommitted)
     told = _told(lines) if request.client is not None else frozenset()
-    hits = distinct(hit for hit in _ranked(sources, request, found) if hit.item.id not in told)
+    ranked = _ranked(sources, request, found, fitting)
+    hits = distinct(hit for hit in ranked if hit.item.id not in told)
     knowledge = [hit for hit in hits if hit.item.type in KNOWLEDGE_TYPES]
     others = [hit for hit in hits if hit.item.type not in KNOWLEDGE_TYPES]
     entries = purse.entries(knowledge, KNOWLEDGE_LENGTHS, wanted.words)
-    over = _finished(sources.reader, request, found)
+    over = _finished(sources.reader, request, of_sessions)
     finished = [each for each in over if each.item.id not in told]
     summaries = purse.summaries(finished, share=SUMMARY_SHARE)
     entries += purse.entries(others, OTHER_LENGTHS, wanted.words)
@@ -164,9 +166,11 @@ def _told(lines: Sequence[Line]) -> frozenset[int]:
     )
 
 
-def _ranked(sources: Sources, request: PackRequest, found: Candidates) -> list[Hit]:
+def _ranked(
+    sources: Sources, request: PackRequest, found: Candidates, fitting: Sequence[int]
+) -> list[Hit]:
     reader, filters, weights = sources.reader, _filters(request), _weights(found)
-    best = found.lists()[0][: _candidates(request)]
+    best = fitting[: _candidates(request)]
     ids = list(dict.fromkeys(chain(_newest(reader, request), best)))
     known = usefulness(reader.uses(items=ids), now_ms=request.now_ms)
     hits = []
@@ -199,11 +203,11 @@ def _newest(reader: Reader, request: PackRequest) -> Iterator[int]:
         yield from reader.ids(filters, limit=_candidates(request))
 
 
-def _finished(reader: Reader, request: PackRequest, found: Candidates) -> list[Finished]:
+def _finished(reader: Reader, request: PackRequest, fitting: Sequence[int]) -> list[Finished]:
     """Return the summaries of sessions that are over: those that fit the query, then the newest."""
     filters = Filters(project_id=request.project_id, kinds=("summary",), owner=request.owner)
     most = 3 * SUMMARIES
-    ids = list(dict.fromkeys((*found.lists()[1][:most], *reader.ids(filters, limit=most))))
+    ids = list(dict.fromkeys((*fitting[:most], *reader.ids(filters, limit=most))))
     # Most are over: seldom are more looked at than are wanted.
     parts = (ids[start : start + SUMMARIES] for start in range(0, len(ids), SUMMARIES))
     items = chain.from_iterable(map(reader.items, parts))
