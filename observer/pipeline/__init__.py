@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from observer.capture.project import Places
 from observer.capture.redact import redact_bytes, redact_text
 from observer.config import Settings
-from observer.errors import ObserverError, StoreUnavailable, Undecodable
+from observer.errors import ObserverError, StoreUnavailable, Undecodable, remedy
 from observer.events import Event, SessionEnd, Value
 from observer.model import Place, Receipt, Session
 from observer.pipeline.ahead import BACKLOG, Ahead
@@ -232,7 +232,7 @@ class Pipeline:
         except OSError as error:
             raise StoreUnavailable(
                 f"cannot write to the spool: {error.strerror}",
-                hint="free some disk space, or make its folder writable",
+                hint=remedy(error, "make its folder writable"),
             ) from error
 
 
