@@ -65,8 +65,8 @@ def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
         owner=owner if body.scope == "personal" else "",
         scope=body.scope,
         layer=body.layer or layer_of(kind),
-        key=key_of(body.key),
-        category=category_of(body.category),
+        key=label_of(body.key),
+        category=label_of(body.category),
         confidence=body.confidence,
         tags=tags_of(body.tags),
         links=_explicit(body.links, existing.id if existing else item_id(recorded.seq)),
@@ -130,13 +130,8 @@ def title_of(name: str) -> str:
     return one_line(_composed(name), TITLE)
 
 
-def key_of(name: str) -> str:
-    """Return a key as it is stored."""
-    return one_line(_composed(name), 200)
-
-
-def category_of(name: str) -> str:
-    """Return a category as it is stored."""
+def label_of(name: str) -> str:
+    """Return a key or a category as it is stored."""
     return one_line(_composed(name), 200)
 
 
@@ -223,7 +218,7 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
         "updated_ms": recorded.event.at_ms,
     }
     if body.category is not None:
-        changes["category"] = category_of(body.category)
+        changes["category"] = label_of(body.category)
     if body.confidence is not None:
         changes["confidence"] = body.confidence
     if body.tags is not None:

@@ -18,7 +18,7 @@ from observer.filters import Filters
 from observer.interpret.classify import content_hash
 from observer.interpret.notes import (
     EXPLICIT,
-    key_of,
+    label_of,
     layer_of,
     note_type,
     references_of,
@@ -247,7 +247,7 @@ class Notes(Shelf):
             content=redact_text(note.content),
             title=title_of(note.title),
             type=note.type,
-            key=key_of(note.key),
+            key=label_of(note.key),
             category=note.category,
             confidence=note.confidence,
             scope=note.scope,

@@ -8,7 +8,7 @@ from pathlib import Path
 from observer.errors import Ambiguous, NotFound
 from observer.events import Layer, Scope, Value
 from observer.filters import Filters
-from observer.interpret.notes import category_of, note_type, tags_of
+from observer.interpret.notes import label_of, note_type, tags_of
 from observer.interpret.wording import relative
 from observer.model import ItemKind, Project
 from observer.paths import is_inside
@@ -51,7 +51,7 @@ def filters_of(reader: Reader, narrow: Narrow, *, project: str | None, owner: st
         project_id=named(projects, project).id if project else home,
         kinds=narrow.kinds,
         types=tuple(note_type(name) for name in narrow.types if name.strip()),
-        category=category_of(narrow.category),
+        category=label_of(narrow.category),
         files=files,
         session_id=session_id(reader, narrow.session),
         branch=narrow.branch,

@@ -155,10 +155,7 @@ _ISORT_BAD = line_pattern(r"ERROR: (\S[^\n]*) (Imports are incorrectly sorted[^\
 
 def isort(text: str) -> Verdict | None:
     """Read which files isort would change."""
-    found = _ISORT_BAD.findall(text)
-    return (
-        problems("isort", len(found), first=Complaint(found[0][1], found[0][0])) if found else None
-    )
+    return _listed("isort", _ISORT_BAD, text)
 
 
 _BANDIT_FOUND = line_pattern(
