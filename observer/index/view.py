@@ -17,7 +17,7 @@ from observer.index.making import gathered
 from observer.index.masks import Mask, mask
 from observer.index.segment import SATURATION, Runs, Segment, damping
 from observer.index.tokens import COLUMNS, Codes
-from observer.index.vectors import Pattern, Vector, cosines, distances, pattern, weighed
+from observer.index.vectors import WORD_BITS, Pattern, Vector, cosines, distances, pattern, weighed
 
 LEAST_RARITY = 1e-6
 """What a word that most items hold is worth: enough to match, too little to matter."""
@@ -31,6 +31,9 @@ Source: recall@10 of 0.98 against exact among 100,000 of 256 dimensions; 16 and 
 
 SAMPLED = 4_096
 """Rows that tell how near the nearest are."""
+
+SPARSE = 8
+"""Where a mask lets through at most this part of all rows, their signs alone are compared."""
 
 RELEASED = 300_000
 """Rows from which on their codes, half of the index, do not stay in memory: few are ever asked."""
@@ -61,6 +64,9 @@ class _Words(NamedTuple):
         runs = [Runs(each.begins[which], each.ends[which]) for each in self.runs]
         return _Words(self.query[which], runs, self.counts[which], self.rarities[which])
 
+
+Compare = Callable[[NDArray[np.uint64], Pattern], NDArray[np.uint16]]
+"""Says how far apart vectors and a query are, by their signs."""
 
 Part = tuple[Segment, slice, NDArray[np.int64]]
 
@@ -136,12 +142,11 @@ class View:
         """
         many = effort * math.sqrt(self.size)
         asked = pattern(query)
-        agreement = self._agreement(asked, len(query))
         best = []
         for each in wanted:
-            least = max(1, _reached(agreement, each.mask, int(WEIGHED * many)))
-            places = np.flatnonzero((agreement >= least) & each.mask)
-            places = self._nearest(places, asked, max(int(RESCORED * many), each.limit))
+            places = self._alike(asked, each.mask, int(WEIGHED * many))
+            enough = max(int(RESCORED * many), each.limit)
+            places = self._nearest(places, weighed, asked, enough)
             best.append(self._rescored(places, query, each.limit))
         return best
 
@@ -217,25 +222,44 @@ class View:
         for (base, each), of_segment in zip(self._parts(), words.runs, strict=True):
             each.relevance(of_segment, words.rarities, scores[base : base + each.size])
 
-    def _agreement(self, query: Pattern, dimensions: int) -> NDArray[np.uint16]:
+    def _alike(self, query: Pattern, mask: Mask, count: int) -> Places:
+        """Return about `count` rows of a mask, in ascending order, with most signs the query's."""
+        if np.count_nonzero(mask) <= self.size // SPARSE:
+            places = np.flatnonzero(mask & self._have_vectors())
+            return self._nearest(places, distances, query, count)
+        agreement = self._agreement(query)
+        least = max(1, _reached(agreement, mask, count))
+        return np.flatnonzero((agreement >= least) & mask)
+
+    def _have_vectors(self) -> Mask:
+        of_segments = [each.has_vector & (each.model == self.model) for each in self._segments]
+        return np.concatenate([np.zeros(0, np.bool_), *of_segments])
+
+    def _agreement(self, query: Pattern) -> NDArray[np.uint16]:
         """Return how many signs of each row are the query's; none without a vector."""
         found = np.zeros(self.size, np.uint16)
+        most = WORD_BITS * len(query.signs)
         for base, each in self._parts():
             if each.model == self.model:
                 of_segment = found[base : base + each.size]
-                np.subtract(dimensions, distances(each.signs, query), out=of_segment)
+                np.subtract(most, distances(each.signs, query), out=of_segment)
                 of_segment *= each.has_vector
         return found
 
-    def _nearest(self, places: Places, query: Pattern, limit: int) -> Places:
-        """Return those of some rows whose signs agree where it matters to the query."""
+    def _nearest(self, places: Places, compare: Compare, query: Pattern, limit: int) -> Places:
+        """Return those of some rows that differ least from a query, in ascending order."""
         if len(places) <= limit:
             return places
+        apart = compare(self._signs(places), query)
+        return np.sort(places[np.argpartition(apart, limit - 1)[:limit]])
+
+    def _signs(self, places: Places) -> NDArray[np.uint64]:
+        """Return the signs of some rows, given in ascending order: words by rows."""
+        # Quicker than by brackets.
         rows_of = [
             each.signs.take(rows, axis=1, mode="clip") for each, _, rows in self._parted(places)
         ]
-        apart = weighed(np.concatenate(rows_of, axis=1), query)
-        return np.sort(places[np.argpartition(apart, limit - 1)[:limit]])
+        return np.concatenate(rows_of, axis=1)
 
     def _rescored(self, places: Places, query: Vector, limit: int) -> Best:
         scores = self.cosines(places, query)

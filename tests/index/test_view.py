@@ -98,3 +98,21 @@ def test_words_that_most_items_hold_fill_what_the_others_leave_open(
         (found,) = view.by_words(query(view, "aa", "bb"), wanted)
         newest_first = [item.id for item in reversed(items)]
         assert view.ids(found.places).tolist() == newest_first[:limit]
+
+
+@pytest.mark.parametrize("others", [10, 1_000])
+def test_the_nearest_of_a_project_are_found_however_much_is_nearer_elsewhere(
+    tmp_path: Path, told: Any, an_index: Make, an_item: Make, a_vector: Make, near: Make,
+    monkeypatch: pytest.MonkeyPatch, others: int,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("observer.index.view.WEIGHED", 2)
+    monkeypatch.setattr("observer.index.view.RESCORED", 1)
+    for seq in range(1, others):
+        told.put(an_item(seq), vector=a_vector(7))
+    own = [an_item(others + seq, project_id=3) for seq in range(60)]
+    for seq, item in enumerate(own):
+        told.put(item, vector=a_vector(seq) if seq else None)
+    with an_index(tmp_path / "index").view(told) as view:
+        found = list(near(view, a_vector(7), filters=Filters(project_id=3), limit=9))
+    assert found[0] == own[7].id
+    assert len(found) == len({*found} & {item.id for item in own[1:]}) == 9
