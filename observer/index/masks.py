@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from observer.filters import Filters
@@ -14,16 +15,31 @@ from observer.index.segment import Segment
 Mask = NDArray[np.bool_]
 
 
+KEPT = 8
+"""Masks of one segment that are kept for the next question, which often has the same filters."""
+
+
 def mask(one: Segment, filters: Filters, among: NDArray[np.int64] | None = None) -> Mask:
-    """Return which rows are alive, fit the filters, and are among these items.
+    """Return which rows are alive, fit the filters, and are among these items; not to be changed.
 
     Names are compared by their codes, and files not at all: `Filters.admits` has the last word.
     """
+    # What is not compared makes no other mask.
+    compared = replace(filters, files=(), tags=(), layer=None, trusted_at_ms=None)
+    seen = one.masks.get(compared)
+    if seen is None:
+        if len(one.masks) >= KEPT:
+            one.masks.pop(next(iter(one.masks)))
+        seen = one.masks[compared] = _fitting(one, compared)
+    if among is None:
+        return seen
+    chosen = np.zeros(one.size, np.bool_)
+    chosen[one.find(among)] = True
+    return seen & chosen
+
+
+def _fitting(one: Segment, filters: Filters) -> Mask:
     seen = one.alive.copy()
-    if among is not None:
-        chosen = np.zeros(one.size, np.bool_)
-        chosen[one.find(among)] = True
-        seen &= chosen
     for column, values in _wanted(filters):
         seen &= _one_of(one.arrays[column], values)
     if filters.session_id is not None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from observer.filters import Filters
 from observer.index.arrays import Arrays
 from observer.index.tokens import COLUMNS, SEPARATOR
 
@@ -94,25 +95,32 @@ class Segment:
         self.has_owners = bool(arrays["owner"].any())
         """Whether some rows are for one person's eyes only."""
         self.has_vector: NDArray[np.bool_] = self.norms > 0
+        self.masks: dict[Filters, NDArray[np.bool_]] = {}
+        """What `observer.index.masks` made of the last filters; nothing once rows are buried."""
+        self._embedded: int | None = None
         self.words = int(self.lengths.sum())
         self.postings = Postings(*(arrays[name] for name in Postings._fields))
 
     def bury(self, ids: NDArray[np.int64]) -> None:
         """Take the rows of these items, given in order, for dead: newer ones exist."""
         # Mostly all are newer than what is in here.
-        if ids[0] <= self.ids[-1]:
-            self.bury_rows(self.find(ids))
+        if ids[0] <= self.ids[-1] and len(rows := self.find(ids)):
+            self.bury_rows(rows)
 
     def bury_rows(self, rows: Rows | NDArray[np.bool_]) -> None:
         """Take these rows for dead, by their places or by a mask."""
         self.buried[rows] = True
         self.alive[rows] = False
+        self.masks.clear()
+        self._embedded = None
 
     def embedded(self, model: str) -> int:
         """Count the living rows that have a vector of a model."""
         if model != self.model:
             return 0
-        return int(np.count_nonzero(self.has_vector & self.alive))
+        if self._embedded is None:
+            self._embedded = int(np.count_nonzero(self.has_vector & self.alive))
+        return self._embedded
 
     def find(self, ids: NDArray[np.int64]) -> Rows:
         """Return the rows of those of the items that are in here, dead or alive."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from observer.filters import Filters
 from observer.index.making import segment
-from observer.index.masks import mask
+from observer.index.masks import KEPT, mask
 from observer.index.tokens import Codes
 from observer.model import Change, Item
 
@@ -66,6 +66,23 @@ def test_the_gone_and_the_buried_are_not_seen(an_item: Make, codes: Codes) -> No
     one = rows(codes, an_item(1), None, an_item(3), an_item(4))
     one.bury(np.array([4, 99], np.int64))
     assert mask(one, Filters()).tolist() == [False, False, True, True]
+
+
+def test_a_mask_that_was_kept_forgets_what_was_buried_since(an_item: Make, codes: Codes) -> None:
+    one = rows(codes, an_item(1), an_item(2))
+    assert mask(one, Filters()).tolist() == [True, True]
+    one.bury(np.array([8], np.int64))
+    assert mask(one, Filters()).tolist() == [True, False]
+
+
+def test_few_masks_are_kept_however_many_are_asked_for(an_item: Make, codes: Codes) -> None:
+    one = rows(codes, an_item(1), an_item(2))
+    for _ in range(2):
+        for since_ms in range(3 * KEPT):
+            seen = mask(one, Filters(since_ms=since_ms))
+            assert seen.tolist() == [since_ms <= 1, since_ms <= 2]
+            assert mask(one, Filters(since_ms=since_ms, files=("a.py",), tags=("x",))) is seen
+    assert len(one.masks) == KEPT
 
 
 @pytest.mark.parametrize("among", [(), (12,), (4, 16, 99), (8,)])
