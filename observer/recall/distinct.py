@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 import msgspec
 
@@ -22,25 +22,38 @@ _Title = tuple[int | None, str, str]
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
+class Distinct:
+    """Takes hits, best first, and keeps of those that say the same the first, which names them."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, Hit] = {}
+        self._told: dict[_Title, list[_Told]] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self._kept.values())
+
+    def take(self, hit: Hit) -> None:
+        """Keep a hit, or name it as `alike` in one that says the same and is kept."""
+        item = hit.item
+        new, others = _Told(item), self._told.setdefault(_title(item), [])
+        same = next((other.item.id for other in others if new.is_like(other)), None)
+        if same is None or item.type in EACH_COUNTS:
+            others.append(new)
+            self._kept[item.id] = hit
+        else:
+            alike = (*self._kept[same].alike, item.id)
+            self._kept[same] = msgspec.structs.replace(self._kept[same], alike=alike)
+
+
 def distinct(hits: Iterable[Hit]) -> list[Hit]:
     """Leave out what says the same as something before it, which then names it as `alike`."""
-    offered = list(hits)
-    titles = Counter(map(_title, offered))
-    kept: dict[int, Hit] = {}
-    told: dict[_Title, dict[int, set[str]]] = {}
-    for hit in offered:
-        title = _title(hit)
-        # Few share a title, and taking texts apart costs more than all else here.
-        words = _words(hit.item) if titles[title] > 1 else set()
-        others = told.setdefault(title, {})
-        same = next((item for item, other in others.items() if _alike(words, other)), None)
-        if same is None or hit.item.type in EACH_COUNTS:
-            others[hit.item.id] = words
-            kept[hit.item.id] = hit
-        else:
-            alike = (*kept[same].alike, hit.item.id)
-            kept[same] = msgspec.structs.replace(kept[same], alike=alike)
-    return list(kept.values())
+    found = Distinct()
+    for hit in hits:
+        found.take(hit)
+    return list(found)
 
 
 def content(item: Item) -> str:
@@ -48,14 +61,21 @@ def content(item: Item) -> str:
     return item.narrative or "; ".join(item.facts) or item.subtitle
 
 
-def _title(hit: Hit) -> _Title:
-    return hit.item.project_id, hit.item.type, hit.item.title.casefold()
+class _Told:
+    """An item and its words, which are taken apart, the dear part, only where a title is shared."""
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+
+    @cached_property
+    def words(self) -> set[str]:
+        return set(_LETTERS.findall(f"{self.item.subtitle} {content(self.item)}".casefold()))
+
+    def is_like(self, other: _Told) -> bool:
+        shared = len(self.words & other.words)
+        together = len(self.words) + len(other.words) - shared
+        return not together or shared / together >= ALIKE
 
 
-def _words(item: Item) -> set[str]:
-    return set(_LETTERS.findall(f"{item.subtitle} {content(item)}".casefold()))
-
-
-def _alike(some: set[str], other: set[str]) -> bool:
-    together = len(some | other)
-    return not together or len(some & other) / together >= ALIKE
+def _title(item: Item) -> _Title:
+    return item.project_id, item.type, item.title.casefold()

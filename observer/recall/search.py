@@ -14,7 +14,7 @@ from observer.events import Value
 from observer.filters import Filters
 from observer.model import Item
 from observer.recall.candidates import LEGS, Candidates, Leg, Sources, candidates
-from observer.recall.distinct import distinct
+from observer.recall.distinct import Distinct
 from observer.recall.lasting import EXPIRED, has_expired, lasting, outranked
 from observer.recall.query import plan
 from observer.recall.rank import COMPARED, Hit, recency, relevance
@@ -124,14 +124,14 @@ class _Looking:
 
 def _best(looking: _Looking, ids: Sequence[int], limit: int) -> list[Hit]:
     """Return the best of a list, each thing once."""
-    hits: list[Hit] = []
+    best = Distinct()
     step = limit + _SPARE
     for start in range(0, len(ids), step):
-        more = sorted(looking.hits(ids[start : start + step]), key=_order)
-        hits = distinct([*hits, *more])
-        if len(hits) >= limit:
+        for hit in sorted(looking.hits(ids[start : start + step]), key=_order):
+            best.take(hit)
+        if len(best) >= limit:
             break
-    return hits[:limit]
+    return list(best)[:limit]
 
 
 def _order(hit: Hit) -> tuple[float, float, int, int]:
