@@ -42,10 +42,12 @@ class Wire:
         self.socket.close()
 
 
-def request(identifier: object, method: str, **params: Any) -> bytes:
+def request(
+    identifier: object, method: str, *, version: str = "2025-11-25", **params: Any
+) -> bytes:
     if method == "initialize":
         client = {"name": "c", "version": "1"}
-        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+        params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
     body = {"jsonrpc": "2.0", "id": identifier, "method": method, "params": params}
     return json.dumps(body).encode() + b"\n"
 
@@ -69,6 +71,31 @@ def begun(wire: Wire) -> Wire:
     wire.hear()
     wire.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
     return wire
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-06-18", "2025-11-25"])
+def test_a_result_is_text_and_typed_in_every_version(
+    wire: Callable[..., Wire], version: str
+) -> None:
+    one = wire()
+    one.send(request(0, "initialize", version=version))
+    assert one.hear()["result"]["protocolVersion"] == version
+    one.send(request(1, "tools/call", name="search", arguments={"query": "jwt"}))
+    result = one.hear()["result"]
+    assert result["content"][0]["text"]
+    assert result["structuredContent"]["observations"]
+
+
+def test_answers_to_calls_made_at_once_are_not_mixed_up(wire: Callable[..., Wire]) -> None:
+    one = begun(wire())
+    depths = range(1, 9)
+    for depth in depths:
+        arguments = {"project": "my-api", "token_budget": 1_000 + depth}
+        one.send(request(depth, "tools/call", name="get_context", arguments=arguments))
+    answers = [one.hear() for _ in depths]
+    assert {each["id"]: each["result"]["structuredContent"]["tokenBudget"] for each in answers} == {
+        depth: 1_000 + depth for depth in depths
+    }
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from mcp.shared.exceptions import MCPError
 
 from observer.errors import NotFound, ObserverError
 from observer.front.documents import Documents
+from observer.front.mcp.bypass import Bypass
 from observer.front.mcp.face import Face
 from observer.front.tool import Answer, Refusal, Row, Tool
 from observer.memory import Memory
@@ -38,7 +39,7 @@ def missing() -> Answer[Nothing]:
 @pytest.fixture
 def face(memory: Memory) -> Face:
     tools = {"crash": Tool(run=crash, title="Crash")}
-    return Face(tools, Documents(memory, str), anyio.CapacityLimiter(1))
+    return Face(tools, Documents(memory, str), anyio.CapacityLimiter(1), Bypass())
 
 
 def test_a_crash_is_logged_and_tells_nothing_of_the_inside(
@@ -67,7 +68,7 @@ def test_an_unknown_tool_is_a_protocol_error(face: Face) -> None:
 )
 def test_a_toolset_may_speak_json_rpc(memory: Memory, tool: str, message: str) -> None:
     tools = {run.__name__: Tool(run=run, title="", refusal=refused) for run in (missing, crash)}
-    speaking = Face(tools, Documents(memory, str), anyio.CapacityLimiter(1))
+    speaking = Face(tools, Documents(memory, str), anyio.CapacityLimiter(1), Bypass())
     with pytest.raises(MCPError) as told:
         asyncio.run(speaking.call_tool(ANY, types.CallToolRequestParams(name=tool)))
     assert (told.value.code, told.value.message, told.value.data) == (

@@ -25,6 +25,7 @@ from observer import __version__
 from observer.errors import BadInput, DaemonUnavailable, NotFound, ObserverError
 from observer.front import render
 from observer.front.documents import Documents
+from observer.front.mcp.bypass import Bypass
 from observer.front.mcp.conversation import Inlet, converse
 from observer.front.mcp.face import Face
 from observer.front.mcp.house import House, HousedServer
@@ -95,7 +96,9 @@ class McpFront:
 
     def _build(self, names: tuple[str, ...]) -> Server[Any]:
         tools = tools_of(names, self._memory, self._folder.get)
-        face = Face(tools, Documents(self._memory, self._folder.get), self._limiter)
+        bypass = Bypass()
+        documents = Documents(self._memory, self._folder.get)
+        face = Face(tools, documents, self._limiter, bypass)
         server = HousedServer(
             "observer",
             version=__version__,
@@ -110,6 +113,7 @@ class McpFront:
             on_get_prompt=face.get_prompt,
         )
         server.house = self._house
+        server.middleware = [bypass]  # the SDK's own would record calls for telemetry
         return server
 
     async def serve_stream(

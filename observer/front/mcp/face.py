@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 from observer.errors import ObserverError
 from observer.front import render
 from observer.front.documents import Documents
+from observer.front.mcp.bypass import Bypass, Content
 from observer.front.tool import Answer, Tool
 
 logger = logging.getLogger(__name__)
@@ -30,9 +31,14 @@ class Face:
     """The handlers of one server; the work is done in threads, `limiter` many at once."""
 
     def __init__(
-        self, tools: Mapping[str, Tool], documents: Documents, limiter: anyio.CapacityLimiter
+        self,
+        tools: Mapping[str, Tool],
+        documents: Documents,
+        limiter: anyio.CapacityLimiter,
+        bypass: Bypass,
     ) -> None:
         self._tools = tools
+        self._bypass = bypass
         self._listed = [_listed(tool) for tool in tools.values()]
         speaks_json_rpc = any(tool.refusal for tool in tools.values())
         self._unknown_tool = types.METHOD_NOT_FOUND if speaks_json_rpc else types.INVALID_PARAMS
@@ -53,7 +59,7 @@ class Face:
         if tool is None:
             raise MCPError(self._unknown_tool, f"no tool {params.name!r}")
         try:
-            answer: Answer[Any] = await self._in_thread(partial(tool.call, params.arguments or {}))
+            answer, content = await self._in_thread(partial(_run, tool, params.arguments or {}))
         except ObserverError as error:
             return _failed(tool, error)
         except Exception:  # the door of a front: one request fails, the connection stays
@@ -64,7 +70,7 @@ class Face:
             return _failed(tool, unforeseen)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.text)],
-            structured_content=msgspec.to_builtins(answer.result),
+            structured_content=self._bypass.keep(content),
             is_error=answer.is_error,
         )
 
@@ -137,6 +143,11 @@ class Face:
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+
+
+def _run(tool: Tool, arguments: dict[str, Any]) -> tuple[Answer[Any], Content]:
+    answer = tool.call(arguments)
+    return answer, msgspec.to_builtins(answer.result)
 
 
 def _listed(tool: Tool) -> types.Tool:
