@@ -15,7 +15,7 @@ from observer.index.segment import Segment
 Mask = NDArray[np.bool_]
 
 
-KEPT = 8
+KEPT = 16
 """Masks of one segment that are kept for the next question, which often has the same filters."""
 
 
