@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Literal
 from unicodedata import normalize
 
@@ -343,6 +344,7 @@ def title_key(title: str) -> str:
     return normalize("NFKC", normalize("NFKC", title).casefold())
 
 
+@lru_cache(maxsize=4096)  # an answer tells each time twice, and the next one often the same
 def iso(at_ms: int) -> str:
     """Return ISO 8601 UTC with milliseconds, e.g. ``2026-11-21T09:12:01.120Z``."""
     seconds, millis = divmod(at_ms, 1000)
