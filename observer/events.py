@@ -330,7 +330,7 @@ class Event(Value):
     `dedup` is equal for two reports of the same happening (unique within a project);
     `route` says which hook reported it, so that the same happening told by two different hooks
     within seconds can be recognised even without an id in common. `branch` is what was checked
-    out then, "" for a detached HEAD, where the reporter knew.
+    out then, "" for a detached HEAD, where the reporter knew; `since` the commit it was before.
     """
 
     id: str
@@ -347,3 +347,4 @@ class Event(Value):
     dedup: str = ""
     author: Literal["person", "agent", "system"] = "agent"
     branch: str | None = None
+    since: str = ""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
+from observer.capture.imported import imported
 from observer.capture.project import look
 from observer.capture.repository import count, history
 from observer.errors import NotFound
 from observer.events import Event
 
 __all__ = ["commits", "count"]
-
-ROUTE = "git/import"
 
 
 def commits(folder: str) -> Iterator[Event]:
@@ -30,19 +26,4 @@ def commits(folder: str) -> Iterator[Event]:
     place = look(folder)
     if not place.git:
         raise NotFound(f"no git repository around {folder}", hint="name a folder of one")
-    # Forks share commits but not projects, and an event's id must be unique in the whole log.
-    identity = place.remotes[0] if place.remotes else place.common_dir
-    prefix = f"git-{hashlib.sha256(identity.encode('utf-8', 'replace')).hexdigest()[:12]}"
-    return (
-        Event(
-            id=f"{prefix}-{commit.hash}",
-            at_ms=committed_ms,
-            client="git",
-            body=replace(commit, action="import"),
-            cwd=place.root,
-            route=ROUTE,
-            dedup=f"commit:{commit.hash}",
-            author="person",
-        )
-        for committed_ms, commit in history(place.root)
-    )
+    return imported(place, history(place.root))

@@ -5,7 +5,7 @@ Looks at the disk and at nothing else, so that any process can do it, and may do
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache, partial
 
@@ -22,6 +22,7 @@ from observer.errors import NotFound, Undecodable
 from observer.events import Commit, Event, Remember, Revise, Value
 from observer.interpret.gist import Gist
 from observer.model import Place
+from observer.pipeline.arrivals import arrivals, is_told
 from observer.spool import Entry
 
 NOTE_BYTES = 1 << 20
@@ -68,13 +69,15 @@ class Reading:
     def read(self, entry: Entry) -> list[Located]:
         """Return the events of an entry, those of excluded folders left out.
 
+        Commits that came in by one of git's stand before it.
+
         Raises:
             Undecodable: it holds none.
         """
         if entry.fault:
             raise Undecodable(entry.fault)
         events = decode(entry.id, entry.data, entry.at_ms, cap_bytes=self._cap_bytes)
-        return [located for event in events if (located := self.locate(event))]
+        return [one for event in events for one in self._with_arrivals(event)]
 
     def locate(self, event: Event, *, project_id: int | None = None) -> Located | None:
         """Return a decoded event, redacted and fitted, with its place; None if it is excluded."""
@@ -88,6 +91,15 @@ class Reading:
             if told is not event.body:
                 event, data = self._clean(msgspec.structs.replace(event, body=told))
         return Located(event=event, place=place, project_id=project_id, data=data)
+
+    def _with_arrivals(self, event: Event) -> Iterator[Located]:
+        located = self.locate(event)
+        if located is None:
+            return
+        came = arrivals(located.event, located.place)
+        yield from filter(None, map(self.locate, came))
+        if is_told(located.event):
+            yield located
 
     def _look(self, folder: str) -> Place:
         return self._places.at(folder) if folder else _NOWHERE

@@ -208,6 +208,7 @@ def test_a_merge_and_a_pick_are_told_as_such(
     (merge,) = after("merge", "-q", "topic")
     assert told([merge]) == [("post-merge", "merge")]
     assert (merge.args, merge.env["git.reflog"]) == (("0",), "merge topic")
+    assert merge.env["git.was"] == git("rev-parse", "ORIG_HEAD")
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,7 @@ def _event(envelope: Envelope, body: AnyBody) -> Event:
         dedup=_dedup(body),
         author=who.author,
         branch=envelope.env.get("git.branch", "") if "git.head" in envelope.env else None,
+        since=_since(envelope),
     )
 
 
@@ -76,9 +77,12 @@ def _post_merge(envelope: Envelope) -> AnyBody | None:
 
 
 def _post_checkout(envelope: Envelope) -> AnyBody | None:
-    old, new, flag = (*envelope.args, "", "", "")[:3]
-    if flag == _PATHS_ONLY or envelope.env.get("git.action") == _REBASE:
+    old, new, flag = _moved(envelope)
+    if flag == _PATHS_ONLY:
         return None
+    if envelope.env.get("git.action") == _REBASE:
+        # It stands on its new base, and perhaps on what others made: nobody else tells of that.
+        return Commit(hash=new, action="import") if _HASH.match(new) else None
     return Checkout(old=old, new=new, branch=envelope.env.get("git.branch", ""))
 
 
@@ -91,6 +95,18 @@ def _post_rewrite(envelope: Envelope) -> AnyBody | None:
     # A rebase also lists the commits that it kept as they were.
     changed = tuple(pair for pair in pairs if pair[0] != pair[1])
     return Rewrite(reason="".join(envelope.args[:1]), pairs=changed) if changed else None
+
+
+def _moved(envelope: Envelope) -> tuple[str, str, str]:
+    old, new, flag = (*envelope.args, "", "", "")[:3]
+    return old, new, flag
+
+
+def _since(envelope: Envelope) -> str:
+    since = envelope.env.get("git.was", "")
+    if envelope.event == "post-checkout" and envelope.env.get("git.action") == _REBASE:
+        since = _moved(envelope)[0]
+    return since if _HASH.match(since) else ""
 
 
 def _is_pair(words: list[str]) -> bool:

@@ -44,32 +44,37 @@ def read_commit(root: str, rev: str) -> Commit:
     raise NotFound(f"no commit {rev} in {root}", hint="see: git log")
 
 
-def history(root: str, *, since: str | None = None) -> Iterator[tuple[int, Commit]]:
-    """Return (committed_ms, commit) of all that HEAD contains, parents before children.
+def history(
+    root: str, *, since: str = "", to: str = "HEAD", at_most: int | None = None
+) -> Iterator[tuple[int, Commit]]:
+    """Return (committed_ms, commit) of all that a commit contains, parents before children.
 
     Args:
         root: a folder of the repository.
         since: a commit; what it contains is left out. One that is unknown here, as after a
             rewritten history, leaves nothing out.
+        to: the commit.
+        at_most: only so many are told, the newest.
 
     Raises:
         NotFound: there is no repository, or no git.
         ObserverError: while iterating, git found the repository damaged.
     """
-    wanted = _range(root, since)
+    wanted = _range(root, since, to)
     if not wanted:
         return iter(())
     detail = _NAMES if _is_partial(root) else _PATCH
-    return _history(root, (*detail, "--date-order", "--reverse", wanted))
+    limit = () if at_most is None else (f"--max-count={at_most}",)
+    return _history(root, (*detail, *limit, "--date-order", "--reverse", wanted))
 
 
-def count(root: str, *, since: str | None = None) -> int:
+def count(root: str, *, since: str = "", to: str = "HEAD") -> int:
     """Return how many commits `history` yields.
 
     Raises:
         NotFound: there is no repository, or no git.
     """
-    wanted = _range(root, since)
+    wanted = _range(root, since, to)
     return int(ask(root, "rev-list", "--count", wanted, "--") or 0) if wanted else 0
 
 
@@ -95,9 +100,9 @@ def _stream(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
     yield draft.finished()
 
 
-def _range(root: str, since: str | None) -> str:
+def _range(root: str, since: str, to: str) -> str:
     """Return the commits wanted in git's words, "" if there are none at all."""
-    head = _resolve(root, "HEAD")
+    head = _resolve(root, to)
     if not head:
         if ask(root, "rev-parse", "--git-dir") is None:
             raise NotFound(f"no git repository at {root}", hint="name a folder of one")

@@ -6,6 +6,7 @@ import os
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -37,7 +38,7 @@ def commit(git: Git, folder: Path, message: str = "change", **env: str) -> Commi
     return read_commit(str(folder), git(folder, "rev-parse", "HEAD"))
 
 
-def subjects(folder: Path, **options: str) -> list[str]:
+def subjects(folder: Path, **options: Any) -> list[str]:
     return [commit.subject for _, commit in history(str(folder), **options)]
 
 
@@ -389,6 +390,14 @@ def test_since_leaves_out_what_it_contains(shop: Path, git: Git) -> None:
     commit(git, shop, "second")
     assert subjects(shop, since=first.hash) == ["second"]
     assert count(str(shop), since=first.hash) == 1
+
+
+def test_of_a_range_the_newest_are_told_in_their_order(shop: Path, git: Git) -> None:
+    for subject in ("first", "second", "third", "fourth"):
+        commit(git, shop, subject)
+    assert subjects(shop, since="HEAD~3", to="HEAD~1") == ["second", "third"]
+    assert subjects(shop, since="HEAD~3", to="HEAD~1", at_most=1) == ["third"]
+    assert count(str(shop), since="HEAD~3", to="HEAD~1") == 2
 
 
 @pytest.mark.parametrize("since", ["0" * 40, "--all", "", "gone"])

@@ -1,0 +1,72 @@
+"""The commits that came in by a pull, merge, rebase or checkout: the hook tells of the last alone.
+
+They are told as an import tells them: of their authors and times, and by nobody's session here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from observer.capture.imported import imported
+from observer.capture.repository import count, history
+from observer.errors import ObserverError
+from observer.events import Checkout, Commit, Custom, Event
+from observer.model import Place
+
+MOST = 200
+"""Commits read of one arrival: half a second's work; an import reads any number."""
+
+_HOOKS = "git/"
+"""What a script reports of git may be any words."""
+
+
+def arrivals(event: Event, place: Place) -> Iterator[Event]:
+    """Yield the commits that an event of git brought in, parents before children.
+
+    Most are known already, as those of a branch that was made here; their `dedup` says so. A last
+    event says how many were left out.
+    """
+    since, to = _span(event)
+    if not since or not place.git or not event.route.startswith(_HOOKS):
+        return
+    seen = 0
+    with suppress(ObserverError):  # the repository is damaged, or gone: what was read is right
+        for one in imported(place, history(place.root, since=since, to=to, at_most=MOST)):
+            seen += 1
+            if one.dedup != event.dedup or not is_told(event):
+                yield replace(one, branch=event.branch or None)
+        if seen == MOST and (total := count(place.root, since=since, to=to)) > MOST:
+            yield _rest(event, total, key=f"{since}..{to}")
+
+
+def is_told(event: Event) -> bool:
+    """Tell whether an event is a happening, and not only the mark of an arrival."""
+    return not (event.since and isinstance(event.body, Commit) and event.body.action == "import")
+
+
+def _span(event: Event) -> tuple[str, str]:
+    """Return what was checked out before and what is since; the first is "" if nothing came in."""
+    body = event.body
+    if isinstance(body, Checkout):
+        # A new work tree comes from nowhere: its history is for an import to read.
+        return (body.old if body.old.strip("0") and body.old != body.new else ""), body.new
+    if not isinstance(body, Commit):
+        return "", ""
+    return event.since or (body.parents[0] if len(body.parents) > 1 else ""), body.hash
+
+
+def _rest(event: Event, total: int, *, key: str) -> Event:
+    said = (
+        f"Read the newest {MOST:,} of {total:,} commits that came in by git. "
+        "`observer import git` reads the older ones, unless they are known."
+    )
+    return replace(
+        event,
+        id=f"{event.id}.rest",
+        body=Custom(name="pulled", text=said),
+        dedup=f"pulled:{key}",
+        since="",
+    )

@@ -1,0 +1,140 @@
+"""What others committed and git brought in is remembered as theirs, whichever way it came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.capture.project import look
+from observer.events import Checkout, Commit, Custom, Event, Prompt
+from observer.importers.git import commits
+from observer.paths import Home
+from observer.pipeline import Pipeline, arrivals
+from observer.pipeline.arrivals import arrivals as arrived
+from observer.store.interface import Store
+
+Git = Callable[..., str]
+
+POST = Path(__file__).parents[2] / "hooks" / "post"
+EVENTS = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
+
+
+@pytest.fixture
+def shop(tmp_path: Path, git: Git, home: Home, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with our hooks; its branch `theirs` was three commits ahead before them."""
+    monkeypatch.setenv("OBSERVER_HOME", str(home.root))
+    folder = tmp_path / "work/shop"
+    git(folder, "init", "-q")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "Begin")
+    git(folder, "checkout", "-q", "-b", "theirs")
+    for number in range(3):
+        who = {"GIT_AUTHOR_NAME": "Ada", "GIT_COMMITTER_DATE": f"{1_700_000_000 + number} +0000"}
+        git(folder, "commit", "-q", "--allow-empty", "-m", f"t{number}", **who)
+    git(folder, "checkout", "-q", "main")
+    for event in EVENTS:
+        hook = folder / ".git/hooks" / event
+        hook.write_text(f'#!/bin/sh\nexec sh "{POST}" git {event} "$@"\n')
+        hook.chmod(0o755)
+    return folder
+
+
+def stored(pipeline: Pipeline, store: Store) -> list[Event]:
+    while pipeline.drain().entries:
+        pass
+    with store.read() as reader:
+        return [recorded.event for recorded in reader.log()]
+
+
+def told(events: list[Event]) -> list[str]:
+    bodies = [event.body for event in events]
+    return [f"{body.action} {body.subject}" for body in bodies if isinstance(body, Commit)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "commits"),
+    [
+        pytest.param(
+            ["merge -q --ff-only theirs"],
+            ["import t0", "import t1", "merge t2"],
+            id="fast-forward",
+        ),
+        pytest.param(
+            ["merge -q --no-ff -m Merge theirs"],
+            ["import t0", "import t1", "import t2", "merge Merge"],
+            id="merge",
+        ),
+        pytest.param(
+            ["merge -q --no-ff --no-commit theirs", "commit -q -m Merge"],
+            ["import t0", "import t1", "import t2", "commit Merge"],
+            id="merge-committed-by-hand",
+        ),
+        pytest.param(
+            ["checkout -q theirs"], ["import t0", "import t1", "import t2"], id="checkout"
+        ),
+        pytest.param(
+            ["rebase -q theirs"], ["import t0", "import t1", "import t2"], id="rebase-of-nothing"
+        ),
+        pytest.param(
+            ["commit -q --allow-empty -m Mine", "rebase -q theirs"],
+            ["commit Mine", "import t0", "import t1", "import t2"],
+            id="rebase",
+        ),
+        pytest.param(["worktree add -q ../other theirs"], [], id="a-new-work-tree"),
+        pytest.param(["checkout -q -b mine"], [], id="a-new-branch"),
+        pytest.param(["merge -q --squash theirs"], [], id="squash"),
+    ],
+)
+def test_what_git_brings_in_is_told_as_its_authors(
+    shop: Path, git: Git, pipeline: Pipeline, store: Store, steps: list[str], commits: list[str]
+) -> None:
+    for step in steps:
+        git(shop, *step.split())
+    assert told(stored(pipeline, store)) == commits
+
+
+def test_an_import_tells_the_same_commits_by_the_same_ids(
+    shop: Path, git: Git, pipeline: Pipeline, store: Store
+) -> None:
+    git(shop, "checkout", "-q", "theirs")
+    came = [event for event in stored(pipeline, store) if isinstance(event.body, Commit)]
+    assert {event.id: (event.at_ms, event.body, event.author) for event in came} == {
+        event.id: (event.at_ms, event.body, event.author) for event in list(commits(str(shop)))[1:]
+    }
+    assert [bool(receipt.seq) for receipt in pipeline.ingest(list(commits(str(shop))))] == [
+        True, False, False, False,
+    ]  # fmt: skip
+
+
+def test_of_a_huge_arrival_the_newest_are_read_and_the_rest_is_counted(
+    shop: Path, git: Git, pipeline: Pipeline, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrivals, "MOST", 2)
+    git(shop, "merge", "-q", "theirs")
+    events = stored(pipeline, store)
+    assert told(events) == ["import t1", "merge t2"]
+    (rest,) = (event.body for event in events if isinstance(event.body, Custom))
+    assert "newest 2 of 3 commits" in rest.text
+
+
+def test_an_arrival_that_was_read_whole_leaves_nothing_to_count(
+    shop: Path, git: Git, pipeline: Pipeline, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrivals, "MOST", 3)
+    git(shop, "checkout", "-q", "theirs")
+    kinds = [type(event.body) for event in stored(pipeline, store)]
+    assert kinds == [Commit, Commit, Commit, Checkout]
+
+
+@pytest.mark.parametrize(
+    ("body", "route"),
+    [
+        pytest.param(Prompt(text="pull"), "git/x", id="another-body"),
+        pytest.param(Checkout(old="main", new="theirs"), "post/checkout", id="a-script's-report"),
+        pytest.param(Checkout(old="1" * 40, new="2" * 40), "git/post-checkout", id="gone"),
+    ],
+)
+def test_nothing_came_in(shop: Path, body: Checkout | Prompt, route: str) -> None:
+    event = Event(id="e", at_ms=0, client="git", body=body, route=route)
+    assert list(arrived(event, look(str(shop)))) == []
