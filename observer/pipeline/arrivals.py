@@ -60,7 +60,7 @@ def _span(event: Event) -> tuple[str, str]:
 
 def _rest(event: Event, total: int, *, key: str) -> Event:
     said = (
-        f"Read the newest {MOST:,} of {total:,} commits that came in by git. "
+        f"Read the newest {MOST:,} of {total:,} commits that came in by git.\n"
         "`observer import git` reads the older ones, unless they are known."
     )
     return replace(
