@@ -45,6 +45,7 @@ from observer.interpret import (
     intents,
     replies,
     sessions,
+    settled,
     state,
     todos,
 )
@@ -133,7 +134,9 @@ def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, I
             after = state.index_committed(after)
         else:
             after = state.staged(after, act.paths, with_new=act.deed == "stage")
-    return _one(bursts.command(after, recorded, body, verdict))
+    after, made = bursts.command(after, recorded, body, verdict)
+    steps = map(gitline.words_of, gitline.done(body, is_ok=is_ok))
+    return _one((settled.after(after, steps), made))
 
 
 def _delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Items]:
@@ -191,6 +194,7 @@ def _commit(before: State, recorded: Recorded, body: Commit) -> tuple[State, Ite
     items = _plain(recorded)
     if happenings.is_pulled(body):
         return state.closed(before), items
+    before = settled.after(before, (("commit",), (body.action,)))
     paths = [path for made in items for path in made.files_modified]
     said = committed.said(body.subject, body.hash)
     return state.committed(state.closed(before), said, paths), items
@@ -198,11 +202,12 @@ def _commit(before: State, recorded: Recorded, body: Commit) -> tuple[State, Ite
 
 def _rewrite(before: State, recorded: Recorded, body: Rewrite) -> tuple[State, Items]:
     commits = committed.rewritten(before.commits, body.pairs)
-    return replace(state.closed(before), commits=commits), _plain(recorded)
+    after = settled.after(state.closed(before), ((body.reason,),))
+    return replace(after, commits=commits), _plain(recorded)
 
 
 def _checkout(before: State, recorded: Recorded, _body: Checkout) -> tuple[State, Items]:
-    return state.closed(before), _plain(recorded)
+    return settled.after(state.closed(before), (("checkout",),)), _plain(recorded)
 
 
 def _custom(before: State, recorded: Recorded, body: Custom) -> tuple[State, Items]:

@@ -63,7 +63,7 @@ def acts_of(recorded: Recorded, body: Command, *, is_ok: bool) -> list[tuple[Act
     """Return what a command line did, and each act's words; paths as the project shows them."""
     if not acts(body.command):
         return []
-    folder, parts = _done(recorded, body, is_ok=is_ok)
+    folder, parts = _folder(recorded, body), done(body, is_ok=is_ok)
     return [
         (_placed(act, folder), one_line(" ".join(part.words), 100))
         for part in parts
@@ -75,23 +75,27 @@ def taken_in(recorded: Recorded, body: Command, *, is_ok: bool) -> list[Act]:
     """Return what a command line put into the index and into commits, in its order."""
     if "git" not in body.command:
         return []
-    folder, parts = _done(recorded, body, is_ok=is_ok)
+    folder, parts = _folder(recorded, body), done(body, is_ok=is_ok)
     return [_placed(act, folder) for part in parts for act in takes(part)]
 
 
-def _done(recorded: Recorded, body: Command, *, is_ok: bool) -> tuple[str, Sequence[Part]]:
-    """Return where a command line ends up, and its simple commands.
+def done(body: Command, *, is_ok: bool) -> Sequence[Part]:
+    """Return the simple commands that a command line got through.
 
     Where it failed, what stands last in it is taken for what failed.
     """
     parts = parts_of(body.command)
-    folder = folder_of(parts, recorded.root, recorded.event.cwd)
-    return folder, parts if is_ok else parts[:-1]
+    return parts if is_ok else parts[:-1]
+
+
+def _folder(recorded: Recorded, body: Command) -> str:
+    """Return where a command line ends up."""
+    return folder_of(parts_of(body.command), recorded.root, recorded.event.cwd)
 
 
 def takes(part: Part) -> tuple[Act, ...]:
     """Read a simple command that fills the index or commits it."""
-    words = _behind_globals(part.words[1:]) if name_of(part.words[0]) == "git" else []
+    words = words_of(part)
     taker = _TAKERS.get(words[0]) if words else None
     return taker(words[1:]) if taker else ()
 
@@ -107,14 +111,14 @@ def read(part: Part, output: str = "") -> Act | None:
     program = name_of(part.words[0])
     if program == "rm":
         return Act(deed="clean", paths=_places([one for one in part.words[1:] if one[0] != "-"]))
-    if program != "git":
-        return None
-    words = _behind_globals(part.words[1:])
+    words = words_of(part)
     reader = _READERS.get(words[0]) if words else None
     return reader(words[1:], output) if reader else None
 
 
-def _behind_globals(words: list[str]) -> list[str]:
+def words_of(part: Part) -> list[str]:
+    """Return what stands behind `git` and its own options; nothing for another program."""
+    words = part.words[1:] if name_of(part.words[0]) == "git" else []
     while words and words[0].startswith("-"):
         words = words[2 if words[0] in _GLOBAL_WITH_VALUE else 1 :]
     return words
