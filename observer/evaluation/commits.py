@@ -122,9 +122,9 @@ def _queries(events: tuple[Event, ...], subjects: tuple[str, ...]) -> tuple[Quer
     return tuple(sorted(chosen, key=lambda query: query.at))
 
 
-def _since(folder: str) -> str | None:
-    """Return the commit before the newest `MOST_DOCUMENTS`, None if there are not so many."""
-    return ask(folder, "rev-list", f"--skip={MOST_DOCUMENTS}", "--max-count=1", "HEAD") or None
+def _since(folder: str) -> str:
+    """Return the commit before the newest `MOST_DOCUMENTS`, "" if there are not so many."""
+    return ask(folder, "rev-list", f"--skip={MOST_DOCUMENTS}", "--max-count=1", "HEAD") or ""
 
 
 def _too_few(folder: str, found: int) -> BadInput:
