@@ -1,7 +1,7 @@
-"""What git says about a folder, through GitPython and, for the oldest commit only, the program.
+"""What git says about a folder: through GitPython, and by the program where only that can tell.
 
 HEAD is read here rather than through GitPython, whose way asks a `cat-file` process and knows
-neither SHA-256 nor a repository without commits.
+neither SHA-256 nor a repository without commits. Where refs are in tables, the program is asked.
 """
 
 from __future__ import annotations
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 # A machine without git has folders too; without this GitPython would refuse to be imported on it.
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
-ROOT_COMMIT_WAIT_S = 5.0
+WAIT_S = 5.0
 """Longest wait for the oldest commit; a history of a million commits takes about this long."""
 
+_STUB = "refs/heads/.invalid"
+"""What HEAD points to where the refs are in tables (reftable)."""
+_TABLES = os.path.join("reftable", "tables.list")
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _UNREADABLE = (configparser.Error, OSError, ValueError)
 _ENVIRONMENT = threading.Lock()
@@ -63,10 +66,14 @@ def _read(repo: Repo, root_commits: MutableMapping[str, str]) -> Seen | None:
         os.path.join(common_dir, expected or "HEAD"),
         os.path.join(common_dir, "packed-refs"),
         os.path.join(common_dir, "config"),
+        *(os.path.join(folder, _TABLES) for folder in (git_dir, common_dir) if expected == _STUB),
     )
     stamp = stamp_of(watched)
-    ref = _ref(git_dir)
-    commit = _commit(git_dir, common_dir, ref)
+    ref = told = _ref(git_dir)
+    if ref == _STUB:
+        ref, commit = _asked(repo)
+    else:
+        commit = _commit(git_dir, common_dir, ref)
     inode = inode_of(common_dir)
     if commit and inode not in root_commits:
         root_commits[inode] = _root_commit(repo, common_dir)
@@ -81,7 +88,7 @@ def _read(repo: Repo, root_commits: MutableMapping[str, str]) -> Seen | None:
         commit=commit,
     )
     # HEAD moved to another branch between the two readings: the wrong ref is watched, look again.
-    return Seen(place, watched, stamp if ref == expected else ())
+    return Seen(place, watched, stamp if told == expected else ())
 
 
 @contextmanager
@@ -99,8 +106,13 @@ def _without_git_variables() -> Iterator[None]:
 def _ref(git_dir: str) -> str:
     """Return the full name of the branch that HEAD points to, "" when it is detached."""
     head = first_line(os.path.join(git_dir, "HEAD"))
-    ref = head.removeprefix("ref:").strip() if head.startswith("ref:") else ""
-    return "" if ref == "refs/heads/.invalid" else ref  # the stub that reftable leaves there
+    return head.removeprefix("ref:").strip() if head.startswith("ref:") else ""
+
+
+def _asked(repo: Repo) -> tuple[str, str]:
+    """Return what `_ref` and `_commit` would, asked of git; nothing where it knows no tables."""
+    ref = _git(repo, "symbolic-ref", "--quiet", "HEAD")
+    return ref, _hash(_git(repo, "rev-parse", "--verify", "--quiet", "HEAD"))
 
 
 def _commit(git_dir: str, common_dir: str, ref: str) -> str:
@@ -144,22 +156,25 @@ def _remotes(common_dir: str, root: str) -> tuple[str, ...]:
 
 def _root_commit(repo: Repo, common_dir: str) -> str:
     """Return the oldest commit without parents, "" where the history is cut short or too long."""
-    from git.exc import GitError  # noqa: PLC0415 - as in work_tree
-
     if os.path.exists(os.path.join(common_dir, "shallow")):
         return ""
-    command = ["git", f"--git-dir={repo.git_dir}", "rev-list", "--max-parents=0", "--timestamp"]
+    answer = _git(repo, "rev-list", "--max-parents=0", "--timestamp", "HEAD", "--")
+    roots = sorted((int(when), name) for when, name in map(str.split, answer.splitlines()))
+    return roots[0][1] if roots else ""
+
+
+def _git(repo: Repo, *words: str) -> str:
+    """Return what the program prints, "" where it fails or takes too long."""
+    from git.exc import GitError  # noqa: PLC0415 - as in work_tree
+
     settings = {
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_GRAFT_FILE": os.devnull,
         "GIT_NO_REPLACE_OBJECTS": "1",
     }
+    command = ["git", f"--git-dir={repo.git_dir}", *words]
     try:
-        answer = repo.git.execute(
-            [*command, "HEAD", "--"], env=settings, kill_after_timeout=ROOT_COMMIT_WAIT_S
-        )
+        return str(repo.git.execute(command, env=settings, kill_after_timeout=WAIT_S))
     except (GitError, *_UNREADABLE):
         return ""
-    roots = sorted((int(when), name) for when, name in map(str.split, answer.splitlines()))
-    return roots[0][1] if roots else ""

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.capture.project import enrich, found, look, recognise, vanished
+from observer.capture.project import Places, enrich, found, look, recognise, vanished
 from observer.capture.project.evidence import inode_of
 from observer.model import Place, Project
 
@@ -104,6 +104,37 @@ def test_packed_refs_are_read(shop: Path, git: Git) -> None:
     git(shop, "branch", "xmain")
     git(shop, "pack-refs", "--all", "--prune")
     assert look(str(shop)).commit == git(shop, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def tabled(user: Path, git: Git) -> Path:
+    """A repository whose refs are in tables; skip the test where git is older."""
+    try:
+        git(user / "new", "init", "-q", "--ref-format=reftable")
+    except AssertionError:
+        pytest.skip("this git knows no reftable")
+    return user / "new"
+
+
+def test_refs_in_tables_are_asked_for(tabled: Path, git: Git) -> None:
+    remembered = Places()
+    assert (remembered.at(str(tabled)).branch, look(str(tabled)).commit) == ("main", "")
+    for words in (("commit", "-q", "--allow-empty", "-m", "first"), ("checkout", "-q", "-b", "b")):
+        git(tabled, *words)
+    first = git(tabled, "rev-parse", "HEAD")
+    place = remembered.at(str(tabled))
+    assert (place.branch, place.commit, place.root_commit) == ("b", first, first)
+    git(tabled, "worktree", "add", "-q", "--detach", "../other")
+    place = look(str(tabled.parent / "other"))
+    assert (place.branch, place.commit) == ("", first)
+
+
+def test_refs_in_tables_that_git_cannot_read_are_nothing(shop: Path) -> None:
+    with (shop / ".git/config").open("a") as config:
+        config.write("[core]\nrepositoryformatversion = 1\n[extensions]\nrefstorage = unheard-of\n")
+    (shop / ".git/HEAD").write_text("ref: refs/heads/.invalid\n")
+    place = look(str(shop))
+    assert (place.root, place.branch, place.commit) == (str(shop), "", "")
 
 
 def test_sha256_is_read(user: Path, git: Git) -> None:
