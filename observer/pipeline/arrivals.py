@@ -1,5 +1,6 @@
 """The commits that came in by a pull, merge, rebase or checkout: the hook tells of the last alone.
 
+Those of a reset, which has no hook, come in with what git does next.
 They are told as an import tells them: of their authors and times, and by nobody's session here.
 """
 
@@ -11,7 +12,7 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from observer.capture.imported import imported
-from observer.capture.repository import count, history
+from observer.capture.repository import before_resets, count, history
 from observer.errors import ObserverError
 from observer.events import Checkout, Commit, Custom, Event
 from observer.model import Place
@@ -29,8 +30,11 @@ def arrivals(event: Event, place: Place) -> Iterator[Event]:
     Most are known already, as those of a branch that was made here; their `dedup` says so. A last
     event says how many were left out.
     """
+    if not place.git or not event.route.startswith(_HOOKS):
+        return
     since, to = _span(event)
-    if not since or not place.git or not event.route.startswith(_HOOKS):
+    since = (to and before_resets(place.root, to)) or since
+    if not since:
         return
     seen = 0
     with suppress(ObserverError):  # the repository is damaged, or gone: what was read is right

@@ -81,6 +81,22 @@ def told(events: list[Event]) -> list[str]:
             ["commit Mine", "import t0", "import t1", "import t2"],
             id="rebase",
         ),
+        pytest.param(
+            ["reset -q --hard theirs~1", "reset -q --hard theirs", "checkout -q -b mine"],
+            ["import t0", "import t1", "import t2"],
+            id="resets",
+        ),
+        pytest.param(
+            ["reset -q --hard theirs~1", "commit -q --allow-empty -m Mine"],
+            ["import t0", "import t1", "commit Mine"],
+            id="a-commit-after-a-reset",
+        ),
+        pytest.param(
+            ["reset -q --hard theirs~1", "merge -q theirs"],
+            ["import t0", "import t1", "merge t2"],
+            id="a-pull-after-a-reset",
+        ),
+        pytest.param(["reset -q --hard HEAD", "checkout -q -b mine"], [], id="a-reset-of-files"),
         pytest.param(["worktree add -q ../other theirs"], [], id="a-new-work-tree"),
         pytest.param(["checkout -q -b mine"], [], id="a-new-branch"),
         pytest.param(["merge -q --squash theirs"], [], id="squash"),
