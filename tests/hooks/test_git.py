@@ -216,7 +216,7 @@ def test_a_merge_and_a_pick_are_told_as_such(
     [
         pytest.param(("-b", "feature/x"), "feature/x", id="branch"),
         pytest.param(("--detach",), None, id="detached"),
-        pytest.param(("--orphan", "new"), None, id="unborn"),
+        pytest.param(("--orphan", "new"), "new", id="unborn"),
     ],
 )
 def test_a_checkout_tells_the_branch(
