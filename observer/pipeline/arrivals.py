@@ -12,7 +12,8 @@ from contextlib import suppress
 from msgspec.structs import replace
 
 from observer.capture.imported import imported
-from observer.capture.repository import before_resets, count, history
+from observer.capture.repository import count, history
+from observer.capture.repository.moves import before_resets, moves, rebased
 from observer.errors import ObserverError
 from observer.events import Checkout, Commit, Custom, Event
 from observer.model import Place
@@ -33,17 +34,19 @@ def arrivals(event: Event, place: Place) -> Iterator[Event]:
     if not place.git or not event.route.startswith(_HOOKS):
         return
     since, to = _span(event)
-    since = (to and before_resets(place.root, to)) or since
+    made = moves(place.root) if to else []
+    since = before_resets(made, to) or since
     if not since:
         return
-    seen = 0
+    came: list[tuple[int, Commit]] = []
     with suppress(ObserverError):  # the repository is damaged, or gone: what was read is right
-        for one in imported(place, history(place.root, since=since, to=to, at_most=MOST)):
-            seen += 1
-            if one.dedup != event.dedup or not is_told(event):
-                yield replace(one, branch=event.branch or None)
-        if seen == MOST and (total := count(place.root, since=since, to=to)) > MOST:
-            yield _rest(event, total, key=f"{since}..{to}")
+        came.extend(history(place.root, since=since, to=to, at_most=MOST))
+    # What a rebase made is no news, and the event itself is told already.
+    told = rebased(made) | {event.dedup.removeprefix("commit:") if is_told(event) else ""}
+    for one in imported(place, [each for each in came if each[1].hash not in told]):
+        yield replace(one, branch=event.branch or None)
+    if len(came) == MOST and (total := count(place.root, since=since, to=to)) > MOST:
+        yield _rest(event, total, key=f"{since}..{to}")
 
 
 def is_told(event: Event) -> bool:

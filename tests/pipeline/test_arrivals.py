@@ -97,6 +97,17 @@ def told(events: list[Event]) -> list[str]:
             id="a-pull-after-a-reset",
         ),
         pytest.param(["reset -q --hard HEAD", "checkout -q -b mine"], [], id="a-reset-of-files"),
+        pytest.param(
+            [
+                "checkout -q -b mine",
+                "commit -q --allow-empty -m Mine",
+                "rebase -q theirs",
+                "checkout -q main",
+                "merge -q --no-ff -m Merge mine",
+            ],
+            ["commit Mine", "import t0", "import t1", "import t2", "merge Merge"],
+            id="a-merge-of-what-was-rebased-here",
+        ),
         pytest.param(["worktree add -q ../other theirs"], [], id="a-new-work-tree"),
         pytest.param(["checkout -q -b mine"], [], id="a-new-branch"),
         pytest.param(["merge -q --squash theirs"], [], id="squash"),

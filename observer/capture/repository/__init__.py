@@ -4,6 +4,6 @@
 its output into commits, `symbols` names what changed inside a file.
 """
 
-from observer.capture.repository.log import before_resets, count, history, read_commit
+from observer.capture.repository.log import count, history, read_commit
 
-__all__ = ["before_resets", "count", "history", "read_commit"]
+__all__ = ["count", "history", "read_commit"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,9 +23,6 @@ _PATCH = (
     *("--no-ext-diff", "--no-textconv", "--submodule=short", "--diff-algorithm=default"),
     *("--src-prefix=a/", "--dst-prefix=b/"),
 )
-MOVES = 50
-"""Of HEAD, that are looked at for resets."""
-_RESET = "reset:"
 _NAMES = ("--no-renames",)
 """All that can be told of a commit whose files are not at hand: no line counts, no symbols."""
 
@@ -80,23 +76,6 @@ def count(root: str, *, since: str = "", to: str = "HEAD") -> int:
     """
     wanted = _range(root, since, to)
     return int(ask(root, "rev-list", "--count", wanted, "--") or 0) if wanted else 0
-
-
-def before_resets(root: str, to: str) -> str:
-    """Return where HEAD was before the resets that ended right before it came to a commit.
-
-    "" if no reset did, or not within the last moves: no hook tells of a reset.
-
-    Raises:
-        NotFound: there is no git.
-    """
-    told = ask(root, "log", "-g", f"-{MOVES}", "--format=%H %gs", "HEAD", "--") or ""
-    moves = [line.partition(" ") for line in told.split("\n")]
-    behind = itertools.dropwhile(lambda move: move[0] != to, moves)
-    earlier = list(itertools.islice(behind, 1, None))
-    left = itertools.dropwhile(lambda move: move[2].startswith(_RESET), earlier)
-    since = next(left, ("", "", ""))[0]
-    return since if earlier and earlier[0][0] != since else ""
 
 
 def _history(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
