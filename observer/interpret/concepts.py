@@ -63,7 +63,44 @@ _STOP = KEYWORDS | word_set(
     where which while who why https www will with without work would yes yet you your without
     """
 )
+_FOREIGN_STOP = word_set(
+    """
+    aber alle alles als auch auf aus bei beim bitte dann das dass dem den der des dich die dies
+    diese diesem diesen dieser dieses doch durch eine einem einen einer eines für gibt hat habe
+    haben ich immer ist jetzt kann kein keine können mach machen mehr mich mit muss müssen nach
+    nicht noch nur oder ohne sein sich sie sind soll sollen sollte über und uns unter vom von
+    warum weil wenn werden wie wieder wir wird wurde zum zur zwischen afin alors après aussi aux
+    avant avec avoir ceci cela ces cet cette chez comme dans depuis dois donc elle elles encore
+    entre est être faire fais faut ici ils les leur leurs lors mais même mes moi mon nos notre
+    nous par parce pas peut peux plus pour pourquoi quand que quel quelle qui quoi ses son sont
+    sous sur tes toi tous tout toute toutes très une vers voir vos votre vous ahora ante así
+    aunque aún cada como con cual cuando debe desde donde dónde ella ellos entonces era eres esa
+    ese eso está están esta estas este esto estos favor fue hace hacer hacia hasta hay haz las
+    los más muy nada nuestra nuestro otra otro para pero poner por porque puede puedes qué quien
+    sea ser sobre solo sus también tanto tiene todas todo todos tus una uno unos usar agora
+    ainda antes aos aquela aquele até com depois deve dos ela ele eles então essa esse estão
+    estar fazer foi isso isto mas mesmo meu minha muito não nas nem nossa nosso numa onde pela
+    pelo pode pois pra quando quem sem seu seus são tem ter uma você vocês agli alla allo anche
+    ancora che chi cosa così dal dalla dalle degli dei della delle dello devi dopo gli hanno
+    invece loro mentre mia mio molto nei nel nella nelle noi non nostra nostro ogni per perché
+    però più poi prima può quale quella quello questa queste questi questo sempre senza sia
+    siamo sono stato sua sul sulla sulle suo tra tutte tutti tutto vuole aan alleen altijd bij
+    daar dan dat deze dit doen een eens geen graag haar heb hebben heeft het hier hoe hun iets
+    jij jouw kan kunnen maar maak maken meer met mij mijn moet moeten naar niet niets nog ons
+    ook tussen uit van veel voor waar waarom wat werd wij wil worden wordt zal zich zijn zonder
+    без был была были было быть вас вам весь вот все всё всех где даже для добавь его если есть
+    ещё еще здесь или именно как какая какие какой когда которая которые который кто лучше меня
+    мне можно мой над надо нам нас него нет них нужно она они оно отсюда перед под после потом
+    почему при про сделай сейчас слишком так также такой там тебя тебе теперь тогда того тоже
+    только тут уже хочу чего чем через что чтобы эта эти это этого этой этом этот
+    """  # noqa: RUF001 - Russian
+)
+"""Function words of German, French, Spanish, Portuguese, Italian, Dutch and Russian.
+
+Those that name things in English or in code (`car`, `door`, `sin`) are left out.
+"""
 _SILENT = _STOP | _EMPTY_FOLDERS
+_SILENT_IN_TEXT = _SILENT | _FOREIGN_STOP
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+")
 _WORD = re.compile(r"\w[\w-]{2,30}")
 
@@ -104,7 +141,7 @@ def of_text(text: str, at_most: int = AT_MOST) -> tuple[str, ...]:
     """Return the words that a person's text is about: the commonest, then the earliest."""
     counts: dict[str, int] = {}
     for word in _WORD.findall(MARKER.sub(" ", text[:2000]).lower()):
-        if word not in _SILENT and word[0].isalpha():
+        if word not in _SILENT_IN_TEXT and word[0].isalpha():
             name = word.rstrip("-_")
             counts[name] = counts.get(name, 0) + 1
     return tuple(sorted(counts, key=counts.__getitem__, reverse=True)[:at_most])
