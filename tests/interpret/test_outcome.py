@@ -100,6 +100,8 @@ WRITTEN = [
     ("python manage.py test", "x\nRan 12 tests in 3.210s\n\nOK", True, "12 passed in 3.2 s", ""),
     ("python -m unittest", "Ran 3 tests in 0.001s\n\nOK (skipped=1, expected failures=1)", True,
      "1 passed, 1 skipped in 1 ms", ""),
+    ("python -m unittest -k x", "Ran 0 tests in 0.000s\n\nNO TESTS RAN", True,
+     "no tests ran in 0 ms", ""),
     ("python -m unittest", ("UNEXPECTED SUCCESS: test_a (m.T.test_a)\nRan 2 tests in 0.001s\n\n"
      "FAILED (unexpected successes=1)"), False, "1 failed, 1 passed in 1 ms", "m.T.test_a"),
     ("python -m unittest a; python -m unittest b", ("FAIL: test_a (m.T)\nRan 2 tests in 0.001s\n\n"
@@ -136,6 +138,11 @@ WRITTEN = [
      "1 failed, 1 of 2 packages ok", "TestTotal - cart_test.go:12: got 2"),
     ("go test ./...", "ok  \tshop/cart\t0.01s\nok  \tshop/api\t(cached)\n", True,
      "2 of 2 packages ok", ""),
+    ("go test -run Nope ./...", ("testing: warning: no tests to run\n"
+     "ok  \tshop/cart\t0.01s [no tests to run]\nok  \tshop/api\t(cached) [no tests to run]\n"),
+     True, "no tests ran", ""),
+    ("go test -run Total ./...", ("ok  \tshop/cart\t0.01s\n"
+     "ok  \tshop/api\t(cached) [no tests to run]\n"), True, "1 of 1 packages ok", ""),
     ("go test -v", "--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n", False,
      "1 failed, 1 passed", "TestB"),
     ("go test -v", "--- PASS: TestA (0.00s)\n", True, "1 passed", ""),

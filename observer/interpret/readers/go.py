@@ -21,7 +21,8 @@ from observer.interpret.verdict import (
 )
 
 _TEST = line_pattern(r" *--- (FAIL|PASS|SKIP): (\S+)")
-_PACKAGE = line_pattern(r"(ok|FAIL|---|\?) *\t(\S+)(?:[\t ][^\n]*)?$")
+_PACKAGE = line_pattern(r"(ok|FAIL|---|\?) *\t\S+([\t ][^\n]*)?$")
+_NONE_CHOSEN = "[no tests to run]"
 _LOGGED = line_pattern(r" +(\w\S*\.go:\d+): *([^\n]+)(?:\n {5,}(?!\S+\.go:\d)(\S[^\n]*))?$")
 _NEXT = line_pattern(r" *(?:---|===) ")
 _ERROR = line_pattern(r"(?:vet: )?(\S+\.go:\d+):(?:\d+:)? ([^\n]+)$")
@@ -31,18 +32,22 @@ _NOT_OWN = ("/src/runtime/", "/src/testing/", "/go-1.", "/usr/local/go/", "/pkg/
 
 
 def go_test(text: str) -> Verdict | None:
-    """Read `go test`; without `-v` it names passing packages only, so those are counted."""
-    packages = [state for state, _ in _PACKAGE.findall(text) if state in ("ok", "FAIL")]
+    """Read `go test`; without `-v` it names passing packages only, so those are counted.
+
+    A package is "ok" too if `-run` chose none of its tests.
+    """
+    ends = [(state, more) for state, more in _PACKAGE.findall(text) if state in ("ok", "FAIL")]
     tests = _TEST.findall(text)
-    if not packages and not tests:
+    if not ends and not tests:
         return None
+    packages = [state for state, more in ends if _NONE_CHOSEN not in more]
     names = [name for state, name in tests if state == "FAIL"]
     passed = sum(state == "PASS" for state, _ in tests)
     failed = max(len(names), packages.count("FAIL"))
     return ran_tests(
         "go test",
         Tally(
-            passed=passed or None,
+            passed=passed or (None if packages or tests else 0),
             failed=failed,
         ),
         failing=names,

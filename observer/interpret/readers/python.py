@@ -141,7 +141,7 @@ def _pytest_section(section: str, name: str, words: str) -> Complaint:
 
 
 _UNITTEST_RAN = line_pattern(r"Ran (\d+) tests? in (\d+\.\d+)s$")
-_UNITTEST_END = line_pattern(r"(?:OK|FAILED)(?: \(([^)\n]*)\))?$")
+_UNITTEST_END = line_pattern(r"(?:OK|FAILED|NO TESTS RAN)(?: \(([^)\n]*)\))?$")
 _UNITTEST_BAD = line_pattern(r"(?:FAIL|ERROR|UNEXPECTED SUCCESS): (\S+)(?: \(([\w.]+)\))?")
 _UNITTEST_RULE = "\n======"
 _UNITTEST_LOADER = "unittest.loader._FailedTest."
