@@ -120,10 +120,11 @@ class Line(Value):
 
 
 class Part(NamedTuple):
-    """A simple command, and the sign that stands before it: `|`, `&&`, `;` … or none."""
+    """A simple command, the sign before it (`|`, `&&`, `;` … or none), and what wraps it."""
 
     sign: str
     words: list[str]
+    wrapping: str = ""
 
     @property
     def looks(self) -> bool:
@@ -139,7 +140,7 @@ def parts_of(command: str) -> tuple[Part, ...]:
     """
     script = _SCRIPT.fullmatch(command)
     return tuple(
-        Part(sign, words)
+        Part(sign, words, text.partition(words[0])[0].strip())
         for sign, text in _simple(script.group(2) if script else command)
         if (words := _unwrapped(text)) and words[0] not in _FRAMES
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from observer.events import Value
 from observer.interpret import commandline
@@ -90,11 +91,36 @@ def read(command: str, verdict: Verdict, *, root: str, cwd: str) -> Invocation |
     """
     parts = commandline.parts_of(command)
     folder = folder_of(parts, root, cwd)
-    able = [part for part in parts if part.sign != "|" and not part.looks and not _is_aside(part)]
+    able = _able(parts)
     if not able:
         return None
     spoken = [part for part in able if name_of(part.words[0]) == verdict.tool]
-    words = [word for word in (spoken or able)[-1].words if word not in _WRITING]
+    return _of((spoken or able)[-1], folder)
+
+
+@lru_cache(maxsize=2048)
+def times(command: str) -> int:
+    """Return how often a line begins with the same check, the last time of no less than before.
+
+    `pytest; pytest --lf` is 2, `pytest a; pytest b` and `DB=a pytest; DB=b pytest` are 1.
+    """
+    parts = commandline.parts_of(command)
+    able = _able(parts)
+    same = [part for part in able if name_of(part.words[0]) == name_of(able[0].words[0])]
+    if not same or len({part.wrapping for part in same}) > 1:
+        return 1
+    if any(part.words[0] == "cd" for part in parts[parts.index(same[0]) :]):
+        return 1
+    *before, end = [_of(part, "") for part in same]
+    return len(same) if all(answers(end, one, (), "") for one in before) else 1
+
+
+def _able(parts: Iterable[Part]) -> list[Part]:
+    return [part for part in parts if part.sign != "|" and not part.looks and not _is_aside(part)]
+
+
+def _of(part: Part, folder: str) -> Invocation:
+    words = [word for word in part.words if word not in _WRITING]
     tool = name_of(words[0])
     if tool not in _SELECTING:
         program = one_line(" ".join([tool, *words[1:]]), 300)

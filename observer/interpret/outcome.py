@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from observer.events import Command
+from observer.interpret import invocation
 from observer.interpret.commandline import Line
 from observer.interpret.readers import READERS
 from observer.interpret.readers.reader import Reader
@@ -81,7 +82,29 @@ def _read(command: Command, line: Line) -> Verdict:
     text = LINE_START + plain(command.output)
     if command.interrupted:
         return _plain_words(text, ok=None)
-    found = _verdicts(text, line, told) if command.output else []
+    *before, text = _runs(text, invocation.times(command.command))
+    verdict = _of_run(text, line, told, code)
+    earlier = _of_run(before[-1], line, None, None) if before else verdict
+    if not before or earlier.said == verdict.said:
+        return verdict
+    return replace(verdict, said=f"{verdict.said}; the run before it: {earlier.said}")
+
+
+def _runs(text: str, times: int) -> list[str]:
+    """Part the outputs of a check that was run several times; the last run is the one that counts.
+
+    Where their number is another than the command line's, nobody knows which is whose.
+    """
+    for reader in READERS if times > 1 else ():
+        if reader.end and any(mark in text for mark in reader.marks):
+            cuts = [end.end() for end in reader.end.finditer(text)]
+            if len(cuts) == times:
+                return [text[a:b] for a, b in itertools.pairwise((0, *cuts[:-1], len(text)))]
+    return [text]
+
+
+def _of_run(text: str, line: Line, told: bool | None, code: int | None) -> Verdict:  # noqa: FBT001 - three-valued, not a switch
+    found = _verdicts(text, line, told) if text.strip() else []
     if told is False and code in _ENDINGS and not _bad(found):
         return _ended(_ENDINGS[code], found, text)
     return _weighed(found, text, told) if found else _plain_words(text, ok=told)
@@ -137,7 +160,7 @@ def told_lines(text: str, at_most: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noqa: FBT001 - three-valued, not a switch
+def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noqa: FBT001 - as above
     """Ask the readers of each tool that was named, then those whose mark is there.
 
     These have a word if all others were silent, or saw nothing bad though the command failed or

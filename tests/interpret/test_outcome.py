@@ -514,6 +514,52 @@ def test_without_words_the_exit_code_decides(fields: dict[str, Any], ok: bool | 
     assert judged("deploy", text, **fields).ok is ok
 
 
+_FAILED = "FAILED t.py::a - assert 1 == 2\n1 failed, 4 passed in 0.10s\n"
+_PASSED = "5 passed in 0.20s\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest; pytest --lf",
+        "make test || make test",
+        "pytest t.py; sed -i s/1/2/ t.py; pytest",
+        "cd api && pytest -q || pytest -q",
+    ],
+)
+def test_of_runs_of_the_same_tests_the_last_one_counts(command: str) -> None:
+    verdict = judged(command, _FAILED + _PASSED, exit_code=0)
+    assert (verdict.ok, verdict.failing) == (True, ())
+    assert verdict.said == "5 passed in 200 ms; the run before it: 1 failed, 4 passed in 100 ms"
+
+
+def test_tests_that_failed_the_second_time_have_failed() -> None:
+    verdict = judged("pytest; pytest", _PASSED + _FAILED)
+    assert (verdict.ok, verdict.passed) == (False, 4)
+    assert verdict.said == "1 failed, 4 passed in 100 ms; the run before it: 5 passed in 200 ms"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest a; pytest b",
+        "DB=a pytest; DB=b pytest",
+        "cd api && pytest; cd ../web && pytest",
+        "ruff check; pytest; pytest",
+    ],
+)
+def test_runs_of_other_tests_are_added_up(command: str) -> None:
+    assert judged(command, _FAILED + _PASSED).passed == 9
+
+
+def test_runs_that_cannot_be_told_apart_are_added_up() -> None:
+    assert judged("make test || make test", _FAILED + _PASSED + _PASSED).passed == 14
+
+
+def test_two_runs_that_went_alike_are_told_as_one() -> None:
+    assert judged("pytest && pytest", _PASSED + _PASSED).said == "5 passed in 200 ms"
+
+
 def test_failing_tests_outweigh_the_exit_code_of_a_pipe() -> None:
     assert judged("pytest | tail -3", "2 failed in 0.10s", exit_code=0).ok is False
 

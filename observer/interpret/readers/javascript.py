@@ -295,10 +295,10 @@ def _in_seconds(number: str, unit: str) -> float:
 
 
 READERS = (
-    Reader(jest, ("jest",), ("Tests: ",)),
-    Reader(vitest, ("vitest",), (" Tests ",)),
+    Reader(jest, ("jest",), ("Tests: ",), end=_JEST_TIME),
+    Reader(vitest, ("vitest",), (" Tests ",), end=_VITEST_TIME),
     Reader(mocha, ("mocha",), (" passing",)),
-    Reader(node, ("tape",), ("# pass ", "\u2139 pass ")),
+    Reader(node, ("tape",), ("# pass ", "\u2139 pass "), end=_NODE_TIME),
     Reader(tsc, ("tsc",), ("error TS",)),
     Reader(eslint, ("eslint",), ("✖ ", "Oops! Something")),
     Reader(npm, (), (" package", "up to date")),

@@ -247,8 +247,9 @@ READERS = (
             *(" passed", " failed", " error", "no tests ran", "loading conftest"),
             *(_PYTEST_SUMMARY, "= FAILURES ="),
         ),
+        end=_PYTEST_END,
     ),
-    Reader(unittest, ("unittest",), ("\nRan ",)),
+    Reader(unittest, ("unittest",), ("\nRan ",), end=_UNITTEST_END),
     Reader(pip, ("pip", "pip3", "uv"), ("Successfully ",)),
     Reader(traceback, (), (_TRACEBACK, "SyntaxError: ", "IndentationError: "), is_raised=True),
 )

@@ -5,6 +5,7 @@ Part of interpretation (step 6).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,10 +17,12 @@ Read = Callable[[str], Verdict | None]
 class Reader(NamedTuple):
     """A tool's reader; one of `marks` stands in its output whoever started it (make, npm, tox).
 
-    `is_raised` holds for readers of what any program prints when it breaks.
+    `is_raised` holds for readers of what any program prints when it breaks. `end` is the last line
+    of each run, for tools whose runs can be told apart.
     """
 
     read: Read
     tools: tuple[str, ...]
     marks: tuple[str, ...]
     is_raised: bool = False
+    end: re.Pattern[str] | None = None
