@@ -143,6 +143,12 @@ WRITTEN = [
      True, "no tests ran", ""),
     ("go test -run Total ./...", ("ok  \tshop/cart\t0.01s\n"
      "ok  \tshop/api\t(cached) [no tests to run]\n"), True, "1 of 1 packages ok", ""),
+    ("make test", (
+     '{"Action":"output","Package":"shop","Test":"TestB","Output":"=== RUN   TestB\\n"}\n'
+     '{"Action":"output","Package":"shop","Output":"    c_test.go:4: not \\"3\\"\\n"}\n'
+     '{"Action":"output","Package":"shop","Test":"TestB","Output":"--- FAIL: TestB (0.00s)\\n"}\n'
+     '{"Action":"output","Package":"shop","Output":"FAIL\\tshop\\t0.008s\\n"}\n'), False,
+     "1 failed, 0 of 1 packages ok", 'TestB - c_test.go:4: not "3"'),
     ("go test -v", "--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n", False,
      "1 failed, 1 passed", "TestB"),
     ("go test -v", "--- PASS: TestA (0.00s)\n", True, "1 passed", ""),
@@ -558,6 +564,13 @@ def test_runs_that_cannot_be_told_apart_are_added_up() -> None:
 
 def test_two_runs_that_went_alike_are_told_as_one() -> None:
     assert judged("pytest && pytest", _PASSED + _PASSED).said == "5 passed in 200 ms"
+
+
+@pytest.mark.parametrize("string", [r"\ud800", r"\x", r"\u12", "a\tb", "cut off"])
+def test_odd_strings_of_json_do_no_harm(string: str) -> None:
+    assert judged("go test -json", f'{{"Action":"output","Output":"{string}').ok is None
+    odd = judged("go test -json", f'{{"Action":"output","Output":"{string}"}}', exit_code=0)
+    assert odd.first_error == ""
 
 
 def test_failing_tests_outweigh_the_exit_code_of_a_pipe() -> None:

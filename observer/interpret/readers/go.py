@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from observer.interpret.readers.quoted import STRING, unquoted
 from observer.interpret.readers.reader import Reader
 from observer.interpret.verdict import (
     Complaint,
@@ -20,6 +21,8 @@ from observer.interpret.verdict import (
     stopped,
 )
 
+_EVENT = '"Action":"'
+_OUTPUT = re.compile(f'"Output":({STRING})')
 _TEST = line_pattern(r" *--- (FAIL|PASS|SKIP): (\S+)")
 _PACKAGE = line_pattern(r"(ok|FAIL|---|\?) *\t\S+([\t ][^\n]*)?$")
 _NONE_CHOSEN = "[no tests to run]"
@@ -34,8 +37,10 @@ _NOT_OWN = ("/src/runtime/", "/src/testing/", "/go-1.", "/usr/local/go/", "/pkg/
 def go_test(text: str) -> Verdict | None:
     """Read `go test`; without `-v` it names passing packages only, so those are counted.
 
-    A package is "ok" too if `-run` chose none of its tests.
+    A package is "ok" too if `-run` chose none of its tests. With `-json` the words are in events.
     """
+    if _EVENT in text:
+        text = "".join(["\n", *map(unquoted, _OUTPUT.findall(text))])
     ends = [(state, more) for state, more in _PACKAGE.findall(text) if state in ("ok", "FAIL")]
     tests = _TEST.findall(text)
     if not ends and not tests:
@@ -109,7 +114,7 @@ def panic_in(text: str) -> Complaint | None:
 
 
 READERS = (
-    Reader(go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t")),
+    Reader(go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t", _EVENT)),
     Reader(go_build, ("go", "gofmt"), (".go:",)),
     Reader(panic, ("go",), ("panic: ", "fatal error: "), is_raised=True),
 )
