@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from observer import __version__
-from observer.errors import DaemonUnavailable, ObserverError
-from observer.paths import Home, make_private
+from observer.errors import DaemonUnavailable, ObserverError, remedy
+from observer.paths import Home, make_private, open_plain, read_plain
 
 PROTOCOL = 1
 """Number of the language spoken on the sockets; raised when an old client would misunderstand."""
@@ -120,7 +120,7 @@ def stop(home: Home, *, wait_s: float = 20.0) -> bool:
 def is_running(home: Home) -> bool:
     """Say whether a living process holds the daemon's lock; true for one that starts or ends."""
     try:
-        descriptor = os.open(home.lock, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = open_plain(home.lock, os.O_RDONLY)
     except OSError:
         return False
     try:
@@ -198,12 +198,11 @@ class _Starter:
         try:
             make_private(self._home.root)
             make_private(self._home.logs)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-            log = os.open(_log(self._home), flags, 0o600)
+            log = open_plain(_log(self._home), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         except OSError as error:
             raise DaemonUnavailable(
                 f"the daemon has nowhere to live: {error.filename}: {error.strerror}",
-                hint="make it yours and writable, or choose another OBSERVER_HOME",
+                hint=remedy(error, "make it yours and writable, or choose another OBSERVER_HOME"),
             ) from error
         try:
             self._log_offset = os.fstat(log).st_size
@@ -225,8 +224,9 @@ class _Starter:
         with _log(self._home).open("rb") as log:
             log.seek(self._log_offset)
             lines = log.read(1 << 20).decode(errors="replace").splitlines()
-        errors = [line for line in lines if line.startswith("error: ")]
-        return (errors or lines or ["it left no message"])[-1].removeprefix("error: ")
+        told = [place for place, line in enumerate(lines) if line.startswith("error: ")]
+        complaint = lines[told[-1] :][:2] if told else lines[-1:] or ["it left no message"]
+        return "; ".join(re.sub("^(error|hint): ", "", line) for line in complaint)
 
 
 def _environment(home: Home) -> dict[str, str]:
@@ -251,7 +251,7 @@ def _key_variable(home: Home) -> str:
     import tomllib  # noqa: PLC0415 - only who starts a daemon needs it, and the pump is in a hurry
 
     try:
-        values = tomllib.loads(home.config.read_text(encoding="utf-8"))
+        values = tomllib.loads(read_plain(home.config).decode())
     except (OSError, ValueError):  # the daemon itself says what is wrong with it
         values = {}
     return os.environ.get("OBSERVER_LLM_KEY_ENV") or str(values.get("llm_key_env", ""))

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from observer.errors import ConfigInvalid
-from observer.paths import Home
+from observer.paths import Home, read_plain
 
 ENV_PREFIX = "OBSERVER_"
 RESERVED = frozenset({"OBSERVER_HOME", "OBSERVER_SESSION"})
@@ -187,7 +187,7 @@ def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
             one of ours; names which.
     """
     try:
-        values: dict[str, Any] = tomllib.loads(home.config.read_text(encoding="utf-8"))
+        values: dict[str, Any] = tomllib.loads(read_plain(home.config).decode())
     except FileNotFoundError:
         values = {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -99,7 +99,15 @@ class Undecodable(ObserverError):
     code = "undecodable"
 
 
+_IN_THE_WAY = frozenset(
+    {errno.EEXIST, errno.EINVAL, errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
+)
+"""What is there is a folder, a FIFO, a link to itself … where a file has to be, or a file instead
+of a folder."""
+
+
 def remedy(error: OSError, otherwise: str) -> str:
-    """Return what to do about a write that failed: make room where the disk is full."""
-    is_full = error.errno in {errno.ENOSPC, errno.EDQUOT}
-    return "free some disk space" if is_full else otherwise
+    """Return what to do about a file that could not be used, if the error itself tells."""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return "free some disk space"
+    return "move it away; it is made anew" if error.errno in _IN_THE_WAY else otherwise

@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -133,6 +134,43 @@ def make_private(folder: Path) -> Path:
     if folder.stat().st_uid != os.getuid():
         raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
     return folder
+
+
+def open_plain(path: Path, flags: int) -> int:
+    """Open a file of the home, mode 0600 where it is made, for the caller to close.
+
+    Follows links, since people keep their settings elsewhere, and waits for nobody, as opening a
+    FIFO would. The null device counts as plain: it is how people do without a file.
+
+    Raises:
+        OSError: it cannot be opened, or is no plain file.
+    """
+    try:
+        descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise _no_plain(path, errno.EINVAL) from error
+        raise
+    found = os.fstat(descriptor)
+    if stat.S_ISREG(found.st_mode) or found.st_rdev == Path(os.devnull).stat().st_rdev:
+        return descriptor
+    os.close(descriptor)
+    raise _no_plain(path, errno.EISDIR if stat.S_ISDIR(found.st_mode) else errno.EINVAL)
+
+
+def read_plain(path: Path) -> bytes:
+    """Return what is in a file of the home.
+
+    Raises:
+        OSError: as `open_plain`.
+    """
+    with open(open_plain(path, os.O_RDONLY), "rb") as file:
+        return file.read()
+
+
+def _no_plain(path: Path, number: int) -> OSError:
+    said = os.strerror(number) if number == errno.EISDIR else "it is no plain file"
+    return OSError(number, said, str(path))
 
 
 def is_inside(path: str, folder: str) -> bool:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from observer.paths import SOCKET_NAME_BYTES, Home, home, is_inside, make_private, working_folder
+from observer.paths import (
+    SOCKET_NAME_BYTES,
+    Home,
+    home,
+    is_inside,
+    make_private,
+    open_plain,
+    read_plain,
+    working_folder,
+)
 
 
 def test_the_home_is_a_hidden_folder_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,3 +87,21 @@ def test_a_deleted_working_folder_is_what_the_shell_calls_it(
     monkeypatch.setenv("PWD", told)
     gone.rmdir()
     assert working_folder() == Path(folder)
+
+
+@pytest.mark.parametrize("flags", [os.O_RDONLY, os.O_WRONLY, os.O_RDWR])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["FIFO", "folder"])
+def test_what_is_no_plain_file_is_refused_at_once(
+    tmp_path: Path, make: Callable[[Path], None], flags: int
+) -> None:
+    make(tmp_path / "it")
+    with pytest.raises(OSError, match=r"plain file|Is a directory") as refused:
+        os.close(open_plain(tmp_path / "it", flags))
+    assert refused.value.filename in {str(tmp_path / "it"), tmp_path / "it"}
+
+
+@pytest.mark.parametrize(("target", "content"), [("there", b"a = 1"), (os.devnull, b"")])
+def test_a_link_to_a_plain_file_is_followed(tmp_path: Path, target: str, content: bytes) -> None:
+    (tmp_path / "there").write_bytes(b"a = 1")
+    (tmp_path / "link").symlink_to(target)
+    assert read_plain(tmp_path / "link") == content

@@ -17,7 +17,7 @@ import click
 
 from observer import __version__
 from observer.cli.output import complain, note
-from observer.errors import BadInput, ConfigInvalid, ObserverError
+from observer.errors import BadInput, ConfigInvalid, ObserverError, remedy
 from observer.paths import ENV_HOME
 
 COMMANDS = {
@@ -109,14 +109,14 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.NoArgsIsHelpError as error:
         note(error.format_message())
         return BadInput.exit_code
-    except (ObserverError, click.ClickException, UnicodeError) as error:
-        return complain(_told(error), as_json=as_json)
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:
         # The reader has gone; nothing may be written when Python closes its streams either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
+    except (ObserverError, click.ClickException, UnicodeError, OSError) as error:
+        return complain(_told(error), as_json=as_json)
 
 
 def _invoke(arguments: list[str]) -> int:
@@ -130,9 +130,13 @@ def _invoke(arguments: list[str]) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _told(error: ObserverError | click.ClickException | UnicodeError) -> ObserverError:
+def _told(error: ObserverError | click.ClickException | UnicodeError | OSError) -> ObserverError:
     if isinstance(error, UnicodeError):
         return _NO_TEXT
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        said = f"{where}{error.strerror or error}"
+        return ObserverError(said, hint=remedy(error, "see what is wrong: observer doctor"))
     return _usage(error) if isinstance(error, click.ClickException) else error
 
 

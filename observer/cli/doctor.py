@@ -14,10 +14,10 @@ import msgspec
 from observer import __version__, client, config
 from observer.cli.output import emit, json_option, table
 from observer.daemon.status import LlmStatus, Status, current, spent
-from observer.errors import ObserverError
+from observer.errors import ObserverError, remedy
 from observer.install import here as install_here
 from observer.install import hook_files, silent
-from observer.paths import Home, home
+from observer.paths import Home, home, open_plain
 from observer.store.sqlite import DAMAGED, SqliteStore
 
 LOW_DISK_BYTES = 100 << 20
@@ -53,6 +53,7 @@ def _mark(check: Check) -> str:
 def _checks(here: Home) -> Iterator[Check]:
     status = current(here)
     yield _home(here)
+    yield _told("files", lambda: _files(here))
     yield _told("settings", lambda: str(here.config if config.load(here) else ""))
     yield _daemon(status)
     yield _told("hooks", lambda: _hooks(here))
@@ -77,9 +78,9 @@ def _told(name: str, look: Callable[[], str]) -> Check:
         return Check(name, is_well=True, found=look())
     except ObserverError as error:
         return Check(name, is_well=False, found=error.message, hint=error.hint)
-    except PermissionError as error:
+    except OSError as error:
         found = f"{error.filename}: {error.strerror}"
-        return Check(name, is_well=False, found=found, hint="make it yours")
+        return Check(name, is_well=False, found=found, hint=remedy(error, "make it yours"))
 
 
 def _home(here: Home) -> Check:
@@ -93,6 +94,14 @@ def _home(here: Home) -> Check:
         hint = f"run: chmod 700 {here.root}"
         return Check("home", is_well=False, found=f"{here.root} is open to others", hint=hint)
     return Check("home", is_well=True, found=str(here.root))
+
+
+def _files(here: Home) -> str:
+    """Open what a daemon must open before it can complain anywhere."""
+    for path in (here.lock, here.logs / "daemon.log"):
+        if os.path.lexists(path):
+            os.close(open_plain(path, os.O_RDWR))
+    return "lock and log can be written"
 
 
 def _daemon(status: Status) -> Check:

@@ -13,7 +13,7 @@ from observer import client, config
 from observer.cli.output import emit, json_option, note, say, table
 from observer.errors import BadInput, ConfigInvalid, remedy
 from observer.llm.endpoint import address
-from observer.paths import Home, home, make_private
+from observer.paths import Home, home, make_private, read_plain
 
 
 @click.group("config", invoke_without_command=True, epilog="Example: observer config list")
@@ -82,7 +82,7 @@ def write_setting(here: Home, name: str, value: object) -> None:
         ConfigInvalid: the file is not TOML, or cannot be written.
     """
     try:
-        text = here.config.read_text(encoding="utf-8") if here.config.exists() else ""
+        text = read_plain(here.config).decode() if here.config.exists() else ""
         document = tomlkit.parse(text)
         document[name] = value
         make_private(here.root)

@@ -178,7 +178,7 @@ def _spooled(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
         )
     except OSError as error:
         raise ObserverError(
-            f"the event could not be spooled: {error.strerror}",
+            f"the event could not be spooled: {error.filename or home().spool}: {error.strerror}",
             hint=remedy(error, "see what is wrong: observer doctor"),
         ) from error
     receipt: dict[str, Any] = {"id": id_, "stored": False}

@@ -19,7 +19,7 @@ from typing import Any
 
 from observer.client import peer_uid
 from observer.errors import DaemonUnavailable
-from observer.paths import Home
+from observer.paths import Home, read_plain
 
 BACKLOG = 512
 """Connections that wait while the daemon is busy; twenty editors start at once."""
@@ -75,7 +75,8 @@ def make_run_folder(home: Home) -> Path:
     folder, inside = home.run, home.root / "run"
     if inside.is_symlink() or folder != inside:
         _clear(inside)  # the home was moved, and its path became shorter or longer
-    folder.mkdir(mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise DaemonUnavailable(
@@ -132,7 +133,7 @@ def ensure_token(home: Home) -> str:
         OSError: the file cannot be read or written, or holds what no header can.
     """
     with suppress(FileNotFoundError):
-        token = home.token.read_text(encoding="ascii", errors="replace").strip()
+        token = read_plain(home.token).decode("ascii", "replace").strip()
         if "\ufffd" in token:
             raise OSError(errno.EILSEQ, "it is no ASCII text", str(home.token))
         if token:

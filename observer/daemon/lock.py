@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from observer.errors import StoreUnavailable
-from observer.paths import Home, make_private
+from observer.errors import StoreUnavailable, remedy
+from observer.paths import Home, make_private, open_plain
 
 PATIENCE_S = 0.3
 """Those who ask whether a daemon runs hold the lock for microseconds; outlast them."""
@@ -30,11 +30,11 @@ def take(home: Home) -> int | None:
     """
     try:
         make_private(home.root)
-        descriptor = os.open(home.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = open_plain(home.lock, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise StoreUnavailable(
-            f"{home.root} cannot be written: {error.strerror or error}",
-            hint="make it writable, or choose another OBSERVER_HOME",
+            f"{error.filename} cannot be written: {error.strerror}",
+            hint=remedy(error, "make it writable, or choose another OBSERVER_HOME"),
         ) from error
     if not _lock(descriptor):
         os.close(descriptor)

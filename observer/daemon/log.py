@@ -11,7 +11,7 @@ import time
 from logging.handlers import RotatingFileHandler
 
 from observer.capture.redact import redact_text
-from observer.paths import Home, make_private
+from observer.paths import Home, make_private, open_plain
 
 SIZE_BYTES = 2 << 20
 KEPT_FILES = 3
@@ -51,6 +51,7 @@ def start_log(home: Home, *, level: str) -> None:
         OSError: the file cannot be written.
     """
     path = make_private(home.logs) / "daemon.log"
+    os.close(open_plain(path, os.O_WRONLY | os.O_CREAT))  # the handler would wait for a reader
     handler = DaemonLog(path, maxBytes=SIZE_BYTES, backupCount=KEPT_FILES, encoding="utf-8")
     form = SecretlessFormatter("%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s")
     form.datefmt = "%Y-%m-%dT%H:%M:%S"

@@ -21,7 +21,7 @@ from observer.config import Settings
 from observer.front.documents import Documents
 from observer.memory import Memory
 from observer.model import Project
-from observer.paths import Home, make_private
+from observer.paths import Home, make_private, read_plain
 
 MOST_CHARACTERS = 10_000
 """Claude Code and Cursor cut longer context, or move it to a file that few models read."""
@@ -130,14 +130,14 @@ def _name(client: str) -> str:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_plain(path).decode()
     except FileNotFoundError:
         return ""
 
 
 def _replace(path: Path, content: bytes) -> bool:
     try:
-        if path.read_bytes() == content:
+        if read_plain(path) == content:
             return False
     except FileNotFoundError:
         make_private(path.parent)  # every level shows a name of the user's

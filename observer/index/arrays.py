@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from observer.events import Value
+from observer.paths import open_plain
 
 Arrays = Mapping[str, NDArray[Any]]
 """`Any`: each array has an element type of its own, named where it is used."""
@@ -116,7 +117,7 @@ def release(array: NDArray[Any]) -> None:
 
 
 def _header(path: Path) -> tuple[_Header, int]:
-    with path.open("rb") as file:
+    with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
         if file.read(len(MARK)) != MARK:
             raise Torn(f"{path.name} is of another format")
         length, checksum = _LENGTHS.unpack(file.read(_LENGTHS.size))

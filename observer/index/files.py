@@ -18,7 +18,7 @@ from observer.events import Value
 from observer.index.arrays import Torn, load, save
 from observer.index.making import facts_of, loaded
 from observer.index.segment import Segment
-from observer.paths import make_private
+from observer.paths import make_private, read_plain
 
 FORMAT = 2
 """Raised when what a segment holds, or how text becomes numbers, changes."""
@@ -53,7 +53,7 @@ class Files:
 
     def _load(self, epoch: str) -> list[Segment]:
         try:
-            raw = (self._folder / _LIST).read_bytes()
+            raw = read_plain(self._folder / _LIST)
             listed = msgspec.json.decode(raw, type=_Listed)
             if (listed.epoch, listed.format) != (epoch, FORMAT):
                 return []

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from observer.errors import ConfigInvalid, remedy
-from observer.paths import make_private
+from observer.paths import make_private, read_plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ def read(path: Path) -> bytes | None:
         ConfigInvalid: there is something else, or it cannot be read.
     """
     try:
-        return path.read_bytes()
+        return read_plain(path)
     except FileNotFoundError:
         return None
     except OSError as error:

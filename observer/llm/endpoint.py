@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from observer.config import Settings
 from observer.errors import ConfigInvalid
-from observer.paths import Home
+from observer.paths import Home, open_plain
 
 _PATH = "/chat/completions"
 _MOST_KEY_BYTES = 16_384
@@ -87,7 +87,7 @@ def _key(settings: Settings, home: Home, environ: Mapping[str, str]) -> str:
 
 def _key_in_file(home: Home) -> str:
     try:
-        with home.llm_key.open("rb") as file:
+        with os.fdopen(open_plain(home.llm_key, os.O_RDONLY), "rb") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
                 raise ConfigInvalid(
                     f"{home.llm_key} is open to others", hint=f"run: chmod 600 {home.llm_key}"

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from observer.paths import read_plain
 from observer.spool.entry import Entry, envelope
 from observer.spool.files import LARGEST_BYTES, Foreign, open_plain, replace
 
@@ -194,7 +195,7 @@ def _stored_beside(path: Path) -> Path:
 
 def _stored_offset(path: Path) -> int:
     try:
-        text = _stored_beside(path).read_bytes()
+        text = read_plain(_stored_beside(path))
     except FileNotFoundError:
         return 0
     return int(text) if text.isdigit() and len(text) <= _TIME_DIGITS else 0

@@ -17,6 +17,7 @@ import pytest
 from observer.paths import Home
 
 Run = Callable[..., Any]
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -205,3 +206,58 @@ def test_a_closed_pipe_is_no_error_message(filled: Home) -> None:
         ["bash", "-c", command], capture_output=True, text=True, check=False, env=env
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+FIFOS = ("log/daemon.log", "config.toml", "daemon.lock", "token", "hooks/post", "llm_key")
+ASKED = (("up", "--wait", "10"), ("status",), ("search", "x"), ("remember", "x"), ("doctor",))
+
+
+@pytest.mark.parametrize("words", ASKED, ids=" ".join)
+@pytest.mark.parametrize("name", FIFOS)
+def test_nobody_waits_for_a_fifo_in_the_place_of_a_file(
+    observer: Observer, home: Home, name: str, words: tuple[str, ...]
+) -> None:
+    (home.root / name).parent.mkdir(parents=True)
+    os.mkfifo(home.root / name, 0o600)
+    llm = {"OBSERVER_LLM_URL": "http://127.0.0.1:1/v1", "OBSERVER_LLM_MODEL": "tiny"}
+    ran = observer(*words, OBSERVER_HTTP_PORT="1", **llm)
+    assert "Traceback" not in ran.stdout + ran.stderr
+    if ran.returncode and words[0] in {"up", "remember"}:
+        assert f"{home.root / name}" in ran.stderr
+        assert "away" in ran.stderr
+
+
+@pytest.mark.parametrize("name", ["run", "spool", "spool/new"])
+def test_a_file_in_the_place_of_a_folder_is_told_with_what_to_do(
+    observer: Observer, home: Home, name: str
+) -> None:
+    (home.root / name).parent.mkdir(parents=True)
+    (home.root / name).touch()
+    ran = observer("up")
+    assert ran.returncode == 4
+    assert f"{home.root / name}" in ran.stderr
+    assert "Error:" not in ran.stderr
+    assert "away" in ran.stderr or "remove it" in ran.stderr
+
+
+@pytest.mark.parametrize("name", ["log/daemon.log", "daemon.lock"])
+def test_doctor_names_a_folder_in_the_place_of_a_file(run: Run, home: Home, name: str) -> None:
+    (home.root / name).mkdir(parents=True)
+    told = json.loads(run("doctor", "--json").out)["checks"]
+    files = next(check for check in told if check["name"] == "files")
+    assert files["found"] == f"{home.root / name}: Is a directory"
+    assert files["hint"] == "move it away; it is made anew"
+
+
+@pytest.mark.parametrize("place", ["index/index.json", "spool/shell/bash-999999999-1.stored"])
+def test_nobody_waits_for_a_fifo_among_what_the_daemon_keeps(
+    observer: Observer, filled: Home, place: str
+) -> None:
+    fifo = filled.root / place
+    fifo.parent.mkdir(parents=True, exist_ok=True)
+    fifo.unlink(missing_ok=True)
+    os.mkfifo(fifo)
+    shell = filled.spool / "shell"
+    shell.mkdir(parents=True, exist_ok=True)
+    (shell / "bash-999999999-1").touch()
+    assert "login" in observer("search", "login").stdout

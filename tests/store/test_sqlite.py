@@ -167,6 +167,17 @@ def test_a_file_that_is_no_database_is_refused(path: Path) -> None:
         SqliteStore(path)
 
 
+@pytest.mark.parametrize("read_only", [True, False])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["FIFO", "folder"])
+def test_what_is_no_file_is_refused(
+    path: Path, make: Callable[[Path], None], *, read_only: bool
+) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    make(path)
+    with pytest.raises(StoreUnavailable, match="no plain file"):
+        SqliteStore(path, read_only=read_only)
+
+
 def test_whoever_has_no_backup_of_a_damaged_database_is_told_what_to_do(path: Path) -> None:
     SqliteStore(path).close()
     size_bytes = path.stat().st_size

@@ -84,6 +84,8 @@ class SqliteStore:
             self._writer = self._open_checked(backups or path.parent / "backups")
 
     def _open_checked(self, backups: Path) -> apsw.Connection | None:
+        if self._path.exists() and not self._path.is_file():
+            raise StoreUnavailable(f"{self._path} is no plain file", hint="move it away")
         if self._read_only:
             if not self._path.exists():
                 raise StoreUnavailable(
