@@ -155,10 +155,16 @@ def _integrity(here: Home) -> str:
     store = SqliteStore(here.database, read_only=True)
     try:
         complaint = store.check()
+        if complaint == "ok":
+            with store.read() as reader:
+                damaged = reader.damaged()
     finally:
         store.close()
     if complaint != "ok":
         raise ObserverError(complaint, hint=DAMAGED)
+    if damaged:
+        more = f", and {len(damaged) - 1} more" if len(damaged) > 1 else ""
+        raise ObserverError(f"{damaged[0].message}{more}", hint=damaged[0].hint)
     return f"{here.database}, whole"
 
 

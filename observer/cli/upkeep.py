@@ -9,11 +9,12 @@ import msgspec
 
 from observer import client, config
 from observer.capture.project import Places
-from observer.cli.output import emit, json_option, say
+from observer.cli.output import emit, json_option, note, say
 from observer.cli.reach import open_memory
 from observer.clock import now_ms
 from observer.daemon.lock import hold
 from observer.errors import DaemonUnavailable
+from observer.interpret.wording import counted
 from observer.model import Recorded
 from observer.paths import Home, home
 from observer.pipeline import Pipeline
@@ -45,9 +46,12 @@ def export_command(*, as_json: bool) -> None:
     del as_json  # there is no other form
     out = sys.stdout.buffer
     with open_memory() as memory:
+        events = 0
         for value in memory.export():
             kind = "event" if isinstance(value, Recorded) else "item"
+            events += kind == "event"
             out.write(msgspec.json.encode({"record": kind, **msgspec.to_builtins(value)}) + b"\n")
+        _mention_damaged(memory.totals().events - events)
 
 
 def _rebuild(here: Home) -> int:
@@ -65,6 +69,14 @@ def _rebuild(here: Home) -> int:
                 places=Places(),
                 now_ms=now_ms,
             )
-            return pipeline.rebuild()
+            events = pipeline.rebuild()
+            with store.read() as reader:
+                _mention_damaged(reader.totals().events - events)
+            return events
         finally:
             store.close()
+
+
+def _mention_damaged(count: int) -> None:
+    if count > 0:
+        note(f"note: {counted(count, 'event')} left out, damaged; which ones says: observer doctor")

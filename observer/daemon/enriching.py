@@ -184,7 +184,8 @@ class Enriching:
         with self._parts.store.read() as reader:
             if item.kind == "summary":
                 return prompt.of_session(item, _told_in(reader, item))
-            first = reader.log(after_seq=seq_of(item.id) - 1, limit=1)
+            seq = seq_of(item.id)
+            first = [one for one in reader.log(after_seq=seq - 1, limit=1) if one.seq == seq]
             return prompt.of_observation(item, first[0].event.body if first else None)
 
     def _refused(self, error: AskFailed, item: Item) -> float:

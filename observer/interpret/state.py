@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from observer.events import Command, FileRead, FileWrite, Search, ToolUse, Value
 from observer.interpret.changes import Change
+from observer.interpret.kept import reread
 from observer.interpret.marks import Marks
 from observer.interpret.wording import distinct, is_within, one_line
 from observer.model import Item
@@ -139,9 +140,9 @@ def decode(data: bytes) -> State:
     """Return the state of a session; no bytes are a new session's.
 
     Raises:
-        msgspec.DecodeError: the bytes are not a state of this version; a rebuild makes it anew.
+        StoreUnavailable: the bytes are not a state of this version; a rebuild makes it anew.
     """
-    return _DECODER.decode(data) if data else State()
+    return reread(_DECODER, data, of="session") if data else State()
 
 
 def key_of(*parts: str) -> str:

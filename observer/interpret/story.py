@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from observer.events import Value
 from observer.interpret.invocation import Invocation
+from observer.interpret.kept import reread
 from observer.interpret.state import OPENS, Origin
 from observer.model import Link
 
@@ -136,9 +137,9 @@ def decode(data: bytes) -> Story:
     """Return the story of a project; no bytes are a new one's.
 
     Raises:
-        msgspec.DecodeError: the bytes are not a story of this version; a rebuild makes it anew.
+        StoreUnavailable: the bytes are not a story of this version; a rebuild makes it anew.
     """
-    return _DECODER.decode(data) if data else Story()
+    return reread(_DECODER, data, of="project") if data else Story()
 
 
 def edited(story: Story, edit: Edited) -> Story:

@@ -53,7 +53,7 @@ def unfinished(session: Session) -> Unfinished:
     """Return what a session left open.
 
     Raises:
-        msgspec.DecodeError: the session's state is of another version; a rebuild makes it anew.
+        StoreUnavailable: the session's state is of another version; a rebuild makes it anew.
     """
     known = state.decode(session.state)
     failing = [

@@ -154,9 +154,10 @@ class Pipeline:
     def rebuild(self) -> int:
         """Derive all items and sessions anew from the log; returns the count of events.
 
-        Readers see the old ones until the new ones are complete.
+        Readers see the old ones until the new ones are complete. Events that cannot be read any
+        more are passed over and not counted.
         """
-        seen = 0
+        seen = count = 0
         with self._store.write() as writer:
             writer.clear_projection()
             while batch := writer.log(after_seq=seen):
@@ -165,7 +166,8 @@ class Pipeline:
                     projection.add(recorded)
                 projection.finish()
                 seen = batch[-1].seq
-            return writer.totals().events
+                count += len(batch)
+            return count
 
     def _claim(self) -> list[Entry]:
         """Claim a batch, each larger than the one before, and have what is left read meanwhile."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
+from observer.errors import StoreUnavailable
 from observer.events import Triage, Value
 from observer.filters import Filters
 from observer.model import (
@@ -204,7 +205,13 @@ class Reader(TruthReads, Protocol):
         """Return writes of files, and intents, of that time among the newest events, by `seq`."""
 
     def log(self, *, after_seq: int = 0, limit: int = 1000) -> list[Recorded]:
-        """Return events in log order, those after `after_seq`."""
+        """Return events in log order, those after `after_seq`.
+
+        What was damaged is in no answer but that of `history`, which raises.
+        """
+
+    def damaged(self) -> list[StoreUnavailable]:
+        """Return what is wrong with each event that cannot be read; reads the whole log."""
 
     def all_items(self) -> Iterator[Item]:
         """Yield every living item by id."""

@@ -251,13 +251,13 @@ def test_doctor_names_a_folder_in_the_place_of_a_file(run: Run, home: Home, name
 
 @pytest.mark.parametrize("place", ["index/index.json", "spool/shell/bash-999999999-1.stored"])
 def test_nobody_waits_for_a_fifo_among_what_the_daemon_keeps(
-    observer: Observer, filled: Home, place: str
+    observer: Observer, filled: Home, home: Home, place: str
 ) -> None:
-    fifo = filled.root / place
+    fifo = home.root / place
     fifo.parent.mkdir(parents=True, exist_ok=True)
     fifo.unlink(missing_ok=True)
     os.mkfifo(fifo)
-    shell = filled.spool / "shell"
+    shell = home.spool / "shell"
     shell.mkdir(parents=True, exist_ok=True)
     (shell / "bash-999999999-1").touch()
     assert "login" in observer("search", "login").stdout

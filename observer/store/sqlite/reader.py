@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import apsw
 
-from observer.errors import BadInput
+from observer.errors import BadInput, StoreUnavailable
 from observer.filters import Filters
 from observer.model import Change, Item, Project, Recorded, Session
 from observer.store.interface import COLUMNS, Totals
@@ -19,6 +19,7 @@ from observer.store.sqlite.rows import (
     SESSION_FIELDS,
     kind_term,
     project_term,
+    readable,
     to_change,
     to_item,
     to_project,
@@ -242,7 +243,7 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads,
             " WHERE session_id = ? AND at_ms BETWEEN ? AND ? ORDER BY seq",
             (session_id, from_ms, to_ms),
         )
-        return [to_recorded(row) for row in rows]
+        return readable(rows)
 
     def written_near(self, *, from_ms: int, to_ms: int) -> list[Recorded]:
         """See `Reader.written_near`."""
@@ -252,7 +253,7 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads,
             " AND kind IN ('file-write', 'intent') AND at_ms BETWEEN ? AND ? ORDER BY seq",
             (NEWEST, from_ms, to_ms),
         )
-        return [to_recorded(row) for row in rows]
+        return readable(rows)
 
     def log(self, *, after_seq: int = 0, limit: int = 1000) -> list[Recorded]:
         """See `Reader.log`."""
@@ -260,7 +261,19 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads,
             f"SELECT {RECORDED_COLUMNS} FROM event WHERE seq > ? ORDER BY seq LIMIT ?",
             (after_seq, limit),
         )
-        return [to_recorded(row) for row in rows]
+        found = readable(rows)
+        # None would say that the log is at its end.
+        return found if found or not rows else self.log(after_seq=rows[-1][0], limit=limit)
+
+    def damaged(self) -> list[StoreUnavailable]:
+        """See `Reader.damaged`."""
+        found = []
+        for row in self._connection.execute(f"SELECT {RECORDED_COLUMNS} FROM event ORDER BY seq"):
+            try:
+                to_recorded(row)
+            except StoreUnavailable as error:
+                found.append(error)
+        return found
 
     def all_items(self) -> Iterator[Item]:
         """See `Reader.all_items`."""

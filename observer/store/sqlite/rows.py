@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
+from observer.errors import StoreUnavailable
 from observer.events import Event, kind_of
 from observer.model import (
     Change,
@@ -32,6 +35,9 @@ to_strings = msgspec.json.Decoder(tuple[str, ...]).decode
 _summary = msgspec.json.Decoder(SummaryFields).decode
 to_enrichment = msgspec.json.Decoder(Enrichment).decode
 to_links = msgspec.json.Decoder(tuple[Link, ...]).decode
+
+_DAMAGES = (msgspec.MsgspecError, UnicodeDecodeError, TypeError)
+"""What comes of reading what somebody, or a disk, has changed."""
 
 _RENAMED = {"commit": "commit_hash"}
 _LISTS = {
@@ -90,11 +96,17 @@ def item_row(item: Item) -> Row:
 def to_item(row: Row) -> Item:
     """Build an item from columns in the order of `ITEM_FIELDS`."""
     values = dict(zip(ITEM_FIELDS, row, strict=True))
-    for name, read in _LISTS.items():
-        values[name] = read(values[name])
-    for name, read_one in _VALUES.items():
-        if values[name]:
-            values[name] = read_one(values[name])
+    try:
+        for name, read in _LISTS.items():
+            values[name] = read(values[name])
+        for name, read_one in _VALUES.items():
+            if values[name]:
+                values[name] = read_one(values[name])
+    except _DAMAGES as error:
+        raise StoreUnavailable(
+            f"what is stored of item {values['id']} is damaged: {error}",
+            hint="make it anew from the log with: observer rebuild",
+        ) from error
     return Item(**values)
 
 
@@ -135,7 +147,8 @@ def to_project(row: Row) -> Project:
     return Project(**values)
 
 
-RECORDED_COLUMNS = "seq, data, project_id, session_id, root, branch, commit_hash"
+# As a blob: as text, SQLite's binding would fail on what is no UTF-8, and on all rows with it.
+RECORDED_COLUMNS = "seq, CAST(data AS BLOB), project_id, session_id, root, branch, commit_hash"
 
 
 def recorded_row(recorded: Recorded, data: str = "") -> Row:
@@ -161,17 +174,37 @@ def recorded_row(recorded: Recorded, data: str = "") -> Row:
 
 
 def to_recorded(row: Row) -> Recorded:
-    """Build a recorded event from `RECORDED_COLUMNS`."""
+    """Build a recorded event from `RECORDED_COLUMNS`.
+
+    Raises:
+        StoreUnavailable: its data was damaged.
+    """
     seq, data, project_id, session_id, root, branch, commit = row
+    try:
+        event = _event(data)
+    except _DAMAGES as error:
+        raise StoreUnavailable(
+            f"what is stored of event {seq} is damaged: {error}",
+            hint="if you keep a copy of the database that has it whole, put that in its place",
+        ) from error
     return Recorded(
         seq=seq,
-        event=_event(data),
+        event=event,
         project_id=project_id,
         session_id=session_id,
         root=root,
         branch=branch,
         commit=commit,
     )
+
+
+def readable(rows: Iterable[Row]) -> list[Recorded]:
+    """Build recorded events as `to_recorded` does; those whose data was damaged are left out."""
+    found = []
+    for row in rows:
+        with suppress(StoreUnavailable):
+            found.append(to_recorded(row))
+    return found
 
 
 def project_term(project_id: int | None) -> str:

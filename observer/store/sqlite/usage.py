@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from observer.model import Recorded, Use
-from observer.store.sqlite.rows import RECORDED_COLUMNS, to_recorded
+from observer.store.sqlite.rows import RECORDED_COLUMNS, readable
 from observer.store.sqlite.selecting import Selecting
 from observer.store.sqlite.standing import AMONG, among
 
@@ -49,7 +49,7 @@ class UsageReads(Selecting):
     def log_of_kind(self, kind: str, *, after_seq: int, until_seq: int) -> list[Recorded]:
         """See `Reader.log_of_kind`."""
         rows = self._rows(f"{_EVENTS} AND kind = ? ORDER BY seq", (after_seq, until_seq, kind))
-        return [to_recorded(row) for row in rows]
+        return readable(rows)
 
     def log_of_shown(self, *, after_seq: int, until_seq: int, limit: int) -> list[Recorded]:
         """See `Reader.log_of_shown`."""
@@ -59,7 +59,7 @@ class UsageReads(Selecting):
             " WHERE usage.session_id = event.session_id AND sort = 'shown') ORDER BY seq LIMIT ?",
             (after_seq, until_seq, limit),
         )
-        return [to_recorded(row) for row in rows]
+        return readable(rows)
 
 
 class UsageWrites(UsageReads):
