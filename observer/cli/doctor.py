@@ -16,7 +16,7 @@ from observer.cli.output import emit, json_option, table
 from observer.daemon.status import LlmStatus, Status, current, spent
 from observer.errors import ObserverError, remedy
 from observer.install import here as install_here
-from observer.install import hook_files, silent
+from observer.install import hook_files, installed, silent
 from observer.paths import Home, home, open_plain
 from observer.store.sqlite import DAMAGED, SqliteStore
 
@@ -115,6 +115,11 @@ def _daemon(status: Status) -> Check:
 
 def _hooks(here: Home) -> str:
     if not here.hooks.is_dir():
+        if told := " ".join(installed(install_here(here))):
+            raise ObserverError(
+                f"{here.hooks} is gone, and nothing is recorded of {told}",
+                hint=f"get them back with: observer install {told}",
+            )
         return "none installed; see: observer install --help"
     stale = [edit.path.name for edit in hook_files(here) if edit.is_change]
     if stale:

@@ -6,12 +6,14 @@ or none. A second run changes nothing, and an uninstaller takes out exactly what
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from observer.errors import BadInput
+from observer.errors import BadInput, ConfigInvalid
 from observer.install import claude_code, cursor, git, kiro, shells
 from observer.install.edits import FileEdit, apply, diff
 from observer.install.hooks import hook_files
@@ -30,6 +32,7 @@ __all__ = [
     "here",
     "hook_files",
     "install",
+    "installed",
     "perform",
     "silent",
     "uninstall",
@@ -74,6 +77,18 @@ def uninstall(name: str, context: Context) -> Plan:
         ConfigInvalid: a file of the client cannot be used as it is; the message names it.
     """
     return _target(name).uninstall(context)
+
+
+def installed(context: Context) -> list[str]:
+    """Return the clients that are told to run our scripts, whether these are there or not."""
+    scripts = os.fsencode(context.home.hooks)
+    found = []
+    for name in TARGETS:
+        with suppress(ConfigInvalid):  # what cannot be read runs nothing
+            edits = uninstall(name, context).edits
+            if any(edit.is_change and scripts in (edit.before or b"") for edit in edits):
+                found.append(name)
+    return found
 
 
 def perform(plan: Plan, home: Home, *, at_ms: int) -> list[Path]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,3 +34,25 @@ def test_the_diff_of_a_file_with_line_ends_of_windows_can_be_read(run: Run, home
     shown = run("install", "claude-code", "--dry-run").out
     assert '+  "model": "opus",\n' in shown
     assert "\N{REPLACEMENT CHARACTER}" not in shown
+
+
+def test_doctor_tells_whose_hooks_are_gone(run: Run, home: Home) -> None:
+    run("install", "bash", "claude-code")
+    shutil.rmtree(home.hooks)
+    hooks = next(
+        check for check in json.loads(run("doctor", "--json").out)["checks"]
+        if check["name"] == "hooks"
+    )  # fmt: skip
+    assert hooks["found"] == f"{home.hooks} is gone, and nothing is recorded of bash claude-code"
+    assert hooks["hint"] == "get them back with: observer install bash claude-code"
+    run("install", "bash", "claude-code")
+    assert str(home.hooks) in run("doctor").out
+
+
+def test_doctor_misses_no_hooks_of_who_registered_only_the_server(run: Run, home: Home) -> None:
+    (Path.home() / ".claude").mkdir()
+    (Path.home() / ".claude/settings.json").write_text("{")
+    run("install", "cursor")
+    (Path.home() / ".cursor/hooks.json").unlink()
+    shutil.rmtree(home.hooks)
+    assert "none installed" in run("doctor").out
