@@ -58,7 +58,7 @@ class _Mooring:
         head = self._vantage.head
         if set(bases) <= {head}:
             return set(bases)
-        return set(bases) & self._git.contained(head)
+        return self._git.held(bases, by=head)
 
     def _follow(self, by_base: dict[str, list[Fresh]], here: set[str]) -> list[Mooring]:
         """Walk from the oldest of the bases to HEAD; return what was moored beside the trunk."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from observer.capture.repository import steps as git
@@ -81,6 +81,15 @@ class Repository(AbstractContextManager["Repository"]):
     def contained(self, commit: str, *, without: str = "") -> set[str]:
         """Return all commits that one contains, less those that another contains."""
         return git.contained(self.root, commit, without=without)
+
+    def held(self, commits: Collection[str], *, by: str) -> set[str]:
+        """Return which of these commits another contains; those that are not there are in none."""
+        if len(commits) > MOST_NAMED:
+            return self.contained(by).intersection(commits)
+        # A few are asked after by what they have beyond it: nothing, mostly, however long the
+        # history is.
+        there = set(filter(self.has, commits))
+        return there - git.contained(self.root, *there, without=by) if there else there
 
     def before(self, commits: Sequence[str]) -> str:
         """Return a commit that all of these contain and that is none of them, "" if there is none.

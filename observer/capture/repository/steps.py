@@ -126,9 +126,9 @@ def trunk(root: str, to: str, *, since: str = "") -> list[str]:
     return _listed(root, "--first-parent", to, *([f"^{since}"] if since else []))
 
 
-def contained(root: str, commit: str, *, without: str = "") -> set[str]:
-    """Return the names of all commits that one contains, less those that another contains."""
-    return set(_listed(root, commit, *([f"^{without}"] if without else [])))
+def contained(root: str, *commits: str, without: str = "") -> set[str]:
+    """Return the names of all commits that these contain, less those that another contains."""
+    return set(_listed(root, *commits, *([f"^{without}"] if without else [])))
 
 
 def is_related(root: str, one: str, other: str) -> bool:
