@@ -20,7 +20,6 @@ from observer.capture.assignments import assignments
 from observer.capture.keyfiles import keyfiles
 from observer.capture.passages import passages
 from observer.capture.secrets import Span, tokens
-from observer.events import Event
 
 _SHORTEST = 8
 """Characters of the shortest thing that is ever replaced, such as `pwd=abcd`."""
@@ -30,14 +29,22 @@ _harmless: set[str] = set()
 """Short texts without a secret, seen lately: sessions, folders and tools come with every event."""
 
 
-def redact(event: Event) -> Event:
-    """Return the event without secrets; the same object when there were none.
+_Struct = TypeVar("_Struct", bound=msgspec.Struct)
+
+
+def redact(value: _Struct) -> _Struct:
+    """Return an event, or its place, without secrets; the same object when there were none.
 
     `id` stays as it is: it is the spool's own file name, and replays are recognised by it. Another
     identity (session, dedup, …) that holds a secret becomes a digest, so that equal ones stay
     equal and different ones different.
     """
-    return _redact_struct(event)
+    changes = {}
+    for name, clean in _plan(type(value)):
+        old = getattr(value, name)
+        if old and (new := clean(old)) is not old:
+            changes[name] = new
+    return msgspec.structs.replace(value, **changes) if changes else value
 
 
 def redact_text(text: str) -> str:
@@ -140,18 +147,8 @@ def _without_private(text: str, low: str) -> str:
 
 # --- values --------------------------------------------------------------------------------------
 
-_Struct = TypeVar("_Struct", bound=msgspec.Struct)
 _KEPT = frozenset({"id"})
 _IDENTITIES = frozenset({"session", "agent", "turn", "dedup", "route", "parent_session", "key"})
-
-
-def _redact_struct(value: _Struct) -> _Struct:
-    changes = {}
-    for name, clean in _plan(type(value)):
-        old = getattr(value, name)
-        if old and (new := clean(old)) is not old:
-            changes[name] = new
-    return msgspec.structs.replace(value, **changes) if changes else value
 
 
 @cache
@@ -176,7 +173,7 @@ def _clean(value: object) -> object:
     if isinstance(value, str):
         return redact_text(value)
     if isinstance(value, msgspec.Struct):
-        return _redact_struct(value)
+        return redact(value)
     parts = cast("tuple[object, ...]", value)  # what is left of the types that hold text
     cleaned = tuple(map(_clean, parts))
     return value if all(map(operator.is_, cleaned, parts)) else cleaned

@@ -12,7 +12,7 @@ from copy import copy
 
 import msgspec
 
-from observer.capture.project import folder_of, look, recognise
+from observer.capture.project import folder_of, known_at
 from observer.errors import Ambiguous, BadInput, NotFound
 from observer.events import Event, Prompt
 from observer.filters import Filters, is_visible
@@ -265,9 +265,7 @@ class Memory:
     def project_at(self, folder: str) -> Project | None:
         """Return the known project around a folder, or None."""
         projects = self.projects()
-        if inside := around(projects, folder):
-            return inside
-        return recognise(look(folder), projects)
+        return around(projects, folder) or known_at(folder, projects)
 
     def projects(self) -> list[Project]:
         """Return all projects, by id."""

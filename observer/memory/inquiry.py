@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from observer.capture.project import look, recognise
+from observer.capture.project import known_at
 from observer.capture.repository.blame import blamed, placed, touched
 from observer.events import Value
 from observer.filters import Filters
@@ -46,7 +46,7 @@ def why(reader: Reader, target: str, folder: str, *, owner: str) -> Why:
         told = [placed(at.root, origin) for origin in origins[:COMMITS]]
     else:
         origins = told = touched(at.root, at.path, limit=COMMITS)
-    project = recognise(look(at.root), reader.projects())
+    project = known_at(at.root, reader.projects())
     project_id = project.id if project else _NO_PROJECT
     piece = Piece(project_id=project_id, path=at.path, symbol=at.symbol, owner=owner)
     return Why(

@@ -81,28 +81,31 @@ class Reading:
 
     def locate(self, event: Event, *, project_id: int | None = None) -> Located | None:
         """Return a decoded event, redacted and fitted, with its place; None if it is excluded."""
-        event, data = self._clean(event)
+        # A folder with a secret in its name is only found under that name.
         folder = self._folder_of(event)
         if self._exclusion.covers(event, folder):
             return None
-        place = self._place_of(folder)
+        place, kept = self._place_of(folder)
+        event, data = self._clean(event)
         if isinstance(event.body, Commit):
             told = self._told(event.body, place)
             if told is not event.body:
                 event, data = self._clean(msgspec.structs.replace(event, body=told))
-        return Located(event=event, place=place, project_id=project_id, data=data)
+        return Located(event=event, place=kept, project_id=project_id, data=data)
 
     def _with_arrivals(self, event: Event) -> Iterator[Located]:
         located = self.locate(event)
         if located is None:
             return
-        came = arrivals(located.event, located.place)
-        yield from filter(None, map(self.locate, came))
+        place, _ = self._place_of(self._folder_of(event))
+        yield from filter(None, map(self.locate, arrivals(located.event, place)))
         if is_told(located.event):
             yield located
 
-    def _look(self, folder: str) -> Place:
-        return self._places.at(folder) if folder else _NOWHERE
+    def _look(self, folder: str) -> tuple[Place, Place]:
+        """Return the place of a folder as it is, and as it is kept."""
+        place = self._places.at(folder) if folder else _NOWHERE
+        return place, redact(place)
 
     def _clean(self, event: Event) -> tuple[Event, str]:
         # Redaction sees the whole text: a cut through a secret would hide it from its pattern.

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from observer.capture.project import Places
+from observer.capture.project import Places, known_at
 from observer.config import Settings
 from observer.errors import StoreUnavailable
 from observer.events import Command, Commit, Event, FileChange, Forget, Prompt, Remember, SessionEnd
@@ -25,6 +25,7 @@ from observer.store.interface import Store
 
 Post = Callable[..., str]
 Run = Callable[..., dict[str, Any]]
+Git = Callable[..., str]
 
 
 def items(store: Store) -> list[Item]:
@@ -122,6 +123,24 @@ def test_more_than_a_batch_is_drained_in_rounds(
     assert [pipeline.drain().entries for _ in range(3)] == [FIRST_BATCH, 1, 0]
     with store.read() as reader:
         assert reader.totals().events == FIRST_BATCH + 1
+
+
+def test_names_of_folders_branches_and_remotes_are_stored_without_secrets(
+    pipeline: Pipeline, store: Store, git: Git, tmp_path: Path
+) -> None:
+    secret = "ghp" + "_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    folder = tmp_path / f"{secret}-app"
+    folder.mkdir()
+    git(folder, "init", "-b", f"fix/{secret}")
+    git(folder, "remote", "add", "origin", f"https://git.example.com/{secret}/app.git")
+    (receipt,) = pipeline.ingest([an_event(cwd=str(folder))])
+    with store.read() as reader:
+        (project,) = reader.projects()[1:]
+        told = str((reader.projects(), list(reader.all_items()), reader.log(after_seq=0)))
+    assert secret not in told
+    assert (project.name, project.id) == ("[redacted:github-token]-app", receipt.project_id)
+    assert items(store)[0].branch == "fix/[redacted:github-token]"
+    assert known_at(str(folder), [project]) == project
 
 
 def test_secrets_are_gone_before_they_are_stored(

@@ -7,7 +7,7 @@
 from observer.capture.project.disk import look, vanished
 from observer.capture.project.evidence import ground
 from observer.capture.project.identity import enrich, found, recognise
-from observer.capture.project.places import Places, folder_of, work_tree_of
+from observer.capture.project.places import Places, folder_of, known_at, work_tree_of
 
 __all__ = [
     "Places",
@@ -15,6 +15,7 @@ __all__ = [
     "folder_of",
     "found",
     "ground",
+    "known_at",
     "look",
     "recognise",
     "vanished",

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from observer.capture.project.disk import examine
+from observer.capture.project.disk import examine, look
 from observer.capture.project.evidence import Seen, ground, stamp_of
+from observer.capture.project.identity import recognise
+from observer.capture.redact import redact
 from observer.events import AnyBody, Event, FileRead, FileWrite, Intent
-from observer.model import Place
+from observer.model import Place, Project
 from observer.paths import is_inside
 
 FRESH_S = 30.0
@@ -61,6 +63,11 @@ class Places:
         while len(self._root_commits) > MOST_FOLDERS:
             del self._root_commits[next(iter(self._root_commits))]
         return seen.place
+
+
+def known_at(folder: str, projects: Sequence[Project]) -> Project | None:
+    """Return the known project around a folder, or None."""
+    return recognise(redact(look(folder)), projects)
 
 
 def work_tree_of(path: str, cwd: str) -> str:

@@ -1,7 +1,7 @@
 """How the code got from one commit to another: files as git names their content, without text.
 
 A *step* is a commit as its first parent sees it. Steps tell what a commit did to which file;
-`Blobs` has the text.
+`Blobs` has the text. Names of files and branches are as events have them: without secrets.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from observer.capture.redact import redact_text
 from observer.capture.repository.patch import RECORD, unquoted
 from observer.capture.repository.program import ask, lines_of
 
@@ -67,14 +68,14 @@ def resolved(root: str, rev: str) -> str:
 
 def branch_of(root: str) -> str:
     """Return the name of the branch that is checked out, "" if HEAD is detached."""
-    return ask(root, "symbolic-ref", "--short", "--quiet", "HEAD") or ""
+    return redact_text(ask(root, "symbolic-ref", "--short", "--quiet", "HEAD") or "")
 
 
 def checked_out(root: str) -> set[str]:
     """Return the names of the branches that the work trees of a repository show."""
     told = (ask(root, "worktree", "list", "--porcelain") or "").split("\n")
     mark = "branch refs/heads/"
-    return {line.removeprefix(mark) for line in told if line.startswith(mark)}
+    return {redact_text(line.removeprefix(mark)) for line in told if line.startswith(mark)}
 
 
 def steps(root: str, since: str, to: str) -> Iterator[Step]:
@@ -165,4 +166,5 @@ def _moved(line: bytes) -> Iterator[Moved]:
     mode_before, mode, before, blob, _ = told[1:].decode("ascii").split(" ")
     before = before if mode_before in _FILE else ""
     blob = blob if mode in _FILE else ""
-    yield Moved(unquoted(names[0]), unquoted(names[-1]), before, blob)
+    old, path = (redact_text(unquoted(name)) for name in (names[0], names[-1]))
+    yield Moved(old, path, before, blob)

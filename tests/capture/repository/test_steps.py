@@ -93,6 +93,17 @@ def test_names_that_git_quotes_are_read(app: Path, git: Git) -> None:
     assert _steps(app)[-1].files[0].path == 'a "b"\n.txt'
 
 
+def test_names_come_without_secrets(app: Path, git: Git) -> None:
+    secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
+    git(app, "checkout", "-b", f"fix/{secret}")
+    (app / f"{secret}.txt").write_text("odd\n", encoding="utf-8")
+    git(app, "add", "-A")
+    git(app, "commit", "-m", "Odd")
+    assert _steps(app)[-1].files[0].path == "[redacted:aws-access-key].txt"
+    assert git_steps.checked_out(str(app)) == {git_steps.branch_of(str(app))}
+    assert git_steps.branch_of(str(app)) == "fix/[redacted:aws-access-key]"
+
+
 def test_a_submodule_has_no_text(app: Path, git: Git) -> None:
     git(app, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},lib")
     git(app, "commit", "-m", "Submodule")
