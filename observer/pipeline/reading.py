@@ -12,6 +12,7 @@ from functools import cache, partial
 import msgspec
 
 from observer.capture.decode import decode
+from observer.capture.echoes import without_echoes
 from observer.capture.exclusion import Exclusion
 from observer.capture.fit import fit
 from observer.capture.project import Places, folder_of, work_tree_of
@@ -109,7 +110,7 @@ class Reading:
 
     def _clean(self, event: Event) -> tuple[Event, str]:
         # Redaction sees the whole text: a cut through a secret would hide it from its pattern.
-        event = redact(event)
+        event = redact(without_echoes(event))
         # What a clock that was wrong dated to the future would lead every answer until then.
         if event.at_ms > (now_ms := self._now_ms()):
             event = msgspec.structs.replace(event, at_ms=now_ms)

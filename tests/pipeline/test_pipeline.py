@@ -154,6 +154,16 @@ def test_secrets_are_gone_before_they_are_stored(
     assert secret not in str(items(store))
 
 
+def test_a_note_told_on_a_command_line_is_stored_once(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("observer remember 'zebra'", "remembered; similar: zebra"))
+    pipeline.drain()
+    with store.read() as reader:
+        assert "zebra" not in str(reader.log())
+    assert "zebra" not in str(items(store))
+
+
 def test_a_huge_event_is_capped(
     make_pipeline: Callable[..., Pipeline], store: Store, post: Post, run: Run
 ) -> None:
