@@ -162,9 +162,10 @@ def _after_shell(payload: Object) -> Bodies:
 
 
 def _after_mcp(payload: Object) -> Bodies:
-    server, name = text(payload, "mcp_server_name"), text(payload, "tool_name")
+    server = text(payload, "mcp_server_name")
+    name = text(payload, "tool_name").removeprefix(tools.SERVERLESS)
     call = tools.Call(
-        tool=f"mcp__{server}__{name.removeprefix('MCP:')}",
+        tool=f"mcp__{server}__{name}" if server else f"{tools.SERVERLESS}{name}",
         given=inner(payload, "tool_input"),
         response=_unpacked(payload, "result_json"),
         duration_ms=span_ms(payload, "duration"),

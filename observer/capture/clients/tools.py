@@ -52,6 +52,9 @@ OWN_SECRETIVE = frozenset(
 )
 """Those that are told what is to be kept, or asked about one person: both only there."""
 
+SERVERLESS = "MCP:"
+"""How Cursor begins the name of an MCP tool where it does not tell the server."""
+
 _PATHS = ("file_path", "path", "notebook_path", "targetFile", "target_file", "filePath")
 _STREAMS = frozenset({"stdout", "stderr", "output"})
 _EXITS = ("exit_code", "exitCode", "exit_status", "returncode")
@@ -266,6 +269,11 @@ def is_own(tool: str) -> bool:
 
 
 def _own_name(tool: str) -> str:
-    """Return the name of a tool of a server of ours; empty for others."""
+    """Return the name of a tool of a server of ours; empty for others.
+
+    Where the client leaves the server out, what may be a note is taken for one of ours.
+    """
+    if (bare := tool.removeprefix(SERVERLESS)) != tool:
+        return bare if bare in OWN_SECRETIVE else ""
     server, _, name = tool.replace("/", "__").rpartition("__")
     return name if "observer" in server else ""
