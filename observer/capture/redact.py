@@ -20,6 +20,7 @@ from observer.capture.assignments import assignments
 from observer.capture.keyfiles import keyfiles
 from observer.capture.passages import passages
 from observer.capture.secrets import Span, tokens
+from observer.capture.spoken import spoken
 
 _SHORTEST = 8
 """Characters of the shortest thing that is ever replaced, such as `pwd=abcd`."""
@@ -111,6 +112,7 @@ def _secrets(text: str, low: str) -> list[Span]:
         *keyfiles(text, low),
         *passages(text, low),
         *assignments(text, low),
+        *spoken(text, low),
     ]
 
 

@@ -420,6 +420,9 @@ PASSAGE_CASES = [pytest.param(*rest, id=name) for name, *rest in PASSAGES]
 HARMLESS = {
     "ruler": "-" * 80 + "\n" + "." * 40 + "_" * 40,
     "prose": "check the password field, then the token and the API key: both are required",
+    "prose-told": "the password is required, the password of x is sha256-hashed, 8-character or so",
+    "prose-told-names": "the password is settings.DB_PASS1, the token is user.token2 or base64url",
+    "prose-told-code": "password is getPass1(), Kennwort: ${PASS1}, the api key is key-of-user1",
     "prose-colon": "password: required. token: optional. secret: see below",
     "prose-quoted": 'error("password": "must be at least 8 characters long")',
     "prose-option": "the --password option and the --token flag; --password-stdin reads it",

@@ -1,0 +1,71 @@
+"""Secrets that a person tells in words: `the password for staging is …`, `пароль: …`.
+
+Part of step 4 (redaction). Most of what people write about them is none, so a value must look
+made up: letters together with digits or signs, and neither an algorithm, a measure nor a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from observer.capture.secrets import Span, is_placeholder, is_random
+
+_FAMILIAR = ("password", "passwort", "passwd", "passcode", "passphrase", "pwd")
+_FOREIGN = (
+    *("kennwort", "wachtwoord", "contraseña", "mot de passe", "senha", "palavra-passe", "hasło"),
+    *("heslo", "şifre", "parola", "lösenord", "adgangskode", "salasana", "jelszó", "пароль"),
+    *("密码", "密碼", "パスワード", "비밀번호"),
+)
+_KEYS = ("token", "api key", "api-key", "secret key", "access key")
+_OF = (
+    r"(?:[ ](?:for|of|to|on|from|für|von|zum|zur|auf|de|del|para|pour|du|för|voor|do|для|от)"
+    r"(?:[ ][\w.@'/-]{1,40}){1,5}?)?"
+)
+_IS = (
+    r"(?:'s|[ ](?:is|was|ist|war|lautet|es|est|é|è|är|er|jest|je|on))"
+    r"[ ](?:now[ ]|still[ ]|jetzt[ ])?(?:[:=][ ])?|[ ](?:is|ist)[:=][ ]?|[ ]?[은는はが是为為][ ]?"
+)
+_BESIDE = r"(?<=\buse[ ]password)[ ]|(?<=\bwith[ ]password)[ ]|(?<=\bthe[ ]password)[ ]"
+_VALUE = r"[\"'`“„«*]{0,3}(?P<secret>[!#-&*-:=?-_a-~]{6,128}+)(?![({])"
+_TOLD = {
+    words: re.compile(f"{_OF}(?:{ways}){_VALUE}")
+    for words, ways in (
+        (_FAMILIAR, f"{_IS}|{_BESIDE}"),
+        (_FOREIGN, rf"{_IS}|[ ]?[:=\uff1a][ ]?"),
+        (_KEYS, _IS),
+    )
+}
+
+_MADE_UP = re.compile(r"(?=.*[A-Za-z])(?=.*[\d!#$%^&*@+=?~])[^(){}\[\]\\|]{6,}")
+_KNOWN = re.compile(
+    r"(?:utf|sha|md|base|argon|[bs]crypt|pbkdf|aes|rsa|ed|[hre]s|hmac|crc|iso|rfc|http|oauth|v)"
+    r"[-_]?\d.*"
+    r"|\d+[-_]?[a-z]+(?:-[a-z]+)*"  # 8-character
+    r"|[a-z]+[?*:=]*|.*(?:/|::|->|==|&&|\*{3}).*"
+    r"|\$.*|[a-z_]\w*(?:[.=-][a-z_]\w*)+",  # a variable, an attribute, an option
+    re.IGNORECASE,
+)
+
+
+def spoken(text: str, low: str) -> Iterator[Span]:
+    """Yield what is said to be a secret; `low` is the text in lower case, at equal offsets."""
+    for words, told in _TOLD.items():
+        for word in filter(low.__contains__, words):
+            at = 0
+            while (found := low.find(word, at)) >= 0:
+                at = found + len(word)
+                match = told.match(text, at)
+                if match and (value := _made_up(match["secret"], is_drawn=words is _KEYS)):
+                    start = match.start("secret")
+                    yield Span(
+                        start, start + len(value), "api-key" if words is _KEYS else "password"
+                    )
+
+
+def _made_up(word: str, *, is_drawn: bool) -> str:
+    """Return the secret that a word is, without the sentence's end; nothing if it is none."""
+    value = word.rstrip(".,:;?*_")
+    if not _MADE_UP.fullmatch(value) or _KNOWN.fullmatch(value) or is_placeholder(value):
+        return ""
+    return "" if is_drawn and not is_random(value) else value
