@@ -40,17 +40,22 @@ def _has_line(match: re.Match[str]) -> bool:
 
 
 _READS_SECRET = re.compile(
-    r"--password-stdin|--with-token|\bsudo [^|]{0,80}?-S|\bchpasswd|\bpasswd --stdin|\bsecret set\b"
+    r"--password-stdin|--with-token|\bsudo [^|]{0,80}?-S|\bchpasswd|\bpasswd (?:--stdin|\w)"
+    r"|\bsecrets? (?:set|put|create)\b|\bcryptsetup |\bkeyring set\b|\bpass insert\b"
 )
 _SETS = re.compile(r"(?:\A|[\r\n]|\\n|(?i:config set )|--)\Z")
 _COMMAND_END = re.compile(r"(?<!\\)\r?\n|[;|&]")
 _MYSQL = re.compile(r"\b(?:mysql(?:dump|admin|import)?|mariadb(?:-dump|-admin)?)(?:\s|\Z)")
 _ACCOUNT = re.compile(r"(?i:\b(?:create|alter)\s+(?:user|role|login)|\bset\s+password)\s")
+_SECRET_MADE = re.compile(r"\bcreate secret\s")
 _PORTS = re.compile(r"[\d.]*:[\d.:]+(?:/(?:tcp|udp))?")
 _ARGUMENT = (
     r"(?P<quote>[\"'])?"
     r"(?P<secret>(?(quote)[^\"'\r\n]{1,1024}|(?!-)[^\s\"'`;|&<>()\\]{1,1024}))"
 )
+
+
+_PLAIN_WORD = r"[^\s\"';|&,%-][^\s\"';|&,%]{0,127}"
 
 
 def _option(name: str, programs: str, *, is_joined: bool = False) -> Passage:
@@ -103,17 +108,55 @@ COMMANDS = (
         )
     ),
     _option("-p", r"(?:docker|podman|nerdctl|buildah|skopeo|oras|helm registry|az|az acr) login"),
-    _option("-p", "twine upload|poetry publish"),
+    _option("-p", "twine upload|poetry publish|oc login|rdesktop"),
     _option("-a", "https?|xhs?"),
+    *(
+        Passage(
+            "password",
+            command,
+            re.compile(rf"(?i:{command}){before}{_ARGUMENT}"),
+            is_given,
+            NO_MORE,
+        )
+        for command, before in (
+            ("htpasswd ", rf"-\w{{0,6}}b\w{{0,6}}(?:[ \t]{{1,4}}{_PLAIN_WORD}){{2}}[ \t]{{1,4}}"),
+            ("lftp ", rf"-u[ \t]{{1,4}}{_PLAIN_WORD},"),
+            ("smbclient ", rf"[^\r\n;|&]{{0,200}}?-U[ \t]{{0,4}}{_PLAIN_WORD}%"),
+            ("rabbitmqctl ", rf"(?:add_user|change_password)[ \t]{{1,4}}{_PLAIN_WORD}[ \t]{{1,4}}"),
+            ("wpa_passphrase ", rf"(?:\"[^\"\r\n]{{1,64}}\"|{_PLAIN_WORD})[ \t]{{1,4}}"),
+            ("encrypt_string ", ""),
+            ("bw login ", r"[^\s\"'@]{1,128}@[\w.-]{1,128}[ \t]{1,4}"),
+            ("set password for ", r"[^=\r\n]{1,80}=[ \t]{0,4}"),
+        )
+    ),
+    Passage(
+        "secret",
+        "--from-literal",
+        re.compile(rf"--from-literal[= \t]{{1,4}}[\"']?[\w.-]{{1,128}}={_ARGUMENT}"),
+        lambda match: is_given(match) and _follows(match, _SECRET_MADE),
+        NO_MORE,
+    ),
+    Passage(
+        "password",
+        "<<<",
+        re.compile(rf"<<<[ \t]{{0,4}}{_ARGUMENT}"),
+        lambda match: is_given(match) and _follows(match, _READS_SECRET),
+        NO_MORE,
+    ),
     _option("password", "nmcli"),
     _option("-p", "mongo(?:sh|dump|restore|export|import)?"),
     _option("-p", "7z[az]?", is_joined=True),
     _option("-P", "sqlcmd|bcp|zip|unzip"),
     _option("-a", "redis-cli|valkey-cli"),
+    _option("AUTH", "redis-cli|valkey-cli"),
     _option("-w", "ldap(?:search|add|modify|delete|whoami|passwd)"),
     _option("-storepass", "keytool|jarsigner"),
     _option("-keypass", "keytool|jarsigner"),
     _option("pass:", "openssl", is_joined=True),
+    _option("-w", "security add-(?:generic|internet)-password"),
+    _option("/p:", "xfreerdp|wlfreerdp|sdl-freerdp", is_joined=True),
+    _option("/pass:", "cmdkey", is_joined=True),
+    _option("--value", "aws ssm put-parameter"),
     Passage(
         "password",
         "password",
