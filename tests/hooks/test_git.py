@@ -302,3 +302,11 @@ def test_a_configured_hook_posts_and_never_fails(
     )
     assert (on, done.stdout, done.stderr) == (event, b"", b"")
     assert [(told.event, told.args) for told in posted()] == [(event, ("a b", "c"))] * is_there
+
+
+def test_a_merge_is_told_without_what_was_before(
+    repository: Path, git: Git, posted: Posted, hooks: Path
+) -> None:
+    subprocess.run([hooks / "post", "git", "post-merge", "0"], check=True, cwd=repository)
+    (merge,) = posted()
+    assert (merge.env["git.head"], merge.env.get("git.was")) == (git("rev-parse", "HEAD"), None)
