@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> None:
     """Run the command that the process was started with, and exit with its code."""
+    _have_streams()
     if sys.argv[1:2] == ["mcp"] and not {"-h", "--help"} & set(sys.argv):
         from observer import pump  # noqa: PLC0415 - an editor waits for this one
 
@@ -14,6 +16,19 @@ def main() -> None:
     from observer.cli import main as command_line  # noqa: PLC0415 - click is not for the pump
 
     command_line()
+
+
+def _have_streams() -> None:
+    """Open the null device for each standard stream that whoever started us had closed.
+
+    Else the next file or socket has its number: the pump would read its own socket as the editor.
+    """
+    while (spare := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass
+    os.close(spare)
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 
 if __name__ == "__main__":

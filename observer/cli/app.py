@@ -18,7 +18,7 @@ import click
 from observer import __version__
 from observer.cli.output import complain, note
 from observer.errors import BadInput, ConfigInvalid, ObserverError, remedy
-from observer.paths import ENV_HOME
+from observer.paths import ENV_HOME, home
 
 COMMANDS = {
     "up": "lifecycle",
@@ -91,6 +91,14 @@ def observer() -> None:
     if os.environ.get(ENV_HOME, "").startswith("~"):
         # As in a JSON configuration: a folder called `~` would arise wherever an editor works.
         raise ConfigInvalid(f"{ENV_HOME} begins with ~", hint="write the whole path, from / on")
+    root = os.fsencode(home().root)
+    try:
+        root.decode()
+    except UnicodeDecodeError as error:  # what watches the spool could not name it
+        raise ConfigInvalid(
+            f"the path of the home is no UTF-8 text: {root!r}",
+            hint=f"set {ENV_HOME} to a folder whose path is",
+        ) from error
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

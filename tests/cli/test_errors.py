@@ -261,3 +261,40 @@ def test_nobody_waits_for_a_fifo_among_what_the_daemon_keeps(
     shell.mkdir(parents=True, exist_ok=True)
     (shell / "bash-999999999-1").touch()
     assert "login" in observer("search", "login").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("status <&-", 0),
+        ("status >&-", 0),
+        ("status <&- >&- 2>&-", 0),
+        ("mcp <&-", 0),
+        ("mcp <&- >&-", 0),
+        ("remember - <&-", 2),
+        ("post <&-", 2),
+        ("search x 2>&-", 5),
+        ("export >/dev/full", 1),
+        ("status >/dev/full", 1),
+    ],
+)
+def test_a_stream_that_is_closed_or_full_is_no_crash(
+    observer: Observer, home: Home, words: str, code: int
+) -> None:
+    if words.startswith("export"):
+        assert observer("remember", "green").returncode == 0
+    done = subprocess.run(
+        ["sh", "-c", f"'{sys.executable}' -m observer {words}"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+
+
+def test_a_home_whose_path_is_no_text_is_refused(observer: Observer, tmp_path: Path) -> None:
+    ran = observer("up", OBSERVER_HOME=f"{tmp_path}/\udcff")
+    assert ran.returncode == 2
+    assert "the path of the home is no UTF-8 text: b'" in ran.stderr
