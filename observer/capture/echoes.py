@@ -27,7 +27,7 @@ _SCRIPT = re.compile(
 """Where commands begin in quotes or brackets of their own: nobody can tell where one ends there."""
 _OWN = re.compile(
     rf"""
-    (?:{_SCRIPT.pattern}|(?P<pipe>(?<!\|)\|&?(?!\|))|[;&|({{]|^)\s*
+    (?:{_SCRIPT.pattern}|(?P<pipe>(?<!\|)\|&?(?!\|))|[;&|({{]|^)\s{{0,99}}+
     (?:(?:[A-Za-z_]\w*=(?:{_QUOTED}|[^\s\"'])*|{_LAUNCHER}|\d+[smhd]?)\s+
        (?:{_OPTION}(?:(?!-|\S*observer\s)[^\s;|&]{{1,200}}\s+)?){{0,6}}){{0,8}}
     [\"']?(?:[^\s\"';|&]{{0,200}}/)?observer(?:-memory)?
