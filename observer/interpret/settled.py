@@ -16,6 +16,7 @@ from observer.interpret.state import State
 from observer.interpret.wording import word_set
 
 _BY = {
+    "add": word_set("add commit"),
     "am": word_set("am"),
     "checkout": word_set("checkout switch"),
     "cherry-pick": word_set("cherry-pick commit reset"),
@@ -36,11 +37,12 @@ _PATHS = "--"
 
 def after(state: State, steps: Iterable[Sequence[str]]) -> State:
     """Return the state without the failures that steps of git, as their words, settle."""
+    # What stands last in a command line is taken for what failed.
     failing = [
         (head, words)
         for head, ran in state.commands.items()
         if ran.ok is False and ran.tool == "git"
-        for words in map(gitline.words_of, parts_of(head))
+        for words in map(gitline.words_of, parts_of(head)[-1:])
         if words
     ]
     if not failing:

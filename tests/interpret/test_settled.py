@@ -39,6 +39,7 @@ def ran(command: str, exit_code: int = 0) -> Command:
         ("git cherry-pick abc", PICK),
         ("git revert abc", ran("git reset --merge")),
         ("git commit -m x", ran("git add -A && git commit -m y")),
+        ("git add gone.py", ran("git add src/gone.py && git commit -m x")),
         ("git push", ran("git push -u origin main")),
         ("git push origin main", ran("git push --force-with-lease origin main")),
     ],
