@@ -34,15 +34,14 @@ def arrivals(event: Event, place: Place) -> Iterator[Event]:
     if not place.git or not event.route.startswith(_HOOKS):
         return
     since, to = _span(event)
-    made = moves(place.root) if to else []
-    since = before_resets(made, to) or since
+    since = (to and before_resets(moves(place.root), to)) or since
     if not since:
         return
     came: list[tuple[int, Commit]] = []
     with suppress(ObserverError):  # the repository is damaged, or gone: what was read is right
         came.extend(history(place.root, since=since, to=to, at_most=MOST))
     # What a rebase made is no news, and the event itself is told already.
-    told = rebased(made) | {event.dedup.removeprefix("commit:") if is_told(event) else ""}
+    told = rebased(place.root) | {event.dedup.removeprefix("commit:") if is_told(event) else ""}
     for one in imported(place, [each for each in came if each[1].hash not in told]):
         yield replace(one, branch=event.branch or None)
     if len(came) == MOST and (total := count(place.root, since=since, to=to)) > MOST:

@@ -108,6 +108,27 @@ def told(events: list[Event]) -> list[str]:
             ["commit Mine", "import t0", "import t1", "import t2", "merge Merge"],
             id="a-merge-of-what-was-rebased-here",
         ),
+        pytest.param(
+            [
+                "worktree add -q ../other -b mine",
+                "-C ../other commit -q --allow-empty -m Mine",
+                "-C ../other rebase -q theirs",
+                "merge -q --no-ff -m Merge mine",
+            ],
+            ["commit Mine", "import t0", "import t1", "import t2", "merge Merge"],
+            id="a-merge-of-what-was-rebased-in-another-work-tree",
+        ),
+        pytest.param(
+            [
+                "worktree add -q ../other theirs",
+                "commit -q --allow-empty -m Mine",
+                "rebase -q theirs",
+                "-C ../other checkout -q --detach",
+                "-C ../other merge -q --no-ff -m Merge main",
+            ],
+            ["commit Mine", "import t0", "import t1", "import t2", "merge Merge"],
+            id="a-merge-in-another-work-tree",
+        ),
         pytest.param(["worktree add -q ../other theirs"], [], id="a-new-work-tree"),
         pytest.param(["checkout -q -b mine"], [], id="a-new-branch"),
         pytest.param(["merge -q --squash theirs"], [], id="squash"),

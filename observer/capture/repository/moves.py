@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,8 +11,9 @@ from observer.capture.repository.program import ask
 MOST = 300
 """Moves that are looked at, the last."""
 
+_LOG = ("log", "-g", f"-{MOST}", "--no-show-signature")
 _RESET = "reset:"
-_REBASED = re.compile(r"[^:]*\((?:pick|squash|fixup|reword|edit|continue)\)")
+_REBASED = r"^[^:]*\((pick|squash|fixup|reword|edit|continue)\)"
 
 
 class Move(NamedTuple):
@@ -29,7 +29,7 @@ def moves(root: str) -> list[Move]:
     Raises:
         NotFound: there is no git.
     """
-    told = ask(root, "log", "-g", f"-{MOST}", "--format=%H %gs", "HEAD", "--") or ""
+    told = ask(root, *_LOG, "--format=%H %gs", "HEAD", "--") or ""
     lines = (line.partition(" ") for line in told.split("\n") if line)
     return [Move(to, said) for to, _, said in lines]
 
@@ -46,6 +46,13 @@ def before_resets(moves: Sequence[Move], to: str) -> str:
     return since if earlier and earlier[0].to != since else ""
 
 
-def rebased(moves: Sequence[Move]) -> set[str]:
-    """Return the commits that a rebase made here: post-rewrite tells of what they replace."""
-    return {move.to for move in moves if _REBASED.match(move.said)}
+def rebased(root: str) -> set[str]:
+    """Return the last commits that a rebase made, in any work tree of the repository.
+
+    post-rewrite tells of what they replace.
+
+    Raises:
+        NotFound: there is no git.
+    """
+    only = ("--extended-regexp", f"--grep-reflog={_REBASED}")
+    return set((ask(root, *_LOG, "--all", "--format=%H", *only) or "").split())
