@@ -188,7 +188,12 @@ def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
     """
     try:
         values: dict[str, Any] = tomllib.loads(read_plain(home.config).decode())
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        if home.config.is_symlink():  # to settings elsewhere, such as what to exclude
+            raise ConfigInvalid(
+                f"{home.config} is a link to what is not there",
+                hint="bring its target back, or remove the link",
+            ) from error
         values = {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigInvalid(

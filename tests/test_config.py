@@ -83,6 +83,12 @@ def test_what_is_no_file_is_refused(home: Home) -> None:
         load(home, {})
 
 
+def test_settings_that_a_link_misses_are_not_taken_for_none(home: Home) -> None:
+    home.config.symlink_to(home.root / "dotfiles" / "observer.toml")
+    with pytest.raises(ConfigInvalid, match="a link to what is not there"):
+        load(home, {})
+
+
 def test_a_file_that_is_not_utf8_is_refused(home: Home) -> None:
     home.config.write_bytes(b"owner = '\xff'")
     with pytest.raises(ConfigInvalid, match="not valid TOML"):
