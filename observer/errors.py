@@ -6,6 +6,7 @@ Raise where it is found; render once, in `observer.front.render`.
 from __future__ import annotations
 
 import errno
+import os
 from typing import ClassVar
 
 
@@ -110,4 +111,6 @@ def remedy(error: OSError, otherwise: str) -> str:
     """Return what to do about a file that could not be used, if the error itself tells."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return "free some disk space"
-    return "move it away; it is made anew" if error.errno in _IN_THE_WAY else otherwise
+    leads_nowhere = error.errno == errno.ENOENT and os.path.islink(error.filename or "")  # noqa: PTH114 - every class here is an error
+    is_in_the_way = leads_nowhere or error.errno in _IN_THE_WAY
+    return "move it away; it is made anew" if is_in_the_way else otherwise

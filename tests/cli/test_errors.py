@@ -241,6 +241,18 @@ def test_a_file_in_the_place_of_a_folder_is_told_with_what_to_do(
 
 
 @pytest.mark.parametrize("name", ["log/daemon.log", "daemon.lock"])
+def test_a_link_to_nowhere_is_told_to_be_moved(
+    observer: Observer, home: Home, tmp_path: Path, name: str
+) -> None:
+    (home.root / name).parent.mkdir(parents=True)
+    (home.root / name).symlink_to(tmp_path / "no" / "where")
+    for words in (("up",), ("doctor",)):
+        ran = observer(*words)
+        assert ran.returncode
+        assert "move it away; it is made anew" in ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("name", ["log/daemon.log", "daemon.lock"])
 def test_doctor_names_a_folder_in_the_place_of_a_file(run: Run, home: Home, name: str) -> None:
     (home.root / name).mkdir(parents=True)
     told = json.loads(run("doctor", "--json").out)["checks"]
