@@ -213,6 +213,15 @@ def test_a_payload_too_big_for_the_disk_makes_no_event_and_one_line(
     assert len((small_disk / "log" / "hooks.log").read_text().splitlines()) == 1
 
 
+def test_no_hook_waits_for_a_fifo_in_the_place_of_its_log(
+    post: Post, spool: Spool, small_disk: Path
+) -> None:
+    (small_disk / "log").mkdir()
+    os.mkfifo(small_disk / "log" / "hooks.log")
+    post("cursor", "stop", payload=b"x" * 200_000)
+    assert spool.depth() == 0
+
+
 def test_a_full_disk_makes_no_event(post: Post, spool: Spool, small_disk: Path) -> None:
     with (
         pytest.raises(OSError, match="No space"),
