@@ -134,7 +134,10 @@ def _shown_code(command: Command, line: Line) -> int | None:
 
 
 def plain(output: str) -> str:
-    """Return the head and tail of an output without colours, carriage returns and long lines."""
+    """Return the head and tail of an output without colours, carriage returns and long lines.
+
+    A report in JSON is one long line.
+    """
     if len(output) > HEAD_CHARS + TAIL_CHARS:
         output = f"{output[:HEAD_CHARS]}\n{output[-TAIL_CHARS:]}"
     if "\x1b" in output:
@@ -145,7 +148,7 @@ def plain(output: str) -> str:
     if len(output) > _LINE_CHARS:
         lines = output.split("\n")
         if max(map(len, lines)) > _LINE_CHARS:
-            output = "\n".join(line[:_LINE_CHARS] for line in lines)
+            output = "\n".join(line if line[:2] == '{"' else line[:_LINE_CHARS] for line in lines)
     return output
 
 

@@ -55,6 +55,19 @@ REAL = [
      " (from versions: none)")),
     ("python-traceback", "python x.py", "python", False, "an error was raised",
      "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
+    ("jest-json", "npx jest --json", "jest", False, "1 failed, 1 passed, 1 skipped",
+     ("cart totals - /home/ana/js/t/a.test.js:2: Error: expect(received).toBe(expected)"
+      " // Object.is equality Expected: 3 Received: 2")),
+    ("vitest-json", "npm test", "vitest", False, "1 failed, 1 passed, 1 skipped",
+     ("cart totals - /home/ana/js/t/a.test.js:2: AssertionError: expected 2 to be 3"
+      " // Object.is equality")),
+    ("junit", "npm test", "junit", False, "1 failed, 1 passed, 1 skipped",
+     ("t/a.test.js::cart > totals - t/a.test.js:2: expected 2 to be 3"
+      " // Object.is equality")),
+    ("mocha-json", "npx mocha -R json", "mocha", False, "1 failed, 1 passed, 1 skipped",
+     "cart totals - m/a.js:1: AssertionError [ERR_ASSERTION]: 2 == 3"),
+    ("rspec-json", "make test", "rspec", False, "1 failed, 1 passed",
+     "Cart totals - /home/ana/js/r/a_spec.rb:3: expected: 3 got: 2 (compared using ==)"),
     ("node-error", "node x.js", "thrown", False, "an error was raised",
      "[eval]:1: TypeError: Cannot read properties of null (reading 'x')"),
 ]  # fmt: skip
@@ -121,6 +134,11 @@ WRITTEN = [
     ("npm test -ws", ("Tests: 1 failed, 2 passed, 3 total\nTime: 1 s\n"
      "Tests: 4 passed, 4 total\nTime: 2 s"), False, "1 failed, 6 passed in 3.0 s", ""),
     ("npx vitest", " Tests  4 passed (4)\n", True, "4 passed", ""),
+    ("npx jest --json", '{"numFailedTestSuites":1,"numFailedTests":0,"numTotalTests":2}', False,
+     "1 failed, 2 passed", ""),
+    ("pytest --junitxml=/dev/stdout", ('<testsuites name="p"><testsuite errors="1" failures="0"'
+     ' tests="2"><testcase classname="t" name="a"/><testcase name="b"><error>no &lt;x&gt;</error>'
+     "</testcase></testsuite></testsuites>"), False, "1 failed, 1 passed", "b - no <x>"),
     ("npx vitest", (" FAIL  b.test.ts [ b.test.ts ]\nError: no tests\n FAIL  a.test.ts > one\n"
      "Error: no\n \u276f a.test.ts:2:45\n Test Files  2 failed (2)\n"
      " Tests  1 failed | 1 passed (2)"), False, "2 failed, 1 passed",
@@ -822,6 +840,10 @@ HOSTILE = {
     "errors": "AError\n" * 50_000 + "    at a (a:1:1)\n",
     "prefixes": ("a:" * 240 + "\n") * 500 + "undefined reference to",
     "quotes": "error: " + "'a' " * 100_000,
+    "json": '{"numTotalTests":1,"numFailedTests":1,' + '"ancestorTitles"fullName":"' * 50_000,
+    "one word of json": '{"example_count":1,"failure_count":1,"id""' + "a." * 500_000,
+    "xml": "<testsuites " * 50_000 + 'tests="1">' + "<testcase <failure " * 50_000,
+    "words of a failure": '<testsuite tests="1"><testcase ><failure>\n' + "(a.a" * 200_000,
 }
 
 

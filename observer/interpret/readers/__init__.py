@@ -16,6 +16,7 @@ from observer.interpret.readers import (
     native,
     php,
     python,
+    reports,
     ruby,
     rust,
     shell,
@@ -35,6 +36,7 @@ _EVERY = (
     *ruby.READERS,
     *php.READERS,
     *tap.READERS,
+    *reports.READERS,
     *native.READERS,
     *shell.READERS,
 )
