@@ -74,8 +74,8 @@ _WITH_VALUE = {
 }
 """Options of a wrapping program whose next word is their value."""
 _SETTING_UP = word_set("cd export set source . echo unset pushd umask Set-Location")
-_FRAMES = word_set("for done fi esac case")
-_FRAME_WORDS = word_set("! then do else elif if while until")
+_FRAMES = word_set("for done fi esac case begin end")
+_FRAME_WORDS = word_set("! then do else elif if while until begin and or not")
 _LOOKING = word_set(
     """
     cat cd command date df dir du echo env file find grep head history hostname id jobs journalctl
@@ -140,7 +140,7 @@ def parts_of(command: str) -> tuple[Part, ...]:
     """
     script = _SCRIPT.fullmatch(command)
     return tuple(
-        Part(sign, words, text.partition(words[0])[0].strip())
+        Part(sign, words, _said(text.partition(words[0])[0]))
         for sign, text in _simple(script.group(2) if script else command)
         if (words := _unwrapped(text)) and words[0] not in _FRAMES
     )
@@ -229,6 +229,11 @@ def _unwrapped(simple: str) -> list[str]:
             break
         words = words[skipped:]
     return words
+
+
+def _said(wrapping: str) -> str:
+    """Return what wraps a command, without the words that say when it is run."""
+    return " ".join(word for word in wrapping.split() if word not in _FRAME_WORDS)
 
 
 def _wrapping(words: list[str]) -> int:

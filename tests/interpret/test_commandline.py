@@ -54,6 +54,8 @@ HEADS = [
     ("for i in 1 2; do pytest -q; done", "pytest -q", "pytest"),
     ("if [ -f a ]; then make; else cmake .; fi", "make; cmake .", "make"),
     ("while true; do make; sleep 1; done | tail", "make", "make"),
+    ("set -x CI 1; and pytest; or echo bad", "pytest", "pytest"),
+    ("begin; pytest; and ruff check; end", "pytest; ruff check", "pytest"),
     ("bash -lc 'cd api && pytest -q | tail'", "pytest -q", "pytest"),
     ('/bin/sh -c "make all"', "make all", "make"),
     ('powershell.exe -NoProfile -Command "cd C:\\a; npm test"', "npm test", "npm"),

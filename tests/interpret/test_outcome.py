@@ -547,6 +547,8 @@ _PASSED = "5 passed in 0.20s\n"
     [
         "pytest; pytest --lf",
         "make test || make test",
+        "pytest; or pytest",
+        "if ! pytest; then pytest --lf; fi",
         "pytest t.py; sed -i s/1/2/ t.py; pytest",
         "cd api && pytest -q || pytest -q",
     ],
