@@ -37,7 +37,8 @@ _DURATION = re.compile(r"\d+(?:\.\d+)?[smhd]?$")
 _PROGRAM_END = re.compile(r"\.(?:exe|cmd|bat)$", re.IGNORECASE)
 _PYTHON = re.compile(r"python(?:\d(?:\.\d+)?)?$")
 
-_PREFIXES = word_set("sudo env time nice nohup command exec builtin npx bunx pnpx uvx")
+_XARGS = "xargs"
+_PREFIXES = word_set("sudo env time nice nohup command exec builtin npx bunx pnpx uvx") | {_XARGS}
 _WITH_ARGUMENT = frozenset({"timeout", "stdbuf", "xvfb-run", "taskset"})
 _LAUNCHERS = {
     ("uv", "run"),
@@ -61,6 +62,7 @@ _WITH_VALUE = {
     "sudo": word_set("-u -g --user --group"),
     "env": word_set("-u -C --unset --chdir"),
     "npx": word_set("-p --package"),
+    _XARGS: word_set("-a -d -E -I -L -n -P -s"),
     "conda": word_set("-n --name -p --prefix"),
     "python": word_set("-W -X"),
     "uvx": word_set("-p --python --from --with"),
@@ -194,7 +196,7 @@ def _head(chief: Sequence[Part]) -> str:
 
 def _led(chief: Sequence[Part]) -> Sequence[Part]:
     """Return what leads its pipeline and does more than look, if anything does."""
-    leading = [part for part in chief if part.sign != "|"] or chief
+    leading = [part for part in chief if part.sign != "|" or _XARGS in part.wrapping] or chief
     return [part for part in leading if ">" in part.words or not part.looks] or leading[:1]
 
 
