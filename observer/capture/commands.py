@@ -6,6 +6,7 @@ Part of step 4 (redaction): `mysql -p…`, `echo … | sudo -S`, `IDENTIFIED BY 
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from observer.capture.passage import NO_MORE, Passage, is_given
 
@@ -29,6 +30,10 @@ def _is_in_sql(match: re.Match[str]) -> bool:
 def _follows(match: re.Match[str], program: re.Pattern[str]) -> bool:
     """Tell whether a program is named before the match, in the same command."""
     return program.search(_COMMAND_END.split(_before(match))[-1]) is not None
+
+
+def _is_for(match: re.Match[str], *, program: re.Pattern[str]) -> bool:
+    return is_given(match) and _follows(match, program)
 
 
 def _is_piped_in(match: re.Match[str]) -> bool:
@@ -66,7 +71,7 @@ def _option(name: str, programs: str, *, is_joined: bool = False) -> Passage:
         "password",
         name.lower(),
         re.compile(rf"{name}(?<=\s{name}){gap}{_ARGUMENT}"),
-        lambda match: is_given(match) and _follows(match, program),
+        partial(_is_for, program=program),
         NO_MORE,
     )
 
@@ -120,27 +125,31 @@ COMMANDS = (
         )
         for command, before in (
             ("htpasswd ", rf"-\w{{0,6}}b\w{{0,6}}(?:[ \t]{{1,4}}{_PLAIN_WORD}){{2}}[ \t]{{1,4}}"),
-            ("lftp ", rf"-u[ \t]{{1,4}}{_PLAIN_WORD},"),
-            ("smbclient ", rf"[^\r\n;|&]{{0,200}}?-U[ \t]{{0,4}}{_PLAIN_WORD}%"),
-            ("rabbitmqctl ", rf"(?:add_user|change_password)[ \t]{{1,4}}{_PLAIN_WORD}[ \t]{{1,4}}"),
+            ("change_password ", rf"{_PLAIN_WORD}[ \t]{{1,4}}"),
             ("wpa_passphrase ", rf"(?:\"[^\"\r\n]{{1,64}}\"|{_PLAIN_WORD})[ \t]{{1,4}}"),
-            ("encrypt_string ", ""),
-            ("bw login ", r"[^\s\"'@]{1,128}@[\w.-]{1,128}[ \t]{1,4}"),
             ("set password for ", r"[^=\r\n]{1,80}=[ \t]{0,4}"),
+            ("--password-stdin", r"[^<|;&\r\n]{0,200}<<<[ \t]{0,4}"),
+            ("passwd ", rf"{_PLAIN_WORD}[ \t]{{0,4}}<<<[ \t]{{0,4}}"),
+        )
+    ),
+    *(
+        Passage(
+            "password",
+            "-u",
+            re.compile(rf"{before}{_ARGUMENT}"),
+            partial(_is_for, program=re.compile(rf"\b{program}\s")),
+            NO_MORE,
+        )
+        for program, before in (
+            ("lftp", rf"-u[ \t]{{1,4}}{_PLAIN_WORD},"),
+            ("smbclient", rf"-U[ \t]{{0,4}}{_PLAIN_WORD}%"),
         )
     ),
     Passage(
         "secret",
         "--from-literal",
         re.compile(rf"--from-literal[= \t]{{1,4}}[\"']?[\w.-]{{1,128}}={_ARGUMENT}"),
-        lambda match: is_given(match) and _follows(match, _SECRET_MADE),
-        NO_MORE,
-    ),
-    Passage(
-        "password",
-        "<<<",
-        re.compile(rf"<<<[ \t]{{0,4}}{_ARGUMENT}"),
-        lambda match: is_given(match) and _follows(match, _READS_SECRET),
+        partial(_is_for, program=_SECRET_MADE),
         NO_MORE,
     ),
     _option("password", "nmcli"),
@@ -154,9 +163,7 @@ COMMANDS = (
     _option("-keypass", "keytool|jarsigner"),
     _option("pass:", "openssl", is_joined=True),
     _option("-w", "security add-(?:generic|internet)-password"),
-    _option("/p:", "xfreerdp|wlfreerdp|sdl-freerdp", is_joined=True),
     _option("/pass:", "cmdkey", is_joined=True),
-    _option("--value", "aws ssm put-parameter"),
     Passage(
         "password",
         "password",

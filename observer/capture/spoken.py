@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TypeAlias
 
 from observer.capture.secrets import Span, is_placeholder, is_random
 
-_FAMILIAR = ("password", "passwort", "passwd", "passcode", "passphrase", "pwd")
-_FOREIGN = (
-    *("kennwort", "wachtwoord", "contraseña", "mot de passe", "senha", "palavra-passe", "hasło"),
-    *("heslo", "şifre", "parola", "lösenord", "adgangskode", "salasana", "jelszó", "пароль"),
-    *("密码", "密碼", "パスワード", "비밀번호"),
+Words: TypeAlias = tuple[str, ...]
+
+_FAMILIAR: Words = ("password", "passwort", "passwd", "passcode", "passphrase")
+_FOREIGN: Words = (
+    *("kennwort", "contraseña", "mot de passe", "palavra-passe", "senha", "hasło", "şifre"),
+    *("lösenord", "jelszó", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
 )
-_KEYS = ("token", "api key", "api-key", "secret key", "access key")
+_KEYS: Words = ("token", "api key", "api-key")
 _OF = (
     r"(?:[ ](?:for|of|to|on|from|für|von|zum|zur|auf|de|del|para|pour|du|för|voor|do|для|от)"
     r"(?:[ ][\w.@'/-]{1,40}){1,5}?)?"
@@ -37,6 +39,14 @@ _TOLD = {
     )
 }
 
+_SHARED = ("pass", "api")
+_GATES: dict[str, list[tuple[str, Words]]] = {}
+"""Words by what they share: most text holds neither, and is asked once for all of them."""
+for _words in _TOLD:
+    for _word in _words:
+        _gate = next((part for part in _SHARED if part in _word), _word)
+        _GATES.setdefault(_gate, []).append((_word, _words))
+
 _MADE_UP = re.compile(r"(?=.*[A-Za-z])(?=.*[\d!#$%^&*@+=?~])[^(){}\[\]\\|]{6,}")
 _KNOWN = re.compile(
     r"(?:utf|sha|md|base|argon|[bs]crypt|pbkdf|aes|rsa|ed|[hre]s|hmac|crc|iso|rfc|http|oauth|v)"
@@ -50,8 +60,9 @@ _KNOWN = re.compile(
 
 def spoken(text: str, low: str) -> Iterator[Span]:
     """Yield what is said to be a secret; `low` is the text in lower case, at equal offsets."""
-    for words, told in _TOLD.items():
-        for word in filter(low.__contains__, words):
+    for gate in filter(low.__contains__, _GATES):
+        for word, words in _GATES[gate]:
+            told = _TOLD[words]
             at = 0
             while (found := low.find(word, at)) >= 0:
                 at = found + len(word)
