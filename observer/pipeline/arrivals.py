@@ -31,15 +31,17 @@ def arrivals(event: Event, place: Place) -> Iterator[Event]:
     Most are known already, as those of a branch that was made here; their `dedup` says so. A last
     event says how many were left out.
     """
-    if not place.git or not event.route.startswith(_HOOKS):
-        return
+    if place.git and event.route.startswith(_HOOKS):
+        with suppress(ObserverError):  # the repository is damaged or gone, or git is
+            yield from _came(event, place)
+
+
+def _came(event: Event, place: Place) -> Iterator[Event]:
     since, to = _span(event)
     since = (to and before_resets(moves(place.root), to)) or since
     if not since:
         return
-    came: list[tuple[int, Commit]] = []
-    with suppress(ObserverError):  # the repository is damaged, or gone: what was read is right
-        came.extend(history(place.root, since=since, to=to, at_most=MOST))
+    came = list(history(place.root, since=since, to=to, at_most=MOST))
     # What a rebase made is no news, and the event itself is told already.
     told = rebased(place.root) | {event.dedup.removeprefix("commit:") if is_told(event) else ""}
     for one in imported(place, [each for each in came if each[1].hash not in told]):

@@ -186,3 +186,16 @@ def test_an_arrival_that_was_read_whole_leaves_nothing_to_count(
 def test_nothing_came_in(shop: Path, body: Checkout | Prompt, route: str) -> None:
     event = Event(id="e", at_ms=0, client="git", body=body, route=route)
     assert list(arrived(event, look(str(shop)))) == []
+
+
+def test_without_git_the_event_itself_is_told(
+    shop: Path,
+    git: Git,
+    pipeline: Pipeline,
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    git(shop, "merge", "-q", "theirs")
+    monkeypatch.setenv("PATH", str(shop))
+    (event,) = stored(pipeline, store)
+    assert event.dedup.startswith("commit:")
