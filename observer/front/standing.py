@@ -10,7 +10,7 @@ _MINUTE_MS = 60_000
 _SPANS = ((1440, "day"), (60, "hour"), (1, "minute"))
 _FORMS: dict[Reason, str] = {
     "changed": "{stale}: {told.subject} changed{when}",
-    "deleted": "{stale}: {told.subject} was removed{when}",
+    "deleted": "{stale}: {told.subject} removed{when}",
     "renamed": "{told.subject} is now {told.path}",
     "reverted": "reverted{when}",
     "elsewhere": "its commit is not in this history",

@@ -32,7 +32,11 @@ def _item(*standing: Standing) -> Item:
         (Standing(reason="changed", subject="login"), "stale: login changed"),
         (
             Standing(reason="deleted", subject="a.py", commit=COMMIT, since_ms=DAY_MS // 24),
-            "stale: a.py was removed in 3f2a1b9c0d, 1 hour after",
+            "stale: a.py removed in 3f2a1b9c0d, 1 hour after",
+        ),
+        (
+            Standing(reason="deleted", subject="a.py, b.py and 2 more"),
+            "stale: a.py, b.py and 2 more removed",
         ),
         (Standing(reason="renamed", subject="a.py", path="b.py"), "a.py is now b.py"),
         (
