@@ -131,6 +131,17 @@ WRITTEN = [
     ("npx jest", ("FAIL b.test.js\n  ● Test suite failed to run\n    No tests\nFAIL a.test.js\n"
      "  ● adds\n    no\n\n      at x (a.test.js:2:3)\nTests: 1 failed, 1 total"), False,
      "2 failed", "b.test.js - No tests"),
+    ("bun test | tail", ("3 | expect(2).toBe(3)\nerror: expect(received).toBe(expected)\n\n"
+     "      at <anonymous> (/p/a.test.ts:3:11)\n(fail) cart > totals [1.00ms]\n\n 1 pass\n 1 skip\n"
+     " 1 fail\n 2 expect() calls\nRan 3 tests across 1 file. [20.00ms]"), False,
+     "1 failed, 1 passed, 1 skipped",
+     "cart > totals - /p/a.test.ts:3: expect(received).toBe(expected)"),
+    ("npm test", " 2 pass\n 0 fail\nRan 2 tests across 1 file. [20.00ms]", True, "2 passed", ""),
+    ("deno test | tail", (" ERRORS \n\ntotals => ./a_test.ts:3:6\nerror: AssertionError: no\n\n"
+     "FAILED | 1 passed | 1 failed (12ms)\n\nerror: Test failed"), False, "1 failed, 1 passed",
+     "totals - ./a_test.ts:3: AssertionError: no"),
+    ("deno task test", "ok | 2 passed (2 steps) | 0 failed | 1 ignored (3ms)", True,
+     "2 passed, 1 skipped", ""),
     ("npm test -ws", ("Tests: 1 failed, 2 passed, 3 total\nTime: 1 s\n"
      "Tests: 4 passed, 4 total\nTime: 2 s"), False, "1 failed, 6 passed in 3.0 s", ""),
     ("npx vitest", " Tests  4 passed (4)\n", True, "4 passed", ""),
