@@ -55,6 +55,10 @@ REAL = [
      " (from versions: none)")),
     ("python-traceback", "python x.py", "python", False, "an error was raised",
      "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
+    ("bun-test", "bun test", "bun", False, "1 failed, 1 passed",
+     "totals - /home/ana/js/a.test.ts:3: expect(received).toBe(expected)"),
+    ("deno-test", "deno test", "deno", False, "1 failed, 1 passed",
+     "totals - ./b_test.ts:2: Error: no"),
     ("jest-json", "npx jest --json", "jest", False, "1 failed, 1 passed, 1 skipped",
      ("cart totals - /home/ana/js/t/a.test.js:2: Error: expect(received).toBe(expected)"
       " // Object.is equality Expected: 3 Received: 2")),
