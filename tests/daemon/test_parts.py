@@ -98,7 +98,8 @@ def test_where_the_kernel_cannot_tell_the_daemon_looks_itself(tmp_path: Path) ->
     [
         pytest.param(b"{", "no JSON", id="not JSON"),
         pytest.param(b"[" * 100_000, "no JSON", id="too deep"),
-        pytest.param(b"{}", "field 'kind'", id="no kind"),
+        pytest.param(b"{}", "field 'kind': missing", id="no kind"),
+        pytest.param(b'{"kind": null}', "field 'kind': 'None'", id="a kind that is none"),
         pytest.param(b'[{"kind":"prompt","text":"a"},{"kind":"x"}]', "event 1: ", id="the second"),
         pytest.param(b"[" + b"1," * 5_000 + b"1]", "5,001 events", id="too many"),
     ],

@@ -107,7 +107,8 @@ def report(payload: Json, *, entry_id: str, at_ms: int) -> Event:
         raise BadInput("an event is a JSON object", hint=SEE)
     kind = payload.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise BadInput(f"field 'kind': {quoted(kind)}", hint="one of: " + ", ".join(KINDS))
+        what = quoted(kind) if "kind" in payload else "missing"
+        raise BadInput(f"field 'kind': {what}", hint="one of: " + ", ".join(KINDS))
     context = _convert(payload, Context, kind)
     body = cast("AnyBody", _convert(_spelled_out(kind, payload), KINDS[kind], kind))
     _check(body)
