@@ -17,6 +17,7 @@ from typing import Literal, TypeVar, cast, get_args, get_origin
 import msgspec
 
 from observer.capture.assignments import assignments
+from observer.capture.columns import columns
 from observer.capture.keyfiles import keyfiles
 from observer.capture.passages import passages
 from observer.capture.secrets import Span, tokens
@@ -113,6 +114,7 @@ def _secrets(text: str, low: str) -> list[Span]:
         *passages(text, low),
         *assignments(text, low),
         *spoken(text, low),
+        *columns(text, low),
     ]
 
 

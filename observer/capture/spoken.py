@@ -67,15 +67,18 @@ def spoken(text: str, low: str) -> Iterator[Span]:
             while (found := low.find(word, at)) >= 0:
                 at = found + len(word)
                 match = told.match(text, at)
-                if match and (value := _made_up(match["secret"], is_drawn=words is _KEYS)):
+                if match and (value := made_up(match["secret"], is_drawn=words is _KEYS)):
                     start = match.start("secret")
                     yield Span(
                         start, start + len(value), "api-key" if words is _KEYS else "password"
                     )
 
 
-def _made_up(word: str, *, is_drawn: bool) -> str:
-    """Return the secret that a word is, without the sentence's end; nothing if it is none."""
+def made_up(word: str, *, is_drawn: bool = False) -> str:
+    """Return the secret that a word is, without the sentence's end; nothing if it is none.
+
+    With `is_drawn` a machine must seem to have drawn it.
+    """
     value = word.rstrip(".,:;?*_")
     if not _MADE_UP.fullmatch(value) or _KNOWN.fullmatch(value) or is_placeholder(value):
         return ""
