@@ -344,8 +344,7 @@ def title_key(title: str) -> str:
     return normalize("NFKC", normalize("NFKC", title).casefold())
 
 
-@lru_cache(maxsize=4096)  # an answer tells each time twice, and the next one often the same
+@lru_cache(maxsize=4096)  # an answer tells each time twice
 def iso(at_ms: int) -> str:
     """Return ISO 8601 UTC with milliseconds, e.g. ``2026-11-21T09:12:01.120Z``."""
-    seconds, millis = divmod(at_ms, 1000)
-    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{millis:03d}Z"
+    return f"{datetime.fromtimestamp(at_ms // 1000, UTC).isoformat()[:19]}.{at_ms % 1000:03d}Z"

@@ -98,8 +98,9 @@ class Reading:
         located = self.locate(event)
         if located is None:
             return
-        place, _ = self._place_of(self._folder_of(event))
-        yield from filter(None, map(self.locate, arrivals(located.event, place)))
+        if event.client == "git":
+            place, _ = self._place_of(self._folder_of(event))
+            yield from filter(None, map(self.locate, arrivals(located.event, place)))
         if is_told(located.event):
             yield located
 
