@@ -269,7 +269,7 @@ def test_an_interrupt_ends_it(far_end: Any, editor: Any) -> None:
     pump = editor()
     shake_hands(pump)
     pump.process.send_signal(signal.SIGINT)
-    assert pump.process.wait(10) == 130
+    assert pump.process.wait(10) == -signal.SIGINT
 
 
 def test_a_daemon_that_never_leaves_does_not_keep_it(far_end: Any, editor: Any) -> None:
