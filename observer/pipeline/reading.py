@@ -82,25 +82,28 @@ class Reading:
 
     def locate(self, event: Event, *, project_id: int | None = None) -> Located | None:
         """Return a decoded event, redacted and fitted, with its place; None if it is excluded."""
+        located, _ = self._locate(event, project_id)
+        return located
+
+    def _locate(self, event: Event, project_id: int | None) -> tuple[Located | None, Place]:
+        """Return what `locate` does, and the place as it is, whatever its name holds."""
         # A folder with a secret in its name is only found under that name.
         folder = self._folder_of(event)
         if self._exclusion.covers(event, folder):
-            return None
+            return None, _NOWHERE
         place, kept = self._place_of(folder)
         event, data = self._clean(event)
         if isinstance(event.body, Commit):
             told = self._told(event.body, place)
             if told is not event.body:
                 event, data = self._clean(msgspec.structs.replace(event, body=told))
-        return Located(event=event, place=kept, project_id=project_id, data=data)
+        return Located(event=event, place=kept, project_id=project_id, data=data), place
 
     def _with_arrivals(self, event: Event) -> Iterator[Located]:
-        located = self.locate(event)
+        located, place = self._locate(event, project_id=None)
         if located is None:
             return
-        if event.client == "git":
-            place, _ = self._place_of(self._folder_of(event))
-            yield from filter(None, map(self.locate, arrivals(located.event, place)))
+        yield from filter(None, map(self.locate, arrivals(located.event, place)))
         if is_told(located.event):
             yield located
 
