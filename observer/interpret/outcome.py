@@ -19,7 +19,7 @@ from observer.interpret.readers import READERS
 from observer.interpret.readers.reader import Reader
 from observer.interpret.signature import signature
 from observer.interpret.verdict import LINE_START, Complaint, Verdict, complaint_in
-from observer.interpret.wording import one_line
+from observer.interpret.wording import one_line, uncoloured
 
 HEAD_CHARS = 12_000
 TAIL_CHARS = 20_000
@@ -35,9 +35,6 @@ _BY_TOOL = {
 _BY_MARK = tuple((mark, reader) for reader in READERS for mark in reader.marks)
 _BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
 
-_COLOUR = re.compile(
-    r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[(-+][0-9A-Z]|[@-Z\\-_])"
-)
 _EXIT_LINE = re.compile(r"^(?:Exit [Cc]ode:? ?|exit status )(-?\d+)\s*$", re.MULTILINE)
 _SHOWN_CODE = re.compile(r"(?:^|\D)(\d{1,3})\W*$")
 _SAID_NOTHING = frozenset(
@@ -140,8 +137,7 @@ def plain(output: str) -> str:
     """
     if len(output) > HEAD_CHARS + TAIL_CHARS:
         output = f"{output[:HEAD_CHARS]}\n{output[-TAIL_CHARS:]}"
-    if "\x1b" in output:
-        output = _COLOUR.sub("", output)
+    output = uncoloured(output)
     if "\r" in output:
         lines = output.replace("\r\n", "\n").split("\n")
         output = "\n".join(line.rpartition("\r")[2] for line in lines)

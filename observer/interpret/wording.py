@@ -21,6 +21,15 @@ _JOINER = re.compile("((?<=[^\0-\x7f])[\u200c\u200d](?=[^\0-\x7f]))")
 Between ASCII letters it spells nothing, and may hold a secret apart.
 """
 
+_COLOUR = re.compile(
+    r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[(-+][0-9A-Z]|[@-Z\\-_])"
+)
+
+
+def uncoloured(text: str) -> str:
+    """Return what a program printed without a terminal's colours and movements."""
+    return _COLOUR.sub("", text) if "\x1b" in text else text
+
 
 def one_line(text: str, limit: int) -> str:
     """Return the text on one line, printable, of at most `limit` characters, ending in … if cut."""

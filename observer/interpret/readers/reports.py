@@ -12,10 +12,9 @@ from typing import NamedTuple
 from observer.interpret.readers.quoted import STRING, unquoted
 from observer.interpret.readers.reader import Reader
 from observer.interpret.verdict import Complaint, Tally, Verdict, ran_tests
-from observer.interpret.wording import one_line
+from observer.interpret.wording import one_line, uncoloured
 
 _WORDS = 160
-_COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _PLACE = re.compile(r"(?:at |[(\"\n\u276f] ?)(?:file://)?([^\s():\"<]+\.\w+:\d+)")
 _NOT_OWN = ("node_modules/", "/rubygems", "/gems/", "node:", "site-packages/")
 
@@ -111,7 +110,7 @@ def _case(told: str) -> Complaint:
 
 
 def _complaint(name: str, words: str, told: str) -> Complaint:
-    said = _COLOUR.sub("", words).partition("\n    at ")[0]
+    said = uncoloured(words).partition("\n    at ")[0]
     own = (place for place in _PLACE.findall(told) if not any(part in place for part in _NOT_OWN))
     return Complaint(one_line(said, _WORDS), next(own, ""), name)
 
