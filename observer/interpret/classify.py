@@ -82,6 +82,7 @@ def item(
         files_read=told.files_read,
         files_modified=told.files_modified,
         signature=told.signature,
+        category=told.category,
         project_id=recorded.project_id,
         session_id=recorded.session_id,
         author=event.author,

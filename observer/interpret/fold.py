@@ -52,6 +52,7 @@ from observer.interpret import (
 from observer.interpret.classify import item, where_of
 from observer.interpret.gist import foretold, gist_of
 from observer.interpret.intents import Completed
+from observer.interpret.memory_use import is_memory_use
 from observer.interpret.state import Pending, State
 from observer.interpret.wording import first_line
 from observer.model import Item, Recorded, Session
@@ -104,6 +105,8 @@ def _step(before: State, recorded: Recorded) -> tuple[State, Items]:
     if isinstance(recorded, Completed):
         return _result(before, recorded)
     counted = state.counted_in(before, kind_of(event.body), event.agent)
+    if is_memory_use(event.body):
+        return _superseded(counted, event.body), ()
     step = _STEPS.get(type(event.body))
     return step(counted, recorded, event.body) if step else (counted, ())
 
@@ -185,6 +188,8 @@ def _result(before: State, whole: Completed) -> tuple[State, Items]:
     asked, pending = whole.event.body, whole.pending
     counted = state.counted_in(before, kind_of(Outcome(tool="")), whole.event.agent)
     after = state.counted_in(state.settled(counted, pending), kind_of(asked), "")
+    if is_memory_use(asked):
+        return after, ()
     if isinstance(asked, FileWrite):
         return _one(bursts.write(after, whole, asked, pending.change, pending.chars))
     return _STEPS[type(asked)](after, whole, asked)
@@ -237,6 +242,8 @@ def _end(before: State, recorded: Recorded, _body: SessionEnd) -> tuple[State, I
 def _unfinished(recorded: Recorded, pending: Pending) -> Items:
     """Tell a write or command that began, and whose result never came."""
     asked, where = pending.of, where_of(recorded)
+    if is_memory_use(asked):
+        return ()
     if isinstance(asked, Command):
         told = commands.started(asked, commandline.read(asked.command), where)
     elif isinstance(asked, FileWrite):
@@ -247,9 +254,9 @@ def _unfinished(recorded: Recorded, pending: Pending) -> Items:
     return (replace(made, updated_ms=pending.origin.at_ms),)
 
 
-def _superseded(before: State, body: intents.Asked) -> State:
+def _superseded(before: State, body: AnyBody) -> State:
     """Forget the intent of a tool whose full report has come."""
-    if not before.intents:
+    if not before.intents or not isinstance(body, intents.Asked):
         return before
     pending = intents.same_as(before, body)
     return state.settled(before, pending) if pending else before

@@ -24,6 +24,7 @@ from observer.events import (
     ToolUse,
 )
 from observer.interpret import concepts
+from observer.interpret.memory_use import QUESTION, only_asks
 from observer.interpret.outcome import told_lines
 from observer.interpret.told import (
     FACT,
@@ -78,6 +79,7 @@ def prompt(prompt: Prompt, where: Where) -> Told | None:
         narrative=block(prompt.text, PROMPT_CHARS),
         concepts=concepts.together(concepts.of_text(prompt.text, 6), concepts.of_files(files[:2])),
         files_read=files,
+        category=QUESTION if only_asks(prompt.text) else "",
         chars=len(prompt.text),
     )
 

@@ -19,7 +19,7 @@ PATHS = 200
 class Told(Value):
     """What an observation says. `chars` is the length of the original text that it stands for.
 
-    `signature` is that of the error that it tells of.
+    `signature` is that of the error that it tells of, `category` as in `Item`.
     """
 
     type: str
@@ -31,6 +31,7 @@ class Told(Value):
     files_read: tuple[str, ...] = ()
     files_modified: tuple[str, ...] = ()
     signature: str = ""
+    category: str = ""
     chars: int = 0
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from observer.filters import Filters
 from observer.index import Best, View, Wanted
+from observer.interpret.memory_use import QUESTION
 from observer.model import ItemKind
 from observer.recall.language import quoted
 from observer.recall.query import Plan
@@ -63,6 +64,7 @@ LEAST_BARE = 0.005
 NOTHING: Mapping[int, float] = MappingProxyType({})
 
 _LEAST = 1e-9
+_QUESTIONS = Filters(types=("prompt",), category=QUESTION)
 _NONE = Best(np.zeros(0, np.int64), np.zeros(0, np.float32))
 _LISTS: tuple[tuple[ItemKind, ...], ...] = (("observation", "note"), ("summary",))
 """Kinds that a query finds when none is named, by the list that they are shown in."""
@@ -79,13 +81,15 @@ class Sources(NamedTuple):
 class Candidates:
     """Items that a query may mean, and what speaks for each: a column of figures, 0 to 1, a signal.
 
-    Which signals there are: see `rank.Signals`. `degraded` tells why some items may be missing.
+    Which signals there are: see `rank.Signals`. `questions` are prompts that only ask what is
+    remembered, which are no answers. `degraded` tells why some items may be missing.
     """
 
     def __init__(
         self, columns: Mapping[str, Column], *, lists: int, has_meaning: bool, degraded: str
     ) -> None:
         self.ids: list[int] = columns["ids"].tolist()
+        self.questions: list[int] = columns["ids"][columns["asks"] > 0].tolist()
         self.has_meaning = has_meaning
         self.degraded = degraded
         self._columns = columns
@@ -216,6 +220,7 @@ def _columns(
         "close": (seen.together(len(query.codes) + CLOSE_DISTANCE) - 1).clip(0) / most,
         "phrase": seen.hold(query.codes.tolist()) * float(is_short),
         "exact": exact,
+        "asks": view.mask(_QUESTIONS)[places],
         "held": weights > 0,
         "words": np.array(query.words),
         "words_rank": _ranks(places, by_words),
@@ -224,7 +229,7 @@ def _columns(
 
 
 def _none() -> Mapping[str, Column]:
-    names = ("ids", "list", *COMPARED, "held", "words", "words_rank", "meaning_rank")
+    names = ("ids", "list", *COMPARED, "asks", "held", "words", "words_rank", "meaning_rank")
     return {name: np.zeros(0, np.int64) for name in names}
 
 

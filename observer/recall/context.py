@@ -16,6 +16,7 @@ import msgspec
 from observer.errors import BadInput
 from observer.events import Value
 from observer.filters import Filters
+from observer.interpret.memory_use import QUESTION
 from observer.model import KNOWLEDGE_TYPES, ItemKind
 from observer.recall.candidates import Candidates, Sources, candidates
 from observer.recall.card import LAST, LINE_CHARS, CardRequest, Line, card
@@ -25,6 +26,7 @@ from observer.recall.past import Uncommitted
 from observer.recall.purse import Costs, Entry, Finished, Omitted, Purse
 from observer.recall.query import plan
 from observer.recall.rank import (
+    ASKING,
     WITH_QUERY,
     WITHOUT_QUERY,
     Hit,
@@ -183,6 +185,7 @@ def _ranked(
         is_here = item.project_id == request.project_id
         signals = msgspec.structs.replace(signals, project_match=1.0 if is_here else 0.5)
         worth = composite(signals, weights, type_=item.type) * lasting(item.standing)
+        worth *= ASKING if item.category == QUESTION else 1
         hits.append((worth, item, signals))
     hits.sort(key=lambda hit: (-hit[0], -hit[1].created_ms, -hit[1].id))
     return [Hit(item=item, score=clamped(score), signals=s) for score, item, s in hits]

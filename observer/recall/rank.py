@@ -68,6 +68,10 @@ EXACT = 0.2
 """What each signal counts for in a search. Source: development sets, all together."""
 
 
+ASKING = 0.3
+"""What is left of the score of a prompt that only asks: it is made of a query's words, and is no
+answer."""
+
 COMPARED = ("fts5", "semantic", "close", "phrase", "exact")
 """The signals that a query is compared by."""
 

@@ -17,7 +17,7 @@ from observer.recall.candidates import LEGS, Candidates, Leg, Sources, candidate
 from observer.recall.distinct import Distinct
 from observer.recall.lasting import EXPIRED, has_expired, lasting, outranked
 from observer.recall.query import plan
-from observer.recall.rank import COMPARED, Hit, recency, relevance
+from observer.recall.rank import ASKING, COMPARED, Hit, recency, relevance
 from observer.recall.usefulness import UNKNOWN, usefulness
 
 _SPARE = 2
@@ -63,7 +63,7 @@ def search(
     wanted = plan(text)
     found = candidates(sources, wanted, filters, legs=legs)
     looking = _Looking(sources, found, filters, now_ms)
-    lists = found.lists({item: lasting(told) for item, told in looking.standings.items()})
+    lists = found.lists(looking.factors)
     step = limit + _SPARE
     looking.fetch([item for ids in lists for item in ids[:step]])
     hits = (hit for ids in lists for hit in _best(looking, ids, limit))
@@ -97,6 +97,9 @@ class _Looking:
         self._now_ms = now_ms
         self._items: dict[int, Item] = {}
         self.standings = self._reader.standings(found.ids)
+        self.factors = {item: lasting(told) for item, told in self.standings.items()}
+        for item in found.questions:
+            self.factors[item] = self.factors.get(item, 1.0) * ASKING
         self._uses = usefulness(self._reader.uses(items=found.ids), now_ms=now_ms)
 
     def fetch(self, ids: Iterable[int]) -> None:
@@ -118,7 +121,8 @@ class _Looking:
             usefulness=self._uses.get(item.id, UNKNOWN).weight,
         )
         score = relevance(**{name: getattr(signals, name) for name in COMPARED})
-        score *= lasting(item.standing) * (EXPIRED if has_expired(item, self._now_ms) else 1)
+        score *= self.factors.get(item.id, 1.0)
+        score *= EXPIRED if has_expired(item, self._now_ms) else 1
         return Hit(item=item, score=score, signals=signals)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.errors import BadInput
+from observer.interpret.memory_use import QUESTION
 from observer.model import Item, Project, Session, SummaryFields, Use, item_id
 from observer.recall.candidates import Sources
 from observer.recall.card import LINE_CHARS, Line
@@ -313,3 +314,12 @@ def test_a_pack_never_exceeds_its_budget(
     spent = sum(map(entry_cost, found.entries)) + sum(map(summary_cost, found.summaries))
     spent += sum(map(line_cost, found.card))
     assert OVERHEAD + spent == found.used_tokens <= found.budget_tokens == budget
+
+
+@pytest.mark.parametrize("query", ["", "retry limit"])
+def test_a_prompt_that_only_asks_comes_last(filled: Filled, an_item: Make, query: str) -> None:
+    asked = an_item(
+        1, type="prompt", category=QUESTION, title="What did we say of the retry limit?"
+    )
+    answer = an_item(90, title="The retry limit is 5")
+    assert ids(packed(filled(asked, answer), query=query)) == [answer.id, asked.id]

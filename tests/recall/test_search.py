@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.filters import Filters
+from observer.interpret.memory_use import QUESTION
 from observer.model import Item, Project, Standing, Use
 from observer.recall import candidates
 from observer.recall.candidates import LEGS, Leg, Sources
@@ -435,3 +436,21 @@ def test_a_file_is_found_under_its_new_name(
         assert titles(run(sources._replace(reader=reader), "login", files=("auth.py",))) == [
             "login form"
         ]
+
+
+def test_a_prompt_that_only_asks_stands_below_what_answers(filled: Filled, an_item: Make) -> None:
+    question = "What did we decide about the retry limit of uploads?"
+    answer = an_item(2, title="Uploads are tried 5 times", narrative="The retry limit is 5.")
+    asked = an_item(1, type="prompt", category=QUESTION, title=question, narrative=question)
+    found = run(filled(asked, answer), question)
+    assert [hit.item.id for hit in found.hits] == [answer.id, asked.id]
+
+
+def test_questions_crowd_no_answer_out(filled: Filled, an_item: Make) -> None:
+    question = "What did we decide about the retry limit?"
+    asked = [
+        an_item(seq, type="prompt", category=QUESTION, title=f"{question} {seq}")
+        for seq in range(9)
+    ]
+    answer = an_item(20, title="The retry limit is 5")
+    assert run(filled(*asked, answer), question, limit=2).hits[0].item.id == answer.id

@@ -25,6 +25,7 @@ from observer.capture.clients.payload import (
     words,
 )
 from observer.capture.envelope import Envelope
+from observer.capture.own_tools import SERVERLESS
 from observer.events import (
     AnyBody,
     Compaction,
@@ -163,9 +164,9 @@ def _after_shell(payload: Object) -> Bodies:
 
 def _after_mcp(payload: Object) -> Bodies:
     server = text(payload, "mcp_server_name")
-    name = text(payload, "tool_name").removeprefix(tools.SERVERLESS)
+    name = text(payload, "tool_name").removeprefix(SERVERLESS)
     call = tools.Call(
-        tool=f"mcp__{server}__{name}" if server else f"{tools.SERVERLESS}{name}",
+        tool=f"mcp__{server}__{name}" if server else f"{SERVERLESS}{name}",
         given=inner(payload, "tool_input"),
         response=_unpacked(payload, "result_json"),
         duration_ms=span_ms(payload, "duration"),

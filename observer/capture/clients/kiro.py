@@ -24,6 +24,7 @@ from observer.capture.clients.kiro_harness import (
 from observer.capture.clients.kiro_tools import happenings
 from observer.capture.clients.payload import Object, text
 from observer.capture.envelope import Envelope
+from observer.capture.own_tools import is_own
 from observer.events import Delegation, Event, Intent, Outcome, SessionEnd
 
 NAME = "kiro"
@@ -60,7 +61,7 @@ def _after_tool(payload: Object) -> Bodies:
     else:
         yield Outcome(
             tool=call.tool,
-            output="" if tools.is_own(call.tool) else tools.said(call),
+            output="" if is_own(call.tool) else tools.said(call),
             exit_code=call.exit_code,
             failed=call.failed,
         )

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
+import msgspec
+
 from observer.capture.clients.payload import (
     NOTHING,
     Json,
     Object,
     dump,
     flag,
+    inner,
     joined,
     number,
     prose,
@@ -23,6 +26,7 @@ from observer.capture.clients.payload import (
     text,
     words,
 )
+from observer.capture.own_tools import OWN_SECRETIVE, own_name
 from observer.events import (
     Command,
     Delegation,
@@ -39,22 +43,7 @@ Happening: TypeAlias = Command | FileWrite | FileRead | Search | ToolUse
 _Change: TypeAlias = Literal["edit", "append", "delete"]
 _Where: TypeAlias = Literal["code", "files", "web"]
 
-OWN_QUESTIONS = frozenset(
-    {"search", "timeline", "get_observations", "get_context", "why", "fetch"}
-    | {"search_notes", "list_notes", "list_tags", "list_folders", "get_note"}
-    | {"get_signals", "list_inferences", "get_inference"}
-)
-"""observer's MCP tools that ask: that they did is worth keeping, their answers are echoes."""
-OWN_SECRETIVE = frozenset(
-    {"memory", "save_note", "update_note", "delete_note", "update_signal_status", "mint_inference"}
-    | {"add_memory", "update_memory", "delete_memory", "delete_all_memories"}
-    | {"search_memories", "get_memory", "get_all_memories"}
-)
-"""Those that are told what is to be kept, or asked about one person: both only there."""
-
-SERVERLESS = "MCP:"
-"""How Cursor begins the name of an MCP tool where it does not tell the server."""
-
+_RELAYS = frozenset({"use_mcp_tool", "call_mcp_tool", "CallMcpTool", "mcp_tool", "mcp"})
 _PATHS = ("file_path", "path", "notebook_path", "targetFile", "target_file", "filePath")
 _STREAMS = frozenset({"stdout", "stderr", "output"})
 _EXITS = ("exit_code", "exitCode", "exit_status", "returncode")
@@ -84,7 +73,18 @@ def make(call: Call, makers: Mapping[str, Maker]) -> Happening | Delegation:
     maker = makers.get(call.tool)
     if maker is not None:
         return maker(call)
-    return own(call) if is_own(call.tool) else other(call)
+    named = _relayed(call)
+    return own(named) if own_name(named.tool) else other(call)
+
+
+def _relayed(call: Call) -> Call:
+    """Return the call of an MCP tool that a client makes through one tool for all servers."""
+    if call.tool not in _RELAYS:
+        return call
+    server = text(call.given, "server_name", "serverName", "server")
+    name = text(call.given, "tool_name", "toolName", "tool", "name")
+    given = inner(call.given, "arguments")
+    return msgspec.structs.replace(call, tool=f"mcp__{server}__{name}", given=given)
 
 
 def command(call: Call) -> Command:
@@ -224,7 +224,7 @@ def own(call: Call) -> Search | ToolUse:
     to all what is one person's.
     """
     action = text(call.given, "action")
-    if action != "recall" and _own_name(call.tool) in OWN_SECRETIVE:
+    if action != "recall" and own_name(call.tool) in OWN_SECRETIVE:
         return ToolUse(tool=call.tool, input=action, failed=call.failed)
     query = text(call.given, "query", "project", "anchor") or dump(dict(call.given))
     return Search(query=query, where="memory", tool=call.tool)
@@ -261,19 +261,3 @@ def other(call: Call) -> ToolUse:
 def said(call: Call) -> str:
     """Return what the tool answered, or its error, as text."""
     return call.error or prose(call.response)
-
-
-def is_own(tool: str) -> bool:
-    """Tell whether a tool is observer's, be its server called `observer` or `observer-memex`."""
-    return _own_name(tool) in OWN_QUESTIONS | OWN_SECRETIVE
-
-
-def _own_name(tool: str) -> str:
-    """Return the name of a tool of a server of ours; empty for others.
-
-    Where the client leaves the server out, what may be a note is taken for one of ours.
-    """
-    if (bare := tool.removeprefix(SERVERLESS)) != tool:
-        return bare if bare in OWN_SECRETIVE else ""
-    server, _, name = tool.replace("/", "__").rpartition("__")
-    return name if "observer" in server else ""

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import pytest
 
+from observer.capture import own_tools
 from observer.capture.clients import tools
-from observer.events import Search
+from observer.events import Search, ToolUse
 from observer.front.toolsets import TOOLSETS
 
 
 def test_every_tool_of_ours_is_known_for_ours() -> None:
-    known = tools.OWN_QUESTIONS | tools.OWN_SECRETIVE
+    known = own_tools.OWN_QUESTIONS | own_tools.OWN_SECRETIVE
     assert known == {
         tool.name
         for toolset in TOOLSETS.values()
@@ -17,7 +18,7 @@ def test_every_tool_of_ours_is_known_for_ours() -> None:
 
 
 @pytest.mark.parametrize("server", ["mcp__observer__", "MCP:"])
-@pytest.mark.parametrize("name", sorted(tools.OWN_SECRETIVE))
+@pytest.mark.parametrize("name", sorted(own_tools.OWN_SECRETIVE))
 def test_of_what_we_are_told_no_copy_is_kept(name: str, server: str) -> None:
     given = {"content": "Bo left", "data": "Bo left", "user_id": "bo", "query": "bo"}
     call = tools.Call(tool=f"{server}{name}", given=given, response="Bo left", error="Bo")
@@ -32,6 +33,56 @@ def test_what_is_recalled_is_a_question() -> None:
 
 
 def test_tools_of_other_servers_are_not_ours() -> None:
-    assert not tools.is_own("mcp__tracker__search")
-    assert not tools.is_own("mcp__observer__get_issue")
-    assert not tools.is_own("MCP:search")
+    assert not own_tools.is_own("mcp__tracker__search")
+    assert not own_tools.is_own("mcp__observer__get_issue")
+    assert not own_tools.is_own("MCP:search")
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "mcp__observer__search",
+        "mcp__observer-memex__search_notes",
+        "mcp__plugin_tools_observer__get_observations",
+        "mcp_observer_get_context",
+        "functions.mcp__observer__why",
+        "observer_search",
+        "observer-search",
+        "observer_get_observations",
+        "observer-memory-search",
+        "observer___search",
+        "observer/search",
+        "observer.timeline",
+        "@observer/search",
+        "Observer: search",
+        "MCP: search (observer)",
+        "search (observer MCP Server)",
+        "MCP:get_observations",
+    ],
+)
+def test_our_tools_are_known_in_every_spelling(spelled: str) -> None:
+    told = tools.make(tools.Call(tool=spelled, given={"query": "cache"}, response="#1 Bo"), {})
+    assert told == Search(query="cache", where="memory", tool=spelled)
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "mcp__intersection-observer__search",
+        "mcp__github__observer_search_repositories",
+        "search",
+        "observer",
+        "search (github)",
+        "observer_" * 100,
+    ],
+)
+def test_a_name_that_only_holds_ours_is_not_ours(spelled: str) -> None:
+    assert not own_tools.is_own(spelled)
+
+
+def test_a_tool_for_all_servers_is_known_by_the_server_it_calls() -> None:
+    given = {"server_name": "observer", "tool_name": "search", "arguments": {"query": "cache"}}
+    told = tools.make(tools.Call(tool="use_mcp_tool", given=given, response="#1"), {})
+    assert told == Search(query="cache", where="memory", tool="mcp__observer__search")
+    elsewhere = tools.Call(tool="use_mcp_tool", given={**given, "server_name": "tracker"})
+    assert isinstance(tools.make(elsewhere, {}), ToolUse)
