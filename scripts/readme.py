@@ -155,8 +155,9 @@ def _parameters(schema: dict[str, object]) -> str:
     required = schema.get("required", [])
     parts = []
     for name, described in properties.items():
-        default = "" if name in required else f" = {_toml(described.get('default'))}"  # type: ignore[operator]  # a list
-        parts.append(f"`{name}{default}`")
+        # An argument that may be left out and whose default is empty is shown as optional.
+        optional = f" = {_toml(described['default'])}" if "default" in described else "?"
+        parts.append(f"`{name}{'' if name in required else optional}`")  # type: ignore[operator]  # a list
     return ", ".join(parts)
 
 

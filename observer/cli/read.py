@@ -72,7 +72,7 @@ def search_command(
             return
         files = list(narrowed.pop("files"))
         arguments = {"query": text, "project": project, "limit": limit, "files": files, **narrowed}
-        _print(_ask(memory, "search", arguments), as_json=as_json)
+        _print(_ask(memory, "search", arguments, as_json=as_json), as_json=as_json)
 
 
 def _explain(memory: Memory, found: Found) -> None:
@@ -95,7 +95,7 @@ def timeline_command(*, anchor: str, before: int, after: int, as_json: bool) -> 
             "depth_before": before,
             "depth_after": after,
         }
-        _print(_ask(memory, "timeline", arguments), as_json=as_json)
+        _print(_ask(memory, "timeline", arguments, as_json=as_json), as_json=as_json)
 
 
 @click.command("show", epilog="Example: observer show 142 0197c2f1")
@@ -159,7 +159,7 @@ def context_command(
             _print(Answer(explaining.text(told), told), as_json=as_json)
             return
         arguments = {"project": project, "query": query, "token_budget": tokens}
-        _print(_ask(memory, "get_context", arguments), as_json=as_json)
+        _print(_ask(memory, "get_context", arguments, as_json=as_json), as_json=as_json)
 
 
 def _explained(
@@ -216,7 +216,11 @@ def _recall(
     _print(Answer(text, result), as_json=as_json)
 
 
-def _ask(memory: Memory, tool: str, arguments: dict[str, Any]) -> Answer[Any]:
+def _ask(
+    memory: Memory, tool: str, arguments: dict[str, Any], *, as_json: bool = False
+) -> Answer[Any]:
+    """Ask a tool; scripts that read JSON get all detail."""
+    arguments = {**arguments, "detail": "full"} if as_json else arguments
     tools = tools_of(("core",), memory, lambda: str(working_folder()))
     return tools[tool].call(arguments)
 

@@ -143,7 +143,7 @@ def timeline(told: Timeline, name: ProjectName) -> str:
     )
 
 
-def details(items: Iterable[Item], name: ProjectName, *, missing: Sequence[int] = ()) -> str:
+def details(items: Iterable[Item], name: ProjectName, *, missing: Sequence[int | str] = ()) -> str:
     """Return items in full, and name the ids that do not exist."""
     blocks = [detail(item, name) for item in items]
     if missing:

@@ -64,10 +64,10 @@ def _origin(change: Change, *, total: int) -> str:
 
 def _told(label: str, items: Iterable[Item]) -> Iterator[str]:
     for item in items:
-        yield f"  {label:9} #{item.id} {_gist(item)}"
+        yield f"  {label:9} #{item.id} {gist(item)}"
 
 
-def _gist(item: Item) -> str:
+def gist(item: Item) -> str:
     """Return what an item says in one line: the outcome of a command, the change of a file."""
     text = item.title if item.type == "prompt" else item.narrative
     # What helped, or did not, stands at the end of an attempt.

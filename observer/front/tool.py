@@ -28,7 +28,7 @@ from observer.errors import BadInput, ObserverError
 
 Result = TypeVar("Result", bound=msgspec.Struct)
 
-_PLAIN_LISTS = (list[int], list[str])
+_PLAIN_LISTS = (list[int], list[str], list[int | str])
 
 Schema = dict[str, Any]  # JSON Schema is a document, not a value of ours
 
@@ -56,7 +56,7 @@ class Refusal:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of results: empty fields stay in the JSON as null, optional ones are left out."""
+    """Base of results: null where a field's type says so; `UNSET` fields are left out."""
 
 
 @dataclass(frozen=True)
@@ -113,14 +113,26 @@ class Tool:
 
     @cached_property
     def input_schema(self) -> Schema:
-        """Return the JSON Schema of the arguments."""
-        return _schema(self.parameters)
+        """Return the JSON Schema of the arguments, without defaults that are empty."""
+        schema = _schema(self.parameters)
+        del schema["title"]
+        for parameter in schema["properties"].values():
+            if not parameter.get("default", True):
+                del parameter["default"]
+        return schema
 
     @cached_property
     def output_schema(self) -> Schema:
-        """Return the JSON Schema of the result."""
+        """Return the JSON Schema of the result: its fields and the JSON type of each.
+
+        What rows hold is not spelled out: clients that show a model this schema pay for it with
+        every request, and what is in a row is plain from the row.
+        """
         (result,) = get_args(get_type_hints(self.run)["return"])
-        return _schema(result)
+        fields: Schema = {}
+        for each in get_args(result) or (result,):
+            fields |= _schema(each)["properties"]
+        return {"type": "object", "properties": {name: _outer(fields[name]) for name in fields}}
 
     def call(self, arguments: Mapping[str, Any]) -> Answer[Any]:
         """Check the arguments and run the tool.
@@ -170,6 +182,12 @@ def _eased(value: object, wanted: object) -> object:
         except (msgspec.DecodeError, RecursionError):
             return value
     return value
+
+
+def _outer(field: Schema) -> Schema:
+    """Return what a field's schema says of its own JSON type; nothing if that may vary."""
+    kind = "object" if "$ref" in field else field.get("type")
+    return {"type": kind} if kind else {}
 
 
 def _schema(type_: type) -> Schema:

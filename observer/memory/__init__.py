@@ -301,14 +301,16 @@ class Memory:
             return next(iter(reader.items([item_id(session_id, "summary")])), None)
 
     def resolve(self, handle: str) -> int:
-        """Return the id that a handle (id, uuid, first 8 or more characters of one) stands for.
+        """Return the id that a handle stands for.
+
+        A handle is an id, ``28`` or ``#28``, a uuid, or the first 8 or more characters of one.
 
         Raises:
             NotFound: none fits.
             Ambiguous: several fit.
         """
         with self._store.read() as reader:
-            ids = reader.resolve(handle)
+            ids = reader.resolve(handle.strip().removeprefix("#"))
         if not ids:
             raise NotFound(f"no item {handle!r}", hint="search for it first")
         if len(ids) > 1:

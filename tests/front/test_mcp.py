@@ -64,7 +64,7 @@ def test_search_answers_in_text_and_typed(ask: Any) -> None:
     found = result.structured_content
     assert item_id(12) in [row["id"] for row in found["observations"]]
     assert f"#{item_id(12)} file-write · Modified auth.ts" in result.content[0].text
-    assert found["summaries"][0]["session_id"] == "session-abc"
+    assert found["summaries"][0]["title"] == "JWT login"
 
 
 def test_an_error_is_text_that_names_the_fix(ask: Any) -> None:

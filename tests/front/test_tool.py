@@ -44,8 +44,13 @@ def test_the_signature_is_the_input_schema() -> None:
     }
 
 
-def test_the_result_type_is_the_output_schema() -> None:
-    assert TOOL.output_schema["required"] == ["total", "remark"]
+def test_empty_defaults_cost_nothing() -> None:
+    assert "default" not in TOOL.input_schema["properties"]["label"]
+
+
+def test_the_output_schema_has_the_fields_of_the_result() -> None:
+    fields = {"total": {"type": "integer"}, "remark": {}}
+    assert TOOL.output_schema == {"type": "object", "properties": fields}
 
 
 @pytest.mark.parametrize(

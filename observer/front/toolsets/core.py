@@ -7,23 +7,24 @@ beyond is additional and optional. The docstrings of the tools are what models r
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta
 
 from observer.clock import now_ms
-from observer.errors import BadInput
+from observer.errors import BadInput, NotFound
 from observer.front import render
 from observer.front.narrowing import narrow
 from observer.front.tool import Answer, Row, Tool
-from observer.front.toolsets import notes, rows
+from observer.front.toolsets import compact, notes, rows
 from observer.memory import MOST_IDS, Memory
 from observer.model import Project
 from observer.recall.card import Line
-from observer.recall.context import Costs, Pack
+from observer.recall.context import Costs, Entry, Finished, Pack
+from observer.recall.search import Found
 
 GUIDE = """\
 observer remembers earlier work on this machine: edits, commands and their results, commits, \
@@ -47,6 +48,9 @@ MOST_RESULTS = 50
 MOST_AROUND = 50
 """Items of a timeline before its anchor, and after it."""
 Depth = Annotated[int, Meta(ge=0, le=MOST_AROUND)]
+Detail = Literal["compact", "full"]
+Handle = int | str
+"""An item's id, ``#28`` or ``28``, its uuid, or the first 8 or more characters of one."""
 
 
 class Core:
@@ -79,47 +83,51 @@ class Core:
         self,
         query: Annotated[
             str,
-            Meta(
-                description='Words, or FTS5: AND, OR, NOT, "exact phrase", prefix*, title:word, '
-                "concepts:word, files:word."
-            ),
+            Meta(description='Words, or AND, OR, NOT, "phrase", prefix*, title:word, files:word.'),
         ],
-        project: Annotated[
-            str,
-            Meta(description="Only this project: name, folder or remote. Left out: all projects."),
-        ] = "",
-        limit: Annotated[
-            int,
-            Meta(ge=1, le=MOST_RESULTS, description="Most observations, and most summaries."),
-        ] = 10,
+        project: Annotated[str, Meta(description="Name, folder or remote; default: all.")] = "",
+        limit: Annotated[int, Meta(ge=1, le=MOST_RESULTS)] = 10,
         *,
         type: Annotated[  # noqa: A002 - the glossary's word
-            str, Meta(description="Only these types, e.g. commit, command, decision,fix.")
+            str, Meta(description="Only these, e.g. commit,decision,fix.")
         ] = "",
         files: Annotated[
-            list[str], Meta(description="Only what touched one of these files or folders.")
+            list[str], Meta(description="Only what touched these files or folders.")
         ] = [],  # noqa: B006 - never changed
-        session: Annotated[str, Meta(description="Only this session, by its id.")] = "",
-        branch: Annotated[str, Meta(description="Only this git branch.")] = "",
-        since: Annotated[str, Meta(description="Only from then on: 2026-11-21, or 7d (ago).")] = "",
-        until: Annotated[str, Meta(description="Only before then.")] = "",
-    ) -> Answer[rows.Found]:
-        """Find earlier work: file changes, commands with results, commits, decisions, notes, and
-        summaries of sessions.
+        session: Annotated[str, Meta(description="Id.")] = "",
+        branch: str = "",
+        since: Annotated[str, Meta(description="2026-11-21, or 7d (ago).")] = "",
+        until: str = "",
+        detail: Detail = "compact",
+    ) -> Answer[compact.SearchResult | rows.Found]:
+        """Find earlier work: changes, commands with results, commits, decisions, notes, sessions.
 
-        Use it before starting a task that may have been tried, when an error message or a file is
-        familiar, and whenever the user refers to the past. Returns a list with ids; fetch what
-        looks right with get_observations, and its surroundings with timeline.
-        """  # noqa: D205 - a model reads this, as a paragraph
+        Use before a task that may have been tried, when an error or a file seems familiar, when
+        the user refers to the past. Then get_observations for full records.
+        """
         wanted = narrow(
             type=type, files=files, session=session, branch=branch, since=since, until=until,
             now_ms=now_ms(),
         )  # fmt: skip
         found = self._seen().search(query, project=project or None, limit=limit, narrow=wanted)
+        name = self._names()
+        text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))
+        if detail == "full":
+            return Answer(text, self._found_in_full(found, name))
+        lines = [compact.hit_line(hit, name) for hit in found.hits]
+        result = compact.SearchResult(
+            observations=[line for line in lines if line.type != "summary"],
+            summaries=[line for line in lines if line.type == "summary"],
+            notice=found.notice or UNSET,
+            degraded=found.degraded or UNSET,
+        )
+        return Answer(text, result)
+
+    def _found_in_full(self, found: Found, name: rows.ProjectName) -> rows.Found:
         items = [hit.item for hit in found.hits]
-        name, summaries = self._names(), [item for item in items if item.kind == "summary"]
+        summaries = [item for item in items if item.kind == "summary"]
         sessions = self._memory.session_names(i.session_id or 0 for i in summaries)
-        result = rows.Found(
+        return rows.Found(
             observations=[rows.observation(i, name) for i in items if i.kind != "summary"],
             summaries=[
                 rows.summary(i, name, sessions.get(i.session_id or 0, "")) for i in summaries
@@ -128,79 +136,106 @@ class Core:
             notice=found.notice or UNSET,
             degraded=found.degraded or UNSET,
         )
-        remarks = (found.notice, found.degraded)
-        return Answer(render.hits(found.hits, name, remarks=remarks), result)
 
     def timeline(
         self,
-        anchor_id: Annotated[int, Meta(description="Id of an item from search or get_context.")],
-        depth_before: Annotated[Depth, Meta(description="How many items before it.")] = 5,
-        depth_after: Annotated[Depth, Meta(description="How many items after it.")] = 5,
-    ) -> Answer[rows.Moments]:
-        """Show what happened before and after an item in its project, oldest first.
-
-        Use it after search, to see what led to a change or a failure and what fixed it. Position 0
-        is the item itself.
-        """
-        told = self._seen().timeline(anchor_id, before=depth_before, after=depth_after)
-        name = self._names()
-        moments = [rows.moment(entry.item, entry.position, name) for entry in told.entries]
-        return Answer(render.timeline(told, name), rows.Moments(timeline=moments))
+        anchor_id: Annotated[Handle, Meta(description="Id of an item.")],
+        depth_before: Depth = 5,
+        depth_after: Depth = 5,
+        *,
+        detail: Detail = "compact",
+    ) -> Answer[compact.TimelineResult | rows.Moments]:
+        """Show what happened before and after an item in its project, oldest first."""
+        anchor = self._memory.resolve(str(anchor_id))
+        around = self._seen().timeline(anchor, before=depth_before, after=depth_after)
+        name, text = self._names(), render.timeline(around, self._names())
+        entries = [(entry.item, entry.position) for entry in around.entries]
+        if detail == "full":
+            moments = [rows.moment(item, position, name) for item, position in entries]
+            return Answer(text, rows.Moments(timeline=moments))
+        lines = [compact.timeline_line(item, position, name) for item, position in entries]
+        return Answer(text, compact.TimelineResult(timeline=lines))
 
     def get_observations(
         self,
-        ids: Annotated[
-            list[int],
-            Meta(description=f"Ids from search, timeline or context; {MOST_IDS} at most."),
-        ],
+        ids: Annotated[list[Handle], Meta(description=f"{MOST_IDS} at most; batch them.")],
     ) -> Answer[rows.Fetched]:
-        """Fetch full records by id: narrative, facts (paths, commands, results), files.
-
-        Use it on the few ids that search or timeline returned and that matter; batch them.
-        """
+        """Fetch full records by id: narrative, facts (paths, commands, results), files."""
         if not ids:
             raise BadInput("ids is empty", hint="give at least one id; search finds them")
-        fetched = self._seen().observations(ids)
+        if len(ids) > MOST_IDS:
+            raise BadInput(
+                f"{len(ids)} ids asked for, {MOST_IDS} at most", hint="ask in several calls"
+            )
+        found, missing = self._resolved(ids)
+        fetched = self._seen().observations(found)
         self._memory.usage.fetched([item.id for item in fetched.items])
         name = self._names()
+        missing = [*missing, *fetched.missing]
         result = rows.Fetched(
             observations=[rows.observation(item, name) for item in fetched.items],
-            missing_ids=list(fetched.missing) or UNSET,
+            missing_ids=missing or UNSET,
         )
-        return Answer(render.details(fetched.items, name, missing=fetched.missing), result)
+        return Answer(render.details(fetched.items, name, missing=missing), result)
+
+    def _resolved(self, handles: Sequence[Handle]) -> tuple[list[int], list[Handle]]:
+        """Return the ids that handles stand for, each once, and the handles without an item."""
+        found: dict[int, None] = {}
+        missing: dict[Handle, None] = {}
+        for handle in handles:
+            try:
+                found[self._memory.resolve(str(handle))] = None
+            except NotFound:
+                missing[handle] = None
+        return list(found), list(missing)
 
     def get_context(
         self,
-        project: Annotated[
-            str,
-            Meta(description="Name, folder or remote. Left out: the project you work in."),
-        ] = "",
-        token_budget: Annotated[
-            int,
-            Meta(ge=1, le=LARGEST, description="Most tokens returned, about 4 characters each."),
-        ] = 2000,
-        query: Annotated[
-            str, Meta(description="What you are about to do, to rank by relevance.")
-        ] = "",
-    ) -> Answer[rows.Context]:
+        project: Annotated[str, Meta(description="Name, folder or remote; default: yours.")] = "",
+        token_budget: Annotated[int, Meta(ge=1, le=LARGEST)] = 2000,
+        query: Annotated[str, Meta(description="What you are about to do.")] = "",
+        *,
+        detail: Detail = "compact",
+    ) -> Answer[compact.ContextResult | rows.Context]:
         """Get the most useful memory of a project within a token budget.
 
-        Use it at the start of a session or task: where the work stands (last request, what is red
-        or not committed, next steps), decisions and constraints, then recent work and session
-        summaries. With query, what fits the query comes first.
+        Use at the start of a session or task: where the work stands, decisions and constraints,
+        recent work; with query, what fits it comes first.
         """
         asked = self._memory.project(project or self._project_here())
-        name = self._names()
+        shape = _Shape(asked, self._names(), is_full=detail == "full")
         packed = self._seen().context(
-            asked.uuid, budget_tokens=token_budget, query=query, costs=self._costs(asked, name)
+            asked.uuid, budget_tokens=token_budget, query=query, costs=shape.costs()
         )
-        return Answer(render.pack(packed), self._context(packed, asked, name))
+        return Answer(render.pack(packed), shape.context(packed))
 
-    def _context(self, packed: Pack, project: Project, name: rows.ProjectName) -> rows.Context:
-        return rows.Context(
-            project=project.name,
-            items=[rows.context_item(entry, name) for entry in packed.entries],
-            summaries=[rows.summary(item, name, session) for item, session in packed.summaries],
+    def _project_here(self) -> str:
+        folder = self._here()
+        project = self._memory.project_at(folder) if folder else None
+        return project.uuid if project else ""
+
+    def _seen(self) -> Memory:
+        return self._memory.at(self._here())
+
+    def _names(self) -> rows.ProjectName:
+        return rows.project_names(self._memory.projects())
+
+
+class _Shape:
+    """How a context pack of a project is returned, and what each part of it costs so."""
+
+    def __init__(self, project: Project, name: rows.ProjectName, *, is_full: bool) -> None:
+        self._project = project
+        self._name = name
+        self._is_full = is_full
+
+    def context(self, packed: Pack) -> compact.ContextResult | rows.Context:
+        """Return a pack as a result."""
+        row = rows.Context if self._is_full else compact.ContextResult
+        return row(
+            project=self._project.name,
+            items=[self._entry(entry) for entry in packed.entries],
+            summaries=[self._summary(finished) for finished in packed.summaries],
             tokenBudget=packed.budget_tokens,
             tokensUsed=packed.used_tokens,
             card=[rows.card_line(line) for line in packed.card] or UNSET,
@@ -209,7 +244,7 @@ class Core:
             degraded=render.one_line(packed.degraded) or UNSET,
         )
 
-    def _costs(self, project: Project, name: rows.ProjectName) -> Costs:
+    def costs(self) -> Costs:
         """Charge what is returned: the JSON or the text, whichever is longer.
 
         Of an entry that is always the JSON; it is estimated from above, since two hundred of them
@@ -225,24 +260,26 @@ class Core:
             notice=REMARK,
         )
         return Costs(
-            entry=lambda entry: render.tokens_of(rows.context_characters(entry, name)),
-            summary=lambda told: _price(
-                rows.summary(told.item, name, told.session), render.pack_summary(told.item)
-            ),
+            entry=lambda entry: render.tokens_of(self._characters(entry)),
+            summary=lambda each: _price(self._summary(each), render.pack_summary(each.item)),
             line=lambda line: _price(rows.card_line(line), render.card_line(line)),
-            overhead=_price(self._context(empty, project, name), render.pack(empty)),
+            overhead=_price(self.context(empty), render.pack(empty)),
         )
 
-    def _project_here(self) -> str:
-        folder = self._here()
-        project = self._memory.project_at(folder) if folder else None
-        return project.uuid if project else ""
+    def _entry(self, entry: Entry) -> Any:  # noqa: ANN401 - of the rows that `context` fills
+        if self._is_full:
+            return rows.context_item(entry, self._name)
+        return compact.context_line(entry)
 
-    def _seen(self) -> Memory:
-        return self._memory.at(self._here())
+    def _summary(self, finished: Finished) -> Any:  # noqa: ANN401 - as `_entry`
+        if self._is_full:
+            return rows.summary(finished.item, self._name, finished.session)
+        return compact.summary_line(finished.item)
 
-    def _names(self) -> rows.ProjectName:
-        return rows.project_names(self._memory.projects())
+    def _characters(self, entry: Entry) -> int:
+        if self._is_full:
+            return rows.context_characters(entry, self._name)
+        return compact.context_characters(entry)
 
 
 def _price(row: Row, text: str) -> int:

@@ -90,66 +90,49 @@ class Notes:
         action: Annotated[
             str,
             Meta(
-                description="remember stores, recall searches, forget deletes.",
                 extra_json_schema={"enum": list(ACTIONS)},
             ),
         ],
         *,
-        content: Annotated[
-            str, Meta(description="remember: the fact, with its reason. No secrets.")
-        ] = "",
-        key: Annotated[
-            str, Meta(description="remember: unique key; the same key replaces the note.")
-        ] = "",
+        content: Annotated[str, Meta(description="The fact, with its reason. No secrets.")] = "",
+        key: Annotated[str, Meta(description="The same key replaces the note.")] = "",
         fact_type: Annotated[
             str,
-            Meta(
-                description="remember: its type (default general). recall: only this type. "
-                + ", ".join(FACT_TYPES)
-                + "."
-            ),
+            Meta(description=", ".join(FACT_TYPES) + "; default: general, of recall: all."),
         ] = "",
-        category: Annotated[
-            str, Meta(description="remember: its category. recall: only this category.")
-        ] = "",
+        category: str = "",
         confidence: Annotated[
             float,
-            Meta(
-                description="remember: how sure, 0.0 to 1.0.",
-                extra_json_schema={"minimum": 0, "maximum": 1},
-            ),
+            Meta(extra_json_schema={"minimum": 0, "maximum": 1}),
         ] = 0.5,
         scope: Annotated[
             str,
-            Meta(description="remember: who it is for.", extra_json_schema={"enum": list(SCOPES)}),
+            Meta(extra_json_schema={"enum": list(SCOPES)}),
         ] = "project",
-        tags: Annotated[
-            list[str] | None, Meta(description="remember: its tags. recall: with all of these.")
-        ] = None,
+        tags: list[str] = [],  # noqa: B006 - never changed
         supersedes: Annotated[
-            list[int] | None, Meta(description="remember: ids of notes that no longer hold.")
-        ] = None,
-        query: Annotated[str, Meta(description="recall: what to look for.")] = "",
-        limit: Annotated[int, Meta(ge=1, le=100, description="recall: most results.")] = 10,
-        since: Annotated[str, Meta(description="recall: only from then on: 2026-11-21, 7d.")] = "",
-        until: Annotated[str, Meta(description="recall: only before then.")] = "",
-        session: Annotated[str, Meta(description="recall: only of this session.")] = "",
-        branch: Annotated[str, Meta(description="recall: only of this git branch.")] = "",
-        id: Annotated[str, Meta(description="forget: the exact id.")] = "",  # noqa: A002 - the documented name
+            list[int], Meta(description="Ids of notes that no longer hold.")
+        ] = [],  # noqa: B006 - never changed
+        query: Annotated[str, Meta(description="What to recall.")] = "",
+        limit: Annotated[int, Meta(ge=1, le=100)] = 10,
+        since: str = "",
+        until: str = "",
+        session: str = "",
+        branch: str = "",
+        id: Annotated[str, Meta(description="What to forget.")] = "",  # noqa: A002 - the documented name
     ) -> Answer[Outcome]:
         """Remember, recall or forget facts on purpose.
 
-        Use remember when something is decided, ruled out, required or preferred, with the reason,
-        so that the next session knows: fact_type decision, constraint, heuristic, rejected (tried
-        and dropped) or preference. Use recall for such notes alone; search covers everything.
-        forget needs the exact id.
+        remember (content, key to scope, tags, supersedes) when something is decided, ruled out,
+        required, preferred, or was tried and dropped (rejected). recall (query, limit, filters)
+        finds such notes alone; search covers everything. forget needs the exact id.
         """
         match action:
             case "remember":
                 note = _note(content, confidence=confidence, scope=scope)
                 note = msgspec.structs.replace(
                     note, key=key, category=category, type=_type(fact_type or "general"),
-                    tags=tuple(tags or ()), supersedes=tuple(supersedes or ()),
+                    tags=tuple(tags), supersedes=tuple(supersedes),
                 )  # fmt: skip
                 return self._remember(note)
             case "recall":
@@ -157,7 +140,7 @@ class Notes:
                     type=_type(fact_type) if fact_type else "", category=category, since=since,
                     until=until, session=session, branch=branch, now_ms=now_ms(),
                 )  # fmt: skip
-                wanted = msgspec.structs.replace(wanted, tags=tuple(tags or ()))
+                wanted = msgspec.structs.replace(wanted, tags=tuple(tags))
                 return self._recall(query, wanted, limit=limit)
             case "forget":
                 return self._forget(id)
@@ -201,7 +184,7 @@ class Notes:
     def _forget(self, handle: str) -> Answer[Outcome]:
         if handle == "":
             raise BadInput("Missing id: forget requires id", hint="recall shows the ids")
-        text = handle.strip()
+        text = handle.strip().removeprefix("#")
         if not (text.isascii() and text.isdecimal() and int(text[:19]) > 0 and len(text) < 19):
             raise BadInput(f"Invalid id: {text[:40]!r}", hint="must be a positive whole number")
         deleted = self._memory.notes.forget(int(text))

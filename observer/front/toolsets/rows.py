@@ -1,7 +1,7 @@
-"""The seed's result fields: what `search`, `timeline`, `get_observations` and `get_context` return.
+"""Full rows: the documented result fields of `get_observations`, and of the other tools on demand.
 
 Names and shapes are a contract with clients: facts are one text with a line each, concepts and
-files are one text joined by ``", "``, what is empty is null.
+files are one text joined by ``", "``. What is empty is left out.
 """
 
 from __future__ import annotations
@@ -24,40 +24,45 @@ from observer.recall.rank import Hit
 ProjectName = Callable[[int | None], str]
 
 
-class Observation(Row):
-    """An observation, note or inference in full."""
+class Observation(Row, kw_only=True):
+    """An item in full; `answers` is what the summary of a session says, by its fields."""
 
     id: int
     type: str
     title: str
-    subtitle: str | None
-    text: str | None
-    narrative: str | None
-    facts: str | None
-    concepts: str | None
-    files_read: str | None
-    files_modified: str | None
+    subtitle: str | UnsetType = UNSET
+    text: str | UnsetType = UNSET
+    narrative: str | UnsetType = UNSET
+    facts: str | UnsetType = UNSET
+    concepts: str | UnsetType = UNSET
+    files_read: str | UnsetType = UNSET
+    files_modified: str | UnsetType = UNSET
     project: str
     created_at: str
     created_at_epoch: int
     is_stale: int
     discovery_tokens: int
+    commit: str | UnsetType = UNSET
+    branch: str | UnsetType = UNSET
+    key: str | UnsetType = UNSET
+    category: str | UnsetType = UNSET
+    answers: dict[str, str] | UnsetType = UNSET
     standing: list[str] | UnsetType = UNSET
     written: Written | UnsetType = UNSET
 
 
-class Summary(Row):
+class Summary(Row, kw_only=True):
     """What a session was about."""
 
     id: int
     session_id: str
     project: str
-    request: str | None
-    investigated: str | None
-    learned: str | None
-    completed: str | None
-    next_steps: str | None
-    notes: str | None
+    request: str | UnsetType = UNSET
+    investigated: str | UnsetType = UNSET
+    learned: str | UnsetType = UNSET
+    completed: str | UnsetType = UNSET
+    next_steps: str | UnsetType = UNSET
+    notes: str | UnsetType = UNSET
     created_at: str
     created_at_epoch: int
     standing: list[str] | UnsetType = UNSET
@@ -80,8 +85,8 @@ class Why(Row):
     exact: float
     recency: float
     terms: list[str]
-    words_rank: int | None
-    meaning_rank: int | None
+    words_rank: int | UnsetType = UNSET
+    meaning_rank: int | UnsetType = UNSET
     same: list[int] | UnsetType = UNSET
     lasting: float | UnsetType = UNSET
     use: float | UnsetType = UNSET
@@ -100,14 +105,14 @@ class Found(Row):
     degraded: str | UnsetType = UNSET
 
 
-class Moment(Row):
+class Moment(Row, kw_only=True):
     """One entry of a timeline; `position` is negative before the anchor, 0 for it."""
 
     id: int
     type: str
     title: str
-    subtitle: str | None
-    narrative: str | None
+    subtitle: str | UnsetType = UNSET
+    narrative: str | UnsetType = UNSET
     project: str
     created_at: str
     created_at_epoch: int
@@ -125,7 +130,7 @@ class Fetched(Row):
     """Result of `get_observations`, in the order of the ids; `missing_ids` do not exist."""
 
     observations: list[Observation]
-    missing_ids: list[int] | UnsetType = UNSET
+    missing_ids: list[int | str] | UnsetType = UNSET
 
 
 class SignalValues(Row):
@@ -161,7 +166,7 @@ class CardLine(Row):
     at: str | UnsetType = UNSET
 
 
-class Context(Row):
+class Context(Row, kw_only=True):
     """Result of `get_context`; `left_out` items did not fit into the budget.
 
     `card` says where the work stands, the most urgent first; it is there without a query.
@@ -191,9 +196,9 @@ def observation(item: Item, name: ProjectName) -> Observation:
         id=item.id,
         type=item.type,
         title=item.title,
-        subtitle=item.subtitle or None,
-        text=item.narrative if is_note else None,
-        narrative=None if is_note else item.narrative or None,
+        subtitle=item.subtitle or UNSET,
+        text=item.narrative if is_note and item.narrative else UNSET,
+        narrative=UNSET if is_note else item.narrative or UNSET,
         facts=_joined(item.facts, "\n"),
         concepts=_joined(item.concepts),
         files_read=_joined(item.files_read),
@@ -202,8 +207,13 @@ def observation(item: Item, name: ProjectName) -> Observation:
         created_at=iso(item.created_ms),
         created_at_epoch=item.created_ms,
         is_stale=int(is_stale(item)),
-        standing=labels(item) or UNSET,
         discovery_tokens=item.discovery_tokens,
+        commit=item.commit or UNSET,
+        branch=item.branch or UNSET,
+        key=item.key or UNSET,
+        category=item.category or UNSET,
+        answers=dict(render.answers(item)) or UNSET,
+        standing=labels(item) or UNSET,
         written=written(item),
     )
 
@@ -215,12 +225,12 @@ def summary(item: Item, name: ProjectName, session: str) -> Summary:
         id=item.id,
         session_id=session,
         project=name(item.project_id),
-        request=answers.request or None,
-        investigated=answers.investigated or None,
-        learned=answers.learned or None,
-        completed=answers.completed or None,
-        next_steps=answers.next_steps or None,
-        notes=answers.notes or None,
+        request=answers.request or UNSET,
+        investigated=answers.investigated or UNSET,
+        learned=answers.learned or UNSET,
+        completed=answers.completed or UNSET,
+        next_steps=answers.next_steps or UNSET,
+        notes=answers.notes or UNSET,
         created_at=iso(item.created_ms),
         created_at_epoch=item.created_ms,
         standing=labels(item) or UNSET,
@@ -241,8 +251,8 @@ def why(hit: Hit) -> Why:
         exact=round(signals.exact, 4),
         recency=round(signals.recency, 4),
         terms=list(signals.terms),
-        words_rank=signals.words_rank,
-        meaning_rank=signals.meaning_rank,
+        words_rank=signals.words_rank or UNSET,
+        meaning_rank=signals.meaning_rank or UNSET,
         same=list(hit.alike) or UNSET,
         lasting=_factor(hit.lasting),
         use=_factor(signals.usefulness),
@@ -259,8 +269,8 @@ def moment(item: Item, position: int, name: ProjectName) -> Moment:
         id=item.id,
         type=item.type,
         title=item.title,
-        subtitle=item.subtitle or None,
-        narrative=item.narrative or None,
+        subtitle=item.subtitle or UNSET,
+        narrative=item.narrative or UNSET,
         project=name(item.project_id),
         created_at=iso(item.created_ms),
         created_at_epoch=item.created_ms,
@@ -329,5 +339,5 @@ _SHELL = len(
 """Characters of an item without its texts, every figure at its longest."""
 
 
-def _joined(parts: Iterable[str], by: str = ", ") -> str | None:
-    return by.join(parts) or None
+def _joined(parts: Iterable[str], by: str = ", ") -> str | UnsetType:
+    return by.join(parts) or UNSET
