@@ -14,8 +14,9 @@ from typing import Literal
 from msgspec.structs import replace
 
 from observer.events import Command, Value
-from observer.interpret.commandline import Part, name_of, parts_of
+from observer.interpret.commandline import Part, parts_of
 from observer.interpret.invocation import folder_of
+from observer.interpret.runners import name_of
 from observer.interpret.wording import one_line, relative, word_set
 from observer.model import Recorded
 

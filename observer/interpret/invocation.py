@@ -15,7 +15,8 @@ from functools import lru_cache
 
 from observer.events import Value
 from observer.interpret import commandline
-from observer.interpret.commandline import Part, name_of
+from observer.interpret.commandline import Part
+from observer.interpret.runners import name_of
 from observer.interpret.verdict import Verdict
 from observer.interpret.wording import one_line, relative, word_set
 

@@ -6,7 +6,8 @@ where it brings in other work.
 
 from __future__ import annotations
 
-from observer.interpret.commandline import Part, name_of
+from observer.interpret.commandline import Part
+from observer.interpret.runners import name_of
 from observer.interpret.wording import word_set
 
 _VERBS = {

@@ -93,7 +93,7 @@ def test_the_output_says_more(command: str, output: str, expected: Act | None) -
     [
         ("git add -A", [act("stage")]),
         ("git add . ", [act("stage")]),
-        ("git add a.py 'b c.py'", [act("stage", "a.py", "b", "c.py")]),
+        ("git add a.py 'b c.py'", [act("stage", "a.py", "b c.py")]),
         ("git add -- src/", [act("stage", "src")]),
         ("git add -u", [act("update")]),
         ("git add --update src", [act("update", "src")]),

@@ -1,0 +1,170 @@
+"""Tables of the programs that judge code, and of those that run the tasks of a project.
+
+Part of interpretation (step 6); read by `check_tools`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from observer.interpret.wording import word_set
+
+Kind = Literal["test", "types", "lint", "format", "build", "all", ""]
+"""What is judged; `all` is a task that does several of these."""
+
+ALWAYS: dict[Kind, str] = {
+    "test": "pytest unittest nose2 trial tox nox jest vitest mocha ava tap jasmine karma rspec"
+    " minitest phpunit pest paratest codecept prove bats ctest gotestsum ginkgo cypress",
+    "types": "mypy dmypy pyright basedpyright ty pyre tsc vue-tsc svelte-check phpstan psalm srb"
+    " dialyzer",
+    "lint": "flake8 pylint eslint oxlint stylelint golangci-lint staticcheck revive rubocop"
+    " standardrb reek phpcs shellcheck hadolint yamllint markdownlint markdownlint-cli2 actionlint"
+    " ktlint detekt checkstyle swiftlint bandit semgrep tflint ansible-lint lint-imports vulture"
+    " pycodestyle pyflakes pydocstyle pre-commit prek lefthook knip jshint standard xo codespell",
+    "build": "webpack rollup esbuild tsup ninja javac",
+    "format": "",
+    "all": "",
+}
+"""Programs that do nothing but judge."""
+SAME = {
+    "py.test": "pytest", "basedpyright": "pyright",
+    "dmypy": "mypy", "vue-tsc": "tsc", "mvnw": "mvn", "gradlew": "gradle", "pest": "phpunit",
+    "paratest": "phpunit", "prek": "pre-commit", "docker-compose": "docker", "podman": "docker",
+}  # fmt: skip
+RUNNING = {"gotestsum": "go test", "ginkgo": "go test"}
+"""Programs that only run another's tests."""
+VERBS: dict[str, dict[str, tuple[Kind, str]]] = {
+    "go": {
+        "test": ("test", "go test"),
+        "vet": ("lint", "go vet"),
+        "build": ("build", "go build"),
+        "install": ("build", "go build"),
+    },
+    "cargo": {
+        "test": ("test", "cargo test"),
+        "t": ("test", "cargo test"),
+        "nextest": ("test", "cargo test"),
+        "clippy": ("lint", "cargo clippy"),
+        "check": ("build", "cargo build"),
+        "build": ("build", "cargo build"),
+        "b": ("build", "cargo build"),
+        "fmt": ("format", "cargo fmt"),
+        "doc": ("build", "cargo doc"),
+        "deny": ("lint", "cargo deny"),
+    },
+    "dotnet": {
+        "test": ("test", "dotnet test"),
+        "build": ("build", "dotnet build"),
+        "format": ("format", "dotnet format"),
+        "publish": ("build", "dotnet build"),
+    },
+    "deno": {
+        "test": ("test", "deno test"),
+        "lint": ("lint", "deno lint"),
+        "check": ("types", "deno check"),
+        "fmt": ("format", "deno fmt"),
+    },
+    "bun": {"test": ("test", "bun test"), "build": ("build", "bun build")},
+    "ruff": {"check": ("lint", "ruff check"), "format": ("format", "ruff format")},
+    "biome": {
+        "check": ("lint", "biome"),
+        "lint": ("lint", "biome"),
+        "ci": ("lint", "biome"),
+        "format": ("format", "biome format"),
+    },
+    "flutter": {"test": ("test", "flutter test"), "analyze": ("lint", "dart analyze")},
+    "dart": {"test": ("test", "dart test"), "analyze": ("lint", "dart analyze")},
+    "swift": {"test": ("test", "swift test"), "build": ("build", "swift build")},
+    "zig": {"test": ("test", "zig test"), "build": ("build", "zig build")},
+    "mix": {
+        "test": ("test", "mix test"),
+        "credo": ("lint", "mix credo"),
+        "dialyzer": ("types", "dialyzer"),
+        "compile": ("build", "mix compile"),
+        "format": ("format", "mix format"),
+    },
+    "sbt": {"test": ("test", "sbt test"), "compile": ("build", "sbt compile")},
+    "stack": {"test": ("test", "stack test"), "build": ("build", "stack build")},
+    "cabal": {"test": ("test", "cabal test"), "build": ("build", "cabal build")},
+    "bazel": {"test": ("test", "bazel test"), "build": ("build", "bazel build")},
+    "bazelisk": {"test": ("test", "bazel test"), "build": ("build", "bazel build")},
+    "rails": {"test": ("test", "minitest"), "spec": ("test", "rspec")},
+    "artisan": {"test": ("test", "phpunit")},
+    "manage.py": {"test": ("test", "django test"), "check": ("lint", "django check")},
+    "playwright": {"test": ("test", "playwright test")},
+    "meson": {"test": ("test", "meson test"), "compile": ("build", "meson compile")},
+    "xcodebuild": {"test": ("test", "xcodebuild test"), "build": ("build", "xcodebuild build")},
+    "vite": {"build": ("build", "vite build")},
+    "next": {"build": ("build", "next build"), "lint": ("lint", "eslint")},
+    "nuxt": {"build": ("build", "nuxt build")},
+    "astro": {"build": ("build", "astro build"), "check": ("types", "astro check")},
+    "ng": {
+        "test": ("test", "ng test"),
+        "build": ("build", "ng build"),
+        "lint": ("lint", "ng lint"),
+    },
+    "docker": {"build": ("build", "docker build")},
+    "hatch": {"test": ("test", "pytest"), "fmt": ("format", "hatch fmt")},
+    "flow": {"check": ("types", "flow")},
+    "terraform": {"validate": ("lint", "terraform validate"), "fmt": ("format", "terraform fmt")},
+    "helm": {"lint": ("lint", "helm lint")},
+    "buf": {"lint": ("lint", "buf lint")},
+}
+"""Program -> its word that judges -> how."""
+BY_OPTION: dict[tuple[str, str], tuple[Kind, str]] = {
+    ("cmake", "--build"): ("build", "cmake --build"),
+    ("node", "--test"): ("test", "node --test"),
+    ("ruby", "-Itest"): ("test", "minitest"),
+}
+FORMATTERS = word_set(
+    "black isort prettier gofmt gofumpt goimports rustfmt dprint shfmt php-cs-fixer pint clang-format"
+)
+"""Formatters: with an option they only check, without it they leave nothing to complain of."""
+SCRIPTS = word_set("npm pnpm yarn bun turbo lerna composer")
+"""What runs the scripts of a package, by their names."""
+RUN = word_set("run run-script r")
+TASKS = {
+    **dict.fromkeys(("make", "gmake"), "make"),
+    **{
+        name: name
+        for name in ["just", "task", "rake", "poe", "grunt", "gulp", "ant", "invoke", "earthly"]
+    },
+    "inv": "invoke",
+}
+"""What runs the tasks of a project, as words behind it."""
+RUNNING_TASKS = {
+    "mise": word_set("run r"), "hatch": word_set("run"), "pdm": word_set("run"),
+    "rye": word_set("run"), "pixi": word_set("run"), "deno": word_set("task"),
+    "moon": word_set("run"),
+}  # fmt: skip
+"""What runs the tasks of a project behind a word of its own."""
+LIFECYCLE: dict[str, list[str]] = {
+    "mvn": [
+        "compile",
+        "test-compile",
+        "test",
+        "package",
+        "integration-test",
+        "verify",
+        "install",
+        "deploy",
+    ],
+    "gradle": ["classes", "compile", "assemble", "lint", "test", "check", "build"],
+}
+NAMED: tuple[tuple[Kind, frozenset[str]], ...] = (
+    ("test", word_set("test tests spec specs unittest unittests e2e unit integration pytest jest")),
+    ("types", word_set("typecheck types tsc typing typings mypy pyright")),
+    ("lint", word_set("lint linter lints eslint ruff clippy vet biome rubocop golangci")),
+    ("format", word_set("format fmt prettier formatting spotless")),
+    ("build", word_set("build compile bundle dist")),
+    ("all", word_set("check checks ci verify validate qa precommit prepush all quality")),
+)
+PROGRAMS = (
+    frozenset(name for names in ALWAYS.values() for name in names.split())
+    | frozenset(SAME)
+    | frozenset(VERBS)
+    | FORMATTERS
+    | frozenset(TASKS)
+    | word_set("npm pnpm yarn mvn gradle python python3 node ruby php rails manage.py uv poetry")
+)
+"""Programs that judge, or run others that do."""
