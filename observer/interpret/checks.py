@@ -44,6 +44,8 @@ class Check(NamedTuple):
 
 def checked(known: Story, recorded: Recorded, body: Command, verdict: Verdict, made: Item) -> Step:
     """Note how a command ended; a pass that mends a failure is told as a fix."""
+    if not verdict.was_run:
+        return known, ()
     known = _with_remedies(known, recorded, body, made)
     run = invocation.read(body.command, verdict, root=recorded.root, cwd=recorded.event.cwd)
     if run is None or verdict.ok is None or (verdict.ok and _nothing_ran(verdict)):

@@ -18,7 +18,6 @@ from observer.interpret.check_tables import PROGRAMS
 from observer.interpret.runners import FRAME_WORDS, name_of
 from observer.interpret.wording import distinct, one_line, word_set
 
-_LOOP = re.compile(r"(?:^|[;&|(\n])\s*(?:for|while|until)\s")
 _REDIRECTION = re.compile(r"(?<![0-9&>])>{1,2}(?![&>])\s*(?!/dev/null)")
 _SUBSTITUTED = re.compile(r"\w+=(\"?)\$\((.*)\)\1", re.DOTALL)
 _NESTED = 3
@@ -36,10 +35,6 @@ _LOOKING = word_set(
     Get-ChildItem Get-Content Get-Location Select-Object Select-String
     """
 )
-_MASKING = frozenset({"|", "||", ";", "&"})
-_SHOWING = frozenset({"echo", "printf", "Write-Host", "Write-Output"})
-_LAST_CODE = ("$?", "${?}", "$LASTEXITCODE", "$status")
-_FIRST_OF_PIPE = ("${PIPESTATUS[0]}", "${pipestatus[1]}")
 _WITH_LOGS = word_set("docker docker-compose podman kubectl")
 _GIT_LOOKING = word_set(
     "blame branch describe diff log ls-files remote reflog rev-parse shortlog show status"
@@ -58,8 +53,6 @@ class Line(Value):
 
     `tool` is the program of the head's first command, `last` that of its last.
     `is_routine` holds for commands that read a little and change nothing, such as `git status`.
-    `is_masked` holds where an exit code of 0 is not the head's own: `make | tail`, `make || true`;
-    `shows_code` where the head's own is the last thing printed: `make; echo $?`.
     """
 
     head: str
@@ -67,8 +60,6 @@ class Line(Value):
     last: str = ""
     tools: tuple[str, ...] = ()
     is_routine: bool = False
-    is_masked: bool = False
-    shows_code: bool = False
 
 
 class Part(NamedTuple):
@@ -138,7 +129,7 @@ def _unwrapped(sign: str, words: list[str]) -> Part:
 def read(command: str) -> Line:
     """Read a command line; any text gives an answer."""
     parts = parts_of(command)
-    chief = [part for part in parts if part.words[0] not in _SETTING_UP] or parts
+    chief = _chief(parts)
     if not chief:
         return Line(head=one_line(command, 120) or "(empty)")
     return Line(
@@ -147,28 +138,16 @@ def read(command: str) -> Line:
         last=name_of(_led(chief)[-1].words[0]),
         tools=distinct((name_of(part.words[0]) for part in chief), 8),
         is_routine=_REDIRECTION.search(command) is None and all(part.looks for part in parts),
-        is_masked=_is_masked(parts, _led(chief)[0]) or _LOOP.search(command) is not None,
-        shows_code=_shows_code(parts, _led(chief)[0]),
     )
 
 
-def _is_masked(parts: Sequence[Part], head: Part) -> bool:
-    """Tell whether a later command ends the line in its own way, whatever became of the head."""
-    if any(part.words[0] == "set" for part in parts):
-        return False
-    behind = next(place for place, part in enumerate(parts) if part is head) + 1
-    return any(part.sign in _MASKING for part in parts[behind:])
+def leading(parts: Sequence[Part]) -> Sequence[Part]:
+    """Return the commands that a command line is about: those that do more than set up or look."""
+    return _led(chief) if (chief := _chief(parts)) else ()
 
 
-def _shows_code(parts: Sequence[Part], head: Part) -> bool:
-    *before, last = parts
-    words = " ".join(last.words)
-    if any(code in words for code in _FIRST_OF_PIPE):
-        before = [part for part in before if part.sign != "|"]
-    elif not any(code in words for code in _LAST_CODE):
-        return False
-    is_shown = last.sign == ";" and last.words[0] in _SHOWING
-    return is_shown and any(part is head for part in before) and not _is_masked(before, head)
+def _chief(parts: Sequence[Part]) -> Sequence[Part]:
+    return [part for part in parts if part.words[0] not in _SETTING_UP] or parts
 
 
 def _head(chief: Sequence[Part]) -> str:

@@ -19,7 +19,7 @@ from observer.interpret.wording import distinct, first_line, lasted, listed, one
 
 def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: int = 1) -> Told:
     """Tell a command that was run `times` times with this outcome, the last time as given."""
-    code = own_code_of(command, line)
+    code = own_code_of(command)
     facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, verdict)]
     folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
     return Told(
@@ -74,7 +74,9 @@ def started(command: Command, line: Line, where: Where) -> Told:
 
 
 def _title(line: Line, verdict: Verdict) -> str:
-    """Name the command, and what failed in it."""
+    """Name the command, and what failed in it, or that it did not run."""
+    if not verdict.was_run:
+        return one_line(f"{one_line(line.head, TITLE // 2)}: {verdict.said}", TITLE)
     if verdict.ok is not False or not verdict.first_error:
         return one_line(line.head, TITLE)
     failed = _failing_said(verdict) if verdict.failing else verdict.first_error

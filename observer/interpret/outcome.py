@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from observer.events import Command
-from observer.interpret import invocation
+from observer.interpret import exit_status, invocation, not_run, readings, visible
 from observer.interpret.commandline import Line
 from observer.interpret.readers import READERS
-from observer.interpret.readers.reader import Reader
+from observer.interpret.readings import bad
 from observer.interpret.signature import signature
 from observer.interpret.verdict import LINE_START, Complaint, Verdict, complaint_in
+from observer.interpret.visible import Visible
 from observer.interpret.wording import one_line, uncoloured
 
 HEAD_CHARS = 12_000
@@ -28,15 +29,7 @@ _LINE_CHARS = 500
 _LAST_CHARS = 2000
 _TOLD_CHARS = 4000
 
-_BY_TOOL = {
-    tool: tuple(reader for reader in READERS if tool in reader.tools)
-    for tool in {tool for reader in READERS for tool in reader.tools}
-}
-_BY_MARK = tuple((mark, reader) for reader in READERS for mark in reader.marks)
-_BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
-
 _EXIT_LINE = re.compile(r"^(?:Exit [Cc]ode:? ?|exit status )(-?\d+)\s*$", re.MULTILINE)
-_SHOWN_CODE = re.compile(r"(?:^|\D)(\d{1,3})\W*$")
 _SAID_NOTHING = frozenset(
     {"", "(no output)", "no output", "tool ran without output or errors", "(empty)", "output:"}
 )
@@ -64,24 +57,22 @@ def read(command: Command, line: Line, root: str = "") -> Verdict:
 
 
 def _read(command: Command, line: Line) -> Verdict:
-    code, shown = own_code_of(command, line), _shown_code(command, line)
-    told = None if code is None else code == 0
-    if command.failed is not None and shown is None:
-        told = not command.failed
-    if code == 1 and line.tool in _NO_MATCH_IS_ONE:
+    if never := not_run.read(command):
+        return never
+    code, told = own_code_of(command), ended(command)
+    if exit_code_of(command) == 1 and line.tool in _NO_MATCH_IS_ONE and told is False:
         return Verdict(
             ok=True, said="differences found" if "diff" in line.tool else "nothing found"
         )
     if line.is_routine and told is not False:
-        return Verdict(ok=told)
-    if told and line.is_masked and shown is None:
-        told = None
+        return Verdict(ok=told if told is not None else _reported(command))
     text = LINE_START + plain(command.output)
-    if command.interrupted:
+    if not_run.is_interrupted(command):
         return _plain_words(text, ok=None)
     *before, text = _runs(text, invocation.times(command.command))
-    verdict = _of_run(text, line, told, code)
-    earlier = _of_run(before[-1], line, None, None) if before else verdict
+    seen = visible.of(command.command)
+    verdict = _of_run(text, line, told, code, seen)
+    earlier = _of_run(before[-1], line, None, None, seen) if before else verdict
     if not before or earlier.said == verdict.said:
         return verdict
     return replace(verdict, said=f"{verdict.said}; the run before it: {earlier.said}")
@@ -100,17 +91,50 @@ def _runs(text: str, times: int) -> list[str]:
     return [text]
 
 
-def _of_run(text: str, line: Line, told: bool | None, code: int | None) -> Verdict:  # noqa: FBT001 - three-valued, not a switch
-    found = _verdicts(text, line, told) if text.strip() else []
-    if told is False and code in _ENDINGS and not _bad(found):
+def _of_run(
+    text: str,
+    line: Line,
+    told: bool | None,  # noqa: FBT001 - three-valued, not a switch
+    code: int | None,
+    seen: Visible,
+) -> Verdict:
+    found = readings.of(text, line, told, seen) if told is None or text.strip() else []
+    if told is False and code in _ENDINGS and not bad(found):
         return _ended(_ENDINGS[code], found, text)
     return _weighed(found, text, told) if found else _plain_words(text, ok=told)
 
 
-def own_code_of(command: Command, line: Line) -> int | None:
-    """Return the exit code that the command line shows, or else the one that was told."""
-    shown = _shown_code(command, line)
-    return exit_code_of(command) if shown is None else shown
+def ended(command: Command) -> bool | None:
+    """Return how the command that matters ended; None where nothing but its output says so."""
+    status = exit_status.of(command.command)
+    if (shown := status.shown_code(command.output)) is not None:
+        return shown == 0
+    if (said := status.printed(command.output)) is not None:
+        return said
+    told = _reported(command)
+    if told is False and exit_code_of(command) in _ENDINGS:
+        return False
+    return None if told is None or not (status.success if told else status.failure) else told
+
+
+def _reported(command: Command) -> bool | None:
+    """Return how the whole line ended, as the client reported."""
+    code = exit_code_of(command)
+    if command.failed is not None:
+        return not command.failed
+    return None if code is None else code == 0
+
+
+def own_code_of(command: Command) -> int | None:
+    """Return the exit code of the command that matters; None where only another's is known."""
+    shown = exit_status.of(command.command).shown_code(command.output)
+    if shown is not None:
+        return shown
+    code = exit_code_of(command)
+    if code is None or code in _ENDINGS:
+        return code
+    status = exit_status.of(command.command)
+    return code if (status.failure if code else status.success) else None
 
 
 def exit_code_of(command: Command) -> int | None:
@@ -121,13 +145,6 @@ def exit_code_of(command: Command) -> int | None:
         if "xit" in part and (match := _EXIT_LINE.search(part)):
             return int(match.group(1)[:9])
     return None
-
-
-def _shown_code(command: Command, line: Line) -> int | None:
-    if not line.shows_code:
-        return None
-    shown = _SHOWN_CODE.search(command.output[-80:].rstrip().rpartition("\n")[2])
-    return int(shown.group(1)) if shown else None
 
 
 def plain(output: str) -> str:
@@ -159,67 +176,15 @@ def told_lines(text: str, at_most: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noqa: FBT001 - as above
-    """Ask the readers of each tool that was named, then those whose mark is there.
-
-    These have a word if all others were silent, or saw nothing bad though the command failed or
-    nobody tells. Of them the first is believed, but one that saw something bad before it, unless
-    all ended well: `make test lint` is not fine because its tests are.
-    """
-    named: dict[str, Verdict] = {}
-    for tool in line.tools:
-        named |= ((tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, told)))
-    found = list(named.values())
-    if told or _bad(found):
-        return found or _first(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, told))
-    marked = _marked(_BY_MARK, text)
-    sure = [one for one in marked if told is False or not one.is_raised]
-    found += _first(_bad(_heard(sure, text, told)) or ([] if found else _heard(marked, text, told)))
-    if told is None and not _is_final(found, named, line.last):
-        found += _first(_bad(_heard(marked, text, told)))
-    return found
-
-
-def _is_final(found: Sequence[Verdict], named: Mapping[str, Verdict], last: str) -> bool:
-    """Tell whether all is told: nothing at all, something bad, or the tests that were run last.
-
-    What was built, installed or linted may have been run then, and broken: `cargo run`.
-    """
-    ending = named.get(last) if named else next(reversed(found), None)
-    return not found or bool(_bad(found)) or (ending is not None and ending.passed is not None)
-
-
-def _marked(marks: Iterable[tuple[str, Reader]], text: str) -> Iterable[Reader]:
-    return dict.fromkeys(reader for mark, reader in marks if mark in text)
-
-
-def _first(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    return list(itertools.islice(verdicts, 1))
-
-
-def _heard(readers: Iterable[Reader], text: str, told: bool | None) -> Iterator[Verdict]:  # noqa: FBT001 - as above
-    """Yield what readers say; the first is to be believed.
-
-    A program that ended well may print or log the traceback of an error it has handled.
-    """
-    for reader in readers:
-        if not (told and reader.is_raised) and (verdict := reader.read(text)):
-            yield verdict
-
-
-def _bad(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    return [verdict for verdict in verdicts if verdict.ok is False]
-
-
 def _weighed(found: list[Verdict], text: str, told: bool | None) -> Verdict:  # noqa: FBT001 - as above
     """Put the words of several tools into one verdict; a failure outweighs a clean exit code.
 
     `pytest | tail` ends with the exit code of `tail`, so counts of failures win over success.
     """
-    bad = _bad(found)
+    failed = bad(found)
     counted = [verdict for verdict in found if verdict.passed is not None]
-    chief = (bad or counted or found)[0]
-    if told is False and not bad:
+    chief = (failed or counted or found)[0]
+    if told is False and not failed:
         plain = _plain_words(text, ok=False) if chief.passed is None else Verdict()
         chief = replace(chief, ok=False, first_error=plain.first_error, signature=plain.signature)
     if len(found) == 1:

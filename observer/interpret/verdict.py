@@ -36,7 +36,8 @@ class Verdict(Value):
 
     `ok` is None where nothing tells. `said` is the result in a few words ("2 failed, 14 passed in
     3.1 s"); `first_error` the first error with its place ("src/a.ts:3: TS2304: Cannot find …"),
-    and `signature` what of it will be the same on another day or in another project.
+    and `signature` what of it will be the same on another day or in another project. `was_run` is
+    False for a call that the client refused, blocked or cancelled.
     """
 
     tool: str = ""
@@ -47,6 +48,7 @@ class Verdict(Value):
     failing: tuple[str, ...] = ()
     first_error: str = ""
     signature: str = ""
+    was_run: bool = True
 
     @property
     def is_check(self) -> bool:

@@ -124,6 +124,16 @@ def test_a_fix_links_failure_edits_and_pass_and_says_all_of_it(play: Play) -> No
     assert fix.files_modified == ("cart.py",)
 
 
+def test_a_call_that_never_ran_is_neither_a_failure_nor_a_remedy(play: Play) -> None:
+    refused = Command(
+        command="pip install shop && pytest -q", output="User rejected the command", failed=True
+    )
+    played = play(RED, refused, GREEN)
+    assert not played.of("fix")
+    played = play(refused, A, GREEN)
+    assert not played.of("fix")
+
+
 def test_a_rejected_attempt_says_what_was_tried_and_how_it_went(play: Play) -> None:
     other = replace(RED, output="FAILED test_cart.py::test_total - OSError: no\n1 failed in 0.1s")
     played = play(RED, A, other, git("checkout -- cart.py"))

@@ -142,26 +142,6 @@ def test_a_command_line_is_told_by_what_it_chiefly_runs(command: str, head: str,
 
 
 @pytest.mark.parametrize(
-    ("command", "is_masked"),
-    [
-        ("make", False),
-        ("cd a && make && make install", False),
-        ("ls; make", False),
-        ("set -o pipefail; make | tail", False),
-        ("make | tail", True),
-        ("make || true", True),
-        ("make; echo $?", True),
-        ("make && make test; date", True),
-        ("for d in a b; do make -C $d; done", True),
-        ("if test -f a; then make; fi", False),
-        ("make && echo done", False),
-    ],
-)
-def test_an_exit_code_may_be_that_of_another_command(command: str, is_masked: bool) -> None:
-    assert commandline.read(command).is_masked is is_masked
-
-
-@pytest.mark.parametrize(
     "command",
     [
         "ls -la",

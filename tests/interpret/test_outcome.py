@@ -79,7 +79,7 @@ REAL = [
 WRITTEN = [
     ("pytest", "===== 14 passed, 2 warnings in 61.20s (0:01:01) =====", True,
      "14 passed in 61.2 s", ""),
-    ("pytest", "no tests ran in 0.01s", True, "no tests ran in 10 ms", ""),
+    ("pytest", "no tests ran in 0.01s", None, "no tests ran in 10 ms", ""),
     ("pytest -x", "____ test_a ____\nE   assert 1 == 2\n1 failed in 0.10s", False,
      "1 failed in 100 ms", "test_a - assert 1 == 2"),
     ("pytest", "ERROR tests/a.py\n1 error in 0.10s", False, "1 failed in 100 ms",
@@ -117,7 +117,7 @@ WRITTEN = [
     ("python manage.py test", "x\nRan 12 tests in 3.210s\n\nOK", True, "12 passed in 3.2 s", ""),
     ("python -m unittest", "Ran 3 tests in 0.001s\n\nOK (skipped=1, expected failures=1)", True,
      "1 passed, 1 skipped in 1 ms", ""),
-    ("python -m unittest -k x", "Ran 0 tests in 0.000s\n\nNO TESTS RAN", True,
+    ("python -m unittest -k x", "Ran 0 tests in 0.000s\n\nNO TESTS RAN", None,
      "no tests ran in 0 ms", ""),
     ("python -m unittest", ("UNEXPECTED SUCCESS: test_a (m.T.test_a)\nRan 2 tests in 0.001s\n\n"
      "FAILED (unexpected successes=1)"), False, "1 failed, 1 passed in 1 ms", "m.T.test_a"),
@@ -173,7 +173,7 @@ WRITTEN = [
      "2 of 2 packages ok", ""),
     ("go test -run Nope ./...", ("testing: warning: no tests to run\n"
      "ok  \tshop/cart\t0.01s [no tests to run]\nok  \tshop/api\t(cached) [no tests to run]\n"),
-     True, "no tests ran", ""),
+     None, "no tests ran", ""),
     ("go test -run Total ./...", ("ok  \tshop/cart\t0.01s\n"
      "ok  \tshop/api\t(cached) [no tests to run]\n"), True, "1 of 1 packages ok", ""),
     ("make test", (
@@ -875,3 +875,52 @@ def test_a_hostile_output_is_read_in_no_time(name: str) -> None:
 def test_any_output_gives_a_verdict(text: str) -> None:
     """No output can break the readers."""
     assert judged("pytest && npm test && make", text).first_error is not None
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "shown"),
+    [
+        ("make", 0, 0),
+        ("make", 2, 2),
+        ("make | tail -5", 0, None),
+        ("make | tail -5", 1, None),
+        ("make || true", 0, None),
+        ("make | tail -5", 137, 137),
+        ("make | tail -5; echo ${PIPESTATUS[0]}", 0, 2),
+    ],
+)
+def test_the_exit_code_of_another_command_is_not_told(
+    command: str, code: int, shown: int | None
+) -> None:
+    ran = Command(command=command, output="bye\n2", exit_code=code)
+    assert outcome.own_code_of(ran) == shown
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "ok"),
+    [
+        ("pytest -q 2>&1 | tail -1", "FAILED t.py::a - no", False),
+        ("pytest -q 2>&1 | tail -1", "", None),
+        ("pytest -q 2>&1 | tail -3", "2 passed in 0.10s", True),
+        ("set -e; pytest | tail -3", "", None),
+        ("cargo test | head -5", ("running 1 test\nok\n\ntest result: ok. 1 passed; 0 failed;"
+         " 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n"), None),
+        ("pytest -v | head -5", "t.py::a PASSED\nt.py::b FAILED", False),
+        ("bun test | grep -E '(pass|fail)'", " 3 pass\n 0 fail", True),
+        ("bun test | grep pass", " 3 pass", None),
+        ("bun test | grep fail", " 1 fail", False),
+        ("pytest | grep passed", "3 passed in 0.10s", None),
+        ("pytest -k none | tail -1", "no tests ran in 0.10s", None),
+        ("go vet ./... && echo OK || echo BROKEN", "OK", True),
+        ("go vet ./... && echo OK || echo BROKEN", "BROKEN", False),
+        ("timeout 5 pytest | tail -3", "", None),
+    ],
+)  # fmt: skip
+def test_what_a_pipe_lets_through_is_read_for_what_it_proves(
+    command: str, text: str, *, ok: bool | None
+) -> None:
+    assert judged(command, text, exit_code=0, failed=False).ok is ok
+
+
+def test_what_a_signal_ended_behind_a_pipe_has_failed() -> None:
+    assert judged("pytest | tail -3", "", exit_code=137, failed=True).ok is False

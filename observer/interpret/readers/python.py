@@ -33,6 +33,10 @@ _PYTEST_BAD = line_pattern(
     r"(?:FAILED |ERROR |SUBFAIL[^\n]{0,200}? (?=[^\s:]+::))"
     r"([^\s:][^\s\[]*(?:\[[^\n]*?\](?= - |$))?)(?: - ([^\n]*))?$"
 )
+_PYTEST_NAMED = line_pattern(
+    r"(?:FAILED|ERROR) [^\s:]+\.py(?:::\S+)?(?: - [^\n]*)?$|[^\s:]+\.py::\S+ FAILED\b"
+)
+"""What is left of a summary, or of `-v`, where its other lines were cut off."""
 _PYTEST_USAGE = line_pattern(r"ERROR: ([^\n]+)$")
 _PYTEST_COVERAGE = line_pattern(
     r"(?:ERROR: |FAIL )((?:Coverage failure|Required test coverage)\b[^\n]+)$"
@@ -108,7 +112,7 @@ def _pytest_without_end(text: str) -> Verdict | None:
         return stopped("pytest", "pytest broke", Complaint(broke.group(1)))
     if _PYTEST_SUMMARY in text and (bad := _PYTEST_BAD.findall(text)):
         return _pytest_ran(text, Tally(passed=None, failed=len(bad)))
-    if _PYTEST_SECTION.search(text):
+    if _PYTEST_SECTION.search(text) or _PYTEST_NAMED.search(text):
         cut = _pytest_ran(text, Tally(passed=None, failed=1), "tests failed")
         # What comes behind the cut may have failed too: how many and which is not known.
         return replace(cut, failed=None, failing=())
@@ -245,7 +249,7 @@ READERS = (
         ("pytest", "py.test"),
         (
             *(" passed", " failed", " error", "no tests ran", "loading conftest"),
-            *(_PYTEST_SUMMARY, "= FAILURES ="),
+            *(_PYTEST_SUMMARY, "= FAILURES =", ".py::"),
         ),
         end=_PYTEST_END,
     ),

@@ -1,0 +1,127 @@
+"""What the readers say of one output, and which of them to believe.
+
+Part of interpretation (step 6). The tools' own readers are in `readers`. How a command ended is
+True, False, or None where nothing proves it; then only the words of the tools count.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from observer.interpret import quiet
+from observer.interpret.commandline import Line
+from observer.interpret.readers import READERS
+from observer.interpret.readers.reader import Reader
+from observer.interpret.verdict import Verdict
+from observer.interpret.visible import Visible
+
+_BY_TOOL = {
+    tool: tuple(reader for reader in READERS if tool in reader.tools)
+    for tool in {tool for reader in READERS for tool in reader.tools}
+}
+_BY_MARK = tuple((mark, reader) for reader in READERS for mark in reader.marks)
+_BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
+
+
+def of(text: str, line: Line, told: bool | None, seen: Visible) -> list[Verdict]:  # noqa: FBT001 - three-valued, not a switch
+    """Return what the readers say, the most telling first.
+
+    Where nothing proves how the command ended, a success is believed only if a failure would have
+    been seen, and silence is one of tools that print nothing if all is well.
+    """
+    if told is not None:
+        return _verdicts(text, line, told)
+    found = [_believed(one, text, seen) for one in _verdicts(text, line, None)]
+    if not any(one.tool for one in found) and (silent := quiet.read(text, line, seen)):
+        return [silent]
+    return found
+
+
+def _believed(verdict: Verdict, text: str, seen: Visible) -> Verdict:
+    """Return a success as unknown where a failure may have been left out, or nothing ran."""
+    if not verdict.ok:
+        return verdict
+    ran_none = verdict.passed == 0 and not verdict.failed
+    if not ran_none and (seen.shows_end(text) or _would_show(verdict, seen)):
+        return verdict
+    return replace(verdict, ok=None)
+
+
+def _would_show(verdict: Verdict, seen: Visible) -> bool:
+    """Return True if lines were chosen so that those which tell of failures are among them."""
+    samples = _FAILING.get(verdict.tool, ())
+    return seen.patterns is not None and bool(samples) and all(map(seen.lets_through, samples))
+
+
+_FAILING = {
+    "pytest": ("1 failed, 2 passed in 0.10s", "1 error in 0.10s"),
+    "jest": ("Tests:       1 failed, 2 passed, 3 total",),
+    "vitest": ("      Tests  1 failed | 2 passed (3)",),
+    "bun": (" 1 fail",),
+    "go test": ("FAIL\texample.com/shop\t0.003s",),
+    "cargo test": ("test result: FAILED. 1 passed; 1 failed; 0 ignored;",),
+    "mocha": ("  1 failing",),
+    "rspec": ("2 examples, 1 failure",),
+    "biome": ("Found 1 error.",),
+    "ruff": ("Found 1 error.",),
+    "mypy": ("Found 1 error in 1 file (checked 1 source file)",),
+    "maven": ("[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0",),
+    "dotnet test": ("Failed!  - Failed:     1, Passed:     1, Skipped:     0, Total:     2",),
+}
+"""Lines that a failing run of a tool always has, and those that a failure may have instead."""
+
+
+def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noqa: FBT001 - as above
+    """Ask the readers of each tool that was named, then those whose mark is there.
+
+    These have a word if all others were silent, or saw nothing bad though the command failed or
+    nobody tells. Of them the first is believed, but one that saw something bad before it, unless
+    all ended well: `make test lint` is not fine because its tests are.
+    """
+    named: dict[str, Verdict] = {}
+    for tool in line.tools:
+        named |= ((tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, told)))
+    found = list(named.values())
+    if told or bad(found):
+        return found or _first(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, told))
+    marked = _marked(_BY_MARK, text)
+    sure = [one for one in marked if told is False or not one.is_raised]
+    found += _first(bad(_heard(sure, text, told)) or ([] if found else _heard(marked, text, told)))
+    if told is None and not _is_final(found, named, line.last):
+        found += _first(bad(_heard(marked, text, told)))
+    return found
+
+
+def _is_final(found: Sequence[Verdict], named: Mapping[str, Verdict], last: str) -> bool:
+    """Return True if all is told: nothing at all, something bad, or the tests that were run last.
+
+    What was built, installed or linted may have been run then, and broken: `cargo run`.
+    """
+    ending = named.get(last) if named else next(reversed(found), None)
+    return not found or bool(bad(found)) or (ending is not None and ending.passed is not None)
+
+
+def _marked(marks: Iterable[tuple[str, Reader]], text: str) -> Iterable[Reader]:
+    return dict.fromkeys(reader for mark, reader in marks if mark in text)
+
+
+def _first(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    return list(itertools.islice(verdicts, 1))
+
+
+def _heard(readers: Iterable[Reader], text: str, told: bool | None) -> Iterator[Verdict]:  # noqa: FBT001 - as above
+    """Yield what readers say; the first is to be believed.
+
+    A program that ended well may print or log the traceback of an error it has handled.
+    """
+    for reader in readers:
+        if not (told and reader.is_raised) and (verdict := reader.read(text)):
+            yield verdict
+
+
+def bad(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Return those that tell of a failure."""
+    return [verdict for verdict in verdicts if verdict.ok is False]

@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+
+from observer.events import Command
+from observer.interpret import commandline, commands, not_run, outcome
+from observer.interpret.told import Where
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("<tool_use_error>Sibling tool call errored</tool_use_error>", "cancelled"),
+        ("<tool_use_error>Cancelled: parallel tool call errored</tool_use_error>", "cancelled"),
+        ("Cancelled", "cancelled"),
+        ("The user doesn't want to proceed with this tool use. It was rejected.", "refused"),
+        ("User rejected the command", "refused"),
+        ("exec command rejected by user", "refused"),
+        ("Permission to use Bash with command make x has been denied.", "refused"),
+        ("Claude requested permissions to use Bash, but you haven't granted it yet.", "refused"),
+        ("This command requires approval", "refused"),
+        ("[Request interrupted by user for tool use]", "interrupted"),
+        ("PreToolUse:Bash hook error: [guard.sh]: no force push", "blocked"),
+        ("Command was blocked by a hook", "blocked"),
+        ("cd to '/etc' was blocked. For security, only", "blocked"),
+        ("<tool_use_error>InputValidationError: command</tool_use_error>", "invalid call"),
+    ],
+)
+def test_a_call_that_never_ran_neither_failed_nor_passed(output: str, said: str) -> None:
+    command = Command(command="make test", output=output, failed=True)
+    line = commandline.read(command.command)
+    verdict = outcome.read(command, line)
+    told = commands.run(command, line, verdict, where=Where())
+    assert (verdict.ok, verdict.was_run, verdict.first_error) == (None, False, "")
+    assert told.title == f"make test: not run: {said}"
+
+
+@pytest.mark.parametrize(
+    ("output", "exit_code", "failed"),
+    [
+        ("", None, True),
+        ("make: *** [x] Error 1", None, True),
+        ("Sibling tool call errored", 1, True),
+        ("User rejected by the server", None, False),
+    ],
+)
+def test_what_a_program_printed_is_no_refusal(
+    output: str, exit_code: int | None, *, failed: bool
+) -> None:
+    command = Command(command="make", output=output, exit_code=exit_code, failed=failed)
+    assert not_run.read(command) is None
+
+
+def test_a_command_in_the_background_has_not_ended() -> None:
+    text = "Command running in background with ID: b1. Output is being written to: /tmp/b1"
+    command = Command(command="npm test", output=text, failed=False)
+    verdict = outcome.read(command, commandline.read(command.command))
+    assert (verdict.ok, verdict.was_run, verdict.said) == (None, True, not_run.BACKGROUND)
+
+
+def test_an_interrupted_command_is_unknown() -> None:
+    text = "3 passed\n[Request interrupted by user for tool use]"
+    command = Command(command="pytest", output=text, exit_code=137, failed=True)
+    assert outcome.read(command, commandline.read("pytest")).ok is None
