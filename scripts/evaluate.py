@@ -2,6 +2,10 @@
 
     python scripts/evaluate.py recall FOLDER [--model NAME]
     python scripts/evaluate.py story [--misses]
+    python scripts/evaluate.py sessions FOLDER [--keep DIR | --kept DIR] [--list SCORER] [--json]
+
+`sessions` replays real transcripts with git beside them and scores what memory says of them; see
+`scripts/sessions`.
 
 `story` asks interpretation for what the labelled sets of `tests/data` want told (changes symbol by
 symbol, outcomes, arcs) and prints precision and recall; `--misses` names each difference.
@@ -23,6 +27,8 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from sessions import command as sessions
 
 from observer.config import Settings
 from observer.embed.catalogue import find
@@ -106,6 +112,9 @@ def main() -> int:
     telling = parts.add_parser("story", help="the labelled sets of tests/data")
     telling.add_argument("--misses", action="store_true", help="name what was told wrong or not")
     telling.set_defaults(evaluate=story)
+    replaying = parts.add_parser("sessions", help="transcripts of real sessions, replayed")
+    sessions.add(replaying)
+    replaying.set_defaults(evaluate=sessions.run)
     chosen = arguments.parse_args()
     return int(chosen.evaluate(chosen))
 

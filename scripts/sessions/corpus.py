@@ -1,0 +1,113 @@
+"""Where real sessions lie: transcripts, the repositories they worked on, and what is not in them.
+
+A corpus is a folder with `transcripts/` (`SESSION.jsonl`, `SESSION.jsonl.gz`, or a folder of
+either for each session) and `repository.bundle`. A `sessions.json` in it names several:
+
+    {"repositories": [{"name": "shop", "bundle": "shop.bundle", "transcripts": "shop",
+                       "folder": "/Users/ana/shop", "author": "ana"}]}
+
+`folder` (where the sessions worked) and `author` (whose commits were made there) are found where
+they are not named.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from sessions.history import History
+from sessions.transcript import Transcript
+
+_GROUPED = "transcripts"
+_MAIN = ("main", "master", "develop", "trunk")
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """One repository of a corpus; paths are relative to the corpus."""
+
+    name: str = ""
+    bundle: str = "repository.bundle"
+    transcripts: str = _GROUPED
+    folder: str = ""
+    author: str = ""
+
+
+class Sources(msgspec.Struct, frozen=True):
+    """What a `sessions.json` holds."""
+
+    repositories: list[Source]
+
+
+class Repository:
+    """A repository that sessions worked on, cloned, and their transcripts.
+
+    Args:
+        corpus: the folder of the corpus.
+        source: which of its repositories.
+        parent: where the clone is, or is to be; it is named as where the sessions worked.
+    """
+
+    def __init__(self, corpus: Path, source: Source, parent: Path) -> None:
+        files = _by_session(corpus / source.transcripts)
+        read = [Transcript(paths, name) for name, paths in files.items()]
+        self.old = source.folder or _common_folder(read)
+        self.name = source.name or Path(self.old).name
+        self.folder = parent / self.name
+        if not self.folder.exists():
+            _clone(corpus / source.bundle, self.folder)
+        for each in read:
+            each.relocate = self._relocate
+        self.transcripts = sorted(
+            (each for each in read if each.events), key=lambda each: each.events[0].at_ms
+        )
+        self.history = History(self.folder)
+        self.author = source.author or self._usual_author()
+
+    def relative(self, path: str) -> str:
+        """Return a path relative to the clone; what is outside of it is ""."""
+        inside = path.startswith(f"{self.folder}/")
+        return path.removeprefix(f"{self.folder}/") if inside else ""
+
+    def _relocate(self, text: str) -> str:
+        return text.replace(self.old, str(self.folder))
+
+    def _usual_author(self) -> str:
+        made = self.history.commits.values()
+        of_sessions = [each.author for each in made if each.is_of_session]
+        authors = Counter(of_sessions or (each.author for each in made))
+        return authors.most_common(1)[0][0]
+
+
+def sources(corpus: Path) -> list[Source]:
+    """Return the repositories of a corpus."""
+    config = corpus / "sessions.json"
+    if config.exists():
+        return msgspec.json.decode(config.read_bytes(), type=Sources).repositories
+    return [Source()]
+
+
+def _by_session(folder: Path) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
+    for path in sorted(folder.rglob("*.jsonl*")):
+        name = path.name.partition(".")[0] if path.parent == folder else path.parent.name
+        found.setdefault(name, []).append(path)
+    return found
+
+
+def _common_folder(read: Sequence[Transcript]) -> str:
+    folders = Counter(each.folder for each in read if each.folder)
+    return folders.most_common(1)[0][0]
+
+
+def _clone(bundle: Path, folder: Path) -> None:
+    """Clone a bundle with its main branch checked out, though its own HEAD may name none."""
+    listed = subprocess.run(
+        ["git", "bundle", "list-heads", str(bundle)], capture_output=True, text=True, check=True
+    ).stdout.split()
+    main = next(each for each in _MAIN if f"refs/heads/{each}" in listed)
+    command = ["git", "clone", "-q", "-b", main, str(bundle), str(folder)]
+    subprocess.run(command, check=True)

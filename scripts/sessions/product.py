@@ -1,0 +1,181 @@
+"""The product under replay: the real pipeline and memory over a home of its own.
+
+The only module here that knows how the product is put together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from observer.capture.project import Places
+from observer.capture.repository.uncommitted import uncommitted
+from observer.config import Settings
+from observer.daemon.reminding import remind
+from observer.embed.catalogue import chosen
+from observer.embed.late import LateModel
+from observer.front import session_context
+from observer.importers.git import commits
+from observer.memory import Memory
+from observer.memory.opening import index_for
+from observer.model import UNASSIGNED, Item, Recorded, item_id
+from observer.paths import Home
+from observer.pipeline import Pipeline
+from observer.spool import Spool
+from observer.store.interface import Writer
+from observer.store.sqlite import SqliteStore
+from observer.truth.keeping import keep_order, keep_up
+
+_CLIENT = "claude-code"
+_BATCH = 500
+_EMBEDDED = 100
+
+
+Fields = Sequence[tuple[str, str]]
+"""The fields of an envelope in their order; `arg` may repeat."""
+
+
+class Clock:
+    """The time of the replay."""
+
+    def __init__(self) -> None:
+        self.at_ms = 0
+
+    def __call__(self) -> int:
+        """Return it in milliseconds."""
+        return self.at_ms
+
+
+class Product:
+    """Takes what hooks would spool, and answers what agents would be given.
+
+    Args:
+        folder: the home to use.
+        clock: says what time it is.
+        with_vectors: whether to embed what is stored, as the daemon does.
+    """
+
+    def __init__(self, folder: Path, clock: Clock, *, with_vectors: bool) -> None:
+        self._home = Home(folder)
+        self._settings = Settings()
+        self._clock = clock
+        self._spool = Spool(self._home.spool)
+        self._spool.prepare()
+        self._store = SqliteStore(self._home.database)
+        self._model = LateModel(chosen(self._settings.model, self._home.models))
+        self._with_vectors = with_vectors
+        self._pipeline = Pipeline(
+            self._store,
+            self._spool,
+            settings=self._settings,
+            places=Places(),
+            now_ms=clock,
+            embedder=self._model if with_vectors else None,
+        )
+        self._index = index_for(self._home.index, self._model, is_owner=True)
+        self._memory = Memory(
+            self._store,
+            owner="",
+            now_ms=clock,
+            index=self._index,
+            encode=self._model.encode_patiently if with_vectors else lambda _: None,
+            record=self._pipeline.ingest,
+        )
+        self._count = 0
+        self._embedded = 0
+        self.bad = 0
+
+    def spool(self, fields: Fields, payload: bytes) -> None:
+        """Put in what a hook would, under the time of the replay; see hooks/README.md."""
+        self._count += 1
+        file = self._home.spool / "new" / f"{self._count:032x}"
+        file.write_bytes(self._envelope(fields, payload))
+        stamp = self._clock.at_ms * 1_000_000
+        os.utime(file, ns=(stamp, stamp))
+
+    def drain(self) -> None:
+        """Store all that was spooled."""
+        while (drained := self._pipeline.drain()).entries:
+            self.bad += drained.bad
+
+    def settle(self) -> None:
+        """Do what the daemon does meanwhile: end idle sessions, follow HEAD, embed, index."""
+        self.drain()
+        self._pipeline.close_idle()
+        for project in self._memory.projects():
+            if project.id != UNASSIGNED:
+                keep_order(self._store, self._write, project)
+                keep_up(self._store, self._write, project)
+        if self._with_vectors:
+            self._embed()
+        with self._store.read() as reader:
+            self._index.refresh(reader)
+
+    def import_git(self, folder: Path) -> None:
+        """Do what `observer import git` does."""
+        found = list(commits(str(folder)))
+        for start in range(0, len(found), _BATCH):
+            self._pipeline.ingest(found[start : start + _BATCH])
+
+    def context(self, folder: Path) -> str:
+        """Return what the session-start hook of Claude Code prints in a folder."""
+        for project in self._memory.projects():
+            if str(folder) in project.roots:
+                session_context.write(
+                    self._memory, project, self._home, self._settings, uncommitted=uncommitted
+                )
+        place = session_context.mirror(self._home, str(folder))
+        for name in (f"CONTEXT.{_CLIENT}.md", session_context.ANYONES):
+            if (place / name).exists():
+                return (place / name).read_text(encoding="utf-8")
+        return ""
+
+    def search(self, query: str, folder: Path, *, limit: int) -> list[Item]:
+        """Return what an agent in a folder finds."""
+        found = self._memory.at(str(folder)).search(query, project=str(folder), limit=limit)
+        return [hit.item for hit in found.hits]
+
+    def remind(self, fields: Fields, payload: bytes) -> str:
+        """Return what `hooks/recall` prints."""
+        asked = self._envelope(fields, payload)
+        return remind(self._memory, asked, at_ms=self._clock.at_ms).decode()
+
+    def next_item(self) -> int:
+        """Return an id that no item has reached yet."""
+        with self._store.read() as reader:
+            return item_id(reader.newest_seq() + 1)
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._index.close()
+        self._store.close()
+
+    def _envelope(self, fields: Fields, payload: bytes) -> bytes:
+        known = (("ppid", "1"), ("host", "replay"), ("at", str(self._clock.at_ms)))
+        lines = ("OBS1", *(f"{name}={value}" for name, value in (*fields, *known)), "", "")
+        return "\0".join(lines).encode() + payload
+
+    def _embed(self) -> None:
+        while (then := self._pipeline.embed(self._embedded, limit=_EMBEDDED)) != self._embedded:
+            self._embedded = then
+
+    def _write(self, work: Callable[[Writer], None]) -> None:
+        with self._store.write() as writer:
+            work(writer)
+
+
+def events_of(database: Path) -> list[Recorded]:
+    """Return all stored events in the order of the log."""
+    found: list[Recorded] = []
+    with closing(SqliteStore(database, read_only=True)) as store, store.read() as reader:
+        while batch := reader.log(after_seq=found[-1].seq if found else 0):
+            found += batch
+    return found
+
+
+def items_of(database: Path) -> list[Item]:
+    """Return all living items by id."""
+    with closing(SqliteStore(database, read_only=True)) as store, store.read() as reader:
+        return list(reader.all_items())

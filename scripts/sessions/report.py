@@ -1,0 +1,47 @@
+"""The scorers in their order, and how their figures are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from sessions import outcomes, red, redactions, stored, symbols, wording
+from sessions.kept import Kept
+from sessions.measures import Measure, Scored
+
+SCORERS: Mapping[str, Callable[[Kept], Scored]] = {
+    "events": stored.scored,
+    "outcomes": outcomes.scored,
+    "red": red.scored,
+    "symbols": symbols.scored,
+    "redactions": redactions.scored,
+    "items": wording.scored,
+}
+"""By the name that `--list` takes."""
+
+
+def score(kept: Kept, names: Sequence[str] = tuple(SCORERS)) -> dict[str, Scored]:
+    """Return what each of these scorers finds in a replay."""
+    return {name: SCORERS[name](kept) for name in names}
+
+
+def table(found: Mapping[str, Scored]) -> str:
+    """Return all figures, a line each: shares in percent with the count they are shares of."""
+    measures = [measure for each in found.values() for measure in each.measures]
+    width = max(len(measure.name) for measure in measures)
+    return "\n".join(
+        f"{measure.group:12}{measure.name:{width + 2}}{_value(measure)}" for measure in measures
+    )
+
+
+def as_json(found: Mapping[str, Scored]) -> bytes:
+    """Return all figures as JSON."""
+    measures = [measure for each in found.values() for measure in each.measures]
+    return msgspec.json.format(msgspec.json.encode(measures))
+
+
+def _value(measure: Measure) -> str:
+    if measure.n is None:
+        return f"{measure.value:10,.0f}"
+    return f"{100 * measure.value:9.1f}%  of {measure.n:,}"

@@ -1,0 +1,364 @@
+"""`scripts/evaluate.py sessions`: a replay stores each call once, and each scorer sees a fault."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from sessions import outcomes, red, redactions, stored, symbols, wording
+from sessions.checks import checks
+from sessions.declarations import touched
+from sessions.kept import Kept, call_key
+from sessions.measures import Scored
+from sessions.replay import Options, Replay
+from sessions.shell import parts
+from sessions.truth import commands, verdict_of
+
+from observer.events import Command, Commit, Edit
+from observer.model import Recorded, seq_of
+
+NAMED = {
+    "GIT_AUTHOR_NAME": "Ana",
+    "GIT_AUTHOR_EMAIL": "ana@example.com",
+    "GIT_COMMITTER_NAME": "Ana",
+    "GIT_COMMITTER_EMAIL": "ana@example.com",
+    "GIT_CONFIG_NOSYSTEM": "1",
+}
+OLD = "/Users/ana/Code/shop"
+START_MS = 1_770_000_000_000
+CART = (
+    "def total(prices):\n    return sum(prices)\n\n\ndef count(prices):\n    return len(prices)\n"
+)
+FIXED = CART.replace("sum(prices)", "sum(prices) or 0")
+
+
+class Script:
+    """The records of one session, a second apart."""
+
+    def __init__(self, session: str, start_ms: int) -> None:
+        self.session = session
+        self._at_ms = start_ms
+        self._calls = 0
+        self.records: list[dict[str, object]] = []
+
+    def prompt(self, text: str) -> None:
+        self._add("user", {"role": "user", "content": text})
+
+    def reply(self, text: str) -> None:
+        said = [{"type": "text", "text": text}]
+        self._add("assistant", {"role": "assistant", "model": "m", "content": said})
+
+    def call(self, tool: str, given: dict[str, object], response: object, error: str = "") -> str:
+        self._calls += 1
+        name = f"toolu_{self.session}_{self._calls}"
+        asked = [{"type": "tool_use", "id": name, "name": tool, "input": given}]
+        self._add("assistant", {"role": "assistant", "model": "m", "content": asked})
+        result = {"type": "tool_result", "tool_use_id": name, "content": error or "done"}
+        told = {"role": "user", "content": [result | {"is_error": bool(error)}]}
+        self._add("user", told, toolUseResult=error or response)
+        return name
+
+    def bash(self, command: str, output: str, *, failed: bool = False) -> str:
+        response = {"stdout": output, "stderr": "", "interrupted": False}
+        error = f"Exit code 1\n{output}" if failed else ""
+        return self.call("Bash", {"command": command}, response, error)
+
+    def edit(self, name: str, old: str, new: str, original: str) -> str:
+        path = f"{OLD}/{name}"
+        given: dict[str, object] = {"file_path": path, "old_string": old, "new_string": new}
+        return self.call("Edit", given, {"filePath": path, "originalFile": original})
+
+    @property
+    def at_ms(self) -> int:
+        return self._at_ms
+
+    def _add(self, kind: str, message: dict[str, object], **more: object) -> None:
+        self._at_ms += 1000
+        stamp = datetime.fromtimestamp(self._at_ms / 1000, UTC).isoformat()
+        self.records.append(
+            {
+                "type": kind,
+                "uuid": f"{self.session}-{len(self.records)}",
+                "sessionId": self.session,
+                "timestamp": stamp.replace("+00:00", "Z"),
+                "cwd": OLD,
+                "gitBranch": "main",
+                "message": message,
+                **more,
+            }
+        )
+
+
+def git(folder: Path, *words: str, at_s: int = START_MS // 1000) -> None:
+    when = {f"GIT_{who}_DATE": f"{at_s} +0000" for who in ("AUTHOR", "COMMITTER")}
+    subprocess.run(["git", *words], cwd=folder, env=os.environ | NAMED | when, check=True)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two sessions: tests fail, are repaired and committed; then a second one looks around."""
+    first = Script("first", START_MS)
+    first.prompt("make the empty cart work")
+    first.bash(
+        "pytest -q", "FAILED tests/test_cart.py::test_empty - E\n1 failed in 0.10s", failed=True
+    )
+    first.edit("src/cart.py", "sum(prices)", "sum(prices) or 0", CART)
+    first.bash("pytest -q 2>&1 | tail -3", "2 passed in 0.10s")
+    first.bash("npm run lint | tail -2", 'Found 2 errors.\nerror: script "lint" exited with code 1')
+    first.reply("The empty cart costs nothing now.")
+    committed_s = first.at_ms // 1000 + 1
+    first.bash("git commit -qam 'Let empty carts cost nothing'", "")
+    second = Script("second", START_MS + 3_600_000)
+    second.prompt("what is in the cart?")
+    second.bash("ls src", "cart.py")
+    second.reply("One module.")
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "transcripts").mkdir(parents=True)
+    for script in (first, second):
+        lines = "".join(f"{json.dumps(record)}\n" for record in script.records)
+        packed = folder / "transcripts" / f"{script.session}.jsonl.gz"
+        packed.write_bytes(gzip.compress(lines.encode()))
+    made = folder / "made"
+    (made / "src").mkdir(parents=True)
+    git(made, "init", "-q", "-b", "main")
+    for at_s, text in ((START_MS // 1000 - 100, CART), (committed_s, FIXED)):
+        (made / "src/cart.py").write_text(text)
+        git(made, "add", "-A")
+        git(made, "commit", "-q", "-m", "Let empty carts cost nothing", at_s=at_s)
+    git(made, "bundle", "create", "-q", "../repository.bundle", "--all")
+    return folder
+
+
+def replayed(corpus: Path, folder: Path) -> Kept:
+    folder.mkdir()
+    kept = Kept(folder, corpus)
+    Replay(kept, Options(search=True, recall=True)).run()
+    return kept
+
+
+@pytest.fixture(scope="module")
+def folder(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return replayed(corpus, tmp_path_factory.mktemp("replays") / "kept").folder
+
+
+@pytest.fixture
+def kept(corpus: Path, folder: Path) -> Kept:
+    """A replay, to be scored with whatever fault is planted in what was read of it."""
+    return Kept(folder, corpus)
+
+
+def figures(found: Scored) -> dict[str, float]:
+    return {measure.name: measure.value for measure in found.measures}
+
+
+def planted(kept: Kept, call: str, change: Callable[[Recorded], Recorded]) -> None:
+    """Change the stored event of a call."""
+    key = call_key("first", f"toolu_first_{call}")
+    events = [change(each) if each.event.dedup == key else each for each in kept.events]
+    kept.__dict__["events"] = events
+    kept.__dict__.pop("event_of", None)
+
+
+def with_body(**fields: object) -> Callable[[Recorded], Recorded]:
+    def change(recorded: Recorded) -> Recorded:
+        body = replace(recorded.event.body, **fields)
+        return replace(recorded, event=replace(recorded.event, body=body))
+
+    return change
+
+
+def item_of(kept: Kept, call: str) -> int:
+    key = call_key("first", f"toolu_first_{call}")
+    seq = next(each.seq for each in kept.events if each.event.dedup == key)
+    return next(item.id for item in kept.items if seq_of(item.id) == seq)
+
+
+def test_every_call_is_stored_once_and_at_its_own_time(kept: Kept) -> None:
+    found = figures(stored.scored(kept))
+    assert found == {
+        "hook calls sent": 14,
+        "events stored": 16,
+        "tool calls lost": 0,
+        "refused as undecodable": 0,
+        "stored twice": 0,
+    }
+    sent = {step.at_ms for step in kept.steps}
+    told = [each.event for each in kept.events if each.event.route.startswith("claude-code/")]
+    assert len(told) == 14
+    assert {event.at_ms for event in told} <= sent
+
+
+def test_a_commit_belongs_to_the_session_that_ran_git(kept: Kept) -> None:
+    made = [each for each in kept.events if isinstance(each.event.body, Commit)]
+    assert [each.event.session for each in made] == ["", "first"]
+
+
+def test_the_work_tree_follows_edits_and_commits(kept: Kept) -> None:
+    starts, ends = kept.log.starts, kept.log.ends
+    assert [start.dirty for start in starts] == [(), ()]
+    assert [end.dirty for end in ends] == [(), ()]
+    assert starts[0].head != starts[1].head
+    assert (kept.repositories[0].folder / "src/cart.py").read_text() == FIXED
+
+
+def test_two_replays_agree(corpus: Path, tmp_path: Path) -> None:
+    one, two = (replayed(corpus, tmp_path / name) for name in ("one", "two"))
+
+    def told(kept: Kept) -> Iterator[object]:
+        yield from (replace(item, content_hash="") for item in kept.items)
+        yield from kept.log.starts
+        yield from kept.log.prompts
+        yield from kept.log.recalls
+
+    assert [str(each).replace(str(one.folder), "") for each in told(one)] == [
+        str(each).replace(str(two.folder), "") for each in told(two)
+    ]
+
+
+def test_a_lost_call_is_found(kept: Kept) -> None:
+    planted(kept, "1", lambda each: replace(each, event=replace(each.event, dedup="")))
+    assert figures(stored.scored(kept))["tool calls lost"] == 1
+
+
+def test_the_oracle_reads_what_became_of_each_command(kept: Kept) -> None:
+    assert [ran.verdict for ran in commands(kept)] == [
+        "failed",
+        "passed",
+        "failed",
+        "passed",
+        "passed",
+    ]
+
+
+def test_a_false_green_is_found(kept: Kept) -> None:
+    planted(kept, "1", with_body(failed=False, exit_code=0, output="2 passed in 0.10s"))
+    found = outcomes.scored(kept)
+    assert figures(found)["failures stored as passed"] >= 1
+    assert any("toolu_first_1 is failed, stored as passed" in line for line in found.wrong)
+
+
+def test_a_red_line_that_a_later_run_clears_is_false(kept: Kept) -> None:
+    told = f"#{item_of(kept, '1')} red when the session ended · pytest -q: 1 failed\n"
+    told += f"#{item_of(kept, '4')} red when the session ended · npm run lint: 2 errors\n"
+    starts = (kept.log.starts[0], replace(kept.log.starts[1], context=told))
+    kept.__dict__["log"] = replace(kept.log, starts=starts)
+    found = red.scored(kept)
+    assert (figures(found)["true"], figures(found)["false"]) == (0.5, 1)
+    assert "passed since: pytest -q 2>&1 | tail -3" in found.wrong[0]
+
+
+def test_a_wrong_symbol_and_a_missed_one_are_found(kept: Kept) -> None:
+    elsewhere = Edit(old="def count(prices):", new="def count(prices, *, twice=False):")
+    planted(kept, "2", with_body(edits=(elsewhere,)))
+    found = symbols.scored(kept)
+    assert figures(found)["precision"] == 0
+    assert "wrong: ['count'] missed: ['total']" in found.wrong[0]
+
+
+def test_a_redaction_is_found(kept: Kept) -> None:
+    assert figures(redactions.scored(kept))["marks in the store"] == 0
+    planted(kept, "1", with_body(output="--- PASS: [redacted:password]"))
+    assert figures(redactions.scored(kept))["marks in the store"] == 1
+
+
+def test_faults_of_wording_are_found(kept: Kept) -> None:
+    summary = next(item for item in kept.items if item.kind == "summary")
+    bad = [
+        replace(summary, title="Implement the following plan: # Plan", created_ms=1),
+        replace(
+            summary,
+            kind="observation",
+            type="research",
+            narrative='{"query": "x"}',
+            files_read=(),
+            files_modified=(),
+        ),
+    ]
+    kept.__dict__["items"] = bad
+    found = figures(wording.scored(kept))
+    assert found["research without files"] == 1
+    assert found["raw JSON in title or narrative"] == 1
+    assert found["summaries titled by boilerplate"] == 1
+    assert found["summaries dated before their first prompt"] == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "verdict"),
+    [
+        pytest.param("make test", "", "passed", id="the exit code is its own"),
+        pytest.param("bun test | tail -2", " 2 pass\n 1 fail", "failed", id="behind a pipe"),
+        pytest.param("bun test | tail -2", " 2 pass\n 0 fail", "passed", id="a clean summary"),
+        pytest.param("bun test | head -2", "bun test v1", "undecided", id="cut off"),
+        pytest.param("npm run x || true", "x", "undecided", id="masked and unknown"),
+        pytest.param("tsc --noEmit | head", "", "passed", id="silent when all is well"),
+        pytest.param("tsc | grep src", "", "undecided", id="silent because it is filtered"),
+        pytest.param("go vet ./...; echo $?", "exit status: 1", "failed", id="a shown code"),
+        pytest.param("grep -rn error: src | head", "a: error: x", "passed", id="only looks"),
+        pytest.param("git commit -m 'a | b'", "lint: 3 failed", "passed", id="noisy hooks"),
+    ],
+)
+def test_a_command_that_ended_well_is_judged_by_its_output(
+    command: str, output: str, verdict: str
+) -> None:
+    assert verdict_of(command, output, is_error=False, response={}) == verdict
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "is_covered"),
+    [
+        pytest.param("pytest", "uv run pytest tests/x.py", True, id="everything and one file"),
+        pytest.param("pytest tests/x.py", "pytest", False, id="one file and everything"),
+        pytest.param("rtk bun run test", "bun test", True, id="through a wrapper"),
+        pytest.param("bun run lint", "bun run test", False, id="another kind"),
+        pytest.param("cd web && npm test", "npm test", False, id="another folder"),
+        pytest.param("go test ./...", "go test ./cart -run TestX", True, id="a filter"),
+    ],
+)
+def test_a_run_covers_what_is_part_of_it(wide: str, narrow: str, *, is_covered: bool) -> None:
+    (_, one), (_, other) = (next(checks(parts(command))) for command in (wide, narrow))
+    assert one.covers(other) is is_covered
+
+
+def test_words_of_a_here_document_are_no_programs() -> None:
+    found = parts("python3 <<'EOF'\nprint('a | b; c')\nEOF\nls")
+    assert [part.program for part in found] == ["python3", "ls"]
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "required"),
+    [
+        pytest.param(
+            "a.go",
+            "package a\n\nfunc (c *Cart) Sum() int {\n\treturn 1\n}\n",
+            "package a\n\nfunc (c *Cart) Sum() int {\n\treturn 2\n}\n",
+            {"Cart.Sum"},
+            id="a method of Go",
+        ),
+        pytest.param(
+            "a.ts",
+            "export const cart = () => {\n  const n = 1;\n  return n;\n};\n",
+            "export const cart = () => {\n  const n = 2;\n  return n;\n};\n",
+            {"cart"},
+            id="a local is not a symbol",
+        ),
+        pytest.param(
+            "a.py", "A = 1\nB = 2\n", "B = 2\nA = 1\n", set(), id="a moved line is no change"
+        ),
+    ],
+)
+def test_declarations_are_found_in_whole_files(
+    name: str, before: str, after: str, required: set[str]
+) -> None:
+    assert touched(name, before, after).required == required
+
+
+def test_a_command_body_is_what_is_judged(kept: Kept) -> None:
+    bodies = [each.event.body for each in kept.events if isinstance(each.event.body, Command)]
+    assert [body.failed for body in bodies] == [True, False, False, False, False]
