@@ -4,8 +4,7 @@ Part of interpretation (step 6). Each function takes the state and one happening
 new state with the observation, whose id is that of the burst's first happening.
 
 What folds: saves of one file, reads of the same files, runs of one command with the same outcome,
-commands that only look around, states of a to-do list; each within `WITHIN_MS` of the one before,
-from the same sub-agent.
+commands that only look around; each within `WITHIN_MS` of the one before, from the same sub-agent.
 A prompt, commit or checkout ends every burst; a command whose outcome is new ends those of writes,
 so that the story "edit, fails, edit, passes" stays four observations.
 """
@@ -15,13 +14,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from observer.events import Command, FileRead, FileWrite
-from observer.interpret import commandline, commands, files, gitline, invocation, state, todos
+from observer.interpret import commandline, commands, files, gitline, invocation, state
 from observer.interpret.changes import Change, merged
 from observer.interpret.classify import item, origin_of, where_of
 from observer.interpret.commandline import Line
 from observer.interpret.concepts import TOOLS
 from observer.interpret.state import Open, Ran, State
-from observer.interpret.todos import Todos
 from observer.interpret.told import Told
 from observer.interpret.verdict import Verdict
 from observer.interpret.wording import distinct, one_line, relative
@@ -89,15 +87,6 @@ def command(
     is_news = _is_news(before, name, verdict)
     after = state.opened(state.closed(before, "write") if is_news else before, burst)
     return _ran(after, line, name, verdict), _item(told, recorded, burst)
-
-
-def todo(before: State, recorded: Recorded, listed: Todos) -> tuple[State, Item]:
-    """Fold a to-do list into the earlier states of the same list."""
-    told = todos.tell(listed)
-    key = state.key_of("todo", _agent(recorded))
-    burst = _continued(before, key, recorded, told.chars)
-    after = replace(before, todos=state.added((), *listed.open))
-    return state.opened(after, burst), _item(told, recorded, burst)
 
 
 def _looked(before: State, recorded: Recorded, line: Line, chars: int) -> tuple[State, Item]:

@@ -1,13 +1,17 @@
-"""What a session has committed, as its summary says it: by subject and hash.
+"""What of a session's work is committed: its files, and the commits as its summary names them.
 
-Part of interpretation (step 6), pure. What git replaced or dropped is said no more.
+Part of interpretation (step 6), pure. What git replaced or dropped is named no more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from observer.interpret.wording import one_line
+from msgspec.structs import replace
+
+from observer.interpret import steps
+from observer.interpret.state import State, Touched, added
+from observer.interpret.wording import is_within, one_line
 
 HASH_CHARS = 10
 _OPENING = " ("
@@ -42,6 +46,94 @@ def behind(sayings: tuple[str, ...], to: str) -> tuple[str, ...]:
         return sayings[: max(0, len(sayings) - int(to[1:]))]
     found = [place for place, one in enumerate(sayings) if _is(_hash_of(one), to)]
     return sayings[: found[-1] + 1] if found else sayings
+
+
+def taken_in(state: State, saying: str, paths: Iterable[str]) -> State:
+    """Return the state after a commit: its files are clean, the steps that it names done."""
+    clean = set(paths)
+    files = {
+        path: _taken_in(touched) if path in clean else touched
+        for path, touched in state.files.items()
+    }
+    return replace(
+        state,
+        files=files,
+        commits=added(state.commits, saying),
+        achieved=(),
+        steps=steps.without_done(state.steps, (f"{subject_of(saying)} commit",)),
+    )
+
+
+def taken_in_later(state: State, saying: str, paths: Iterable[str]) -> State:
+    """Return the state after a commit that somebody else made of the session's changes."""
+    clean = taken_in(state, "", paths)
+    return replace(
+        clean,
+        later=added(state.later, saying),
+        achieved=state.achieved,
+        steps=steps.without_done(state.steps, (subject_of(saying),)),
+    )
+
+
+def is_dirty(state: State, paths: Collection[str]) -> bool:
+    """Return True if a session changed one of the files, and no commit has taken that in."""
+    return any(path in paths and touched.is_dirty for path, touched in state.files.items())
+
+
+def seen_clean(state: State, uncommitted: Collection[str]) -> State:
+    """Return the state after git was asked: what it did not name is as the last commit has it."""
+    files = {
+        path: replace(touched, is_dirty=False, is_staged=False)
+        if touched.is_dirty and path not in uncommitted and not path.startswith("/")
+        else touched
+        for path, touched in state.files.items()
+    }
+    return replace(state, files=files)
+
+
+def staged(state: State, paths: Collection[str], *, with_new: bool) -> State:
+    """Note what was put into git's index; no paths are all of them."""
+    files = {
+        path: replace(touched, is_staged=True)
+        if touched.is_dirty and (with_new or not _is_new(touched)) and is_within(path, paths)
+        else touched
+        for path, touched in state.files.items()
+    }
+    return replace(state, files=files)
+
+
+def index_taken_in(state: State) -> State:
+    """Note that a commit took in what git's index held."""
+    files = {
+        path: _taken_in(touched) if touched.is_staged else touched
+        for path, touched in state.files.items()
+    }
+    return replace(state, files=files)
+
+
+def _taken_in(touched: Touched) -> Touched:
+    clean = replace(touched, is_dirty=False, is_staged=False, kept=None)
+    return replace(clean, kept=clean)
+
+
+def restored(state: State, paths: Collection[str], *, are_new: bool) -> State:
+    """Note files that git took back, or new ones that it deleted; no paths are all of them."""
+    files = {
+        path: _taken_back(touched)
+        if touched.is_dirty and _is_new(touched) == are_new and is_within(path, paths)
+        else touched
+        for path, touched in state.files.items()
+    }
+    return replace(state, files=files)
+
+
+def _is_new(touched: Touched) -> bool:
+    return touched.fate == "created" and touched.kept is None
+
+
+def _taken_back(touched: Touched) -> Touched:
+    before = touched.kept or Touched(is_undone=True)
+    return replace(before, reads=touched.reads, writes=touched.writes, kept=touched.kept)
 
 
 def _hash_of(saying: str) -> str:

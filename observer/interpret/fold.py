@@ -34,6 +34,7 @@ from observer.events import (
     kind_of,
 )
 from observer.interpret import (
+    achievements,
     bursts,
     commandline,
     commands,
@@ -43,11 +44,13 @@ from observer.interpret import (
     gitline,
     happenings,
     intents,
+    planning,
+    prompts,
     replies,
     sessions,
     settled,
     state,
-    todos,
+    steps,
 )
 from observer.interpret.classify import item, where_of
 from observer.interpret.gist import foretold, gist_of
@@ -104,6 +107,8 @@ def _step(before: State, recorded: Recorded) -> tuple[State, Items]:
     event = recorded.event
     if isinstance(recorded, Completed):
         return _result(before, recorded)
+    if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
+        return before, ()
     counted = state.counted_in(before, kind_of(event.body), event.agent)
     if is_memory_use(event.body):
         return _superseded(counted, event.body), ()
@@ -112,7 +117,7 @@ def _step(before: State, recorded: Recorded) -> tuple[State, Items]:
 
 
 def _write(before: State, recorded: Recorded, body: FileWrite) -> tuple[State, Items]:
-    after = _superseded(before, body)
+    after = planning.written(_superseded(before, body), recorded, body)
     change = gist_of(recorded).change
     return _one(bursts.write(after, recorded, body, change, files.chars_of(body)))
 
@@ -127,16 +132,16 @@ def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, I
     is_ok = verdict.ok is not False
     for act, _ in gitline.acts_of(recorded, body, is_ok=is_ok):
         if act.deed in ("restore", "reset", "clean"):
-            after = state.restored(after, act.paths, are_new=act.deed == "clean")
+            after = committed.restored(after, act.paths, are_new=act.deed == "clean")
     # What stands in the words says how many commits go; the output only where HEAD is now.
     for act, _ in gitline.acts_of(recorded, replace(body, output=""), is_ok=is_ok):
         if act.deed in ("reset", "uncommit"):
             after = replace(after, commits=committed.behind(after.commits, act.to))
     for act in gitline.taken_in(recorded, body, is_ok=is_ok):
         if act.deed == "commit":
-            after = state.index_committed(after)
+            after = committed.index_taken_in(after)
         else:
-            after = state.staged(after, act.paths, with_new=act.deed == "stage")
+            after = committed.staged(after, act.paths, with_new=act.deed == "stage")
     after, made = bursts.command(after, recorded, body, verdict)
     steps = map(gitline.words_of, gitline.done(body, is_ok=is_ok))
     return _one((settled.after(after, steps), made))
@@ -153,26 +158,34 @@ def _search(before: State, recorded: Recorded, body: Search) -> tuple[State, Ite
 
 
 def _tool_use(before: State, recorded: Recorded, body: ToolUse) -> tuple[State, Items]:
-    after, listed = _superseded(before, body), todos.read(body)
-    if listed is None:
-        return after, _plain(recorded)
-    return _one(bursts.todo(after, recorded, listed))
+    after = _superseded(before, body)
+    if listed := planning.listed(after, recorded, body):
+        return listed[0], (listed[1],)
+    return planning.planned(after, body), _plain(recorded)
 
 
 def _prompt(before: State, recorded: Recorded, body: Prompt) -> tuple[State, Items]:
-    # The first are the request; the newest would rename the session as it grows.
-    is_full = len(before.prompts) >= state.PROMPTS
-    prompts = before.prompts if is_full else state.added(before.prompts, body.text)
-    return replace(state.closed(before), prompts=prompts, plans=()), _plain(recorded)
+    after = replace(
+        state.closed(before),
+        asks=planning.asked(before.asks, prompts.ask_of(body.text)),
+        steps=steps.asked(
+            before.steps,
+            prompts.words_of(body.text),
+            is_consent=prompts.is_consent(body.text),
+        ),
+    )
+    return after, _plain(recorded)
 
 
 def _reply(before: State, _recorded: Recorded, body: Reply) -> tuple[State, Items]:
-    said = replies.read(body.text)
+    said, achieved = replies.read(body.text), achievements.read(body.text)
+    left = steps.without_done(steps.ended(before.steps), achieved)
     return replace(
         before,
         last_reply=said.lead or before.last_reply,
         lessons=state.added(before.lessons, *said.lessons),
-        plans=said.plans,
+        achieved=state.added(before.achieved, *achieved),
+        steps=steps.stated(left, said.plans, is_whole=said.is_whole),
     ), ()
 
 
@@ -191,6 +204,7 @@ def _result(before: State, whole: Completed) -> tuple[State, Items]:
     if is_memory_use(asked):
         return after, ()
     if isinstance(asked, FileWrite):
+        after = planning.written(after, whole, asked)
         return _one(bursts.write(after, whole, asked, pending.change, pending.chars))
     return _STEPS[type(asked)](after, whole, asked)
 
@@ -202,7 +216,7 @@ def _commit(before: State, recorded: Recorded, body: Commit) -> tuple[State, Ite
     before = settled.after(before, (("commit",), (body.action,)))
     paths = [path for made in items for path in made.files_modified]
     said = committed.said(body.subject, body.hash)
-    return state.committed(state.closed(before), said, paths), items
+    return committed.taken_in(state.closed(before), said, paths), items
 
 
 def _rewrite(before: State, recorded: Recorded, body: Rewrite) -> tuple[State, Items]:

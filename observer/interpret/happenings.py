@@ -23,7 +23,7 @@ from observer.events import (
     Search,
     ToolUse,
 )
-from observer.interpret import concepts
+from observer.interpret import concepts, prompts, todos
 from observer.interpret.memory_use import QUESTION, only_asks
 from observer.interpret.outcome import told_lines
 from observer.interpret.told import (
@@ -68,8 +68,9 @@ _TAKEN = word_set(
 
 
 def prompt(prompt: Prompt, where: Where) -> Told | None:
-    """Tell what was asked; an empty prompt is nothing."""
-    title = first_line(prompt.text, TITLE)
+    """Return what was asked; None for an empty prompt and for the client's own messages."""
+    words = prompts.words_of(prompt.text)
+    title = prompts.heading_of(words) or first_line(words, TITLE)
     if not title:
         return None
     files = distinct((relative(path, where.root, where.cwd) for path in prompt.files), PATHS)
@@ -137,6 +138,8 @@ def _task_said(task: str) -> str:
 
 def tool_use(use: ToolUse) -> Told:
     """Tell the use of any other tool."""
+    if plan := todos.plan_in(use):
+        return _plan(plan, len(use.input))
     tool = one_line(use.tool, 80) or "(unnamed tool)"
     given = first_line(_given(use.input), FACT)
     found = "; ".join(told_lines(use.output, 3))
@@ -150,6 +153,18 @@ def tool_use(use: ToolUse) -> Told:
         facts=(one_line(f"input: {use.input}", FACT),) if given else (),
         concepts=concepts.together(concepts.identifier_words(tool), concepts.of_text(given, 4)),
         chars=len(use.input) + len(use.output),
+    )
+
+
+def _plan(plan: str, chars: int) -> Told:
+    """Return what is told of a plan that was presented."""
+    heading = prompts.heading_of(plan) or first_line(plan, TITLE)
+    return Told(
+        type="tool-use",
+        title=one_line(f"Plan: {heading}", TITLE),
+        narrative=block(plan, PROMPT_CHARS),
+        concepts=concepts.of_text(plan, 6),
+        chars=chars,
     )
 
 

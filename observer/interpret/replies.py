@@ -49,11 +49,31 @@ _LESSONS = (
     "reason was",
 )
 _PLAN = re.compile(
-    r"(?:next(?: steps?)?\b|todo\b|remaining\b|left to do\b|still (?:to do|open|missing|needs?)\b"
-    r"|follow[- ]ups?\b|not yet\b|i have not\b|i haven't\b)",
+    r"(?:(?:suggested |possible |recommended )?next(?: steps?| up)?\b(?!\.\w| time| generation)"
+    r"|(?:still |left )?to[- ]?dos?\b|remaining\b|(?:what(?:'s| is) )?(?:still )?left(?: to do)?\b"
+    r"|still (?:to do|to be|open|missing|pending|outstanding|needs?|left)\b"
+    r"|(?:still )?outstanding\b|follow[- ]ups?\b"
+    r"|not (?:yet |done(?: yet)?|implemented|included|covered|started)"
+    r"|deferred\b|out of scope\b|open (?:points|items|tasks|work|todos)\b|pending\b"
+    r"|i (?:have not|haven't|did not|didn't)\b|n\u00e4chste schritte\b|noch (?:offen|zu tun)\b"
+    r"|reste \u00e0 faire\b|\u00e0 faire\b|prochaines? \u00e9tapes?\b|pr\u00f3ximos pasos\b"
+    r"|pendientes?\b|falta(?:n)?\b)",
     re.IGNORECASE,
 )
-_PLAN_MARKS = ("next", "todo", "remain", "left to do", "still", "follow", "not yet", "i have")
+_PLAN_MARKS = (
+    *("next", "todo", "to-do", "to do", "remain", "left", "still", "follow", "not ", "i have"),
+    *("i did", "deferred", "out of scope", "open ", "pending", "outstanding", "schritte", "noch "),
+    *("faire", "tape", "pasos", "pendiente", "falta", "[ ]"),
+)
+_DONE_POINT = re.compile(r"\[x\]|\u2705|\u2714|\u2611|~~|\(done\)", re.IGNORECASE)
+_OPEN_POINT = re.compile(r"(?:[-*+]|\d{1,2}[.)])\s+\[ \]\s+(?P<said>\S.*)")
+_NOT_LEFT = re.compile(
+    r"(?:none|nothing|no (?:remaining|open|further|more|other)\b)"
+    r"|\b(?:nothing|none) (?:left|remains?)"
+    r"|\b(?:pass(?:es|ed|ing)?|green|unchanged|untouched|unaffected|up to date)\b[.!]?$",
+    re.IGNORECASE,
+)
+"""How a line says that nothing of what it names is left."""
 _PLAN_INSIDE = re.compile(
     r"\b(?:next step|TODO|still (?:need|fail|miss)\w*|remains? to|not yet (?:\w+ )?(?:done|covered"
     r"|implemented|tested|fixed|committed|wired|handled))\b"
@@ -61,22 +81,27 @@ _PLAN_INSIDE = re.compile(
 
 
 class Said(Value):
-    """What is kept of a reply: its first telling sentence, lessons, and what was left to do."""
+    """What is kept of a reply: its first telling sentence, lessons, and what was left to do.
+
+    `is_whole` where `plans` are a list under a heading: all that is left.
+    """
 
     lead: str = ""
     lessons: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()
+    is_whole: bool = False
 
 
 def read(text: str) -> Said:
     """Read a reply or another text of an agent's."""
     sentences = _sentences(text[:_READ_CHARS])
-    plans = _plans(text[-_READ_CHARS:])
+    plans, is_whole = _plans(text[-_READ_CHARS:])
     lessons = (one for one in sentences if len(one) > 20 and _is_lesson(one) and one not in plans)
     return Said(
         lead=next((one for one in sentences if len(one) > 15 and not one.endswith(":")), ""),
         lessons=distinct((one for one in lessons if not one.endswith("?")), _SENTENCES),
         plans=plans,
+        is_whole=is_whole,
     )
 
 
@@ -85,29 +110,43 @@ def _is_lesson(sentence: str) -> bool:
     return any(mark in lower for mark in _LESSONS)
 
 
-def _plans(text: str) -> tuple[str, ...]:
-    """Return sentences of intent, and the points under a heading such as "Next steps"."""
+def _plans(text: str) -> tuple[tuple[str, ...], bool]:
+    """Return sentences of intent and the points under a heading such as "Next steps".
+
+    Also whether such a list was among them.
+    """
     lower = text.lower()
     if not any(mark in lower for mark in _PLAN_MARKS):
-        return ()
+        return (), False
     found: list[str] = []
-    is_listing = False
+    is_listing = is_whole = False
     for line in text.split("\n"):
         shown = _clean(line)
-        is_point = _BULLET.match(line.strip()) is not None and not line.lstrip().startswith("#")
-        if is_listing and is_point:
-            found.append(shown)
+        unchecked = _OPEN_POINT.match(line.strip())
+        if unchecked:
+            found.append(_clean(unchecked["said"]))
+            is_whole = True
+        elif is_listing and _is_point(line):
+            is_whole = True
+            if not _DONE_POINT.search(line):
+                found.append(shown)
         elif _is_heading(line, shown):
             is_listing = True
         elif shown:
             is_listing = False
             found += (one for one in _sentences(line) if _is_plan(one))
-    return distinct((one for one in found if not one.endswith("?")), _SENTENCES)
+    left = (one for one in found if not one.endswith("?") and not _NOT_LEFT.search(one))
+    return distinct(left, _SENTENCES), is_whole
+
+
+def _is_point(line: str) -> bool:
+    return _BULLET.match(line.strip()) is not None and not line.lstrip().startswith("#")
 
 
 def _is_heading(line: str, shown: str) -> bool:
     is_title = line.rstrip().rstrip("*").endswith(":") or line.lstrip().startswith(("#", "**"))
-    return is_title and len(shown) < 40 and _PLAN.match(shown) is not None
+    is_alone = len(shown) < 40 and _PLAN.match(shown) is not None
+    return is_alone and (is_title or not shown.endswith("."))
 
 
 def _is_plan(sentence: str) -> bool:

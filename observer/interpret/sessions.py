@@ -10,6 +10,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from observer.events import Event, Prompt, SessionEnd, SessionStart
+from observer.interpret.prompts import words_of
 from observer.interpret.wording import first_line, one_line
 from observer.model import Recorded, Session
 
@@ -67,7 +68,7 @@ def after(session: Session, recorded: Recorded) -> Session:
             return _ended(session, event.at_ms, is_idle=event.body.reason == "idle")
         case SessionStart() if event.body.parent_session:
             session = replace(session, parent=one_line(event.body.parent_session, 200))
-        case Prompt() if shown := first_line(event.body.text, 300):
+        case Prompt() if shown := first_line(words_of(event.body.text), 300):
             session = replace(
                 session,
                 prompts=session.prompts + 1,

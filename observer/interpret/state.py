@@ -7,7 +7,7 @@ from one event to the next, which is why batches may be cut anywhere and a resta
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import TypeVar
 
 import msgspec
@@ -17,14 +17,17 @@ from observer.events import Command, FileRead, FileWrite, Search, ToolUse, Value
 from observer.interpret.changes import Change
 from observer.interpret.kept import reread
 from observer.interpret.marks import Marks
-from observer.interpret.wording import distinct, is_within, one_line
+from observer.interpret.prompts import Ask
+from observer.interpret.steps import Step
+from observer.interpret.todos import Point
+from observer.interpret.wording import distinct, one_line
 from observer.model import Item
 
 OPENS = 12
 INTENTS = 16
 FILES = 100
 COMMANDS = 30
-PROMPTS = 20
+ASKS = 24
 SAYINGS = 20
 """Most commits, searches, delegations, lessons … of one sort that a session keeps."""
 SAYING = 300
@@ -101,22 +104,39 @@ class Ran(Value):
     since: tuple[str, ...] = ()
 
 
+class TodoList(Value):
+    """A to-do list as it stands; `key` is the agent that keeps it, or the file that it is in."""
+
+    key: str
+    origin: Origin
+    points: tuple[Point, ...] = ()
+    times: int = 1
+    chars: int = 0
+
+
 class State(Value):
-    """All that is known of a session. Oldest first; the oldest go when there is no room."""
+    """All that is known of a session. Oldest first; the oldest go when there is no room.
+
+    `plan` is the heading of a plan that was made and not begun; `achieved` what the agent said it
+    has changed since the last commit; `later` the commits that took in its files from outside.
+    """
 
     opens: tuple[Open, ...] = ()
     intents: tuple[Pending, ...] = ()
     files: dict[str, Touched] = msgspec.field(default_factory=dict)
     commands: dict[str, Ran] = msgspec.field(default_factory=dict)
-    prompts: tuple[str, ...] = ()
+    asks: tuple[Ask, ...] = ()
     last_reply: str = ""
     lessons: tuple[str, ...] = ()
-    plans: tuple[str, ...] = ()
-    todos: tuple[str, ...] = ()
+    achieved: tuple[str, ...] = ()
+    plan: str = ""
+    steps: tuple[Step, ...] = ()
+    lists: tuple[TodoList, ...] = ()
     compactions: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
     searches: tuple[str, ...] = ()
     delegations: tuple[str, ...] = ()
     customs: tuple[str, ...] = ()
@@ -250,61 +270,6 @@ def ran(state: State, head: str, run: Ran, resolves: Iterable[str] = ()) -> Stat
     since = before.since if before and before.ok is False and not run.ok else ()
     commands[head] = replace(run, runs=before.runs + 1 if before else 1, since=since)
     return replace(state, commands=_newest(commands, COMMANDS), fixed=fixed)
-
-
-def committed(state: State, said: str, paths: Iterable[str]) -> State:
-    """Note a commit; its files are clean again."""
-    clean = set(paths)
-    files = {
-        path: _taken_in(touched) if path in clean else touched
-        for path, touched in state.files.items()
-    }
-    return replace(state, files=files, commits=added(state.commits, said))
-
-
-def staged(state: State, paths: Collection[str], *, with_new: bool) -> State:
-    """Note what was put into git's index; no paths are all of them."""
-    files = {
-        path: replace(touched, is_staged=True)
-        if touched.is_dirty and (with_new or not _is_new(touched)) and is_within(path, paths)
-        else touched
-        for path, touched in state.files.items()
-    }
-    return replace(state, files=files)
-
-
-def index_committed(state: State) -> State:
-    """Note that a commit took in what git's index held."""
-    files = {
-        path: _taken_in(touched) if touched.is_staged else touched
-        for path, touched in state.files.items()
-    }
-    return replace(state, files=files)
-
-
-def _taken_in(touched: Touched) -> Touched:
-    clean = replace(touched, is_dirty=False, is_staged=False, kept=None)
-    return replace(clean, kept=clean)
-
-
-def restored(state: State, paths: Collection[str], *, are_new: bool) -> State:
-    """Note files that git took back, or new ones that it deleted; no paths are all of them."""
-    files = {
-        path: _taken_back(touched)
-        if touched.is_dirty and _is_new(touched) == are_new and is_within(path, paths)
-        else touched
-        for path, touched in state.files.items()
-    }
-    return replace(state, files=files)
-
-
-def _is_new(touched: Touched) -> bool:
-    return touched.fate == "created" and touched.kept is None
-
-
-def _taken_back(touched: Touched) -> Touched:
-    before = touched.kept or Touched(is_undone=True)
-    return replace(before, reads=touched.reads, writes=touched.writes, kept=touched.kept)
 
 
 def learned(state: State, items: Iterable[Item]) -> State:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from observer.interpret import committed, concepts, state
+from observer.interpret import achievements, concepts, planning, requests, state
 from observer.interpret.classify import content_hash
-from observer.interpret.state import Ran, State, Touched
+from observer.interpret.state import Ran, State
 from observer.interpret.told import SUBTITLE, TITLE
 from observer.interpret.wording import (
     ENDS,
@@ -20,23 +20,18 @@ from observer.interpret.wording import (
     lasted,
     listed,
     one_line,
-    word_set,
 )
-from observer.languages import language_of
-from observer.model import Item, Session, SummaryFields, item_id, item_uuid
+from observer.model import Item, Session, SummaryFields, iso, item_id, item_uuid
 
 FIELD_CHARS = 900
-_FILES_SAID = 6
+_FILES_SAID = 5
+_ACHIEVED = 4
+_STEPS = 12
 _WORTH_SAYING_MS = 1000
 _SENTENCE_END = re.compile(r"\.(?: |$)")
+_SENTENCE = re.compile(r"[^`] [^`]|[^\x00-\x7f]")
+"""A blank outside of code, or a script that may have none: no bare path or name."""
 _ENDED = f"{ENDS}{WIDE_ENDS}…:"
-_ASSENT_CHARS = 40
-_ASSENTS = word_set(
-    """
-    yes y ok okay no continue go thanks thank you please proceed sure next do it again retry resume
-    good great ahead keep going stop commit push
-    """
-)
 _WORDS_OF_STATUS = {"active": "open", "ended": "ended", "idle": "ended idle"}
 _NOUNS = {
     "prompt": "prompt",
@@ -56,7 +51,7 @@ def summarise(session: Session) -> Item | None:
     if not _has_substance(known):
         return None
     fields = SummaryFields(
-        request=request_of(session, known),
+        request=requests.request_of(session, known),
         investigated=_investigated(known),
         learned=_learned(known),
         completed=_completed(known),
@@ -87,7 +82,7 @@ def summarise(session: Session) -> Item | None:
         content_hash=content_hash(session.external, narrative),
         discovery_tokens=-(-len(narrative) // 4),
         folded=max(session.events, 1),
-        created_ms=session.started_ms,
+        created_ms=session.last_ms,
         updated_ms=session.last_ms,
     )
 
@@ -95,7 +90,7 @@ def summarise(session: Session) -> Item | None:
 def _has_substance(known: State) -> bool:
     return any(
         (
-            known.prompts,
+            known.asks,
             known.files,
             known.commands,
             known.commits,
@@ -103,17 +98,17 @@ def _has_substance(known: State) -> bool:
             known.delegations,
             known.customs,
             known.remembered,
-            known.todos,
+            known.lists,
+            known.steps,
         )
     )
 
 
 def _title(session: Session, known: State, fields: SummaryFields) -> str:
-    """Return what was asked first; without a request, what was done or looked at first."""
-    asked = next(iter(_real(known.prompts)), fields.request)
+    """Return what was asked or changed; without either, what was done or looked at first."""
     did = fields.completed or fields.investigated
     return (
-        one_line(asked.removesuffix("."), TITLE)
+        requests.title_of(session, known)
         or one_line(_SENTENCE_END.split(did, 1)[0], TITLE)
         or one_line(f"{session.client} session", TITLE)
     )
@@ -130,29 +125,6 @@ def _narrative(fields: SummaryFields) -> str:
     return "\n".join(f"{name}: {text}" for name, text in named if text)
 
 
-def request_of(session: Session, known: State) -> str:
-    """Return the first real prompts, else what the work was called in commits or the branch."""
-    if asked := _real(known.prompts):
-        later = [f"Then: {'; '.join(asked[1:4])}"] if len(asked) > 1 else []
-        return _field([asked[0], *later])
-    if known.commits:
-        return _field([committed.subject_of(known.commits[0])])
-    is_named = session.branch not in ("", "main", "master", "HEAD")
-    return f"Work on {session.branch}" if is_named else ""
-
-
-def _real(prompts: tuple[str, ...]) -> list[str]:
-    """Return the prompts that ask for something: no bare assent, no bare slash command."""
-    return [text for text in prompts if not _is_assent(text)]
-
-
-def _is_assent(prompt: str) -> bool:
-    if len(prompt) > _ASSENT_CHARS:
-        return False
-    words = prompt.lower().replace(",", " ").rstrip(".!").split()
-    return all(word in _ASSENTS for word in words) or (len(words) == 1 and words[0][0] == "/")
-
-
 def _investigated(known: State) -> str:
     only_read = [path for path, file in known.files.items() if not file.writes]
     said = [f"Read {listed(only_read[::-1], 8)}"] if only_read else []
@@ -164,25 +136,40 @@ def _investigated(known: State) -> str:
 
 
 def _learned(known: State) -> str:
-    lessons = known.lessons[-5:] or (known.last_reply,)
+    lessons = [one for one in known.lessons if not _is_report(one)][-5:]
+    # An answer is what a session without a reason or a change has brought.
+    if not lessons and _SENTENCE.search(known.last_reply) and not _is_report(known.last_reply):
+        lessons = [known.last_reply]
     return _field([*known.fixed[-4:], *known.remembered[-6:], *lessons, *known.compactions[-1:]])
+
+
+def _is_report(sentence: str) -> bool:
+    """Return True if a sentence says that work is done, which is no lesson."""
+    return achievements.is_status(sentence) or achievements.is_change(sentence)
 
 
 def _completed(known: State) -> str:
     said = [f"Committed {listed(known.commits[-5:], 5)}"] if known.commits else []
+    if known.later:
+        said.append(f"Committed afterwards: {listed(known.later[-3:], 3)}")
+    said += known.achieved[-_ACHIEVED:]
     for verb in ("changed", "created", "deleted"):
         written = [
             path
             for path, file in known.files.items()
-            if _lasts(file) and (file.fate or "changed") == verb
+            if requests.is_changed(file)
+            and (file.fate or "changed") == verb
+            and not _is_elsewhere(path)
         ][::-1]
-        shown = [_file_said(path, known.files[path]) for path in written[:_FILES_SAID]]
+        shown = [requests.file_said(path, known.files[path]) for path in written[:_FILES_SAID]]
         if written:
             said.append(
                 f"{verb.capitalize()} {listed([*shown, *written[_FILES_SAID:]], _FILES_SAID)}"
             )
-    passing = [f"{head}: {ran.said}" for head, ran in known.commands.items() if _passes(head, ran)]
-    said += passing[-3:]
+    if known.plan:
+        said.append(f"Planned: {known.plan}")
+    passing = {ran.said: head for head, ran in known.commands.items() if _passes(head, ran)}
+    said += [f"{head}: {said}" for said, head in list(passing.items())[-2:]]
     said += known.customs[-3:]
     return _field(said)
 
@@ -190,10 +177,31 @@ def _completed(known: State) -> str:
 def _next_steps(session: Session, known: State) -> str:
     failing = [(head, ran) for head, ran in known.commands.items() if ran.ok is False]
     said = [_failing_said(head, ran) for head, ran in failing[::-1] if ran.is_check][:3]
-    dirty = [path for path, file in known.files.items() if file.is_dirty]
+    dirty = [
+        path for path, file in known.files.items() if file.is_dirty and not _is_elsewhere(path)
+    ]
     if dirty and (session.branch or known.commits):
-        said.append(f"Not committed: {listed(dirty[::-1], 8)}")
-    return _field([*said, *known.plans, *known.todos])
+        said.append(f"Not committed {_as_of(session)}: {listed(dirty[::-1], 8)}")
+    return _field([*said, *steps_of(known)])
+
+
+def steps_of(known: State) -> tuple[str, ...]:
+    """Return what a session left to do: by its to-do list, the agent's words, and its plan."""
+    plan = (f"Carry out the plan: {known.plan}",) if known.plan else ()
+    said = (one.text for one in known.steps)
+    return distinct((*said, *planning.open_points(known), *plan), _STEPS)
+
+
+def _as_of(session: Session) -> str:
+    """Return the time that a statement about a session's work tree is of."""
+    at = iso(session.last_ms)
+    minute = f"{at[:10]} {at[11:16]} UTC"
+    return f"at {minute}" if session.status == "active" else f"when the session ended ({minute})"
+
+
+def _is_elsewhere(path: str) -> bool:
+    """Return True if a file is no part of the project, such as a client's own plan."""
+    return path.startswith(("/", "~")) or path[1:3] == ":/"
 
 
 def _notes(session: Session, known: State) -> str:
@@ -214,21 +222,11 @@ def _notes(session: Session, known: State) -> str:
     return _field(said)
 
 
-def _lasts(file: Touched) -> bool:
-    """Say whether a file was changed, and not taken back to what it was."""
-    return file.writes > 0 and not file.is_undone
-
-
-def _file_said(path: str, file: Touched) -> str:
-    inside = f" ({listed(file.symbols, 4)})" if file.symbols and language_of(path) else ""
-    lines = f" +{file.added} -{file.removed}" if file.added or file.removed else ""
-    return f"{path}{inside}{lines}"
-
-
 def _passes(head: str, ran: Ran) -> bool:
-    """Say whether a success is worth telling; of git only a push is, commits tell themselves."""
-    is_bookkeeping = ran.tool == "git" and "git push" not in head
-    return ran.ok is True and ran.is_check and bool(ran.said) and not is_bookkeeping
+    """Return True if a success is worth a word; of git only a push is: commits are named."""
+    is_bookkeeping = (ran.tool == "git" or "git commit" in head) and "git push" not in head
+    said = ran.said if ran.said != "no tests ran" else ""
+    return ran.ok is True and ran.is_check and bool(said) and not is_bookkeeping
 
 
 def _failing_said(head: str, ran: Ran) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from observer.events import Value
 from observer.interpret import state
-from observer.interpret.summary import request_of
+from observer.interpret.requests import request_of
+from observer.interpret.summary import steps_of
 from observer.model import Session
 
 _ELSEWHERE = frozenset({"git", "gh", "curl", "wget"})
@@ -73,6 +74,6 @@ def unfinished(session: Session) -> Unfinished:
         request=request_of(session, known),
         dirty=tuple(path for path, file in reversed(known.files.items()) if file.is_dirty),
         failing=tuple(sorted(failing, key=lambda one: not one.is_check)),
-        steps=(*known.plans, *known.todos),
+        steps=steps_of(known),
         rejected=known.rejected,
     )

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from observer.interpret import state
+from observer.interpret import committed, state
 from observer.interpret.changes import Change
 from observer.interpret.state import Open, Origin, Ran, State
 
@@ -64,7 +64,7 @@ def test_a_failure_that_went_away_by_itself_is_told_so() -> None:
 def test_a_commit_makes_its_files_clean() -> None:
     known = state.wrote(State(), "a.py", Change(), "edit")
     known = state.wrote(known, "b.py", Change(), "edit")
-    known = state.committed(known, "x (abc)", ("a.py",))
+    known = committed.taken_in(known, "x (abc)", ("a.py",))
     assert {path: file.is_dirty for path, file in known.files.items()} == {
         "a.py": False,
         "b.py": True,

@@ -67,17 +67,22 @@ def test_the_request_is_the_first_real_prompts(tell: Tell) -> None:
     assert fields.request == "Round it. Then: b c."
 
 
-def test_many_prompts_later_the_request_is_still_the_first(tell: Tell) -> None:
-    prompts = [Prompt(text=f"Ask {number}") for number in range(50)]
-    assert summary(tell, *prompts).request == "Ask 0. Then: Ask 1; Ask 2; Ask 3."
+def test_of_many_requests_the_first_and_the_last_are_told(tell: Tell) -> None:
+    prompts = [Prompt(text=f"Round the total of cart number {number}") for number in range(50)]
+    request = summary(tell, *prompts).request
+    assert request.startswith("Round the total of cart number 0. Then: ")
+    assert "cart number 1;" in request
+    assert "more)" in request
+    assert request.endswith("cart number 49.")
 
 
 def test_a_long_prompt_is_a_request_whatever_its_words(tell: Tell) -> None:
     assert summary(tell, Prompt(text="yes " * 20)).request.startswith("yes yes")
 
 
-def test_a_session_of_assent_has_no_request(tell: Tell) -> None:
-    assert summary(tell, Prompt(text="yes, go")).request == ""
+@pytest.mark.parametrize("said", ["yes, go", "hi", "/clear", "thanks!", "commit this"])
+def test_a_session_of_courtesies_has_no_summary(tell: Tell, said: str) -> None:
+    assert summarise(tell(Prompt(text=said)).session) is None
 
 
 def test_without_prompts_the_request_is_the_commit(tell: Tell) -> None:
@@ -99,7 +104,27 @@ def test_without_prompts_and_commits_the_request_is_the_branch(tell: Tell) -> No
         ),
         pytest.param((WRITE, GREEN), "Changed api/cart.py (a) +1 -1", id="done-first"),
         pytest.param((FileRead(paths=("a.py",)),), "Read a.py", id="looked-at"),
-        pytest.param((Prompt(text="yes, go"),), "claude-code session", id="nothing-better"),
+        pytest.param((Custom(name="-"),), "-", id="nothing-better"),
+        pytest.param((Prompt(text="fix them"), WRITE, COMMIT), "Round totals", id="a-commit"),
+        pytest.param(
+            (Prompt(text="fix the tests"), WRITE, Reply(text="Fixed the rounding of carts.")),
+            "Fixed the rounding of carts",
+            id="the-agents-word",
+        ),
+        pytest.param(
+            (Prompt(text="fix it"), WRITE), "Changed api/cart.py (a) +1 -1", id="the-files"
+        ),
+        pytest.param((Prompt(text="fix it"), FileRead(paths=("a",))), "fix it", id="asked-only"),
+        pytest.param(
+            (Prompt(text="Traceback (most recent call last):\nValueError: no total"), COMMIT),
+            "Round totals",
+            id="pasted-output",
+        ),
+        pytest.param(
+            (COMMIT, replace(COMMIT, hash="b" * 9, subject="Test")),
+            "Round totals and 1 more",
+            id="two-commits",
+        ),
     ],
 )
 def test_the_title_is_what_was_asked_else_done(
@@ -244,7 +269,7 @@ def test_failing_checks_dirty_files_and_plans_are_next(tell: Tell) -> None:
     )
     assert fields.next_steps == (
         "pytest -q t.py fails: 1 failed in 100 ms - t.py::a - AssertionError: 2."
-        " Not committed: api/cart.py. Add a test."
+        " Not committed at 2027-01-15 08:00 UTC: api/cart.py. Add a test."
     )
 
 
@@ -283,9 +308,11 @@ def test_where_a_folder_is_not_known_it_is_not_told(tell: Tell) -> None:
     assert summary(tell, red).next_steps.startswith("pytest -q fails")
 
 
-def test_a_new_prompt_forgets_old_plans(tell: Tell) -> None:
-    fields = summary(tell, Reply(text="Next steps:\n- Add a test"), Prompt(text="Do other things"))
-    assert fields.next_steps == ""
+def test_a_prompt_closes_no_step(tell: Tell) -> None:
+    reply = Reply(text="Totals are rounded. Next: cover negative prices.")
+    for prompt in ("thanks!", "Do other things", "/clear"):
+        fields = summary(tell, reply, Prompt(text=prompt), Reply(text="You are welcome."))
+        assert fields.next_steps == "Next: cover negative prices."
 
 
 def test_counts_length_agents_and_models_are_notes(tell: Tell, place: Callable[..., Any]) -> None:
@@ -329,10 +356,10 @@ def test_the_subtitle_says_whether_it_is_final(
     assert item.subtitle == subtitle
 
 
-def test_a_summary_keeps_its_id_and_grows(tell: Tell) -> None:
+def test_a_summary_keeps_its_id_and_is_of_the_sessions_last_moment(tell: Tell) -> None:
     early, late = summarise(tell(WRITE).session), summarise(tell(WRITE, GREEN).session)
     assert isinstance(early, Item)
     assert isinstance(late, Item)
     assert early.id == late.id == item_id(1, "summary")
     assert early.uuid == late.uuid
-    assert early.created_ms == late.created_ms < late.updated_ms
+    assert early.created_ms < late.created_ms == late.updated_ms

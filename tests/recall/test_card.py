@@ -397,7 +397,7 @@ def test_a_reader_who_is_told_otherwise_is_not_told_what_holds(shop: Shop) -> No
 
 
 def test_what_was_done_and_learned_comes_last(shop: Shop) -> None:
-    shop.tell(Prompt(text="make it green"), RED)
+    shop.tell(Prompt(text="repair the total"), RED)
     shop.save("cart.py", ago_h=0.9)
     shop.tell(GREEN, ago_h=0.8)
     assert [line.why for line in shop.lines()][-2:] == ["done", "learned"]

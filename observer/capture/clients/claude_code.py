@@ -14,7 +14,17 @@ from zlib import crc32
 import msgspec
 
 from observer.capture.clients import tools
-from observer.capture.clients.payload import Object, flag, inner, joined, rest, span_ms, text
+from observer.capture.clients.payload import (
+    Json,
+    Object,
+    dump,
+    flag,
+    inner,
+    joined,
+    rest,
+    span_ms,
+    text,
+)
 from observer.capture.envelope import Envelope
 from observer.events import (
     AnyBody,
@@ -27,6 +37,7 @@ from observer.events import (
     Reply,
     SessionEnd,
     SessionStart,
+    ToolUse,
 )
 
 NAME = "claude-code"
@@ -174,8 +185,12 @@ def _file_changed(payload: Object) -> AnyBody:
 
 
 def _task(payload: Object) -> AnyBody:
-    said = joined(text(payload, "task_subject"), text(payload, "task_description"))
-    return Custom(name=f"{NAME}:{text(payload, 'hook_event_name')}", text=said)
+    given: dict[str, Json] = {
+        "taskId": text(payload, "task_id"),
+        "subject": text(payload, "task_subject"),
+        "description": text(payload, "task_description"),
+    }
+    return ToolUse(tool=text(payload, "hook_event_name"), input=dump(given))
 
 
 def _tool(payload: Object) -> AnyBody:

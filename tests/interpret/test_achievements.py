@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from observer.interpret import achievements
+
+REPLY = """\
+All done. Here's a summary:
+
+1. **`cart.py`** - Added `round_half_even()` for totals.
+2. The total now rounds half even.
+- Added `Decimal` import
+- Modified: `cart.py`
+- The cart is a list
+
+Next: cover negative prices. Shall I?
+"""
+
+
+def test_the_changes_that_a_reply_reports_are_read() -> None:
+    assert achievements.read(REPLY) == (
+        "`cart.py` - Added `round_half_even()` for totals.",
+        "The total now rounds half even.",
+    )
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "All tests pass now.",
+        "All 1216 tests pass, lint clean.",
+        "Committed as `b567018`.",
+        "Commit successful.",
+        "Pushed to remote.",
+        "Done.",
+        "\u2705 All checks pass",
+        "Tests are green.",
+    ],
+)
+def test_that_all_is_well_is_a_status(sentence: str) -> None:
+    assert achievements.is_status(sentence)
+    assert not achievements.is_change(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["The retry loop never slept.", "It broke because of floats.", "Rounding is hard."]
+)
+def test_a_finding_is_neither_status_nor_change(sentence: str) -> None:
+    assert not achievements.is_status(sentence)
+    assert not achievements.is_change(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["I've fixed the retry loop.", "- Removed the cache", "Now the cart no longer cuts totals."],
+)
+def test_a_report_of_work_is_a_change(sentence: str) -> None:
+    assert achievements.is_change(sentence)
