@@ -93,6 +93,13 @@ class RuleUserOnly(ObserverError):
     code = "rule-user-only"
 
 
+class CapturedUserOnly(ObserverError):
+    """An agent would have deleted or restored what was captured, which only a person does."""
+
+    exit_code = 2
+    code = "captured-user-only"
+
+
 class Undecodable(ObserverError):
     """An envelope that no decoder understands; the pipeline moves it to `spool/bad`."""
 

@@ -245,7 +245,7 @@ class Approve(Body, tag="approve"):
 
 
 class Undo(Body, tag="undo"):
-    """The last change of a note that still stood was taken back, its deletion included."""
+    """The last change of a note that still stood was taken back, or the deletion of any item."""
 
     item: int
 

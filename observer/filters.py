@@ -5,6 +5,9 @@ from __future__ import annotations
 from observer.events import Layer, Scope, Value
 from observer.model import Item, ItemKind
 
+RECORDED_KINDS: frozenset[ItemKind] = frozenset({"note", "inference"})
+"""Kinds of items that are recorded on purpose; the others are captured."""
+
 
 class Filters(Value):
     """What an item must be to count; an empty field does not restrict.
@@ -18,7 +21,7 @@ class Filters(Value):
     project_id: int | None = None
     kinds: tuple[ItemKind, ...] = ()
     types: tuple[str, ...] = ()
-    category: str = ""
+    categories: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     session_id: int | None = None
     branch: str = ""
@@ -40,7 +43,7 @@ class Filters(Value):
             self._admits_place(item)
             and (not self.kinds or item.kind in self.kinds)
             and (not self.types or item.type in self.types)
-            and self.category in {"", item.category}
+            and (not self.categories or item.category in self.categories)
             and self.branch in {"", item.branch}
             and (self.session_id is None or item.session_id == self.session_id)
             and (self.since_ms is None or item.created_ms >= self.since_ms)

@@ -8,14 +8,14 @@ import click
 import msgspec
 
 from observer.cli.output import emit, json_option, limit_option, table
-from observer.cli.reach import open_memory
+from observer.cli.reach import named_project, open_memory
 from observer.front import render
 from observer.memory import Memory
 from observer.model import Project, Session, iso
 
 
 @click.command("sessions", epilog="Example: observer sessions --active")
-@click.option("--project", "-p", help="Name, folder or remote of a project.")
+@named_project("Name, folder or remote of a project.")
 @click.option("--active", is_flag=True, help="Leave out sessions that are over.")
 @limit_option(20, "Most sessions.")
 @json_option

@@ -11,7 +11,7 @@ import click
 from observer import client
 from observer.capture.clients.attribution import attribute
 from observer.cli.output import emit, json_option, limit_option, say
-from observer.cli.reach import open_memory, project_here
+from observer.cli.reach import named_project, open_memory, project_here
 from observer.events import Layer, Scope
 from observer.front import noting
 from observer.front.toolsets import rows
@@ -27,7 +27,7 @@ def note_command() -> None:
 
 
 @note_command.command("list", epilog="Example: observer note list --tag auth --layer state")
-@click.option("--project", "-p", help="Name, folder or remote; the one around the current folder.")
+@named_project("Name, folder or remote; the one around the current folder.")
 @click.option("--all", "everywhere", is_flag=True, help="Notes of all projects.")
 @click.option("--type", "types", default="", help="Only these types, e.g. decision,rule.")
 @click.option("--category", default="", help="Only notes of this category.")
@@ -149,7 +149,7 @@ def edit_command(*, handle: str, content: tuple[str, ...], as_json: bool, **give
 @item_argument
 @json_option
 def undo_command(*, handle: str, as_json: bool) -> None:
-    """Take back the last change of a note that still stands, its deletion included."""
+    """Take back the last change of a note that still stands, or the deletion of any item."""
     _change(handle, "undo", as_json=as_json)
 
 

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from observer import config
 from observer.capture.repository.uncommitted import uncommitted
 from observer.cli.output import emit, json_option, limit_option, say
-from observer.cli.reach import open_memory, project_here
+from observer.cli.reach import named_project, open_memory, project_here
 from observer.clock import now_ms
 from observer.errors import Ambiguous, BadInput, NotFound, ObserverError
 from observer.front import explaining, render
@@ -27,7 +27,7 @@ from observer.recall.search import Found
 
 most_results = limit_option(10, "Most results of each kind.", most=MOST_RESULTS)
 depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)
-project_option = click.option("--project", "-p", help="Name, folder or remote of a project.")
+project_option = named_project("Name, folder or remote of a project.")
 
 
 def narrowing(command: Callable[..., None]) -> Callable[..., None]:

@@ -15,10 +15,13 @@ from observer import client
 from observer.capture.clients import generic
 from observer.capture.clients.attribution import attribute
 from observer.cli.output import emit, json_option, note, say
+from observer.cli.reach import named_project, open_memory
 from observer.clock import now_ms
 from observer.errors import BadInput, ObserverError, remedy
 from observer.events import Layer, Scope
+from observer.front import render
 from observer.front.narrowing import coming_ms
+from observer.front.toolsets import rows
 from observer.interpret.wording import counted
 from observer.paths import home, working_folder
 from observer.spool import Spool
@@ -43,7 +46,7 @@ from observer.spool import Spool
 @click.option("--supersedes", type=int, multiple=True, help="Id of a note that no longer holds.")
 @click.option("--amends", type=int, multiple=True, help="Id of a note that this corrects.")
 @click.option("--expires", default="", help="When it stops to hold: 2027-01-31, or 30d from now.")
-@click.option("--project", "-p", help="Name, folder or remote; the one around the current folder.")
+@named_project("Name, folder or remote; the one around the current folder.")
 @json_option
 def remember_command(
     *,
@@ -80,17 +83,26 @@ def _remark(kept: dict[str, Any]) -> None:
 
 
 @click.command("forget", epilog="Example: observer forget 142")
-@click.argument("item_id", type=int, metavar="ID")
+@click.argument("handle", metavar="ID|UUID")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask, on a terminal.")
 @json_option
-def forget_command(*, item_id: int, as_json: bool) -> None:
-    """Delete an item by its exact id; a note comes back with `observer note undo`."""
+def forget_command(*, handle: str, yes: bool, as_json: bool) -> None:
+    """Delete an item by its exact id; `observer note undo` brings it back."""
     client.ensure_daemon(home())
+    with open_memory() as memory:
+        item_id = memory.resolve(handle)
+        (item,) = memory.observations([item_id]).items
+        shown = render.heading(item, rows.project_names(memory.projects()))
+    if sys.stdin.isatty() and not (yes or as_json):
+        say(shown)
+        click.confirm("Forget it?", abort=True)
     asked = {"id": item_id, "author": attribute(os.environ).author}
     answer = client.call(home(), "POST", "/forget", asked)
     if as_json:
         emit(answer)
-    else:
-        say(f"forgot #{item_id}")
+        return
+    say(f"forgot {shown}")
+    note(f"bring it back with: observer note undo {item_id}")
 
 
 @click.command("post", epilog='Example: observer post command command="make test" exit_code:=2')

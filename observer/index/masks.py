@@ -63,7 +63,7 @@ def _wanted(filters: Filters) -> Iterator[tuple[str, list[int]]]:
     for column, names in (
         ("kind", filters.kinds),
         ("type", filters.types),
-        ("category", [filters.category]),
+        ("category", filters.categories),
         ("branch", [filters.branch]),
     ):
         if any(names):

@@ -11,7 +11,8 @@ import msgspec
 
 from observer.capture.redact import redact_text, secret_class
 from observer.clock import LAST_MS
-from observer.errors import BadInput, PastImmutable, RuleUserOnly, SecretRefused
+from observer.errors import BadInput, CapturedUserOnly, PastImmutable, RuleUserOnly, SecretRefused
+from observer.filters import RECORDED_KINDS
 from observer.interpret.notes import CONTENT_CHARS, LINKS, METADATA_CHARS, TAGS, note_type
 from observer.knowledge.values import Author, Changes, Note
 from observer.model import Item
@@ -111,6 +112,21 @@ def check_rule(item: Item, author: Author) -> None:
         raise RuleUserOnly(
             f"note {item.id} is a rule that a person approved",
             hint="propose the change to the person in words",
+        )
+
+
+def check_forget(item: Item, author: Author) -> None:
+    """Refuse an agent the deletion of anything but notes and inferences, or its reversal.
+
+    Raises:
+        CapturedUserOnly: the item was captured: a commit, an edit, a summary.
+        RuleUserOnly: a person stands for this rule.
+    """
+    check_rule(item, author)
+    if author == "agent" and item.kind not in RECORDED_KINDS:
+        raise CapturedUserOnly(
+            f"{item.id} is a {item.type} that was captured, not a note",
+            hint=f"ask the person to run: observer forget {item.id}",
         )
 
 

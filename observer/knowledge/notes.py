@@ -6,14 +6,11 @@ changed can be undone, its deletion included.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
-
-from msgspec.structs import replace
+from collections.abc import Iterable, Sequence
 
 from observer.capture.redact import redact_text
 from observer.errors import BadInput, NotFound, RuleUserOnly
-from observer.events import AnyBody, Approve, Forget, Reference, Remember, Revise, Undo
+from observer.events import Approve, Reference, Remember, Revise
 from observer.filters import Filters
 from observer.interpret.classify import content_hash
 from observer.interpret.notes import (
@@ -22,42 +19,24 @@ from observer.interpret.notes import (
     layer_of,
     note_type,
     references_of,
-    tags_of,
     title_of,
 )
-from observer.knowledge.guards import check, check_change, check_rule, metadata_text
-from observer.knowledge.pen import Pen, Record
+from observer.knowledge.deletion import Reversible
+from observer.knowledge.guards import (
+    check,
+    check_change,
+    check_rule,
+    metadata_text,
+)
 from observer.knowledge.places import Place, is_near, place_of, project_of
-from observer.knowledge.reading import Shelf
 from observer.knowledge.values import Author, Changes, Note, Remembered, Similar
-from observer.model import UNASSIGNED, Item, Receipt, item_id
-from observer.recall.candidates import Sources
-from observer.recall.handles import LARGEST_ID, named
-from observer.store.interface import Reader, Store
-
-AT_ONCE = 1_000
-"""Notes that one transaction deletes."""
+from observer.model import Item, Receipt, item_id
+from observer.recall.handles import named
+from observer.store.interface import Reader
 
 
-class Notes(Shelf):
-    """The notes of one owner, for reading and writing; safe to share between threads.
-
-    Args:
-        store, owner, now_ms, sources: see `Shelf`.
-        record: the way into the log; None for a process that only reads.
-    """
-
-    def __init__(
-        self,
-        store: Store,
-        *,
-        owner: str,
-        now_ms: Callable[[], int],
-        sources: Callable[[], AbstractContextManager[Sources]],
-        record: Record | None,
-    ) -> None:
-        super().__init__(store, owner=owner, now_ms=now_ms, sources=sources)
-        self._pen = Pen(record, now_ms)
+class Notes(Reversible):
+    """The notes of one owner, for reading and writing; safe to share between threads."""
 
     def remember(
         self,
@@ -120,67 +99,6 @@ class Notes(Shelf):
             metadata=None if changes.metadata is None else metadata_text(changes.metadata),
         )
         return self._changed(item, body, author)
-
-    def forget(self, handle: int | str, *, author: Author = "agent") -> bool:
-        """Delete a note, or any other item by its id; False if there is none.
-
-        What was deleted is kept in the log, and a note comes back with `undo`.
-
-        Raises:
-            Ambiguous: the handle is vague.
-            RuleUserOnly: an agent would delete a rule that a person approved.
-        """
-        with self._store.read() as reader:
-            item = reader.item(self._exact(reader, handle))
-        if item is None or not self._may_see(item):
-            return False
-        check_rule(item, author)
-        self._pen.write(
-            Forget(item=item.id), author=author, project_id=item.project_id or UNASSIGNED
-        )
-        return True
-
-    def forget_own(self, *, tags: Sequence[str] = (), author: Author = "agent") -> int:
-        """Delete the owner's personal notes, those with all of some tags; returns how many.
-
-        What an agent may not delete stays: rules that a person approved.
-        """
-        own = Filters(kinds=("note",), scope="personal", owner=self._owner, tags=tags_of(tags))
-        with self._store.read() as reader:
-            rules = reader.recent(replace(own, layer="rule"), limit=LARGEST_ID)
-            kept = {rule.id for rule in rules if (author, rule.approval) == ("agent", "approved")}
-            going = [each for each in reader.ids(own, limit=LARGEST_ID) if each not in kept]
-        for start in range(0, len(going), AT_ONCE):
-            batch = going[start : start + AT_ONCE]
-            self._pen.write(
-                *(Forget(item=each) for each in batch), author=author, project_id=UNASSIGNED
-            )
-        return len(going)
-
-    def undo(self, handle: int | str, *, author: Author = "agent") -> Item:
-        """Take back the last change of a note that still stands, and return it as it was before.
-
-        Raises:
-            NotFound, Ambiguous: as `get`; a deleted note is found too.
-            BadInput: nothing happened to it since it was remembered, or another note has its key.
-            PastImmutable: an agent would take back what a person changed of what happened.
-            RuleUserOnly: an agent would change a rule that a person approved, or bring one back.
-        """
-        item = self.get(handle, deleted=True)
-        check_rule(item, author)
-        changes = [version for version in self.history(item.id) if version.stands]
-        if len(changes) < 2:
-            raise BadInput(
-                f"nothing happened to note {item.id} since it was remembered",
-                hint=f"delete it with: observer forget {item.id}",
-            )
-        before, last = changes[-2:]
-        check_rule(before.item, author)
-        if last.author == "person" and last.action != "forget":
-            check_change(item, author)
-        if item.key and item.deleted_ms is not None:
-            self._refuse_taken(item)
-        return self._changed(item, Undo(item=item.id), author)
 
     def approve(self, handle: int | str, *, author: Author) -> Item:
         """Let a person stand for a note: a rule holds from now on, a suspicion is laid aside.
@@ -313,19 +231,6 @@ class Notes(Shelf):
             for one in near
             if one.item.content_hash != same and (not body.key or one.item.key != body.key)
         )
-
-    def _refuse_taken(self, item: Item) -> None:
-        with self._store.read() as reader:
-            there = reader.keyed(item.key, Filters(project_id=item.project_id, owner=item.owner))
-        if there is not None:
-            raise BadInput(
-                f"note {there.id} has the key {item.key!r} now",
-                hint=f"forget {there.id} first, or remember the old words anew",
-            )
-
-    def _changed(self, item: Item, body: AnyBody, author: Author) -> Item:
-        self._pen.write(body, author=author, project_id=item.project_id or UNASSIGNED)
-        return self.get(item.id, deleted=True)
 
     def _remembered(self, stored: Receipt, alike: tuple[Similar, ...]) -> Remembered:
         with self._store.read() as reader:

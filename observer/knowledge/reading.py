@@ -13,7 +13,7 @@ import msgspec
 
 from observer.errors import Ambiguous, BadInput, NotFound, ObserverError
 from observer.events import Undo, kind_of
-from observer.filters import Filters, is_visible
+from observer.filters import RECORDED_KINDS, Filters, is_visible
 from observer.interpret import claims, notes
 from observer.interpret.claims import Claim
 from observer.knowledge.similar import NEAR, similar
@@ -28,7 +28,6 @@ CANDIDATES = 5
 """Notes named to whoever was vague about which one to change."""
 BACKLINKS = 200
 UUID_CHARS = 36
-_KINDS = frozenset({"note", "inference"})
 _EVERYTHING = Narrow(kinds=("note",))
 
 
@@ -64,7 +63,7 @@ class Shelf:
         """
         with self._store.read() as reader:
             item = reader.item(self._exact(reader, handle), deleted=deleted)
-        if item is None or item.kind not in _KINDS or not self._may_see(item):
+        if item is None or item.kind not in RECORDED_KINDS or not self._may_see(item):
             raise NotFound(f"no note {handle}", hint="find it with: observer note list")
         return item
 

@@ -7,14 +7,12 @@ rebuild, an undo and a look into the past agree.
 from __future__ import annotations
 
 from observer.events import Approve, Forget, Remember, Revise, Undo
-from observer.filters import Filters
+from observer.filters import RECORDED_KINDS, Filters
 from observer.interpret.notes import changed, folded, note
 from observer.model import Item, Recorded
 from observer.store.interface import Writer
 
 OnNote = Approve | Forget | Revise | Undo
-
-_KINDS = frozenset({"note", "inference"})
 
 
 class Noting:
@@ -47,7 +45,7 @@ class Noting:
     def changed(self, recorded: Recorded, body: OnNote) -> Item | None:
         """Return the note as the event leaves it; None if there is no such note."""
         before = self._writer.item(body.item, deleted=True)
-        if before is None or before.kind not in _KINDS:
+        if before is None or before.kind not in RECORDED_KINDS:
             return None
         if not isinstance(body, Undo):
             return self._put(changed(before, recorded), recorded)

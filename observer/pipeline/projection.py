@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from observer.events import Enriched, Forget, Remember, Triage
+from observer.events import Enriched, Forget, Remember, Triage, Undo
 from observer.interpret.enrichments import enrichment
 from observer.interpret.fold import Fold
 from observer.interpret.notes import forgotten
@@ -106,6 +106,8 @@ class Projection:
                 return [changed]
             if isinstance(body, Forget):
                 return self._forget(body.item, recorded.event.at_ms)
+            if isinstance(body, Undo):
+                return self._restore(body.item)
         return []
 
     def _enrich(self) -> None:
@@ -129,6 +131,17 @@ class Projection:
         gone = self._unless_forgotten(found)
         self._writer.put_items([gone])
         return [gone]
+
+    def _restore(self, item_id: int) -> list[Item]:
+        """Bring back an item that was captured and forgotten; nothing if there is none."""
+        self._writer.restore(item_id)
+        self._forgotten.pop(item_id, None)
+        found = self._items.get(item_id) or self._writer.item(item_id, deleted=True)
+        if found is None or found.deleted_ms is None:
+            return []
+        restored = replace(found, deleted_ms=None)
+        self._writer.put_items([restored])
+        return [restored]
 
     def _unless_forgotten(self, item: Item) -> Item:
         at_ms = self._forgotten.get(item.id)

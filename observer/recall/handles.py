@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from observer.errors import Ambiguous, NotFound
@@ -10,11 +11,13 @@ from observer.events import Layer, Scope, Value
 from observer.filters import Filters
 from observer.interpret.notes import label_of, note_type, tags_of
 from observer.interpret.wording import relative
-from observer.model import ItemKind, Project
+from observer.model import UNASSIGNED, ItemKind, Project
 from observer.paths import is_inside
 from observer.store.interface import Reader
 
 LARGEST_ID = 2**63 - 1
+HINTED = 5
+"""Projects that a hint names."""
 DIGITS = len(str(LARGEST_ID))
 
 
@@ -51,7 +54,7 @@ def filters_of(reader: Reader, narrow: Narrow, *, project: str | None, owner: st
         project_id=named(projects, project).id if project else home,
         kinds=narrow.kinds,
         types=tuple(note_type(name) for name in narrow.types if name.strip()),
-        category=label_of(narrow.category),
+        categories=_within(reader, label_of(narrow.category), owner),
         files=files,
         session_id=session_id(reader, narrow.session),
         branch=narrow.branch,
@@ -62,6 +65,15 @@ def filters_of(reader: Reader, narrow: Narrow, *, project: str | None, owner: st
         tags=tags_of(narrow.tags),
         owner=owner,
     )
+
+
+def _within(reader: Reader, category: str, owner: str) -> tuple[str, ...]:
+    """Return a category and those below it, ``arch`` and ``arch/storage``; none for no category."""
+    if not category:
+        return ()
+    known = reader.counts("category", Filters(kinds=("note",), owner=owner))
+    below = sorted(name for name in known if name.startswith(f"{category.rstrip('/')}/"))
+    return (category, *below)
 
 
 def located(
@@ -115,9 +127,21 @@ def named(projects: Sequence[Project], handle: str) -> Project:
             )
     if Path(handle).is_absolute() and (inside := around(projects, handle)):
         return inside
+    hint = _known(projects, handle)
     if not handle:
-        raise NotFound("no project is known here", hint="name one: observer projects lists them")
-    raise NotFound(f"no project {handle!r}", hint="list them with: observer projects")
+        raise NotFound("no project is known here", hint=hint)
+    raise NotFound(f"no project {handle!r}", hint=hint)
+
+
+def _known(projects: Sequence[Project], handle: str) -> str:
+    """Return which projects may be meant: those of nearly that name, else the newest."""
+    placed = [project for project in reversed(projects) if project.id != UNASSIGNED]
+    names = list(dict.fromkeys(project.name for project in placed))
+    if not names:
+        return "nothing is recorded yet: connect a client with observer install"
+    near = get_close_matches(handle, names, n=3)
+    shown = ", ".join(near or names[:HINTED])
+    return f"name one, such as {shown}; observer projects lists them"
 
 
 def session_id(reader: Reader, handle: str) -> int | None:

@@ -299,6 +299,9 @@ class Writer(Reader, TruthWrites, Protocol):
     def forget(self, item_id: int, *, at_ms: int) -> None:
         """Remember that an item is deleted, for whatever is derived under its id from now on."""
 
+    def restore(self, item_id: int) -> None:
+        """Take back that an item was forgotten; no effect on one that was not."""
+
     def forgotten(self) -> Mapping[int, int]:
         """Return when each forgotten item was deleted, by its id."""
 

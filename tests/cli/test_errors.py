@@ -128,13 +128,21 @@ def test_doctor_goes_on_where_it_may_not_look(
     assert hooks["found"] == f"{home.hooks}: Permission denied"
 
 
-@pytest.mark.parametrize("words", [("context",), ("context", "--explain")], ids=" ".join)
-def test_a_folder_of_no_project_is_not_found(
-    run: Run, filled: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+def test_a_folder_of_no_project_has_nothing_to_explain(
+    run: Run, filled: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    ran = run(*words)
+    ran = run("context", "--explain")
     assert (ran.code, ran.err.partition("\n")[0]) == (3, "error: no project is known here")
+
+
+def test_a_folder_of_no_project_has_an_empty_context(
+    run: Run, filled: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run("context")
+    assert (ran.code, ran.out) == (0, f"nothing recorded yet in {tmp_path}\n")
+    assert run("context", "-p", ".").code == 3
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,9 @@ def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPa
     assert run("note", "list", "--tag", "ci").out.startswith(f"#{item} fact · Redis")
     assert run("note", "list", "--layer", "rule").out == "no notes\n"
     assert run("note", "links", item).out == "-> wiki (nothing yet) CI\n"
-    assert run("forget", item).code == 0
+    forgotten = run("forget", f"#{item}")
+    assert forgotten.out.startswith(f"forgot #{item} fact · Redis")
+    assert f"observer note undo {item}" in forgotten.err
     assert run("note", "show", item).code == 3
     assert run("note", "undo", item, "--json").json["content"] == "Tests need Redis, see [[CI]]"
     second = run("remember", "Tests need Redis 8", "--json", "--supersedes", item).json["id"]

@@ -70,7 +70,8 @@ def test_search_answers_in_text_and_typed(ask: Any) -> None:
 def test_an_error_is_text_that_names_the_fix(ask: Any) -> None:
     result = ask(call("search", query="jwt", project="nowhere"))
     assert result.is_error
-    assert result.content[0].text == "no project 'nowhere'\nhint: list them with: observer projects"
+    assert result.content[0].text.startswith("no project 'nowhere'\nhint: name one, such as ")
+    assert result.content[0].text.endswith("; observer projects lists them")
 
 
 def test_a_note_goes_to_the_project_of_the_folder(ask: Any) -> None:

@@ -39,7 +39,7 @@ FILTERS = st.builds(
     project_id=PROJECTS,
     kinds=st.lists(KINDS, max_size=2).map(tuple),
     types=st.lists(st.sampled_from(["command", "decision"]), max_size=2).map(tuple),
-    category=NAMES,
+    categories=st.lists(NAMES.filter(bool), max_size=2).map(tuple),
     branch=NAMES,
     session_id=SESSIONS,
     since_ms=st.none() | TIMES,

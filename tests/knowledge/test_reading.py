@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from observer.errors import NotFound, RuleUserOnly
+from observer.errors import BadInput, CapturedUserOnly, NotFound, RuleUserOnly
 from observer.knowledge import Changes, Hypothesis, Note, Notes
 from observer.memory import Narrow
 from observer.model import Item
@@ -163,7 +163,36 @@ def test_an_observation_is_no_note(notes: Notes, world: Any) -> None:
         writer.put_items([item])
     with pytest.raises(NotFound):
         notes.get(4_000)
-    assert notes.forget(4_000)
+
+
+def test_what_was_captured_only_a_person_deletes_and_brings_back(notes: Notes, world: Any) -> None:
+    with world.store.write() as writer:
+        item = Item(id=4_000, uuid="u", kind="observation", type="commit", title="x", project_id=2)
+        writer.put_items([item])
+
+    def is_there() -> bool:
+        with world.store.read() as reader:
+            return reader.item(4_000) is not None
+
+    with pytest.raises(CapturedUserOnly, match="observer forget 4000"):
+        notes.forget(4_000)
+    with pytest.raises(BadInput, match="is not deleted"):
+        notes.undo(4_000, author="person")
+    assert is_there()
+    assert notes.forget("#4000", author="person")
+    assert not is_there()
+    with pytest.raises(CapturedUserOnly):
+        notes.undo(4_000)
+    assert notes.undo(4_000, author="person").deleted_ms is None
+    assert is_there()
+
+
+def test_a_category_includes_those_below_it(keep: Keep, notes: Notes) -> None:
+    for category in ("arch", "arch/storage", "architecture", "ops"):
+        keep(f"in {category}", category=category)
+    found = notes.list(narrow=Narrow(category="arch"))
+    assert sorted(item.category for item in found) == ["arch", "arch/storage"]
+    assert not notes.list(narrow=Narrow(category="nowhere"))
 
 
 def test_rules_are_whole_and_in_order(keep: Keep, notes: Notes) -> None:

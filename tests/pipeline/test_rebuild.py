@@ -26,6 +26,7 @@ from observer.events import (
     SessionEnd,
     SessionStart,
     Triage,
+    Undo,
 )
 from observer.pipeline import Pipeline
 from observer.spool import Spool
@@ -48,6 +49,7 @@ BODIES: st.SearchStrategy[AnyBody] = st.one_of(
     ),
     st.builds(Remember, content=st.sampled_from(["x", "y"]), key=st.sampled_from(["", "k"])),
     st.builds(Forget, item=st.integers(1, 40)),
+    st.builds(Undo, item=st.integers(1, 40)),
     st.builds(
         Enriched,
         item=st.integers(1, 40),

@@ -198,7 +198,7 @@ def test_a_column_can_be_named(store: Store, column: str) -> None:
         pytest.param({"kinds": ("note",)}, [12], id="kind"),
         pytest.param({"kinds": ("note", "observation")}, [4, 8, 12], id="kinds"),
         pytest.param({"types": ("decision",)}, [12], id="type"),
-        pytest.param({"category": "auth"}, [8], id="category"),
+        pytest.param({"categories": ("auth", "none")}, [8], id="category"),
         pytest.param({"session_id": 7}, [8], id="session"),
         pytest.param({"since_ms": 2000}, [8, 12], id="since"),
         pytest.param({"until_ms": 2000}, [4], id="until"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from observer.errors import BadInput
 from observer.front.tool import Tool
-from observer.front.toolsets import chatgpt, core, mem0, memex, story
+from observer.front.toolsets import browse, chatgpt, core, mem0, memex, story
 from observer.memory import Memory
 
 Here = Callable[[], str]
@@ -33,6 +33,7 @@ class Toolset:
 TOOLSETS = {
     "core": Toolset(core.GUIDE, lambda memory, here: core.Core(memory, here).tools()),
     "story": Toolset(story.GUIDE, lambda memory, here: story.Story(memory, here).tools()),
+    "browse": Toolset(browse.GUIDE, lambda memory, here: browse.Browse(memory, here).tools()),
     "memex": Toolset(memex.GUIDE, memex.tools, memex.greeting),
     "mem0": Toolset(mem0.GUIDE, lambda memory, _: mem0.Mem0(memory).tools()),
     "chatgpt": Toolset(chatgpt.GUIDE, lambda memory, here: chatgpt.ChatGpt(memory, here).tools()),

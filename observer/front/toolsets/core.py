@@ -43,6 +43,11 @@ LARGEST = 100_000
 REMARK = "x" * render.SNIPPET_CHARACTERS
 """What an answer's own figures and remarks may cost."""
 
+HERE = "."
+"""As a project: the one that the client works in."""
+EMPTY_TOKENS = 40
+"""What the JSON of an empty context costs beside its notice, rounded up."""
+
 MOST_RESULTS = 50
 """Of each kind, of one search."""
 MOST_AROUND = 50
@@ -109,7 +114,8 @@ class Core:
             type=type, files=files, session=session, branch=branch, since=since, until=until,
             now_ms=now_ms(),
         )  # fmt: skip
-        found = self._seen().search(query, project=project or None, limit=limit, narrow=wanted)
+        handle = self._here() if project == HERE else project
+        found = self._seen().search(query, project=handle or None, limit=limit, narrow=wanted)
         name = self._names()
         text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))
         if detail == "full":
@@ -202,7 +208,10 @@ class Core:
         Use at the start of a session or task: where the work stands, decisions and constraints,
         recent work; with query, what fits it comes first.
         """
-        asked = self._memory.project(project or self._project_here())
+        handle = project if project != HERE else ""
+        if not (handle := handle or self._project_here()) and (folder := self._here()):
+            return _nothing_recorded(folder, token_budget)
+        asked = self._memory.project(handle)
         shape = _Shape(asked, self._names(), is_full=detail == "full")
         packed = self._seen().context(
             asked.uuid, budget_tokens=token_budget, query=query, costs=shape.costs()
@@ -219,6 +228,19 @@ class Core:
 
     def _names(self) -> rows.ProjectName:
         return rows.project_names(self._memory.projects())
+
+
+def _nothing_recorded(folder: str, budget: int) -> Answer[compact.ContextResult | rows.Context]:
+    text = f"nothing recorded yet in {render.one_line(folder)}"
+    result = compact.ContextResult(
+        project="",
+        items=[],
+        summaries=[],
+        tokenBudget=budget,
+        tokensUsed=render.tokens(text) + EMPTY_TOKENS,
+        notice=text,
+    )
+    return Answer(text, result)
 
 
 class _Shape:

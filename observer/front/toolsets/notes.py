@@ -40,7 +40,10 @@ _SPOKEN = {type_: spoken for spoken, type_ in FACT_TYPES.items()}
 
 
 class Recalled(Row):
-    """A note; `score` between 0 and 1, comparable within one answer."""
+    """A note; `score` between 0 and 1, comparable within one answer.
+
+    `project` is there where the asking client works in no known project.
+    """
 
     id: int
     content: str
@@ -51,6 +54,7 @@ class Recalled(Row):
     scope: str
     created_at: str
     score: float
+    project: str | UnsetType = UNSET
     tags: list[str] | UnsetType = UNSET
     said_of_it: list[str] | UnsetType = UNSET
 
@@ -171,7 +175,9 @@ class Notes:
         found = self._memory.at(self._here()).recall(
             query, limit=limit, project=around.uuid if around else None, narrow=wanted
         )
-        memories = [_recalled(hit) for hit in found.hits]
+        # Without a project here, notes of all projects are found: each says whose it is.
+        names = {} if around else {each.id: each.name for each in self._memory.projects()}
+        memories = [_recalled(hit, names.get(hit.item.project_id or 0, "")) for hit in found.hits]
         outcome = Outcome(
             action="recall",
             message=f"{len(memories)} found",
@@ -229,7 +235,7 @@ def _remarks(kept: Remembered) -> list[str]:
     return said
 
 
-def _recalled(hit: Hit) -> Recalled:
+def _recalled(hit: Hit, project: str) -> Recalled:
     item: Item = hit.item
     return Recalled(
         id=item.id,
@@ -241,6 +247,7 @@ def _recalled(hit: Hit) -> Recalled:
         scope=item.scope,
         created_at=iso(item.created_ms),
         score=round(hit.score, 4),
+        project=project or UNSET,
         tags=list(item.tags) or UNSET,
         said_of_it=labels(item) or UNSET,
     )

@@ -93,12 +93,15 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
         values.append(value)
     if is_notable(filters):
         parts.append("item.kind <> 'observation'")  # as the index of what is no observation
-    for column, wanted in (("kind", filters.kinds), ("type", filters.types)):
+    for column, wanted in (
+        ("kind", filters.kinds),
+        ("type", filters.types),
+        ("category", filters.categories),
+    ):
         if wanted:
             parts.append(f"item.{column} IN ({marks(len(wanted))})")
             values.extend(wanted)
     for condition, value in (
-        ("item.category = ?", filters.category or None),
         ("item.branch = ?", filters.branch or None),
         ("item.session_id = ?", filters.session_id),
         ("item.created_ms >= ?", filters.since_ms),

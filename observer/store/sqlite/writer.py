@@ -117,6 +117,10 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites):
         """See `Writer.forget`."""
         self._connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?, ?)", (item_id, at_ms))
 
+    def restore(self, item_id: int) -> None:
+        """See `Writer.restore`."""
+        self._connection.execute("DELETE FROM forgotten WHERE item_id = ?", (item_id,))
+
     def forgotten(self) -> Mapping[int, int]:
         """See `Writer.forgotten`."""
         return dict(self._rows("SELECT item_id, at_ms FROM forgotten"))

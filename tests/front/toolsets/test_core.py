@@ -327,9 +327,37 @@ def test_the_project_of_the_folder_is_meant_if_none_is_named(
     assert ask(tools, "get_context")["project"] == "my-api"
 
 
-def test_no_project_at_all_is_an_error(tools: dict[str, Tool]) -> None:
-    with pytest.raises(NotFound, match="no project"):
+def test_a_folder_of_which_nothing_is_known_is_no_error(
+    tools: dict[str, Tool], folder: list[str], tmp_path: Any
+) -> None:
+    folder[0] = str(tmp_path / "new")
+    answer = tools["get_context"].call({})
+    assert answer.text == f"nothing recorded yet in {folder[0]}"
+    assert answer.result.notice == answer.text
+    assert answer.result.items == []
+    shown = msgspec.json.encode(answer.result).decode()
+    assert render.tokens(shown) <= answer.result.tokensUsed
+
+
+def test_a_client_that_tells_no_folder_is_told_the_names(tools: dict[str, Tool]) -> None:
+    with pytest.raises(NotFound, match="no project") as refused:
         ask(tools, "get_context")
+    assert "my-api" in refused.value.hint
+
+
+def test_a_name_that_is_nearly_one_is_hinted_at(tools: dict[str, Tool]) -> None:
+    with pytest.raises(NotFound) as refused:
+        ask(tools, "search", query="jwt", project="myapi")
+    assert refused.value.hint.startswith("name one, such as my-api;")
+
+
+def test_a_dot_is_the_project_of_the_folder(
+    tools: dict[str, Tool], folder: list[str], tmp_path: Any
+) -> None:
+    folder[0] = str(tmp_path / "my-api")
+    assert ask(tools, "get_context", project=".")["project"] == "my-api"
+    found = ask(tools, "search", query="jwt", project=".")["observations"]
+    assert {row["project"] for row in found} == {"my-api"}
 
 
 # --- memory --------------------------------------------------------------------------------------
@@ -365,6 +393,18 @@ def test_recall_filters_by_type_and_category(tools: dict[str, Tool]) -> None:
     assert [note["category"] for note in told["memories"]] == ["style"]
     told = ask(tools, "memory", action="recall", query="make", fact_type="preference")
     assert told["memories"] == []
+
+
+def test_a_note_says_whose_it_is_where_no_project_is_known(
+    tools: dict[str, Tool], folder: list[str], tmp_path: Any
+) -> None:
+    def recall() -> Any:
+        return ask(tools, "memory", action="recall", query="JWT")["memories"][0]
+
+    folder[0] = str(tmp_path / "nowhere")
+    assert recall()["project"] == "my-api"
+    folder[0] = str(tmp_path / "my-api")
+    assert "project" not in recall()
 
 
 def test_a_general_note_is_recalled_as_general(tools: dict[str, Tool]) -> None:
