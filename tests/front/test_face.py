@@ -93,7 +93,7 @@ def test_an_unknown_prompt_is_a_protocol_error(face: Face) -> None:
 
 
 def test_a_prompt_without_a_project_names_the_fix(face: Face) -> None:
-    with pytest.raises(MCPError, match="name one, such as .*observer projects"):
+    with pytest.raises(MCPError, match=r"name one, such as .*observer projects"):
         asyncio.run(face.get_prompt(ANY, types.GetPromptRequestParams(name="resume_work")))
 
 
