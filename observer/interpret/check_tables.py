@@ -117,7 +117,8 @@ BY_OPTION: dict[tuple[str, str], tuple[Kind, str]] = {
     ("ruby", "-Itest"): ("test", "minitest"),
 }
 FORMATTERS = word_set(
-    "black isort prettier gofmt gofumpt goimports rustfmt dprint shfmt php-cs-fixer pint clang-format"
+    "black isort prettier gofmt gofumpt goimports rustfmt dprint shfmt php-cs-fixer pint"
+    " clang-format"
 )
 """Formatters: with an option they only check, without it they leave nothing to complain of."""
 SCRIPTS = word_set("npm pnpm yarn bun turbo lerna composer")
