@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from observer.interpret import commandline
-from observer.interpret.commandline import Part, name_of
+from observer.interpret.commandline import Part
+from observer.interpret.runners import name_of
 
 _LOOP = re.compile(r"(?:^|[;&|(\n])\s*(?:for|while|until)\s")
 _INVERTED = re.compile(r"(?:^|[;&|(\n])\s*!\s")

@@ -11,6 +11,7 @@ import re
 
 from observer.interpret import commandline
 from observer.interpret.commandline import Line
+from observer.interpret.runners import name_of
 from observer.interpret.verdict import Verdict
 from observer.interpret.visible import Visible
 from observer.interpret.wording import word_set
@@ -47,7 +48,7 @@ def _quiet_tools(command: str) -> str:
     last = ""
     for part in commandline.parts_of(command):
         words = part.words
-        name = commandline.name_of(words[0])
+        name = name_of(words[0])
         verbs = _QUIET_WITH.get(name)
         if not (name in _QUIET if verbs is None else words[1:2] and words[1] in verbs):
             return ""
