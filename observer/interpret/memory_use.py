@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from observer.capture.own_tools import is_own
 from observer.events import AnyBody, Command, Outcome, Search, ToolUse
-from observer.interpret.commandline import Part, name_of, parts_of
+from observer.interpret.commandline import Part, parts_of
+from observer.interpret.runners import name_of
 from observer.interpret.wording import ENDS, word_set
 
 QUESTION = "question"

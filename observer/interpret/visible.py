@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from observer.interpret import commandline
-from observer.interpret.commandline import Part, name_of
+from observer.interpret.commandline import Part
+from observer.interpret.runners import name_of
 
 _DEFAULT_LINES = 10
 _WHOLE = frozenset({"cat", "tee", "less", "more", "nl", "ts"})
