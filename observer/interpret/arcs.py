@@ -4,9 +4,9 @@ Part of interpretation (step 6): a left fold over the events of a project, besid
 session, whose observations it links. Rules, as a careful developer would decide:
 
 - A fix is a failure, then changes, then a pass of the same check (`invocation.answers`) on the same
-  branch. A pass without a change in between is luck and no fix; neither are changes that only
-  print, prose, another language's files, another session's (unless the error names them), or
-  changes that were taken back in between. Taking back what broke it is a fix.
+  branch. A pass without a change since the last failure is luck and no fix. Of the changes those
+  count that the failure is about (`causes`); taking back what broke it is one.
+- A command that could not run, and works in another form, is a fix by itself (`alternatives`).
 - A change is told to have fixed a program once: a wider run that passes later adds nothing.
 - An attempt is a change that a failing run followed. It is rejected when it is taken back, by an
   edit, by git, or by a commit that reverts it, while the check still fails. A change that nobody

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
 from msgspec.structs import replace
 
 from observer.events import Value
 from observer.interpret import concepts
 from observer.interpret.classify import item
+from observer.interpret.relation import is_test
 from observer.interpret.state import Origin
-from observer.interpret.story import Edited, Rejection, Trouble
+from observer.interpret.story import Alternative, Edited, Rejection, Trouble
 from observer.interpret.told import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, Told
 from observer.interpret.wording import counted, distinct, listed, one_line
 from observer.model import Item, Link, Recorded, item_id, item_uuid
@@ -42,7 +44,7 @@ class Mended(Value):
 def fix(mended: Mended, recorded: Recorded) -> Item:
     """Tell a fix; it stands at the event that passed."""
     trouble = mended.troubles[0]
-    changed = changes_said(mended.edits)
+    changed = _cause_said(mended.edits)
     result = f" ({mended.said})" if mended.said else ""
     tried = changes_said(mended.vain)
     said = [
@@ -64,6 +66,12 @@ def fix(mended: Mended, recorded: Recorded) -> Item:
     links = [Link(kind="fixes", target=one) for one in failures]
     links += _to_edits("edit", mended.edits)
     return _arc(told, recorded, (*links, Link(kind="evidence", target=mended.passed)))
+
+
+def _cause_said(edits: Sequence[Edited]) -> str:
+    """Return what was changed, and that it was only tests."""
+    is_tests = all(edit.sort == "edit" and is_test(edit.path) for edit in edits)
+    return f"{'the test was changed: ' if is_tests else ''}{changes_said(edits)}"
 
 
 def rejected(rejection: Rejection, trouble: Trouble, recorded: Recorded, how: str) -> Item:
@@ -88,6 +96,47 @@ def rejected(rejection: Rejection, trouble: Trouble, recorded: Recorded, how: st
     links = [*_to_edits("rejects", rejection.edits)]
     links += [Link(kind="evidence", target=one) for one in (*trouble.items, *rejection.undone_by)]
     return _arc(told, recorded, links, rejection.origin)
+
+
+def alternative(found: Alternative, remedies: Sequence[Edited], recorded: Recorded) -> Item:
+    """Tell which form of a command works; it stands at the failure that was met first."""
+    failed, works = found.failed.line, found.worked.line
+    met = f"met {counted(found.times, 'time')}"
+    error = f" ({one_line(found.error, 200)})" if found.error else ""
+    after = f" after {changes_said(remedies)}" if remedies else ""
+    told = Told(
+        type="fix",
+        title=one_line(f"Use `{one_line(works, 60)}`: `{failed}` does not work here", TITLE),
+        subtitle=one_line(f"`{works}` works where `{failed}` failed", SUBTITLE),
+        narrative=one_line(
+            f"`{failed}` does not work here{error}; `{works}` does{after}, {met}.", NARRATIVE
+        ),
+        facts=_alternative_facts(found, remedies, met),
+        concepts=concepts.of_tools(found.worked.words[:1]),
+        signature=found.signature,
+    )
+    links = [
+        Link(kind=kind, target=one)
+        for kind, ids in (
+            ("fixes", [pair[0] for pair in found.pairs]),
+            ("edit", [edit.item for edit in remedies]),
+            ("evidence", [pair[1] for pair in reversed(found.pairs)]),
+        )
+        for one in dict.fromkeys(ids)
+    ]
+    made = _arc(told, recorded, links, found.origin)
+    asked = {"failed": failed, "works": works, "reason": found.reason, "times": found.times}
+    return replace(
+        made, category="command", metadata=msgspec.json.encode(asked).decode(), folded=found.times
+    )
+
+
+def _alternative_facts(found: Alternative, remedies: Sequence[Edited], met: str) -> tuple[str, ...]:
+    facts = [f"$ {found.failed.line}"]
+    facts += [f"error: {found.error}"] if found.error else []
+    facts += [changes_said([edit]) for edit in remedies]
+    facts += [f"works: {found.worked.line}", met]
+    return tuple(one_line(fact, FACT) for fact in facts)
 
 
 def changes_said(edits: Iterable[Edited]) -> str:

@@ -1,7 +1,8 @@
 """Checks that fail and pass again, and what was changed in between.
 
 Part of interpretation (step 6), of the arcs: the open failures of a project. Which passes answer
-which failures is said in `invocation`, which changes count in `relation`.
+which failures is said in `invocation`, which changes count in `causes`, and in `alternatives` what
+another form of a command has to do with it.
 """
 
 from __future__ import annotations
@@ -13,14 +14,19 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from observer.events import Command
-from observer.interpret import arcs_told, commandline, invocation, story
+from observer.interpret import alternatives, arcs_told, commandline, invocation, story, unstarted
 from observer.interpret.arcs_told import Mended
+from observer.interpret.causes import causes_of
+from observer.interpret.classify import origin_of
+from observer.interpret.forms import Form
 from observer.interpret.invocation import Invocation
-from observer.interpret.relation import is_named, is_related
-from observer.interpret.remedies import is_remedy
+from observer.interpret.named_files import FILES, named_in
+from observer.interpret.outcome import exit_code_of
+from observer.interpret.remedies import remedy_of
 from observer.interpret.story import EXPIRES_MS, TROUBLES, Edited, Ground, Story, Trouble
+from observer.interpret.unstarted import Unstarted
 from observer.interpret.verdict import Verdict
-from observer.interpret.wording import one_line
+from observer.interpret.wording import distinct, one_line, word_set
 from observer.model import UNASSIGNED, Item, Recorded
 
 Items = tuple[Item, ...]
@@ -28,7 +34,14 @@ Step = tuple[Story, Items]
 
 _ITEMS = 6
 _SESSIONS = 8
+_HELPED = 20
 _PLACE = re.compile(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
+_SCRIPT_RUNNERS = word_set("npm yarn pnpm bun make just task mise composer rake poe pdm hatch")
+_HOOK_CHARS = 600
+"""What git itself says on refusing a commit is shorter."""
+_NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit")
+COMMIT = "git commit"
+"""What is checked by the hooks of a commit that git refused."""
 
 
 class Check(NamedTuple):
@@ -40,16 +53,29 @@ class Check(NamedTuple):
     ground: Ground
     verdict: Verdict
     item: int
+    unstarted: Unstarted = Unstarted()
+    form: Form | None = None
+    files: tuple[str, ...] = ()
 
 
 def checked(known: Story, recorded: Recorded, body: Command, verdict: Verdict, made: Item) -> Step:
     """Note how a command ended; a pass that mends a failure is told as a fix."""
     if not verdict.was_run:
         return known, ()
-    known = _with_remedies(known, recorded, body, made)
-    run = invocation.read(body.command, verdict, root=recorded.root, cwd=recorded.event.cwd)
-    if run is None or verdict.ok is None or (verdict.ok and _nothing_ran(verdict)):
-        return known, ()
+    known = _with_remedies(known, recorded, body, verdict, made)
+    why = _why_unstarted(body, verdict)
+    ran = alternatives.Ran(
+        recorded=recorded,
+        command=body.command,
+        verdict=verdict,
+        item=made.id,
+        is_unstarted=bool(why.reason),
+    )
+    known, told = alternatives.worked(known, ran)
+    run = _run(body, recorded, verdict, why)
+    is_ok = False if why.reason else verdict.ok
+    if run is None or is_ok is None or (is_ok and _nothing_ran(verdict)):
+        return known, told
     check = Check(
         recorded=recorded,
         of=run,
@@ -57,18 +83,58 @@ def checked(known: Story, recorded: Recorded, body: Command, verdict: Verdict, m
         ground=story.ground_of(known, recorded.root),
         verdict=verdict,
         item=made.id,
+        unstarted=why,
+        form=alternatives.failing_form(ran, why) if not is_ok else None,
+        files=() if is_ok else named_in(body.output, root=recorded.root, cwd=recorded.event.cwd),
     )
-    return _passed(known, check) if verdict.ok else (_failed(known, check), ())
+    if not is_ok:
+        return _failed(known, check), told
+    after, fixes = _passed(known, check)
+    return after, (*told, *fixes)
 
 
 def _nothing_ran(verdict: Verdict) -> bool:
     return verdict.passed == 0 and verdict.tool != ""
 
 
-def _with_remedies(known: Story, recorded: Recorded, body: Command, made: Item) -> Story:
+def _why_unstarted(body: Command, verdict: Verdict) -> Unstarted:
+    """Return why a command could not do its work; nothing where it did, or a check spoke."""
+    is_judged = verdict.ok is True or verdict.passed is not None or bool(verdict.failing)
+    if is_judged or body.interrupted:
+        return Unstarted()
+    return unstarted.read(body.output, code=exit_code_of(body))
+
+
+def _run(body: Command, recorded: Recorded, verdict: Verdict, why: Unstarted) -> Invocation | None:
+    """Return what was checked; of git only a commit that its hooks judged, or wrong usage."""
     parts = commandline.parts_of(body.command)
-    said = [" ".join(part.words) for part in parts if is_remedy(part)]
-    if not said:
+    able = [part for part in parts if not part.looks and part.sign != "|"]
+    gits = [part for part in able if "git" in part.words[:2]]
+    if gits and all(part in gits or part.words[0] == "cd" for part in able):
+        return _of_git([part.words for part in gits], recorded, body, verdict, why)
+    return invocation.read(body.command, verdict, root=recorded.root, cwd=recorded.event.cwd)
+
+
+def _of_git(
+    gits: list[list[str]], recorded: Recorded, body: Command, verdict: Verdict, why: Unstarted
+) -> Invocation | None:
+    if why.reason:
+        return Invocation(program=one_line(" ".join(gits[-1]), 300), tool="git")
+    if not any("commit" in words[1:6] for words in gits):
+        return None
+    has_hooks = verdict.tool not in ("", "git") or len(body.output) > _HOOK_CHARS
+    if not (verdict.ok or has_hooks) or _NOTHING_TO_COMMIT.search(body.output):
+        return None
+    # Two sessions may each have a commit that was refused: only its own next one answers it.
+    return Invocation(program=COMMIT, tool="git", targets=(str(recorded.session_id),))
+
+
+def _with_remedies(
+    known: Story, recorded: Recorded, body: Command, verdict: Verdict, made: Item
+) -> Story:
+    kinds = [(part, remedy_of(part)) for part in commandline.parts_of(body.command)]
+    remedies = [(" ".join(part.words), kind) for part, kind in kinds if kind]
+    if not remedies:
         return known
     remedy = Edited(
         seq=recorded.seq,
@@ -76,7 +142,9 @@ def _with_remedies(known: Story, recorded: Recorded, body: Command, made: Item) 
         ground=story.ground_of(known, recorded.root),
         session=recorded.session_id,
         sort="command",
-        said=one_line("; ".join(said), 200),
+        said=one_line("; ".join(said for said, _ in remedies), 200),
+        remedy=remedies[0][1],
+        has_failed=verdict.ok is False,
     )
     return story.edited(known, remedy)
 
@@ -85,6 +153,7 @@ def _failed(known: Story, check: Check) -> Story:
     troubles = [
         _seen_again(one, check) if _is_same(one, check) or _overlaps(one, check) else one
         for one in known.troubles
+        if not _is_replaced(one, check)
     ]
     if not any(_is_same(one, check) for one in troubles):
         troubles.append(_begun(check))
@@ -95,6 +164,7 @@ def _failed(known: Story, check: Check) -> Story:
 
 def _begun(check: Check) -> Trouble:
     recorded, verdict = check.recorded, check.verdict
+    error = verdict.first_error or check.unstarted.said
     return Trouble(
         of=check.of,
         head=check.head,
@@ -105,12 +175,31 @@ def _begun(check: Check) -> Trouble:
         items=(check.item,),
         sessions=(recorded.session_id,),
         said=verdict.said,
-        error=verdict.first_error,
-        last_error=verdict.first_error,
+        error=error,
+        last_error=error,
         signature=verdict.signature,
         tests=_all_failing(verdict),
         place=_only_place(verdict),
+        files=check.files,
+        unstarted=check.unstarted.reason,
+        form=check.form,
+        origin=origin_of(recorded),
     )
+
+
+def _is_replaced(one: Trouble, check: Check) -> bool:
+    """Return True if the check was left red earlier, and fails of something else now."""
+    is_new = check.recorded.session_id not in one.sessions
+    return is_new and _is_same(one, check) and not _is_same_failure(one, check)
+
+
+def _is_same_failure(one: Trouble, check: Check) -> bool:
+    """Return True if a check fails as it did before, as far as its output tells."""
+    verdict = check.verdict
+    if one.tests and verdict.failing:
+        return set(one.tests) == set(_all_failing(verdict) or verdict.failing)
+    now = (verdict.first_error or one.last_error, verdict.said)
+    return now == (one.last_error, one.said)
 
 
 def _seen_again(one: Trouble, check: Check) -> Trouble:
@@ -119,23 +208,40 @@ def _seen_again(one: Trouble, check: Check) -> Trouble:
         one,
         last_seq=recorded.seq,
         last_ms=recorded.event.at_ms,
-        runs=one.runs + 1,
         items=tuple(dict.fromkeys((*one.items[:1], *one.items[1:][-_ITEMS:], check.item))),
         sessions=tuple(dict.fromkeys((*one.sessions, recorded.session_id)))[-_SESSIONS:],
         last_error=verdict.first_error or one.last_error,
+        files=distinct((*check.files, *one.files), FILES),
     )
     if not _is_same(one, check):
         return again
-    return replace(again, tests=_all_failing(verdict), place=_only_place(verdict))
+    return replace(
+        again,
+        runs=one.runs + 1,
+        said=verdict.said or one.said,
+        tests=_all_failing(verdict),
+        place=_only_place(verdict),
+        tried=recorded.seq if _is_same_failure(one, check) else one.tried,
+        unstarted=check.unstarted.reason,
+        form=check.form,
+    )
 
 
 def _is_same(one: Trouble, check: Check) -> bool:
+    if one.unstarted or check.unstarted.reason:
+        # What could not run says nothing about the check that it was meant to be.
+        return one.form == check.form and bool(one.unstarted) and bool(check.unstarted.reason)
     return one.of == check.of and one.ground == check.ground
 
 
 def _overlaps(one: Trouble, check: Check) -> bool:
-    """Tell whether another failing run was, as far as known, of the same tests."""
-    if one.ground != check.ground or not invocation.is_kin(check.of, one.of):
+    """Return True if another failing run was, as far as known, of the same tests."""
+    if (
+        one.unstarted
+        or check.unstarted.reason
+        or one.ground != check.ground
+        or not invocation.is_kin(check.of, one.of)
+    ):
         return False
     failing = check.verdict.failing
     is_part = invocation.includes(check.of, one.of) or invocation.includes(one.of, check.of)
@@ -161,9 +267,10 @@ def _passed(known: Story, check: Check) -> Step:
         if _is_answered(one, check):
             mended.append(one)
         else:
-            kept.append(_less(one, check))
+            kept.append(_less(known, one, check))
     after = replace(known, troubles=tuple(kept))
-    by = {trouble.seq: _mending(known, trouble, check.recorded) for trouble in mended}
+    mended = [one for one in mended if not _only_fixes(one.of)]
+    by = {trouble.seq: causes_of(known, trouble, check.recorded) for trouble in mended}
     edits = {edit.seq: edit for found in by.values() for edit in found}
     if not edits:
         return after, ()
@@ -183,6 +290,13 @@ def _passed(known: Story, check: Check) -> Step:
     return after, (fix,)
 
 
+def _only_fixes(of: Invocation) -> bool:
+    """Return True for a script such as `lint:fix`: what it leaves is the linter's to say."""
+    words = of.program.split(" ")
+    is_script = words[0] in _SCRIPT_RUNNERS
+    return is_script and remedy_of(commandline.Part("", words)) == "fixer"
+
+
 def _is_answered(one: Trouble, check: Check) -> bool:
     if one.ground != check.ground:
         return False
@@ -192,29 +306,15 @@ def _is_answered(one: Trouble, check: Check) -> bool:
     return invocation.answers(check.of, one.of, one.tests, one.place)
 
 
-def _less(one: Trouble, check: Check) -> Trouble:
+def _less(known: Story, one: Trouble, check: Check) -> Trouble:
     """Return a failure without the tests that have passed by themselves."""
     if not one.tests or one.ground != check.ground or not invocation.is_kin(check.of, one.of):
         return one
-    left = [name for name in one.tests if not invocation.chooses(check.of, name)]
-    return replace(one, tests=tuple(left))
-
-
-def _mending(known: Story, trouble: Trouble, recorded: Recorded) -> list[Edited]:
-    """Return the changes that can have mended a failure."""
-    mine = {None, recorded.session_id, *trouble.sessions}
-    return [
-        edit
-        for edit in known.edits
-        if trouble.seq < edit.seq
-        and not edit.gone
-        and edit.sort != "probe"
-        and edit.ground == trouble.ground
-        and trouble.of.program not in edit.fixed
-        and (edit.sort != "undo" or edit.since < trouble.seq)
-        and is_related(edit, trouble)
-        and (edit.session in mine or is_named(edit, trouble))
-    ]
+    left = tuple(name for name in one.tests if not invocation.chooses(check.of, name))
+    if left == one.tests:
+        return one
+    helped = [edit.seq for edit in causes_of(known, one, check.recorded)]
+    return replace(one, tests=left, helped=(*one.helped, *helped)[-_HELPED:])
 
 
 def _vain(known: Story, mended: Iterable[Trouble]) -> tuple[Edited, ...]:

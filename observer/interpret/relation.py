@@ -1,18 +1,29 @@
-"""Whether a change can have to do with a failure.
+"""Whether a change can have to do with a failure, and how likely it is its cause.
 
-Part of interpretation (step 6), of the arcs. In doubt it can: only what surely has nothing to do
-with it is left out, namely prose, and the code of other languages than the one that is checked.
+Part of interpretation (step 6), of the arcs. A change is a likely cause where the failure names
+its file, the test of its file or one of its symbols, or where it is what such a failure calls for:
+a formatter for a linter, an installation for a module that is missing. Prose, and the code of
+other languages than the one that is checked, have nothing to do with it unless it names them.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from observer.interpret.invocation import FAMILIES
 from observer.interpret.story import Edited, Trouble
-from observer.interpret.wording import base_name, word_set
+from observer.interpret.wording import base_name, relative, word_set
 from observer.languages import language_of
 
+UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
+"""How a change stands to a failure."""
+
 _PROSE = word_set("markdown restructuredtext")
-_PROSE_ENDS = (".adoc", ".png", ".jpg", ".svg", ".gif", ".pdf", "LICENSE")
+_PROSE_FILE = re.compile(
+    r"(?i)\.(?:adoc|png|jpe?g|svg|gif|pdf|log)$|(?:^|/)(?:LICENSE|NOTICE|CHANGELOG|README)[^/]*$"
+    r"|(?:^|/)(?!requirements|constraints|cmakelists)[^/]*\.txt$"
+)
 _LANGUAGES = {
     "python": "python",
     "javascript": "javascript",
@@ -30,25 +41,148 @@ _LANGUAGES = {
     "php": "php",
 }
 """Language of a file -> the family of programs that judge it."""
+_STYLE = re.compile(
+    r"(?i)lint|fmt|format|prettier|biome|\bruff|\bblack\b|isort|clippy|rubocop|cs-fixer|phpcs|pint"
+    r"|spotless|checkstyle|\bxo\b|standard|credo|flake8|\bcheck\b"
+)
+_STYLE_SAID = re.compile(
+    r"(?i)\bformat|reformat|prettier|not sorted|unsorted|\blint|whitespace|indent"
+    r"|unused (?:import|var)"
+)
+_MISSING = re.compile(
+    r"(?i)cannot find (?:module|package)|no module named|modulenotfound|importerror|loaderror"
+    r"|not found|could not (?:resolve|find)|can't resolve|cannot (?:resolve|load)|unresolved"
+    r"|not installed|no required module|eresolve|peer dep|does not exist|no such file|missing"
+)
+_UNREACHABLE = re.compile(
+    r"(?i)econnrefused|connection (?:refused|reset|error)"
+    r"|(?:could not|can't|cannot|failed to) connect"
+    r"|timed? ?out|eaddrinuse|address already in use|\bport\b|docker daemon|no such host|enotfound"
+    r"|is the server running|server closed|operationalerror"
+)
+_STALE = re.compile(
+    r"(?i)migrat|schema|prisma|generated|codegen|no such (?:table|column)|relation .{0,80}does not"
+    r"|unknown column|snapshot|\bproto|out of date|obsolete"
+)
+_CALLED_FOR = {"install": _MISSING, "service": _UNREACHABLE, "generate": _STALE}
+_TEST = re.compile(r"(?:^|[._-])(?:tests?|spec|e2e|it)(?=[._-]|$)|(?<=[a-z])(?:Tests?|Spec|IT)$")
+_IN_TESTS = re.compile(
+    r"(?:^|/)(?:tests?|specs?|__tests__|e2e|testdata|fixtures|conftest\.py)(?:/|$)"
+)
+_MANIFEST = re.compile(
+    r"(?i)(?:^|/)(?:package\.json|[\w.-]*\.toml|makefile|justfile|taskfile\.ya?ml|composer\.json"
+    r"|gemfile|rakefile|build\.gradle(?:\.kts)?|pom\.xml|go\.mod|setup\.(?:py|cfg)|mix\.exs"
+    r"|requirements[\w.-]*\.txt)$"
+)
+"""Files that say which scripts a project has and what it needs."""
+_STEM_CHARS = 4
+_BEFORE, _BEHIND = r"(?<=['\"`.])", r"(?=['\"`(])"
+"""What stands around a plain word where it is a name."""
 
 
 def is_related(edit: Edited, trouble: Trouble) -> bool:
-    """Tell whether an edit can have mended a failure, or can have been meant to."""
-    if is_named(edit, trouble):
-        return True
-    if not edit.path:
-        tool = edit.said.split(" ", 1)[0]
-        family, other = trouble.of.family, FAMILIES.get(tool, "")
-        return edit.sort == "undo" or not family or not other or family == other
-    language = language_of(edit.path)
-    if language in _PROSE or edit.path.endswith(_PROSE_ENDS):
+    """Return True if an edit can have mended a failure, or can have been meant to."""
+    return strength(edit, trouble) > UNRELATED
+
+
+def strength(edit: Edited, trouble: Trouble) -> int:
+    """Return how likely a change is the cause that a failing check passes."""
+    if trouble.unstarted:
+        return LIKELY if _lets_start(edit, trouble.unstarted) else UNRELATED
+    if edit.sort == "command":
+        return _of_command(edit, trouble)
+    path = relative(edit.path, trouble.ground.root) if edit.path else ""
+    if is_named(edit, trouble) or (path and _is_meant(path, trouble)):
+        return LIKELY
+    if edit.sort == "undo":
+        return POSSIBLE
+    if _names_symbol(edit.symbols, trouble):
+        return LIKELY
+    return POSSIBLE if _is_judged(path, trouble) else UNRELATED
+
+
+def _is_judged(path: str, trouble: Trouble) -> bool:
+    """Return True if a file of the project may be part of what is checked."""
+    language = language_of(path)
+    if path.startswith(("/", "~")) or language in _PROSE or _PROSE_FILE.search(path):
         return False
     family = _LANGUAGES.get(language, "")
     return not family or not trouble.of.family or family == trouble.of.family
 
 
+def is_style(trouble: Trouble) -> bool:
+    """Return True if the failure is one that formatters and autofixes are made for."""
+    words = trouble.of.program
+    return bool(_STYLE.search(words)) or any(map(_STYLE_SAID.search, _errors(trouble)))
+
+
+def _of_command(edit: Edited, trouble: Trouble) -> int:
+    family, other = trouble.of.family, FAMILIES.get(edit.said.split(" ", 1)[0], "")
+    if family and other and family != other:
+        return UNRELATED
+    if edit.remedy == "fixer":
+        return LIKELY if is_style(trouble) else UNRELATED
+    called = _CALLED_FOR.get(edit.remedy)
+    if called and any(map(called.search, _errors(trouble))):
+        return LIKELY
+    is_about = any(base_name(name) in edit.said for name in trouble.files)
+    return LIKELY if is_about and edit.remedy == "files" else POSSIBLE
+
+
+def _lets_start(edit: Edited, reason: str) -> bool:
+    """Return True if a change lets a command start that could not."""
+    if edit.sort == "command":
+        return edit.remedy == "install" or (edit.remedy == "files" and reason != "usage")
+    return bool(_MANIFEST.search(edit.path)) and reason in ("script", "missing", "folder")
+
+
+def _errors(trouble: Trouble) -> tuple[str, ...]:
+    return (trouble.error, trouble.last_error)
+
+
 def is_named(edit: Edited, trouble: Trouble) -> bool:
-    """Tell whether the failure, or the command, names the file of an edit."""
+    """Return True if the failure, or the command, names the file of an edit."""
     name = base_name(edit.path)
-    said = (trouble.head, trouble.error, trouble.last_error, *trouble.tests)
+    said = (trouble.head, *_errors(trouble), *trouble.tests)
     return bool(name) and any(name in text for text in said)
+
+
+def _is_meant(path: str, trouble: Trouble) -> bool:
+    """Return True if a failing file is this one, lies in this folder, or tests this one."""
+    if any(_is_at(name, path) for name in trouble.files):
+        return True
+    stem = stem_of(path)
+    tested = (trouble.place, *trouble.tests)
+    return len(stem) >= _STEM_CHARS and any(_tells(stem, name) for name in tested)
+
+
+def _is_at(name: str, path: str) -> bool:
+    return name == path or name.startswith(f"{path}/") or path.endswith(f"/{name}")
+
+
+def _tells(stem: str, test: str) -> bool:
+    """Return True if a test is told by the name of the file that it tests."""
+    return any(stem == stem_of(part) for part in re.split(r"::| > |[ (\[]", test) if part)
+
+
+def stem_of(path: str) -> str:
+    """Return the name of a file without its ends and what marks it as a test, in lower case."""
+    bare = base_name(path).partition(".")[0] if "." in base_name(path) else base_name(path)
+    return _TEST.sub("", bare).strip("._-").lower()
+
+
+def is_test(path: str) -> bool:
+    """Return True if a file holds tests or what only they use."""
+    stem = base_name(path).rpartition(".")[0] or base_name(path)
+    return bool(_TEST.search(stem) or _IN_TESTS.search(path))
+
+
+def _names_symbol(symbols: Iterable[str], trouble: Trouble) -> bool:
+    """Return True if a failure names a symbol, not only uses its name as a word."""
+    said = " ".join((*_errors(trouble), *trouble.tests))
+    return any(
+        len(name) >= _STEM_CHARS and re.search(rf"{_BEFORE}{re.escape(name)}{_BEHIND}", said)
+        if name.islower() and name.isalpha()
+        else name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said)
+        for name in (symbol.rpartition(".")[2] for symbol in symbols)
+    )

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.events import Value
+from observer.interpret.forms import Form
 from observer.interpret.invocation import Invocation
 from observer.interpret.kept import reread
 from observer.interpret.state import OPENS, Origin
@@ -22,6 +23,7 @@ from observer.model import Link
 EDITS = 120
 TROUBLES = 24
 COMMITS = 60
+ALTERNATIVES = 40
 ROOTS = 8
 EXPIRES_MS = 7 * 24 * 3_600_000
 """A failure that was not seen for so long is no part of today's work."""
@@ -44,7 +46,8 @@ class Edited(Value):
     and an `undo`, which took back edits from `since` on. `item` is the observation that tells of
     it. `gone` is empty while the change is there; else it is set aside, dropped, or the hash of
     the commit that reverted it. `fixed` are the programs whose failure it was told to have fixed,
-    with the observations that tell it.
+    with the observations that tell it. `remedy` says what kind of command it was, as in `remedies`,
+    and `has_failed` that it did not get through.
     """
 
     seq: int
@@ -60,6 +63,8 @@ class Edited(Value):
     commit: str = ""
     gone: str = ""
     since: int = 0
+    remedy: str = ""
+    has_failed: bool = False
     fixed: dict[str, int] = msgspec.field(default_factory=dict)
 
 
@@ -68,6 +73,10 @@ class Trouble(Value):
 
     `tests` are the failing names while all of them are known; `place` is where the only error
     was, if there was only one. `items` are observations of its failures, the first one first.
+    `runs` counts the failing runs of this very check, and `files` are those that its output names.
+    The edits up to `tried` left the failure as it was, those in `helped` mended a part of it.
+    Where `unstarted` gives a reason, the command itself could not do its work: that says nothing
+    about the code. `form` is how it was typed, `origin` the event that failed first.
     """
 
     of: Invocation
@@ -85,6 +94,34 @@ class Trouble(Value):
     signature: str = ""
     tests: tuple[str, ...] = ()
     place: str = ""
+    files: tuple[str, ...] = ()
+    tried: int = 0
+    helped: tuple[int, ...] = ()
+    unstarted: str = ""
+    form: Form | None = None
+    origin: Origin | None = None
+
+    @property
+    def is_red(self) -> bool:
+        """Whether it says that the code fails a check."""
+        return not self.unstarted and self.of.tool != "git"
+
+
+class Alternative(Value):
+    """A command that works where another form of it does not, and how often that was met.
+
+    `reason` is as in `unstarted`, empty where the failed form only lacks a setting. `pairs` are
+    the observations of the failure and of the success, of the newest times.
+    """
+
+    failed: Form
+    worked: Form
+    origin: Origin
+    reason: str = ""
+    error: str = ""
+    signature: str = ""
+    times: int = 0
+    pairs: tuple[tuple[int, int], ...] = ()
 
 
 class Committed(Value):
@@ -115,6 +152,7 @@ class Story(Value):
 
     edits: tuple[Edited, ...] = ()
     troubles: tuple[Trouble, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
     commits: tuple[Committed, ...] = ()
     branches: dict[str, str] = msgspec.field(default_factory=dict)
     heads: dict[str, str] = msgspec.field(default_factory=dict)
