@@ -15,13 +15,13 @@ from sessions.measures import Measure, Scored, count, line, share
 from sessions.truth import Ran, commands
 
 _GROUP = "outcomes"
-_WORDS = {True: "passed", False: "failed", None: "unknown"}
+WORDS = {True: "passed", False: "failed", None: "unknown"}
 
 
 def scored(kept: Kept) -> Scored:
     """Return how well failures and passes are recognised."""
     pairs = [(ran, verdict) for ran in commands(kept) if (verdict := verdict_in(kept, ran))]
-    decided = [(ran, _WORDS[said.ok]) for ran, said in pairs if ran.verdict != "undecided"]
+    decided = [(ran, WORDS[said.ok]) for ran, said in pairs if ran.verdict != "undecided"]
     told = Counter(said for _, said in decided)
     true = Counter(ran.verdict for ran, _ in decided)
     right = Counter(said for ran, said in decided if said == ran.verdict)

@@ -6,7 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from sessions import outcomes, red, redactions, stored, symbols, wording
+from sessions import (
+    labelled,
+    outcomes,
+    prompts,
+    red,
+    redactions,
+    reminders,
+    starts,
+    stored,
+    symbols,
+    wording,
+)
 from sessions.kept import Kept
 from sessions.measures import Measure, Scored
 
@@ -15,8 +26,14 @@ SCORERS: Mapping[str, Callable[[Kept], Scored]] = {
     "outcomes": outcomes.scored,
     "red": red.scored,
     "symbols": symbols.scored,
+    "starts": starts.scored,
+    "prompts": prompts.scored,
+    "reminders": reminders.scored,
     "redactions": redactions.scored,
     "items": wording.scored,
+    "labelled-outcomes": labelled.outcomes,
+    "labelled-fixes": labelled.fixes,
+    "labelled-summaries": labelled.summaries,
 }
 """By the name that `--list` takes."""
 
@@ -31,7 +48,7 @@ def table(found: Mapping[str, Scored]) -> str:
     measures = [measure for each in found.values() for measure in each.measures]
     width = max(len(measure.name) for measure in measures)
     return "\n".join(
-        f"{measure.group:12}{measure.name:{width + 2}}{_value(measure)}" for measure in measures
+        f"{measure.group:19}{measure.name:{width + 2}}{_value(measure)}" for measure in measures
     )
 
 

@@ -6,6 +6,7 @@ guess: what it is unsure of is scored by nobody.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -36,6 +37,12 @@ _VERDICTS: Mapping[bool | None, Verdict] = {
     False: "passed",
     None: "undecided",
 }
+_MISUSED = re.compile(
+    r"\A(?:error: un(?:expected|recognized) |[\w./-]+: (?:illegal|invalid|unrecognized) option)"
+    r"|^FAILED: git \w+$",
+    re.MULTILINE,
+)
+"""How programs refuse their arguments, and a wrapper says that git failed, whatever it returns."""
 _SETTING = "Shell cwd was reset to"
 _LINE_FILTERS = frozenset({"grep", "rg", "awk", "sed", "cut", "sort", "uniq", "wc", "jq", "egrep"})
 _NAMES_OF_LOOKING = (
@@ -109,6 +116,8 @@ def verdict_of(command: str, output: str, *, is_error: bool, response: Json) -> 
 
 def _has_failed(command: str, output: str) -> bool | None:
     """Return whether a command failed that ended with 0; None if the output does not show it."""
+    if _MISUSED.search(output):
+        return True
     found = parts(command)
     hidden = [part for part in found if not part.is_proven and not _only_looks(part)]
     code = shown_code(command, output)

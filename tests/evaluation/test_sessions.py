@@ -11,11 +11,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec import convert
 from msgspec.structs import replace
-from sessions import outcomes, red, redactions, stored, symbols, wording
+from sessions import (
+    labelled,
+    outcomes,
+    prompts,
+    red,
+    redactions,
+    reminders,
+    starts,
+    stored,
+    symbols,
+    wording,
+)
 from sessions.checks import checks
 from sessions.declarations import touched
 from sessions.kept import Kept, call_key
+from sessions.labels import FixLabel, OutcomeLabel, agreement, read
 from sessions.measures import Scored
 from sessions.replay import Options, Replay
 from sessions.shell import parts
@@ -118,6 +131,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     second = Script("second", START_MS + 3_600_000)
     second.prompt("what is in the cart?")
     second.bash("ls src", "cart.py")
+    second.call("Read", {"file_path": f"{OLD}/src/cart.py"}, {"type": "text"})
+    second.edit("src/cart.py", "len(prices)", "len(prices or ())", FIXED)
     second.reply("One module.")
     folder = tmp_path_factory.mktemp("corpus")
     (folder / "transcripts").mkdir(parents=True)
@@ -183,15 +198,15 @@ def item_of(kept: Kept, call: str) -> int:
 def test_every_call_is_stored_once_and_at_its_own_time(kept: Kept) -> None:
     found = figures(stored.scored(kept))
     assert found == {
-        "hook calls sent": 14,
-        "events stored": 16,
+        "hook calls sent": 16,
+        "events stored": 18,
         "tool calls lost": 0,
         "refused as undecodable": 0,
         "stored twice": 0,
     }
     sent = {step.at_ms for step in kept.steps}
     told = [each.event for each in kept.events if each.event.route.startswith("claude-code/")]
-    assert len(told) == 14
+    assert len(told) == 16
     assert {event.at_ms for event in told} <= sent
 
 
@@ -203,9 +218,10 @@ def test_a_commit_belongs_to_the_session_that_ran_git(kept: Kept) -> None:
 def test_the_work_tree_follows_edits_and_commits(kept: Kept) -> None:
     starts, ends = kept.log.starts, kept.log.ends
     assert [start.dirty for start in starts] == [(), ()]
-    assert [end.dirty for end in ends] == [(), ()]
+    assert [end.dirty for end in ends] == [(), ("src/cart.py",)]
     assert starts[0].head != starts[1].head
-    assert (kept.repositories[0].folder / "src/cart.py").read_text() == FIXED
+    written = (kept.repositories[0].folder / "src/cart.py").read_text()
+    assert written == FIXED.replace("len(prices)", "len(prices or ())")
 
 
 def test_two_replays_agree(corpus: Path, tmp_path: Path) -> None:
@@ -289,6 +305,51 @@ def test_faults_of_wording_are_found(kept: Kept) -> None:
     assert found["summaries dated before their first prompt"] == 1
 
 
+def test_a_context_that_names_no_file_is_found(kept: Kept) -> None:
+    def named(context: str) -> float:
+        first, second = kept.log.starts
+        kept.__dict__["log"] = replace(kept.log, starts=(first, replace(second, context=context)))
+        return figures(starts.scored(kept, known_after=1))["named by the context"]
+
+    assert named("work goes on in src/cart.py") == 1
+    assert named("work goes on in src/bart.py") == 0
+
+
+def test_a_search_that_finds_nothing_of_the_files_is_found(kept: Kept) -> None:
+    about = [item.id for item in kept.items if "src/cart.py" in item.files_modified]
+    other = [item.id for item in kept.items if not item.files_modified and not item.files_read]
+    *before, asked = kept.log.prompts
+
+    def hit(*items: int) -> float:
+        kept.__dict__["log"] = replace(kept.log, prompts=(*before, replace(asked, hits=items)))
+        return figures(prompts.scored(kept, known_after=1))["hit@5, strict"]
+
+    assert (hit(about[0]), hit(other[0])) == (1, 0)
+
+
+def test_reminders_are_counted_and_can_be_read(kept: Kept) -> None:
+    assert figures(reminders.scored(kept))["fired"] == 0
+    first, *rest = kept.log.recalls
+    kept.__dict__["log"] = replace(kept.log, recalls=(replace(first, printed="seen before"), *rest))
+    found = reminders.scored(kept)
+    assert (figures(found)["fired"], "seen before" in found.wrong[0]) == (1, True)
+
+
+def test_labels_say_what_is_wrong_and_how_far_readers_agree(kept: Kept, tmp_path: Path) -> None:
+    rows = [
+        {"reader": "1", "session": "first", "call": "toolu_first_1", "verdict": "passed"},
+        {"reader": "1", "session": "first", "call": "toolu_first_3", "verdict": "passed"},
+        {"reader": "2", "session": "first", "call": "toolu_first_1", "verdict": "failed"},
+        {"reader": "2", "session": "first", "call": "toolu_first_3", "verdict": "passed"},
+    ]
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (tmp_path / "outcomes.jsonl").write_text(lines)
+    labels = read("outcomes", OutcomeLabel, tmp_path)
+    assert agreement(labels, lambda one: one.call, lambda one: one.verdict) == (0.0, 2)
+    found = figures(labelled.outcomes(kept, labels))
+    assert (found["right"], found["failures: precision"]) == (0.5, 0)
+
+
 @pytest.mark.parametrize(
     ("command", "output", "verdict"),
     [
@@ -324,6 +385,24 @@ def test_a_command_that_ended_well_is_judged_by_its_output(
 def test_a_run_covers_what_is_part_of_it(wide: str, narrow: str, *, is_covered: bool) -> None:
     (_, one), (_, other) = (next(checks(parts(command))) for command in (wide, narrow))
     assert one.covers(other) is is_covered
+
+
+def test_labels_of_fixes_know_a_missed_one_and_a_wrong_cause(kept: Kept) -> None:
+    row = {
+        "reader": "1",
+        "session": "first",
+        "from": "toolu_first_1",
+        "to": "toolu_first_3",
+        "cause": ["toolu_first_2"],
+    }
+    label = convert(row, FixLabel)
+    assert figures(labelled.fixes(kept, [label]))["recall"] == 1
+    assert figures(labelled.fixes(kept, [label]))["causes right"] == 1
+    wrong = replace(label, cause=("toolu_first_4",))
+    assert figures(labelled.fixes(kept, [wrong]))["causes right"] == 0
+    other = replace(label, passed="toolu_first_5")
+    found = figures(labelled.fixes(kept, [other]))
+    assert (found["precision"], found["recall"]) == (0, 0)
 
 
 def test_words_of_a_here_document_are_no_programs() -> None:

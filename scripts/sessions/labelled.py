@@ -1,0 +1,218 @@
+"""What the product says of labelled cases, against the readers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
+
+from observer.events import Command, FileWrite
+from observer.interpret.verdict import Verdict
+from observer.model import Item, Recorded, seq_of
+from sessions.kept import Kept, call_key
+from sessions.labels import FixLabel, Label, OutcomeLabel, SummaryLabel, agreement, read
+from sessions.measures import Measure, Scored, line, share
+from sessions.outcomes import WORDS, verdict_in
+from sessions.outputs import plain
+from sessions.truth import Ran, commands
+
+_OUTCOMES, _FIXES, _SUMMARIES = "labels: outcomes", "labels: fixes", "labels: summaries"
+_TOKEN = re.compile(r"[A-Za-z_]{3,}|\d+")
+_ALIKE = 0.6
+
+_Label = TypeVar("_Label", bound=Label)
+
+
+class _Outcome(NamedTuple):
+    label: OutcomeLabel
+    ran: Ran
+    said: str
+    verdict: Verdict
+
+    @property
+    def is_right(self) -> bool:
+        return self.said == self.label.verdict or self.said in self.label.also
+
+    @property
+    def has_first_error(self) -> bool:
+        """Whether the error told is one of the labelled lines, in other words perhaps."""
+        told = set(_TOKEN.findall(self.verdict.first_error.lower()))
+        lines = plain(self.ran.output).split("\n")
+        for number in self.label.lines:
+            words = set(_TOKEN.findall(lines[number].lower())) if number < len(lines) else set()
+            if words and told and len(words & told) >= _ALIKE * min(len(words), len(told)):
+                return True
+        return False
+
+
+def outcomes(kept: Kept, labels: Sequence[OutcomeLabel] | None = None) -> Scored:
+    """Return how well verdicts and first errors agree with the labels of the first reader."""
+    labels = read("outcomes", OutcomeLabel) if labels is None else labels
+    ran = {(each.step.session, each.call): each for each in commands(kept)}
+    found = [
+        _Outcome(label, one, WORDS[verdict.ok], verdict)
+        for label in _of_first_reader(labels)
+        if (one := ran.get((label.session, label.call)))
+        and (verdict := verdict_in(kept, one)) is not None
+    ]
+    right = Counter(each.said for each in found if each.is_right)
+    told = Counter(each.said for each in found)
+    failing = [each for each in found if each.label.verdict == "failed"]
+    seen = [each for each in failing if each.said == "failed"]
+    hidden = [each for each in failing if not each.ran.is_error]
+    measures = [
+        share(_OUTCOMES, "right", sum(each.is_right for each in found), len(found)),
+        share(_OUTCOMES, "failures: precision", right["failed"], told["failed"]),
+        share(_OUTCOMES, "failures: recall", len(seen), len(failing)),
+        share(_OUTCOMES, "hidden: recall", sum(each in seen for each in hidden), len(hidden)),
+        share(_OUTCOMES, "first error right", sum(s.has_first_error for s in seen), len(seen)),
+        *_kappa(_OUTCOMES, agreement(labels, lambda x: (x.session, x.call), lambda x: x.verdict)),
+    ]
+    wrong = [_outcome_shown(each) for each in found if not each.is_right]
+    wrong += [_error_shown(each) for each in seen if not each.has_first_error]
+    return Scored(measures=tuple(measures), wrong=tuple(wrong))
+
+
+class _Fix(NamedTuple):
+    """A fix as the product tells it: the call that passed, what was repaired, and by what."""
+
+    item: Item
+    session: str
+    passed: str
+    kinds: frozenset[str]
+    causes: frozenset[str]
+
+
+def fixes(kept: Kept, labels: Sequence[FixLabel] | None = None) -> Scored:
+    """Return how well fixes and their causes agree with the labels of the first reader.
+
+    Sessions that were labelled are labelled whole: a fix told there that no label has is false.
+    """
+    labels = read("fixes", FixLabel) if labels is None else labels
+    first = _of_first_reader(labels)
+    sessions = {label.session for label in first}
+    calls = _Calls(kept)
+    told = [each for each in calls.fixes() if each.session in sessions]
+    true = [label for label in first if label.passed]
+    pairs = [(label, fix) for label in true for fix in told if calls.is_of(fix, label)]
+    found = {id(fix) for _, fix in pairs}
+    hit = {(label.session, label.failed) for label, _ in pairs}
+    strange = [fix for label, fix in pairs if not calls.has_cause(fix, label)]
+    measures = [
+        share(_FIXES, "precision", len(found), len(told)),
+        share(_FIXES, "recall", len(hit), len(true)),
+        share(_FIXES, "causes right", len(pairs) - len(strange), len(pairs)),
+        *_kappa(_FIXES, agreement(labels, lambda x: (x.session, x.failed), lambda x: x.passed)),
+    ]
+    wrong = [f"false: {_fix_shown(fix)}" for fix in told if id(fix) not in found]
+    wrong += [
+        f"missed: {label.session[:8]} {label.failed} -> {label.passed}"
+        for label in true
+        if (label.session, label.failed) not in hit
+    ]
+    wrong += [f"wrong cause: {_fix_shown(fix)}" for fix in strange]
+    return Scored(measures=tuple(measures), wrong=tuple(wrong))
+
+
+class _Calls:
+    """Stored events as the calls that they report."""
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+        self._by_seq = {each.seq: each for each in kept.events}
+        self._ran = {each.call: each for each in commands(kept)}
+
+    def fixes(self) -> Iterator[_Fix]:
+        """Yield the fixes that are told."""
+        for item in self._kept.items:
+            passed = self._by_seq.get(seq_of(item.id))
+            if item.type != "fix" or passed is None:
+                continue
+            links = [(link.kind, self._by_seq.get(seq_of(link.target))) for link in item.links]
+            repaired = [_call(event) for kind, event in links if kind == "fixes" and event]
+            causes = [self._cause(event) for kind, event in links if kind == "edit" and event]
+            files = frozenset(item.files_modified)
+            yield _Fix(
+                item=item,
+                session=passed.event.session,
+                passed=_call(passed),
+                kinds=frozenset(kind for call in repaired for kind in self._kinds(call)),
+                causes=files | {cause for cause in causes if not cause.startswith("/")},
+            )
+
+    def is_of(self, fix: _Fix, label: FixLabel) -> bool:
+        """Return True if a fix tells what a label does."""
+        is_there = fix.session == label.session and fix.passed in {label.passed, *label.also}
+        return is_there and bool(fix.kinds & self._kinds(label.failed))
+
+    def has_cause(self, fix: _Fix, label: FixLabel) -> bool:
+        """Return True if a fix names the causes that a label has, and no others."""
+        key = partial(call_key, label.session)
+        events = self._kept.event_of
+        cause = {self._cause(events[key(call)]) for call in label.cause if key(call) in events}
+        maybe = {self._cause(events[key(call)]) for call in label.maybe if key(call) in events}
+        return cause <= fix.causes <= cause | maybe
+
+    def _kinds(self, call: str) -> frozenset[str]:
+        ran = self._ran.get(call)
+        return frozenset(check.kind for check, _ in ran.results()) if ran else frozenset()
+
+    def _cause(self, recorded: Recorded) -> str:
+        """Return the file that a call changed, relative to the project, or the command it ran."""
+        body = recorded.event.body
+        if isinstance(body, FileWrite):
+            return body.path.removeprefix(f"{recorded.root}/")
+        return f"$ {body.command}" if isinstance(body, Command) else ""
+
+
+def summaries(kept: Kept) -> Scored:
+    """Return the mean of the labels of summaries, and how far readers agree."""
+    labels = read("summaries", SummaryLabel)
+    fields = ("title", "asked", "done", "open")
+    known = {start.session for start in kept.log.starts}
+    measures: list[Measure] = []
+    for name in fields:
+        values = [getattr(label, name) for label in labels if label.session in known]
+        if values:
+            average = round(sum(values) / len(values), 3)
+            measures.append(Measure(group=_SUMMARIES, name=f"{name}, of 2", value=average))
+    return Scored(measures=tuple(measures))
+
+
+def _call(recorded: Recorded) -> str:
+    """Return the call that an event reports, "" if it is not a tool's."""
+    return (*recorded.event.dedup.split(":"), "", "", "")[2]
+
+
+def _of_first_reader(labels: Sequence[_Label]) -> list[_Label]:
+    first = min((label.reader for label in labels), default="")
+    return [label for label in labels if label.reader == first]
+
+
+def _kappa(group: str, found: tuple[float, int] | None) -> Iterator[Measure]:
+    if found:
+        value, number = found
+        yield Measure(group=group, name="agreement of readers (kappa)", value=value, n=number)
+
+
+def _outcome_shown(outcome: _Outcome) -> str:
+    ran, label = outcome.ran, outcome.label
+    return (
+        f"{label.session[:8]} {label.call} is {label.verdict}, stored as {outcome.said}:"
+        f" {line(ran.command, 90)} | {line(ran.output[-120:], 90)}"
+    )
+
+
+def _error_shown(outcome: _Outcome) -> str:
+    label, lines = outcome.label, outcome.ran.output.split("\n")
+    return (
+        f"{label.session[:8]} {label.call} first error: {line(lines[label.lines[0]], 110)!r},"
+        f" stored: {line(outcome.verdict.first_error, 110)!r}"
+    )
+
+
+def _fix_shown(fix: _Fix) -> str:
+    told = sorted(line(cause, 60) for cause in fix.causes)
+    return f"{fix.session[:8]} {fix.passed} #{fix.item.id} {line(fix.item.title, 90)} | {told}"

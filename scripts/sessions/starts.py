@@ -1,0 +1,141 @@
+"""How much of what a session touches first its start context names, and at what cost.
+
+Baselines know the same past: the last files of `git log`, and the files that earlier sessions
+touched most, younger sessions weighing more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import PurePath
+from typing import NamedTuple
+
+from sessions.corpus import Repository
+from sessions.history import git
+from sessions.kept import Kept, Start
+from sessions.measures import Measure, Scored, count, line, mean
+from sessions.records import Json
+from sessions.transcript import HookEvent, Transcript
+
+FIRST_CALLS = 20
+KNOWN_AFTER = 10
+"""Sessions of a repository after which there is something to know."""
+_GROUP = "start"
+_DECAY = 0.8
+_EDITED_WEIGHT = 2.0
+_LOGGED, _FREQUENT = 20, 60
+_TOKEN_CHARS = 4
+_TOOLS = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Read", "Write"})
+_EDITING = frozenset({"Edit", "MultiEdit", "Write"})
+_ENDED = frozenset({"PostToolUse", "PostToolUseFailure"})
+
+
+class _Work(NamedTuple):
+    """What a session touched: by its first calls, by all calls in order, and what it edited."""
+
+    first: Sequence[str]
+    files: Sequence[str]
+    edited: Sequence[str]
+
+
+def scored(kept: Kept, *, known_after: int = KNOWN_AFTER) -> Scored:
+    """Return the share of first files that are named by context and baselines, and its size."""
+    shares: dict[str, list[float]] = defaultdict(list)
+    wrong = []
+    for repository in kept.repositories:
+        twice = _ambiguous(repository)
+        works = {each.session: _work(repository, each) for each in repository.transcripts}
+        past: list[_Work] = []
+        for start in kept.log.starts:
+            if start.repository != repository.name:
+                continue
+            work = works[start.session]
+            if start.number > known_after and work.first:
+                named = _named(start.context, work.first, twice)
+                _add(shares, start, work, named, past)
+                missed = [file for file in work.first if file not in named]
+                wrong.append(line(f"{start.number} {start.session[:8]} {missed}", 300))
+            past.append(work)
+    contexts = [start.context for start in kept.log.starts if start.number > known_after]
+    measures: list[Measure] = [mean(_GROUP, name, values) for name, values in shares.items()]
+    tokens = [len(text) / _TOKEN_CHARS for text in contexts]
+    measures += [
+        count(_GROUP, "tokens (characters / 4), mean", sum(tokens) / max(len(tokens), 1)),
+        count(_GROUP, "tokens, largest", max(tokens, default=0)),
+        count(_GROUP, "lines, mean", sum(t.count("\n") for t in contexts) / max(len(tokens), 1)),
+    ]
+    return Scored(measures=tuple(measures), wrong=tuple(wrong))
+
+
+def _add(
+    shares: dict[str, list[float]],
+    start: Start,
+    work: _Work,
+    named: Collection[str],
+    past: Sequence[_Work],
+) -> None:
+    weights: dict[str, float] = defaultdict(float)
+    for age, each in enumerate(reversed(past)):
+        for file in set(each.files):
+            weights[file] += _DECAY**age
+        for file in set(each.edited):
+            weights[file] += _EDITED_WEIGHT * _DECAY**age
+    frequent = sorted(weights, key=lambda file: -weights[file])[:_FREQUENT]
+    answers: dict[str, Collection[str]] = {
+        "named by the context": named,
+        f"by {_LOGGED} files of git log": start.recent[:_LOGGED],
+        f"by {_LOGGED} frequent files": frequent[:_LOGGED],
+        f"by {_FREQUENT} frequent files": frequent,
+        "known from earlier sessions": set(weights),
+    }
+    for name, files in answers.items():
+        shares[name].append(sum(file in files for file in work.first) / len(work.first))
+
+
+def _work(repository: Repository, transcript: Transcript) -> _Work:
+    calls = list(_calls(repository, transcript.events))
+    files = [file for _, file in calls if file]
+    return _Work(
+        first=list(dict.fromkeys(file for _, file in calls[:FIRST_CALLS] if file)),
+        files=files,
+        edited=[file for tool, file in calls if file and tool in _EDITING],
+    )
+
+
+def _calls(repository: Repository, events: Sequence[HookEvent]) -> Iterator[tuple[str, str]]:
+    """Yield the tool and the file of each call of the agent itself; "" without a file."""
+    for event in events:
+        payload = event.payload
+        if event.event in _ENDED and not payload.get("agent_id"):
+            yield payload["tool_name"], _file(repository, payload)
+
+
+def _file(repository: Repository, payload: Json) -> str:
+    given = payload["tool_input"]
+    path = ""
+    if payload["tool_name"] in _TOOLS:
+        path = given.get("file_path", "")
+    elif payload["tool_name"] == "Grep" and PurePath(given.get("path") or "").suffix:
+        path = given["path"]
+    return repository.relative(path) if path.startswith("/") else path
+
+
+def _ambiguous(repository: Repository) -> set[str]:
+    names = Counter(PurePath(file).name for file in git(repository.folder, "ls-files").splitlines())
+    return {name for name, number in names.items() if number > 1}
+
+
+def _named(text: str, files: Sequence[str], ambiguous: Collection[str]) -> set[str]:
+    """Return the files that a text names: by path, or by a name that only one file has."""
+    found = set()
+    for file in files:
+        name = PurePath(file).name
+        if name in ambiguous:
+            is_named = "/".join(PurePath(file).parts[-2:]) in text
+        else:
+            is_named = re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w-])", text) is not None
+        if is_named or file in text:
+            found.add(file)
+    return found
