@@ -184,9 +184,8 @@ class Spending(Value):
     requests: int = 0
 
 
-Reason = Literal[
-    "changed", "renamed", "deleted", "reverted", "elsewhere", "superseded", "supersedes"
-]
+_Moved = Literal["changed", "renamed", "deleted", "reverted", "elsewhere"]
+Reason = _Moved | Literal["superseded", "supersedes", "amended", "amends"]
 
 
 class Standing(Value):
@@ -194,7 +193,7 @@ class Standing(Value):
 
     `subject` is the symbol or file that it is about, `path` where that file is now. `commit` did
     it, `since_ms` is when; `share` is the part of what the item touched. `branch` is where the
-    item holds, if not here. `target` is the item that takes its place, or whose place it takes.
+    item holds, if not here. `target` is the newer or older item; `subject` begins with its id.
     """
 
     reason: Reason

@@ -15,7 +15,9 @@ _FORMS: dict[Reason, str] = {
     "reverted": "reverted{when}",
     "elsewhere": "its commit is not in this history",
     "superseded": "superseded by #{told.target}",
-    "supersedes": "supersedes #{told.target}",
+    "supersedes": "replaces #{told.target}{before}",
+    "amended": "amended by #{told.target}",
+    "amends": "amends #{told.target}{before}",
 }
 
 
@@ -39,7 +41,13 @@ def _label(told: Standing, item: Item) -> str:
     if told.reason == "elsewhere" and told.branch:
         form = "on branch {told.branch}, not here"
     stale = "stale" if told.share >= 1 else f"stale in part ({told.share:.0%})"
-    return form.format(told=told, stale=stale, when=_when(told, item))
+    return form.format(told=told, stale=stale, when=_when(told, item), before=_before(told))
+
+
+def _before(told: Standing) -> str:
+    """Return since when the other item had said what."""
+    _, _, title = told.subject.partition(" ")
+    return f" of {iso(told.since_ms)[:10]}: {title}" if title else ""
 
 
 def _when(told: Standing, item: Item) -> str:

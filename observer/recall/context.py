@@ -17,11 +17,11 @@ from observer.errors import BadInput
 from observer.events import Value
 from observer.filters import Filters
 from observer.interpret.memory_use import QUESTION
-from observer.model import KNOWLEDGE_TYPES, ItemKind
+from observer.model import KNOWLEDGE_TYPES, Item, ItemKind
 from observer.recall.candidates import Candidates, Sources, candidates
 from observer.recall.card import LAST, LINE_CHARS, CardRequest, Line, card
 from observer.recall.distinct import distinct
-from observer.recall.lasting import lasting
+from observer.recall.lasting import capped, lasting, successors
 from observer.recall.past import Uncommitted
 from observer.recall.purse import Costs, Entry, Finished, Omitted, Purse
 from observer.recall.query import plan
@@ -30,6 +30,7 @@ from observer.recall.rank import (
     WITH_QUERY,
     WITHOUT_QUERY,
     Hit,
+    Signals,
     Weights,
     clamped,
     composite,
@@ -175,20 +176,37 @@ def _ranked(
     best = fitting[: _candidates(request)]
     ids = list(dict.fromkeys(chain(_newest(reader, request), best)))
     known = usefulness(reader.uses(items=ids), now_ms=request.now_ms)
-    hits = []
-    for item in filter(filters.admits, reader.items(ids)):
-        signals = found.signals(
+    items = reader.items(ids)
+    newer = reader.items([each for each in successors(items) if each not in frozenset(ids)])
+    offered: dict[int, tuple[float, Item]] = {}
+    signals: dict[int, Signals] = {}
+    for item in filter(filters.admits, (*items, *newer)):
+        of_item = found.signals(
             item.id,
             recency(item.created_ms, now_ms=request.now_ms),
             usefulness=known.get(item.id, UNKNOWN).weight,
         )
         is_here = item.project_id == request.project_id
-        signals = msgspec.structs.replace(signals, project_match=1.0 if is_here else 0.5)
-        worth = composite(signals, weights, type_=item.type) * lasting(item.standing)
+        of_item = msgspec.structs.replace(of_item, project_match=1.0 if is_here else 0.5)
+        worth = composite(of_item, weights, type_=item.type) * lasting(item.standing)
         worth *= ASKING if item.category == QUESTION else 1
-        hits.append((worth, item, signals))
-    hits.sort(key=lambda hit: (-hit[0], -hit[1].created_ms, -hit[1].id))
-    return [Hit(item=item, score=clamped(score), signals=s) for score, item, s in hits]
+        offered[item.id], signals[item.id] = (worth, item), of_item
+    worths = capped(_lifted(offered, newer))
+    order = sorted(worths, key=lambda one: (-worths[one], -offered[one][1].created_ms, -one))
+    return [
+        Hit(item=offered[one][1], score=clamped(worths[one]), signals=signals[one]) for one in order
+    ]
+
+
+def _lifted(
+    offered: dict[int, tuple[float, Item]], newer: Sequence[Item]
+) -> dict[int, tuple[float, Item]]:
+    """Return items with what was not found itself worth as much as what it took the place of."""
+    lifted = dict(offered)
+    for worth, item in offered.values():
+        for target in {each.id for each in newer} & set(successors([item])) & offered.keys():
+            lifted[target] = (max(worth, lifted[target][0]), lifted[target][1])
+    return lifted
 
 
 def _weights(found: Candidates) -> Weights:

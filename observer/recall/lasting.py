@@ -5,7 +5,7 @@ Nothing is hidden for being old: what is said of an item stands beside it, and i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
@@ -49,19 +49,35 @@ def is_stale(item: Item) -> bool:
     return item.stale_ms is not None or any(ended)
 
 
+OUTRANKED: frozenset[Reason] = frozenset({"superseded", "amended"})
+"""What gives an item less than the score of the one that did so."""
+
+
+def successors(items: Iterable[Item]) -> list[int]:
+    """Return what took the place of items, or amended them."""
+    said = (each for item in items for each in item.standing if each.reason in OUTRANKED)
+    return list(dict.fromkeys(each.target for each in said))
+
+
 def outranked(hits: Iterable[Hit]) -> list[Hit]:
-    """Give what was superseded no more than the score of what took its place, if both are there."""
+    """Give what was superseded or amended less than the score of what did so, if both are there."""
     offered = list(hits)
-    scores = {hit.item.id: hit.score for hit in offered}
-    return [
-        msgspec.structs.replace(hit, score=min([hit.score, *_above(hit, scores)]))
-        for hit in offered
-    ]
+    scores = capped({hit.item.id: (hit.score, hit.item) for hit in offered})
+    return [msgspec.structs.replace(hit, score=scores[hit.item.id]) for hit in offered]
 
 
-def _above(hit: Hit, scores: dict[int, float]) -> list[float]:
-    targets = (each.target for each in hit.item.standing if each.reason == "superseded")
-    return [max(0.0, scores[target] - STEP) for target in targets if target in scores]
+def capped(offered: Mapping[int, tuple[float, Item]]) -> dict[int, float]:
+    """Return the scores of items, of those superseded or amended less than of what did so."""
+    return {
+        item_id: min(
+            [score, *(max(0.0, offered[each][0] - STEP) for each in _above(item, offered))]
+        )
+        for item_id, (score, item) in offered.items()
+    }
+
+
+def _above(item: Item, offered: Collection[int]) -> list[int]:
+    return [target for target in successors([item]) if target in offered]
 
 
 STEP = 0.01

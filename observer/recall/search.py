@@ -15,7 +15,7 @@ from observer.filters import Filters
 from observer.model import Item
 from observer.recall.candidates import LEGS, Candidates, Leg, Sources, candidates
 from observer.recall.distinct import Distinct
-from observer.recall.lasting import EXPIRED, has_expired, lasting, outranked
+from observer.recall.lasting import EXPIRED, has_expired, lasting, outranked, successors
 from observer.recall.query import plan
 from observer.recall.rank import ASKING, COMPARED, Hit, recency, relevance
 from observer.recall.usefulness import UNKNOWN, usefulness
@@ -66,8 +66,8 @@ def search(
     lists = found.lists(looking.factors)
     step = limit + _SPARE
     looking.fetch([item for ids in lists for item in ids[:step]])
-    hits = (hit for ids in lists for hit in _best(looking, ids, limit))
-    ordered = sorted(outranked(hits), key=_order)
+    hits = [hit for ids in lists for hit in _best(looking, ids, limit)]
+    ordered = sorted(outranked([*hits, *_newer(looking, hits)]), key=_order)[: len(hits)]
     is_merely_near = bool(ordered) and not any(hit.signals.terms for hit in ordered)
     unknown = [] if ordered else _unknown(sources, filters)
     notices = (wanted.notice, MERELY_NEAR if is_merely_near else "", *unknown)
@@ -136,6 +136,18 @@ def _best(looking: _Looking, ids: Sequence[int], limit: int) -> list[Hit]:
         if len(best) >= limit:
             break
     return list(best)[:limit]
+
+
+def _newer(looking: _Looking, hits: Sequence[Hit]) -> Iterator[Hit]:
+    """Yield what took the place of hits, or amended them, and is none; as good as the best of them.
+
+    What is asked in the words of an older statement is answered by the newer one.
+    """
+    found = {hit.item.id for hit in hits}
+    missing = [item for item in successors(hit.item for hit in hits) if item not in found]
+    for hit in looking.hits(missing):
+        replaced = (old.score for old in hits if hit.item.id in successors([old.item]))
+        yield replace(hit, score=max(hit.score, *replaced))
 
 
 def _order(hit: Hit) -> tuple[float, float, int, int]:

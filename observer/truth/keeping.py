@@ -13,7 +13,7 @@ from observer.store.interface import Store, Writer
 from observer.store.truth import ANYWHERE, Vantage
 from observer.truth.following import Following, Write
 from observer.truth.repository import Repository
-from observer.truth.succession import TYPES, standings
+from observer.truth.succession import TYPES, Said, standings, text_of
 
 MOST_NOTES = 500
 """Notes of a project that are compared with each other, the newest."""
@@ -62,8 +62,9 @@ def keep_order(store: Store, write: Write, project: Project) -> None:
         notes = reader.recent(wanted, limit=MOST_NOTES)
         vectors = reader.vectors_of([note.id for note in notes])
     before = {note.id: tuple(each for each in note.standing if each.target) for note in notes}
-    told = standings(notes, vectors)
-    news = {item: said for item, said in told.items() if said != before[item]}
+    said = [Said(item=note, text=text_of(note), items=(note.id,)) for note in notes]
+    told = standings(said, vectors)
+    news = {item: standing for item, standing in told.items() if standing != before[item]}
     if news:
         write(lambda writer: writer.put_standings(ANYWHERE, news))
 

@@ -46,7 +46,18 @@ def _item(*standing: Standing) -> Item:
         (Standing(reason="elsewhere", branch="topic"), "on branch topic, not here"),
         (Standing(reason="elsewhere"), "its commit is not in this history"),
         (Standing(reason="superseded", target=12), "superseded by #12"),
-        (Standing(reason="supersedes", target=8), "supersedes #8"),
+        (Standing(reason="supersedes", target=8), "replaces #8"),
+        (
+            Standing(
+                reason="supersedes", subject="8 Use cookies", target=8, since_ms=1_790_812_800_000
+            ),
+            "replaces #8 of 2026-10-01: Use cookies",
+        ),
+        (Standing(reason="amended", subject="9", target=9), "amended by #9"),
+        (
+            Standing(reason="amends", subject="8 No logs", target=8, since_ms=1_790_812_800_000),
+            "amends #8 of 2026-10-01: No logs",
+        ),
     ],
     ids=lambda case: case.reason if isinstance(case, Standing) else "",
 )

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from observer.errors import BadInput
 from observer.interpret.memory_use import QUESTION
-from observer.model import Item, Project, Session, SummaryFields, Use, item_id
+from observer.model import Item, Project, Session, Standing, SummaryFields, Use, item_id
 from observer.recall.candidates import Sources
 from observer.recall.card import LINE_CHARS, Line
 from observer.recall.context import Costs, Entry, Finished, Pack, PackRequest, pack
 from observer.recall.purse import MOST_MISSES, MOST_OMITTED
 from observer.store.sqlite import SqliteStore
+from observer.store.truth import ANYWHERE
 
 Filled = Callable[..., Sources]
 Make = Callable[..., Item]
@@ -323,3 +324,16 @@ def test_a_prompt_that_only_asks_comes_last(filled: Filled, an_item: Make, query
     )
     answer = an_item(90, title="The retry limit is 5")
     assert ids(packed(filled(asked, answer), query=query)) == [answer.id, asked.id]
+
+
+@pytest.mark.parametrize("query", ["", "login"])
+def test_what_took_the_place_of_an_item_stands_before_it(
+    filled: Filled, store: SqliteStore, an_item: Make, query: str
+) -> None:
+    old, new = a_note(an_item, 1, title="login by cookie"), a_note(an_item, 4000, title="tokens")
+    fresh = [a_note(an_item, n, title=f"login {n * 'x'}") for n in range(2, 60)]
+    with store.write() as writer:
+        told = Standing(reason="superseded", subject=str(new.id), target=new.id)
+        writer.put_standings(ANYWHERE, {old.id: (told,)})
+    order = ids(packed(filled(old, new, *fresh), query=query, budget=9000))
+    assert order.index(new.id) < order.index(old.id)

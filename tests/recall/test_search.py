@@ -454,3 +454,34 @@ def test_questions_crowd_no_answer_out(filled: Filled, an_item: Make) -> None:
     ]
     answer = an_item(20, title="The retry limit is 5")
     assert run(filled(*asked, answer), question, limit=2).hits[0].item.id == answer.id
+
+
+def superseded(store: SqliteStore, old: Item, new: Item, how: str = "superseded") -> None:
+    """Say that an item took the place of another."""
+    told = Standing(reason=how, subject=str(new.id), target=new.id)  # type: ignore[arg-type]
+    with store.write() as writer:
+        writer.put_standings(ANYWHERE, {old.id: (told,)})
+
+
+@pytest.mark.parametrize("how", ["superseded", "amended"])
+def test_what_was_asked_in_old_words_is_answered_by_the_newer_one(
+    filled: Filled, store: SqliteStore, an_item: Make, how: str
+) -> None:
+    old, new = (
+        an_item(9, title="money is stored as cents"),
+        an_item(1, title="amounts are decimals"),
+    )
+    superseded(store, old, new, how)
+    found = run(filled(old, new, "stored elsewhere"), "money stored as cents", limit=2)
+    assert titles(found) == [new.title, old.title]
+
+
+def test_a_newer_one_that_the_filters_leave_out_is_not_found(
+    filled: Filled, store: SqliteStore, an_item: Make
+) -> None:
+    old, new = (
+        an_item(9, title="money is stored as cents"),
+        an_item(1, title="decimals", type="fix"),
+    )
+    superseded(store, old, new)
+    assert titles(run(filled(old, new), "money", types=("command",))) == [old.title]
