@@ -59,6 +59,11 @@ class Home:
         return self.root / "log"
 
     @property
+    def refused(self) -> Path:
+        """Where hooks count the events that they could not write; see `spool.refusals`."""
+        return self.logs / "refused"
+
+    @property
     def config(self) -> Path:
         """Settings in TOML; absent means defaults."""
         return self.root / "config.toml"

@@ -50,6 +50,7 @@ COMMANDS = {
     "llm": "llm",
     "rebuild": "upkeep",
     "export": "upkeep",
+    "backup": "upkeep",
     "daemon": "serving",
 }
 """Every command and the module of this package that holds it, as `<name>_command`."""

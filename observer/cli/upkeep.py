@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import time
+from pathlib import Path
 
 import click
 import msgspec
@@ -13,7 +15,7 @@ from observer.cli.output import emit, json_option, note, say
 from observer.cli.reach import open_memory
 from observer.clock import now_ms
 from observer.daemon.lock import hold
-from observer.errors import DaemonUnavailable
+from observer.errors import BadInput, DaemonUnavailable
 from observer.interpret.wording import counted
 from observer.model import Recorded
 from observer.paths import Home, home
@@ -37,6 +39,30 @@ def rebuild_command(*, as_json: bool) -> None:
         emit({"events": events})
     else:
         say(f"rebuilt from {events} events")
+
+
+@click.command("backup", epilog="Example: observer backup ~/observer-copy.db")
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@json_option
+def backup_command(*, path: Path | None, as_json: bool) -> None:
+    """Write a verified copy of the database, beside whoever uses it; into backups by default."""
+    here = home()
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now_ms() / 1000))
+    copy = (path or here.backups / f"{here.database.stem}-{stamp}.db").absolute()
+    if copy.exists():
+        raise BadInput(f"{copy} exists", hint="name another file, or move it away")
+    store = SqliteStore(here.database, read_only=True)
+    try:
+        store.backup(copy)
+        with store.read() as reader:
+            events = reader.totals().events
+    finally:
+        store.close()
+    if as_json:
+        emit({"path": str(copy), "bytes": copy.stat().st_size, "events": events})
+    else:
+        say(f"{copy}: {counted(events, 'event')}, {copy.stat().st_size:,} bytes, verified")
+        note(f"to use it: observer down, then put it in the place of {here.database}")
 
 
 @click.command("export", epilog="Example: observer export --json > memory.jsonl")

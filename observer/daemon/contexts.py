@@ -11,6 +11,7 @@ from observer.capture.repository.uncommitted import uncommitted
 from observer.config import Settings
 from observer.daemon.feedback import Feedback
 from observer.daemon.health import Health
+from observer.daemon.status import refused, refused_text
 from observer.errors import ObserverError
 from observer.events import AnyBody, Event, Remember
 from observer.front import session_context
@@ -96,8 +97,15 @@ class Contexts:
         return isinstance(body, OnNote) and project_id == UNASSIGNED
 
     def _write(self, stale: set[int]) -> None:
+        found = refused(self._home)
+        notice = f"({refused_text(found)}; what happened then is missing here)" if found else ""
         for project in self._memory.projects():
             if stale & {project.id, _ALL}:
                 session_context.write(
-                    self._memory, project, self._home, self._settings, uncommitted=uncommitted
+                    self._memory,
+                    project,
+                    self._home,
+                    self._settings,
+                    uncommitted=uncommitted,
+                    notice=notice,
                 )

@@ -40,6 +40,7 @@ from observer.daemon.serving import HttpServer
 from observer.daemon.status import Status, with_spool, with_store
 from observer.daemon.tenure import Tenure
 from observer.daemon.truth import Truth
+from observer.daemon.upkeep import Upkeep
 from observer.daemon.wake import watch
 from observer.daemon.watching import Watching
 from observer.daemon.writer import WriterThread
@@ -134,6 +135,7 @@ class Daemon:
         self._draining = Draining(
             pipeline, self._spool, self._writer, health=self._health, told=self._stored
         )
+        self._upkeep = Upkeep(self._store, self._spool, self._writer, home, self._health)
         self._watching = Watching(
             self._store, self._spool, self._record, settings=settings, health=self._health
         )
@@ -169,6 +171,7 @@ class Daemon:
             watch=watch(_watched(self._home), self._draining.wake, self._health),
             drain=self._draining.keep_draining(),
             chores=self._draining.keep_chores(),
+            upkeep=self._upkeep.keep_up(),
             contexts=self._contexts.keep_fresh(),
             index=self._indexing.keep_fresh(),
             embedding=self._indexing.embed_the_rest(),

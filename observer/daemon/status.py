@@ -15,7 +15,8 @@ from observer.errors import DaemonUnavailable, StoreUnavailable
 from observer.interpret.wording import counted
 from observer.model import Spending, iso
 from observer.paths import Home
-from observer.spool import Spool
+from observer.spool import Spool, refusals
+from observer.spool.refusals import Refusals
 from observer.store.interface import Store, Totals
 from observer.store.sqlite import SqliteStore
 
@@ -23,6 +24,9 @@ _BEHIND = (
     "items: an older observer made them, without all that this one finds in the log, such as"
     " the history of notes; make them anew with: observer rebuild"
 )
+
+REMEMBERED_MS = 7 * 86_400_000
+"""How long refused events are spoken of."""
 
 
 class LlmStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +64,8 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     """What `observer status --json` prints and `GET /status` answers; every field is always there.
 
     `spool_depth` counts events that wait to be stored, `bad_events` those that no decoder
-    understood. `vectors` counts the items that `model` has embedded, 0 while the daemon is down.
+    understood, `refused_events` those that hooks could not write in the last seven days. `vectors`
+    counts the items that `model` has embedded, 0 while the daemon is down.
     `degraded` says in words what does not work as it should, null when all does. `llm` is null
     where no language model is configured, and while the daemon is down.
     """
@@ -77,6 +82,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     spool_depth: int = 0
     oldest_spooled_ms: int | None = None
     bad_events: int = 0
+    refused_events: int = 0
     last_stored_ms: int | None = None
     degraded: str | None = None
     model: str = ""
@@ -185,6 +191,9 @@ def with_spool(status: Status, home: Home) -> Status:
     """Return the status with the spool's counts, or with why it cannot be looked into."""
     spool = Spool(home.spool)
     try:
+        if found := refused(home):
+            degraded = status.degraded or f"hooks: {refused_text(found)}"
+            status = msgspec.structs.replace(status, refused_events=found.events, degraded=degraded)
         return msgspec.structs.replace(
             status,
             spool_depth=spool.depth(),
@@ -210,3 +219,22 @@ def _stat_bytes(entry: os.DirEntry[str]) -> int:
         return entry.stat(follow_symlinks=False).st_size
     except FileNotFoundError:  # stored and acknowledged meanwhile
         return 0
+
+
+def refused(home: Home) -> Refusals | None:
+    """Return which events hooks could not write lately, None if they wrote all.
+
+    Raises:
+        OSError: the count cannot be read.
+    """
+    found = refusals.read(home.refused)
+    is_recent = found is not None and found.last_ms >= now_ms() - REMEMBERED_MS
+    return found if is_recent else None
+
+
+def refused_text(found: Refusals) -> str:
+    """Return in words how many events were refused, and when."""
+    since, until = (iso(ms)[:16].replace("T", " ") for ms in (found.first_ms, found.last_ms))
+    when = f"at {since} UTC" if since == until else f"from {since} to {until} UTC"
+    why = "the disk was full, or the spool could not be written"
+    return f"at least {counted(found.events, 'event')} refused {when}: {why}"

@@ -78,19 +78,24 @@ class Documents:
         tokens: int = CONTEXT_TOKENS,
         client: str = "",
         uncommitted: Uncommitted | None = None,
+        notice: str = "",
     ) -> str:
         """Return a project's most useful memory as fenced data, empty if there is none.
 
         The whole text, label included, is at most `tokens` tokens of 4 characters. Its resume card
-        is that of a client, or of any; `uncommitted` as for `recall.context.pack`.
+        is that of a client, or of any; `uncommitted` as for `recall.context.pack`. A `notice`
+        comes first, and takes its tokens from the rest.
 
         Raises:
             BadInput: `tokens` does not hold the label.
         """
-        packed = self.packed(project, tokens=tokens, client=client, uncommitted=uncommitted)
+        lines = [notice] if notice else []
+        rest = tokens - sum(render.tokens(f"{line}\n") for line in lines)
+        packed = self.packed(project, tokens=rest, client=client, uncommitted=uncommitted)
         if not (packed.card or packed.entries or packed.summaries):
             return ""
-        return f"{_label(project)}{render.fenced(render.pack(packed))}\n"
+        shown = "\n".join([*lines, render.pack(packed)])
+        return f"{_label(project)}{render.fenced(shown)}\n"
 
     def packed(
         self,

@@ -40,6 +40,7 @@ def write(
     settings: Settings,
     *,
     uncommitted: Callable[[str, Sequence[str]], frozenset[str] | None] | None = None,
+    notice: str = "",
 ) -> int:
     """Bring the files of every root of a project up to date; return how many were written.
 
@@ -53,6 +54,7 @@ def write(
         home: where they stand.
         settings: how long they may be.
         uncommitted: asks git about paths under a root; None believes the sessions.
+        notice: a line that stands before everything else; empty for none.
 
     Raises:
         OSError: the home cannot be written.
@@ -64,7 +66,7 @@ def write(
     for root in project.roots:
         folder = mirror(home, root)
         look = partial(uncommitted, root) if uncommitted else None
-        tell = partial(documents.context, project, tokens=tokens, uncommitted=look)
+        tell = partial(documents.context, project, tokens=tokens, uncommitted=look, notice=notice)
         text = tell() if Path(root).is_dir() else ""
         if not text:
             _remove(folder, home)

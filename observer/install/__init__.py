@@ -20,7 +20,7 @@ from observer.install.hooks import hook_files
 from observer.install.silent import Silent, silent
 from observer.install.target import Context, Plan, here
 from observer.paths import Home, make_private
-from observer.spool import Spool
+from observer.spool import Spool, refusals
 
 __all__ = [
     "TARGETS",
@@ -100,6 +100,7 @@ def perform(plan: Plan, home: Home, *, at_ms: int) -> list[Path]:
     make_private(home.root)
     # A hook takes the home it is installed in only if there is a spool in it.
     Spool(home.spool).prepare()
+    refusals.prepare(make_private(home.logs) / home.refused.name)
     return apply(plan.edits, home.backups, at_ms=at_ms)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -262,6 +263,61 @@ def test_a_daemon_whose_home_was_taken_leaves(home: Home, until: Until, name: st
     getattr(home, name).unlink()
     until(lambda: not Path(f"/proc/{pid}").exists())
     assert f"{getattr(home, name)} was removed" in (home.logs / "daemon.log").read_text()
+
+
+def test_in_quiet_the_database_file_alone_holds_everything(
+    home: Home, tmp_path: Path, until: Until
+) -> None:
+    client.ensure_daemon(home)
+    _spool(home, tmp_path, 5)
+    until(lambda: _status(home)["events"] == 5)
+
+    def copied_events() -> int:
+        copy = tmp_path / "copy.db"
+        shutil.copy(home.database, copy)
+        found = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            return int(found.execute("SELECT count(*) FROM event").fetchall()[0][0])
+        except apsw.SQLError:  # not even its tables
+            return 0
+        finally:
+            found.close()
+
+    until(lambda: copied_events() == 5)
+
+
+def test_a_log_deleted_under_the_daemon_loses_nothing(
+    home: Home, tmp_path: Path, until: Until
+) -> None:
+    client.ensure_daemon(home)
+    _spool(home, tmp_path, 3)
+    until(lambda: _status(home)["events"] == 3)
+    home.database.with_name("observer.db-wal").unlink()
+    _spool(home, tmp_path, 4)
+    until(lambda: _status(home)["events"] == 7)
+    client.stop(home)
+    home.database.with_name("observer.db-wal").unlink(missing_ok=True)
+    status = current(home)
+    assert (status.events, status.degraded) == (7, None)
+
+
+def test_events_that_were_lost_with_the_log_are_missed(
+    home: Home, tmp_path: Path, observer: Observer, until: Until
+) -> None:
+    client.ensure_daemon(home)
+    _spool(home, tmp_path, 3)
+    until(lambda: _status(home)["events"] == 3)
+    client.stop(home)
+    backup = tmp_path / "backup.db"
+    assert observer("backup", str(backup)).stdout.startswith(f"{backup}: 3 events, ")
+    assert observer("backup", str(backup)).returncode == 2
+    client.ensure_daemon(home)
+    _spool(home, tmp_path, 2)
+    until(lambda: _status(home)["events"] == 5)
+    client.stop(home)
+    shutil.copy(backup, home.database)
+    client.ensure_daemon(home)
+    until(lambda: "2 events that had been stored are missing" in str(_status(home)["degraded"]))
 
 
 def test_events_outlive_a_database_that_was_deleted_under_the_daemon(

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from observer.clock import now_ms
 from observer.daemon.health import Health
 from observer.daemon.late_store import LateStore
 from observer.daemon.log import DaemonLog, SecretlessFormatter
 from observer.daemon.posting import receive
-from observer.daemon.status import current, from_disk
+from observer.daemon.status import REMEMBERED_MS, current, from_disk
 from observer.daemon.wake import watch
 from observer.errors import BadInput, StoreUnavailable
 from observer.events import Command, Event
@@ -196,6 +197,20 @@ def test_the_status_counts_what_waits(home: Home) -> None:
     status = from_disk(home)
     assert status.spool_depth == 1
     assert status.spool_bytes > 1000
+
+
+def test_the_status_says_what_hooks_refused(home: Home) -> None:
+    home.logs.mkdir(parents=True)
+    seconds = now_ms() // 1000
+    home.refused.write_text(f"{f'40 {seconds - 60} {seconds}':63}\n")
+    status = from_disk(home)
+    assert status.refused_events == 40
+    assert status.degraded is not None
+    assert status.degraded.startswith("hooks: at least 40 events refused ")
+    assert "the disk was full" in status.degraded
+    week_s = REMEMBERED_MS // 1000
+    home.refused.write_text(f"{f'40 {seconds - week_s - 60} {seconds - week_s - 9}':63}\n")
+    assert (from_disk(home).refused_events, from_disk(home).degraded) == (0, None)
 
 
 @pytest.fixture

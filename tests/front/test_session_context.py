@@ -65,6 +65,16 @@ def test_the_text_says_what_it_is_and_how_to_get_more(
     assert f"#{item_id(13)} standing decision · Use JWT: JWT, as" in text
 
 
+def test_a_notice_comes_first_and_takes_its_tokens_from_the_rest(
+    memory: Memory, project: Project, home: Home, folder: Path
+) -> None:
+    settings = Settings(context_tokens=600)
+    write(memory, project, home, settings, notice="(at least 40 events refused)")
+    text = (folder / "CONTEXT.md").read_text()
+    assert text.partition("```text\n")[2].startswith("(at least 40 events refused)\n#")
+    assert len(text) <= 600 * 4
+
+
 def test_nobody_else_can_read_any_of_it(
     memory: Memory, project: Project, home: Home, folder: Path
 ) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from observer.capture.envelope import Envelope
 from observer.paths import Home
-from observer.spool import Spool
+from observer.spool import Spool, refusals
 
 Post = Callable[..., None]
 Posted = Callable[[], list[Envelope]]
@@ -222,17 +222,71 @@ def test_no_hook_waits_for_a_fifo_in_the_place_of_its_log(
     assert spool.depth() == 0
 
 
-def test_a_full_disk_makes_no_event(post: Post, spool: Spool, small_disk: Path) -> None:
+def fill(disk: Path) -> None:
     with (
         pytest.raises(OSError, match="No space"),
-        (small_disk / "ballast").open("wb", buffering=0) as file,
+        (disk / "ballast").open("wb", buffering=0) as file,
     ):
         while True:
             file.write(b"x" * 4096)
             os.fsync(file.fileno())
+
+
+def test_a_full_disk_makes_no_event(post: Post, spool: Spool, small_disk: Path) -> None:
+    fill(small_disk)
     for _ in range(30):
         post("cursor", "stop", payload=b"x")
     assert all(entry.data.endswith(b"\0\0x") for entry in spool.claim(at_most=99))
+
+
+def test_what_a_full_disk_refuses_is_counted(post: Post, spool: Spool, small_disk: Path) -> None:
+    refused = small_disk / "log" / "refused"
+    refused.parent.mkdir()
+    refusals.prepare(refused)
+    fill(small_disk)
+    while spool.depth() < 30:  # what still fits is stored
+        before = spool.depth()
+        post("cursor", "stop", payload=b"x" * 4000)
+        if spool.depth() == before:
+            break
+    assert refusals.read(refused)
+    known = refusals.read(refused)
+    assert known is not None
+    post("cursor", "stop", payload=b"x" * 4000)
+    post("claude-code", "Stop", payload=b"x" * 4000)
+    now = refusals.read(refused)
+    assert now is not None
+    assert (now.events, now.first_ms) == (known.events + 2, known.first_ms)
+    assert 0 <= now.last_ms - now.first_ms < 60_000
+    assert refused.stat().st_size == 64
+
+
+def test_what_a_spool_that_is_no_folder_refuses_is_counted(post: Post, home: Home) -> None:
+    home.logs.mkdir(parents=True)
+    refusals.prepare(home.refused)
+    home.spool.write_text("in the way")
+    post("cursor", "stop", payload=b"x")
+    found = refusals.read(home.refused)
+    assert found is not None
+    assert found.events == 1
+
+
+def test_a_count_that_is_none_begins_anew(post: Post, home: Home) -> None:
+    home.logs.mkdir(parents=True)
+    home.refused.write_text("$(touch pwned) x\n" + " " * 60)
+    home.spool.write_text("in the way")
+    post("cursor", "stop", payload=b"x")
+    found = refusals.read(home.refused)
+    assert found is not None
+    assert found.events == 1
+
+
+def test_no_hook_waits_for_a_fifo_in_the_place_of_its_count(post: Post, home: Home) -> None:
+    home.logs.mkdir(parents=True)
+    os.mkfifo(home.refused)
+    home.spool.write_text("in the way")
+    post("cursor", "stop", payload=b"x")
+    assert (home.logs / "hooks.log").exists()
 
 
 def test_a_read_only_mount_is_borne(post: Post, spool: Spool, small_disk: Path) -> None:

@@ -22,6 +22,7 @@ from observer.paths import make_private
 from observer.store.migrate import UNFILLED, Migration, migrations, needed
 from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.stems import stemmer
+from observer.store.sqlite.wal import WriteAheadLog
 from observer.store.sqlite.writer import SqliteWriter
 
 __all__ = ["DAMAGED", "SqliteStore", "stemmer"]
@@ -54,13 +55,16 @@ _MARK_BEHIND = "INSERT OR IGNORE INTO meta SELECT 'behind', ? WHERE EXISTS (SELE
 
 
 class SqliteStore:
-    """One database file. Implements `store.interface.Store`.
+    """One database file. Implements `store.upkeep.OwnedStore`.
 
     Args:
         path: the file; created with its folder unless `read_only`.
         backups: where a copy goes before a migration; beside the file by default.
         read_only: for processes that only look; needs an existing, migrated database.
         steps: the migrations; other ones are for tests of migrating.
+
+    `lost_events` were committed once and are missing since it was opened; `rescues` counts how
+    often the write-ahead log was deleted under it, and what it held saved.
 
     Raises:
         StoreUnavailable: no such database, not a database, newer than this observer, unwritable.
@@ -80,6 +84,10 @@ class SqliteStore:
         self._readers: LifoQueue[apsw.Connection] = LifoQueue()
         self._lent = threading.BoundedSemaphore(READERS)
         self._writing = threading.Lock()
+        self._wal = WriteAheadLog(path)
+        self._generation = 0
+        self.lost_events = 0
+        self.rescues = 0
         with _explained(path):
             self._writer = self._open_checked(backups or path.parent / "backups")
 
@@ -105,11 +113,11 @@ class SqliteStore:
         writer = self._connect(cache_kib=WRITER_CACHE_KIB)
         version = _version(writer)
         todo = needed(version, self._steps, where=str(self._path))
-        writer.execute("PRAGMA journal_mode = WAL").fetchall()
-        writer.create_scalar_function("title_key", _title_key, 1, deterministic=True)
+        _prepare_writer(writer)
         with self._backed_up(writer, backups) if todo and version else nullcontext():
             for step in todo:
                 self._migrate(writer, step)
+        self.lost_events = self._wal.lost(_newest_seq(writer))
         return writer
 
     def _connect(self, *, cache_kib: int = READER_CACHE_KIB) -> apsw.Connection:
@@ -177,6 +185,7 @@ class SqliteStore:
     def read(self) -> Iterator[SqliteReader]:
         """See `Store.read`."""
         with self._lent, _explained(self._path):
+            generation = self._generation
             try:
                 connection = self._readers.get_nowait()
             except Empty:
@@ -186,22 +195,71 @@ class SqliteStore:
                 yield SqliteReader(connection)
             finally:
                 connection.execute("ROLLBACK")
-                self._readers.put(connection)
+                if generation == self._generation:
+                    self._readers.put(connection)
+                else:
+                    connection.close()
 
     @contextmanager
     def write(self) -> Iterator[SqliteWriter]:
         """See `Store.write`."""
+        with self._alone() as writer:
+            writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield SqliteWriter(writer)
+                newest_seq = _newest_seq(writer)
+                writer.execute("COMMIT")
+            except BaseException:
+                if writer.in_transaction:
+                    writer.execute("ROLLBACK")
+                raise
+            self._wal.note(newest_seq)
+
+    def checkpoint(self) -> None:
+        """See `OwnedStore.checkpoint`."""
+        with self._alone() as writer:
+            writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def backup(self, copy: Path) -> None:
+        """See `OwnedStore.backup`."""
+        partial = copy.with_name(f"{copy.name}.partial")
+        with self._lent, _explained(partial):
+            make_private(copy.parent)
+            partial.unlink(missing_ok=True)  # of a process that was killed over it
+            source = self._connect()
+            try:
+                source.execute("VACUUM INTO ?", (os.fspath(partial),))
+            finally:
+                source.close()
+            written = apsw.Connection(os.fspath(partial), flags=apsw.SQLITE_OPEN_READONLY)
+            found = written.execute("PRAGMA integrity_check(1)").fetchall()[0][0]
+            written.close()
+        if found != "ok":
+            raise StoreUnavailable(f"{partial} is damaged: {found}", hint="see: observer doctor")
+        partial.chmod(0o600)
+        partial.replace(copy)
+
+    @contextmanager
+    def _alone(self) -> Iterator[apsw.Connection]:
+        """Lend the writer to one thread; a log that was taken from under it is saved first."""
         if self._writer is None:
             raise StoreUnavailable("opened for reading only", hint="go through the daemon")
         with self._writing, _explained(self._path):
-            self._writer.execute("BEGIN IMMEDIATE")
-            try:
-                yield SqliteWriter(self._writer)
-                self._writer.execute("COMMIT")
-            except BaseException:
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
-                raise
+            if self._wal.is_replaced():
+                self._writer = self._rescued(self._writer)
+            yield self._writer
+
+    def _rescued(self, writer: apsw.Connection) -> apsw.Connection:
+        """Move what a deleted log held into the database, and open it anew."""
+        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        self._generation += 1
+        self._close_readers()
+        writer.close()
+        self._wal.forget()
+        self.rescues += 1
+        opened = self._connect(cache_kib=WRITER_CACHE_KIB)
+        _prepare_writer(opened)
+        return opened
 
     def check(self) -> str:
         """See `Store.check`."""
@@ -210,10 +268,24 @@ class SqliteStore:
 
     def close(self) -> None:
         """See `Store.close`."""
-        while not self._readers.empty():
-            self._readers.get_nowait().close()
+        self._close_readers()
         if self._writer is not None:
             self._writer.close()
+        self._wal.close()
+
+    def _close_readers(self) -> None:
+        while not self._readers.empty():
+            self._readers.get_nowait().close()
+
+
+def _prepare_writer(writer: apsw.Connection) -> None:
+    writer.execute("PRAGMA journal_mode = WAL").fetchall()
+    writer.create_scalar_function("title_key", _title_key, 1, deterministic=True)
+
+
+def _newest_seq(connection: apsw.Connection) -> int:
+    rows = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").fetchall()
+    return int(rows[0][0]) if rows else 0  # type: ignore[arg-type]  # a number of ours
 
 
 def _title_key(*values: object) -> str:

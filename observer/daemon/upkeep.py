@@ -1,0 +1,73 @@
+"""Keeps what is stored in one place, and says what was lost where nobody was told.
+
+In quiet the write-ahead log goes into the database file, so that a copy of that file alone holds
+nearly everything. What is missing all the same is shown by `status`: events that were committed
+once and are gone, a log that was deleted in use, events that hooks could not write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from observer.clock import now_ms
+from observer.daemon.health import Health
+from observer.daemon.status import REMEMBERED_MS
+from observer.daemon.writer import WriterThread
+from observer.errors import StoreUnavailable
+from observer.interpret.wording import counted
+from observer.paths import Home, make_private
+from observer.spool import Spool, refusals
+from observer.store.upkeep import OwnedStore
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY_S = 5.0
+
+
+class Upkeep:
+    """The chores of one database and spool."""
+
+    def __init__(
+        self, store: OwnedStore, spool: Spool, writer: WriterThread, home: Home, health: Health
+    ) -> None:
+        self._store = store
+        self._spool = spool
+        self._writer = writer
+        self._home = home
+        self._health = health
+        self._rescues = 0
+
+    async def keep_up(self) -> None:
+        """Look around every few seconds, until cancelled."""
+        try:
+            make_private(self._home.logs)
+            await asyncio.to_thread(refusals.prepare, self._home.refused)
+        except OSError as error:
+            self._health.degrade("refusals", f"hooks cannot count what they refuse: {error}")
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            await self._look()
+
+    async def _look(self) -> None:
+        try:
+            if not await asyncio.to_thread(self._spool.depth):
+                await self._writer.run(self._store.checkpoint)
+            await asyncio.to_thread(self._forget_old_refusals)
+        except (OSError, StoreUnavailable) as error:
+            log.info("no upkeep: %s", error)  # the part whose fault it is says so itself
+        if self._store.lost_events:
+            lost = counted(self._store.lost_events, "event")
+            self._health.degrade(
+                "lost",
+                f"{lost} that had been stored are missing: {self._home.database.name}-wal was"
+                f" removed or damaged; older copies are in {self._home.backups}",
+            )
+        if self._store.rescues > self._rescues:
+            self._rescues = self._store.rescues
+            log.error("the write-ahead log was deleted in use; what it held was saved")
+
+    def _forget_old_refusals(self) -> None:
+        found = refusals.read(self._home.refused)
+        if found and found.last_ms < now_ms() - REMEMBERED_MS:
+            refusals.reset(self._home.refused)

@@ -1,0 +1,70 @@
+"""Watches over the write-ahead log: whether it is still there, and what was lost with it.
+
+Between checkpoints the newest events are only in the log, a file of its own that people delete,
+copy without, or restore without. Whoever deletes it under a running daemon deletes a name; the
+bytes are there until the daemon closes them. What is lost while no daemon runs shows at the next
+start: the newest event that was ever committed is written down beside the database.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from contextlib import suppress
+from pathlib import Path
+
+_MARK = struct.Struct("<Q")
+
+
+class WriteAheadLog:
+    """The log of one database, as its one writer sees it.
+
+    Args:
+        database: the file whose log it is.
+    """
+
+    def __init__(self, database: Path) -> None:
+        self._path = database.with_name(f"{database.name}-wal")
+        self._mark_path = database.with_name(f"{database.name}-newest")
+        self._opened: tuple[int, int] | None = None
+        self._mark: int | None = None
+
+    def is_replaced(self) -> bool:
+        """Return True if the log that was seen first is gone, or is another file."""
+        found = self._identity()
+        if self._opened is None:
+            self._opened = found
+        return found != self._opened
+
+    def forget(self) -> None:
+        """Take the log that the next `is_replaced` sees for the one that was opened."""
+        self._opened = None
+
+    def lost(self, newest_seq: int) -> int:
+        """Return how many events were committed after the newest one that is there."""
+        try:
+            (marked,) = _MARK.unpack(self._mark_path.read_bytes()[: _MARK.size])
+        except (FileNotFoundError, struct.error):
+            return 0
+        return max(0, int(marked) - newest_seq)
+
+    def note(self, newest_seq: int) -> None:
+        """Write down the newest event that was committed; errors say nothing of the commit."""
+        with suppress(OSError):
+            if self._mark is None:
+                flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+                self._mark = os.open(self._mark_path, flags, 0o600)
+            os.pwrite(self._mark, _MARK.pack(newest_seq), 0)
+
+    def close(self) -> None:
+        """Close what is open."""
+        if self._mark is not None:
+            os.close(self._mark)
+            self._mark = None
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
