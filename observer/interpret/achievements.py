@@ -33,20 +33,16 @@ _TRIVIAL = re.compile(
     r"\w+:?\s+`[^`]*`(?: \([^)]*\))?[.]?$|.{0,60}\bimports?\b.{0,30}$", re.IGNORECASE
 )
 """A path and no more, or an import: nobody asks later what that achieved."""
-_VERBS = word_set(
+_VERBS = word_set("built cut hid made put rewrote set split sped undid wrote")
+_NO_CHANGE = word_set(
     """
-    added adjusted aligned allowed applied bumped built capped changed cleaned configured
-    consolidated converted corrected covered created cut decoupled deduplicated deferred defined
-    deleted deprecated disabled documented dropped enabled enforced ensured expanded exposed
-    extended extracted fixed forced generated grouped guarded handled hardened hid implemented
-    improved increased inlined instructed integrated introduced isolated limited lowered made marked
-    memoized merged migrated modified moved optimized parallelized passed patched pinned prevented
-    propagated raised redesigned reduced refactored registered removed renamed reordered reorganized
-    replaced resolved restored restructured restyled reverted reworked rewrote routed set simplified
-    sorted split standardized stripped supported surfaced swapped switched tightened translated
-    unified unwrapped updated upgraded used validated widened wired wrapped wrote
+    advanced agreed attached based caused checked committed completed confirmed deferred detailed
+    ended estimated expected failed finished indeed investigated listed looked named needed noted
+    observed passed planned postponed proposed pushed recommended related required reviewed shared
+    skipped started suggested supposed tested tried unchanged unused verified
     """
 )
+"""Words in -ed that report no change of the code."""
 _STATUS = re.compile(
     r"(?:all |the )?(?:\d[\d,]* |\w+ )?"
     r"(?:tests?|checks?|lint|types?(?:check)?|build|hooks?|suite)\b.*\b(?:pass|green|clean|succeed|ok\b|fine)"
@@ -82,5 +78,6 @@ def _is_change(line: str) -> bool:
     if len(line) < 15 or line.endswith(("?", ":")) or is_status(line) or _TRIVIAL.match(line):
         return False
     bare = _SUBJECT.sub("", _LABEL.sub("", line), count=1)
-    verb = re.match(r"[a-z]+", bare, re.IGNORECASE)
-    return bool(verb and verb[0].lower() in _VERBS) or _NOW.match(bare) is not None
+    word = bare.partition(" ")[0].lower().rstrip(",:")
+    is_verb = word in _VERBS or (word.endswith("ed") and word.isalpha() and len(word) > 4)
+    return (is_verb and word not in _NO_CHANGE) or _NOW.match(bare) is not None

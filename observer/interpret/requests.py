@@ -22,11 +22,14 @@ _SYMBOLS_SAID = 3
 _SYMBOL_CHARS = 60
 
 
-def request_of(session: Session, known: State) -> str:
-    """Return what was asked, else what the work was called in commits or the branch."""
+def request_of(session: Session, known: State, *, first_chars: int = prompts.SAID) -> str:
+    """Return what was asked, else what the work was called in commits or the branch.
+
+    Of the first request there are at most `first_chars`, so that the later ones are seen too.
+    """
     if known.asks:
         first, *later = known.asks
-        said = [_ended(first.said)]
+        said = [_ended(one_line(first.said, first_chars))]
         if later:
             said.append(f"Then: {_ended('; '.join(_shortened(later)))}")
         return " ".join(said)

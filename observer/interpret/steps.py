@@ -27,7 +27,7 @@ _NO_SUBJECT = word_set(
     still open remaining remains left done follow ups deferred need needs needed missing also should
     would could will can may might must now later soon add adds added make makes made into from them
     its it's our your out scope what which when then some any all more other und der die das les des
-    los las pending future work one thing things
+    los las pending future work one thing things carry plan
     """
 )
 _ENDINGS = ("ations", "ation", "ings", "ing", "ied", "ies", "ed", "es", "s", "e", "y")

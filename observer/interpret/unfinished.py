@@ -9,11 +9,16 @@ from __future__ import annotations
 from observer.events import Value
 from observer.interpret import state
 from observer.interpret.requests import request_of
+from observer.interpret.state import State
 from observer.interpret.summary import steps_of
 from observer.model import Session
 
 _ELSEWHERE = frozenset({"git", "gh", "curl", "wget"})
 """Programs that talk to others or move code about: that one failed does not judge the code."""
+
+
+REQUEST_CHARS = 160
+"""Of the first request: whoever resumes wants to see the later ones too."""
 
 
 class Failing(Value):
@@ -37,6 +42,7 @@ class Unfinished(Value):
     `request` is what was asked, `dirty` the files that no commit took in, the newest first.
     `failing` has the commands that judge the code before the others, the newest first. `steps`
     are what the agent said or listed as still to do, `rejected` what was tried and did not help.
+    `is_trivial` if the session was no more than a question or a greeting.
     """
 
     request: str = ""
@@ -44,6 +50,7 @@ class Unfinished(Value):
     failing: tuple[Failing, ...] = ()
     steps: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
+    is_trivial: bool = False
 
     def __bool__(self) -> bool:
         """Tell whether anything was left open: changes, a failure, or a plan."""
@@ -71,9 +78,34 @@ def unfinished(session: Session) -> Unfinished:
         if ran.ok is False
     ]
     return Unfinished(
-        request=request_of(session, known),
+        request=request_of(session, known, first_chars=REQUEST_CHARS),
         dirty=tuple(path for path, file in reversed(known.files.items()) if file.is_dirty),
         failing=tuple(sorted(failing, key=lambda one: not one.is_check)),
         steps=steps_of(known),
         rejected=known.rejected,
+        is_trivial=_is_trivial(known),
     )
+
+
+def is_trivial(session: Session) -> bool:
+    """Return True if nothing of a session is worth going on with: at most a question was asked.
+
+    Raises:
+        StoreUnavailable: the session's state is of another version; a rebuild makes it anew.
+    """
+    return bool(session.state) and _is_trivial(state.decode(session.state))
+
+
+def _is_trivial(known: State) -> bool:
+    did = (
+        known.commits,
+        known.later,
+        known.remembered,
+        known.customs,
+        known.plan,
+        known.steps,
+        known.lists,
+        any(file.writes for file in known.files.values()),
+        any(ran.is_check for ran in known.commands.values()),
+    )
+    return len(known.asks) <= 1 and not any(did)

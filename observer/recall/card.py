@@ -72,24 +72,17 @@ def card(
     others = pasts.since(last)
     red = list(islice(pasts.red(last), MOST_RED))
     dirty = list(pasts.dirty(last, uncommitted))
-    # A plan is as open as the work it was made for.
-    planned = next((past for past in (last, *_of_work(red, dirty)) if past.left.steps), last)
     return [
         _asked(last),
         *(_red(each, last) for each in red),
         *_uncommitted(dirty, last),
-        *(_of(planned, "next step", step) for step in planned.left.steps[:MOST_STEPS]),
+        *(_step(past, step, last) for past, step in islice(pasts.steps(last), MOST_STEPS)),
         *(_of(last, "tried, did not help", told) for told in last.left.rejected[:MOST_REJECTED]),
         *standing,
         *[_changed(other) for other in others][:MOST_OTHERS],
         *list(_committed(reader, request, last, others))[:MOST_OTHERS],
         *_outcome(last),
     ]
-
-
-def _of_work(red: Sequence[Red], dirty: Sequence[Dirty]) -> Iterator[Past]:
-    yield from (each.past for each in red)
-    yield from (each.past for each in dirty)
 
 
 def _asked(last: Past) -> Line:
@@ -123,6 +116,11 @@ def _uncommitted(dirty: Sequence[Dirty], last: Past) -> Iterator[Line]:
     if more := dirty[MOST_DIRTY:]:
         text = f"{len(more)} more: {listed([each.path for each in more], 2 * NAMES_SAID)}"
         yield Line(item=more[0].past.summary.id, why="not committed", text=text)
+
+
+def _step(past: Past, step: str, last: Past) -> Line:
+    why = "next step" if past is last else f"next step of {past.session.client} before"
+    return _of(past, why, step, at_ms=0 if past is last else past.session.last_ms)
 
 
 def _standing(reader: Reader, request: CardRequest) -> list[Line]:

@@ -9,7 +9,7 @@ is named.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain
 
 import msgspec
 
@@ -17,6 +17,7 @@ from observer.errors import BadInput
 from observer.events import Value
 from observer.filters import Filters
 from observer.interpret.memory_use import QUESTION
+from observer.interpret.unfinished import is_trivial
 from observer.model import KNOWLEDGE_TYPES, Item, ItemKind
 from observer.recall.candidates import Candidates, Sources, candidates
 from observer.recall.card import LAST, LINE_CHARS, CardRequest, Line, card
@@ -225,7 +226,10 @@ def _newest(reader: Reader, request: PackRequest) -> Iterator[int]:
 
 
 def _finished(reader: Reader, request: PackRequest, fitting: Sequence[int]) -> list[Finished]:
-    """Return the summaries of sessions that are over: those that fit the query, then the newest."""
+    """Return the summaries of sessions that are over: those that fit the query, then the newest.
+
+    Those of a question or a greeting come last.
+    """
     filters = Filters(project_id=request.project_id, kinds=("summary",), owner=request.owner)
     most = 3 * SUMMARIES
     ids = list(dict.fromkeys((*fitting[:most], *reader.ids(filters, limit=most))))
@@ -233,12 +237,17 @@ def _finished(reader: Reader, request: PackRequest, fitting: Sequence[int]) -> l
     parts = (ids[start : start + SUMMARIES] for start in range(0, len(ids), SUMMARIES))
     items = chain.from_iterable(map(reader.items, parts))
     sessions = ((item, reader.session(item.session_id or 0)) for item in items)
-    over = (
-        Finished(item, session.external if session else "")
-        for item, session in sessions
-        if session is None or session.status != "active"
-    )
-    return list(islice(over, SUMMARIES))
+    over: list[Finished] = []
+    trivial: list[Finished] = []
+    for item, session in sessions:
+        if session is None or session.status != "active":
+            is_last = session is not None and is_trivial(session)
+            (trivial if is_last else over).append(
+                Finished(item, session.external if session else "")
+            )
+        if len(over) == SUMMARIES:
+            break
+    return [*over, *trivial][:SUMMARIES]
 
 
 def _filters(request: PackRequest, *more: ItemKind) -> Filters:

@@ -7,20 +7,24 @@ about a command or a file counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from observer.filters import Filters
 from observer.interpret import state
+from observer.interpret.steps import is_about
 from observer.interpret.told import TITLE
 from observer.interpret.unfinished import Failing, Unfinished, unfinished
 from observer.interpret.wording import one_line
-from observer.model import Item, Session, item_id
+from observer.model import Item, Session, SummaryFields, item_id
 from observer.store.interface import Reader
 
 SESSIONS = 40
 """Sessions that are looked at, the last active ones."""
 OLD_MS = 14 * 86_400_000
 """What another session left red or not committed so long before the last is nobody's next step."""
+STEPS_OLD_MS = 7 * 86_400_000
+"""What another session planned so long before the last is not what comes next."""
 HAPPENINGS = 200
 """Of one session, looked through for the item that tells of a failure or an edit."""
 COMMITS = 100
@@ -67,11 +71,18 @@ class Pasts:
         self._all = list(self._read())
 
     def last(self, client: str) -> Past | None:
-        """Return the session to resume: the last of a client, else of any that has an agent."""
+        """Return the session to resume: the last of a client, else of any that has an agent.
+
+        One that was only a question or a greeting is it only where there is no other.
+        """
         alone = [past for past in self._all if not past.session.parent]
-        of_client = [past for past in alone if past.session.client == client]
-        of_agents = [past for past in alone if past.session.client not in PEOPLE]
-        return next(iter(of_client or of_agents or alone), None)
+        worked = [past for past in alone if not past.left.is_trivial]
+        groups = (
+            [past for past in among if chosen(past.session.client)]
+            for among in (worked, alone)
+            for chosen in (client.__eq__, lambda name: name not in PEOPLE)
+        )
+        return next(chain.from_iterable((*groups, alone)), None)
 
     def since(self, last: Past) -> list[Past]:
         """Return the other sessions that were active after one began, and changed files."""
@@ -119,6 +130,42 @@ class Pasts:
         for path, past in sorted(left.items(), key=lambda pair: pair[1] is not last):
             if path in differ:
                 yield Dirty(past, path, self._writing(past, path))
+
+    def steps(self, last: Past) -> Iterator[tuple[Past, str]]:
+        """Yield what is still to do, that of the session to resume first.
+
+        What a later session or commit says to be done is left out, and what a later one plans
+        anew is what it says there.
+        """
+        recent = [past for past in self._all if self._is_planned_lately(past, last)]
+        if not any(past.left.steps for past in recent):
+            return
+        done = [*self._done_in_sessions(), *self._done_in_commits(recent)]
+        planned: list[str] = []
+        for past in sorted(recent, key=lambda past: past is not last):
+            since = [text for at_ms, text in done if at_ms > past.session.last_ms]
+            for step in past.left.steps:
+                if not any(is_about(step, text) for text in (*since, *planned)):
+                    yield past, step
+            planned += past.left.steps
+
+    def _is_planned_lately(self, past: Past, last: Past) -> bool:
+        oldest_ms = last.session.started_ms - STEPS_OLD_MS
+        return past is last or (past.session.last_ms >= oldest_ms and not past.session.parent)
+
+    def _done_in_sessions(self) -> Iterator[tuple[int, str]]:
+        """Yield when and what sessions did, by their titles and what they say they completed."""
+        for past in self._all:
+            if past.summary.files_modified:
+                said = past.summary.summary or SummaryFields()
+                for text in (past.summary.title, *said.completed.split(". ")):
+                    yield past.session.last_ms, text
+
+    def _done_in_commits(self, recent: Sequence[Past]) -> Iterator[tuple[int, str]]:
+        since_ms = min(past.session.started_ms for past in recent)
+        filters = Filters(project_id=self._project_id, types=("commit",), since_ms=since_ms)
+        for commit in self._reader.recent(filters, limit=COMMITS):
+            yield commit.created_ms, commit.title
 
     def _read(self) -> Iterator[Past]:
         sessions = self._reader.sessions(project_id=self._project_id, limit=SESSIONS)

@@ -30,7 +30,7 @@ from observer.events import (
 from observer.model import Link, Use, item_id
 from observer.pipeline import Pipeline
 from observer.recall.card import CardRequest, Line, card
-from observer.recall.past import OLD_MS
+from observer.recall.past import OLD_MS, STEPS_OLD_MS
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
 
@@ -171,8 +171,8 @@ def test_what_of_a_session_is_red(shop: Shop, bodies: tuple[AnyBody, ...], told:
 
 def test_what_another_session_left_red_is_told_until_it_passes_anywhere(shop: Shop) -> None:
     shop.tell(RED, BROKEN, session="old", ago_h=5)
-    shop.tell(Prompt(text="what is this project about?"), session="new", ago_h=2)
-    assert [line.why for line in shop.lines()][1:] == ["red when it ran last, claude-code"]
+    shop.save("page.css", session="new", ago_h=2)
+    assert [line.why for line in shop.lines()][1] == "red when it ran last, claude-code"
     shop.tell(GREEN, session="term", client="bash", ago_h=1)
     assert shop.said("red") == []
 
@@ -196,18 +196,68 @@ def test_a_red_command_that_said_nothing_is_told_alone(shop: Shop) -> None:
     assert shop.said("red") == ["make nothing"]
 
 
-def test_a_plan_is_told_as_long_as_its_work_is_open(shop: Shop) -> None:
-    shop.save("cart.py", session="old", ago_h=5)
-    shop.tell(Reply(text="Next steps:\n- round the total\n"), session="old", ago_h=4)
-    shop.tell(Prompt(text="what is this project about?"), session="new", ago_h=2)
+PLAN = Reply(text="Next steps:\n- round the total\n")
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((Prompt(text="thanks!"), Reply(text="You are welcome.")), id="thanks"),
+        pytest.param((Prompt(text="hi"),), id="greeting"),
+        pytest.param((Prompt(text="/clear"),), id="slash-command"),
+        pytest.param((Prompt(text="what is this project about?"),), id="question"),
+    ],
+)
+@pytest.mark.parametrize("session", ["old", "new"])
+def test_what_is_next_outlives_trivial_sessions(
+    shop: Shop, bodies: tuple[AnyBody, ...], session: str
+) -> None:
+    shop.tell(Prompt(text="make carts"), PLAN, session="old", ago_h=5)
+    shop.tell(*bodies, session=session, ago_h=2)
     assert shop.said("next step") == ["round the total"]
-    assert shop.said("next step", uncommitted=lambda _: frozenset()) == []
+    assert "make carts" in shop.said("last session")[0]
+    # That its files are clean says nothing of a step.
+    assert shop.said("next step", uncommitted=lambda _: frozenset()) == ["round the total"]
+
+
+def test_steps_of_an_earlier_session_come_after_those_of_the_last(shop: Shop) -> None:
+    shop.save("cart.py", session="old", ago_h=5)
+    shop.tell(PLAN, session="old", ago_h=4)
+    shop.save("page.css", session="new", ago_h=3)
+    shop.tell(Reply(text="Next: translate the page."), session="new", ago_h=2)
+    steps = [(each.why, each.text) for each in shop.lines() if each.why.startswith("next")]
+    assert steps == [
+        ("next step", "Next: translate the page."),
+        ("next step of claude-code before", "round the total"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((Commit(hash="a" * 40, subject="Round totals"),), id="committed"),
+        pytest.param((Reply(text="Rounded the totals of carts: fixed the rounding."),), id="done"),
+        pytest.param((Prompt(text="round the total"),), id="asked"),
+        pytest.param((Reply(text="Next: round the total half even."),), id="planned-anew"),
+    ],
+)
+def test_what_a_later_session_did_is_not_next(shop: Shop, bodies: tuple[AnyBody, ...]) -> None:
+    shop.tell(Prompt(text="make carts"), PLAN, session="old", ago_h=5)
+    shop.tell(*bodies, session="new", ago_h=3)
+    shop.save("cart.py", session="new", ago_h=2)
+    assert "round the total" not in shop.said("next step")
+
+
+def test_steps_of_long_ago_are_nobodys(shop: Shop) -> None:
+    shop.tell(Prompt(text="make carts"), PLAN, session="old", ago_h=STEPS_OLD_MS / HOUR_MS + 3)
+    shop.save("cart.py", session="new", ago_h=2)
+    assert shop.said("next step") == []
 
 
 def test_what_was_left_long_ago_is_nobodys_next_step(shop: Shop) -> None:
     shop.save("cart.py", session="old", ago_h=OLD_MS / HOUR_MS + 3)
     shop.tell(RED, session="old", ago_h=OLD_MS / HOUR_MS + 2)
-    shop.tell(Prompt(text="what is this project about?"), session="new", ago_h=1)
+    shop.tell(GREEN, session="new", ago_h=1)
     assert [line.why for line in shop.lines()] == ["last session"]
 
 
@@ -297,7 +347,7 @@ def test_where_only_people_work_theirs_is_the_last_session(shop: Shop) -> None:
 
 
 def test_what_others_changed_since_is_told_a_line_each(shop: Shop) -> None:
-    shop.tell(Prompt(text="mine"), session="mine", ago_h=5)
+    shop.tell(Prompt(text="mine"), GREEN, session="mine", ago_h=5)
     shop.tell(Prompt(text="restyle the page"), session="css", client="cursor", ago_h=4)
     shop.save("page.css", session="css", client="cursor", ago_h=3)
     shop.tell(Prompt(text="only a question"), session="idle", client="kiro", ago_h=2)
@@ -309,7 +359,7 @@ def test_what_others_changed_since_is_told_a_line_each(shop: Shop) -> None:
 def test_what_happened_before_the_session_is_not_news(shop: Shop) -> None:
     shop.save("page.css", session="css", client="cursor", ago_h=9)
     shop.tell(Commit(hash="b" * 40, subject="Old"), session="", client="git", ago_h=8)
-    shop.tell(Prompt(text="mine"), session="mine", ago_h=5)
+    shop.tell(Prompt(text="mine"), GREEN, session="mine", ago_h=5)
     assert shop.said("changed by") == shop.said("committed") == []
 
 
