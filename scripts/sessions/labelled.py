@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from observer.events import Command, FileWrite
 from observer.interpret.verdict import Verdict
 from observer.model import Item, Recorded, seq_of
+from sessions.checks import checks
 from sessions.kept import Kept, call_key
 from sessions.labels import FixLabel, Label, OutcomeLabel, SummaryLabel, agreement, read
 from sessions.measures import Measure, Scored, line, share
@@ -76,13 +77,17 @@ def outcomes(kept: Kept, labels: Sequence[OutcomeLabel] | None = None) -> Scored
 
 
 class _Fix(NamedTuple):
-    """A fix as the product tells it: the call that passed, what was repaired, and by what."""
+    """A fix as the product tells it: the call that passed, what was repaired, and by what.
+
+    `forms` are the commands that failed, as they were written.
+    """
 
     item: Item
     session: str
     passed: str
     kinds: frozenset[str]
     causes: frozenset[str]
+    forms: frozenset[str]
 
 
 def fixes(kept: Kept, labels: Sequence[FixLabel] | None = None) -> Scored:
@@ -96,8 +101,8 @@ def fixes(kept: Kept, labels: Sequence[FixLabel] | None = None) -> Scored:
     calls = _Calls(kept)
     told = [each for each in calls.fixes() if each.session in sessions]
     true = [label for label in first if label.passed]
+    found = {id(fix) for label in first for fix in told if calls.is_of(fix, label)}
     pairs = [(label, fix) for label in true for fix in told if calls.is_of(fix, label)]
-    found = {id(fix) for _, fix in pairs}
     hit = {(label.session, label.failed) for label, _ in pairs}
     strange = [fix for label, fix in pairs if not calls.has_cause(fix, label)]
     measures = [
@@ -140,12 +145,22 @@ class _Calls:
                 passed=_call(passed),
                 kinds=frozenset(kind for call in repaired for kind in self._kinds(call)),
                 causes=files | {cause for cause in causes if not cause.startswith("/")},
+                forms=frozenset(form for call in repaired for form in self._forms(call)),
             )
 
     def is_of(self, fix: _Fix, label: FixLabel) -> bool:
         """Return True if a fix tells what a label does."""
         is_there = fix.session == label.session and fix.passed in {label.passed, *label.also}
-        return is_there and bool(fix.kinds & self._kinds(label.failed))
+        kinds = self._kinds(label.failed)  # none where a hook of git checked
+        if is_there and (not kinds or fix.kinds & kinds):
+            return True
+        return not label.cause and self._is_another_form(fix, label)
+
+    def _is_another_form(self, fix: _Fix, label: FixLabel) -> bool:
+        """Return True if a fix tells that a form of the command does not work, then or before."""
+        failed = self._ran.get(label.failed)
+        is_since = failed is not None and fix.item.created_ms <= failed.step.at_ms
+        return is_since and bool(fix.forms & self._forms(label.failed)) and not fix.causes
 
     def has_cause(self, fix: _Fix, label: FixLabel) -> bool:
         """Return True if a fix names the causes that a label has, and no others."""
@@ -153,11 +168,18 @@ class _Calls:
         events = self._kept.event_of
         cause = {self._cause(events[key(call)]) for call in label.cause if key(call) in events}
         maybe = {self._cause(events[key(call)]) for call in label.maybe if key(call) in events}
-        return cause <= fix.causes <= cause | maybe
+        within = {each for each in fix.causes if any(each in one for one in cause)}
+        return cause <= fix.causes <= cause | maybe | within  # `rm -r x` is the file x too
 
     def _kinds(self, call: str) -> frozenset[str]:
         ran = self._ran.get(call)
         return frozenset(check.kind for check, _ in ran.results()) if ran else frozenset()
+
+    def _forms(self, call: str) -> frozenset[str]:
+        """Return the checks of a call with what runs them: ``rtk bun run test``."""
+        ran = self._ran.get(call)
+        found = checks(list(ran.parts)) if ran else ()
+        return frozenset(" ".join((part.runner, *part.words)).strip() for part, _ in found)
 
     def _cause(self, recorded: Recorded) -> str:
         """Return the file that a call changed, relative to the project, or the command it ran."""

@@ -19,6 +19,8 @@ _OPERATORS = {"&&": "&&", "||": "||", "|": "|", "|&": "|", "&": "&", ";": ";", "
 }
 _FRAMES = frozenset({"command", "env", "nice", "nohup", "rtk", "stdbuf", "sudo", "time", "timeout"})
 """Programs that run the rest of their words."""
+_SWALLOWING = re.compile(r"\brtk (?:err|lint|summary|test)\b")
+"""What runs a program and ends well however that ends."""
 _RTK_MODES = frozenset({"err", "lint", "proxy", "summary", "test"})
 _RUNNERS = (
     ("bunx",),
@@ -69,7 +71,8 @@ def parts(command: str) -> list[Part]:
         if rest[:1] == ("cd",):
             folder = rest[1] if len(rest) > 1 else ""
         elif rest and rest[0] not in {"set", "export", "source", ".", "true", ":"}:
-            found.append(Part(rest, joined, folder, is_proven, runner))
+            is_told = is_proven and not _SWALLOWING.search(runner)
+            found.append(Part(rest, joined, folder, is_told, runner))
     return found
 
 
