@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from observer.interpret import commandline
+from observer.interpret import commandline, shell
 from observer.interpret.commandline import Part
 from observer.interpret.runners import name_of
 
-_LOOP = re.compile(r"(?:^|[;&|(\n])\s*(?:for|while|until)\s")
-_INVERTED = re.compile(r"(?:^|[;&|(\n])\s*!\s")
+_LOOPS = frozenset({"for", "while", "until"})
 _IN_BACKGROUND = re.compile(r"(?<![&>])&\s*\)?\s*\Z")
 _PIPEFAIL = re.compile(r"\bset\s[^;&|\n]*\bpipefail\b|\b(?:ba|z|k)?sh\s[^;&|\n]*\bpipefail\b")
 _ERREXIT = re.compile(r"\bset\s+-[a-df-z]*e|\b(?:ba|da|z|k)?sh\s+-[a-df-z]*e")
@@ -78,9 +77,10 @@ def of(command: str) -> ExitStatus:
     if not heads:
         return ExitStatus()
     line = _Line(parts, heads, bool(_PIPEFAIL.search(command)), bool(_ERREXIT.search(command)))
-    if _INVERTED.search(command) or _IN_BACKGROUND.search(command):
+    first_words = {simple.words[0] for simple in shell.split(command)}
+    if "!" in first_words or _IN_BACKGROUND.search(command):
         return ExitStatus(success=False, failure=False)
-    if _LOOP.search(command):
+    if not _LOOPS.isdisjoint(first_words):
         return ExitStatus(success=False, failure=line.failure)
     return _shown(command, line, _worded(line))
 

@@ -64,9 +64,9 @@ def _read(command: Command, line: Line) -> Verdict:
         return Verdict(
             ok=True, said="differences found" if "diff" in line.tool else "nothing found"
         )
-    if line.is_routine and told is not False:
-        return Verdict(ok=told if told is not None else _reported(command))
     text = LINE_START + plain(command.output)
+    if line.is_routine and told is not False:
+        return _looked(command, text)
     if not_run.is_interrupted(command):
         return _plain_words(text, ok=None)
     *before, text = _runs(text, invocation.times(command.command))
@@ -76,6 +76,14 @@ def _read(command: Command, line: Line) -> Verdict:
     if not before or earlier.said == verdict.said:
         return verdict
     return replace(verdict, said=f"{verdict.said}; the run before it: {earlier.said}")
+
+
+def _looked(command: Command, text: str) -> Verdict:
+    """Return the verdict of what only looks: who finds nothing has not failed."""
+    ok = _reported(command)
+    if ok is False and _last_words(text):
+        return _plain_words(text, ok=False)
+    return Verdict(ok=True, said="nothing found") if ok is False else Verdict(ok=ok)
 
 
 def _runs(text: str, times: int) -> list[str]:

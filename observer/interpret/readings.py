@@ -7,6 +7,7 @@ True, False, or None where nothing proves it; then only the words of the tools c
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -15,15 +16,30 @@ from observer.interpret import quiet
 from observer.interpret.commandline import Line
 from observer.interpret.readers import READERS
 from observer.interpret.readers.reader import Reader
-from observer.interpret.verdict import Verdict
+from observer.interpret.readers.shell import git
+from observer.interpret.verdict import (
+    WRAPPER,
+    Complaint,
+    Verdict,
+    complaint_in,
+    last,
+    line_pattern,
+    stopped,
+)
 from observer.interpret.visible import Visible
 
 _BY_TOOL = {
-    tool: tuple(reader for reader in READERS if tool in reader.tools)
+    tool: tuple(reader for reader in READERS if tool in reader.tools and reader.read is not git)
     for tool in {tool for reader in READERS for tool in reader.tools}
 }
+_RAISED_BY = {"git": tuple(reader for reader in READERS if reader.read is git)}
+"""Readers of what is printed by hooks as well: those have the first word."""
 _BY_MARK = tuple((mark, reader) for reader in READERS for mark in reader.marks)
 _BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
+
+
+_COMMITTED = line_pattern(r"\[[^\]\n]+ [0-9a-f]{7,40}\] [^\n]+$")
+"""What `git commit` says when it is done: all that hooks printed before was no failure."""
 
 
 def of(text: str, line: Line, told: bool | None, seen: Visible) -> list[Verdict]:  # noqa: FBT001 - three-valued, not a switch
@@ -32,22 +48,52 @@ def of(text: str, line: Line, told: bool | None, seen: Visible) -> list[Verdict]
     Where nothing proves how the command ended, a success is believed only if a failure would have
     been seen, and silence is one of tools that print nothing if all is well.
     """
+    if line.tool == "git" and (committed := last(_COMMITTED, text)):
+        text = text[committed.end() :]
     if told is not None:
         return _verdicts(text, line, told)
     found = [_believed(one, text, seen) for one in _verdicts(text, line, None)]
-    if not any(one.tool for one in found) and (silent := quiet.read(text, line, seen)):
-        return [silent]
+    if not any(one.tool or one.ok is False for one in found):
+        silent = quiet.read(text, line, seen) or _own_words(text, line.tool)
+        return [silent] if silent else found
     return found
 
 
+def _own_words(text: str, tool: str) -> Verdict | None:
+    """Return the failure of a program that complains in its last words, under its own name."""
+    words = text.rstrip().rpartition("\n")[2]
+    is_own = words.startswith((f"{tool}: ", f"{tool} error: ")) and complaint_in(words) != ""
+    return stopped("", "", Complaint(words)) if is_own else None
+
+
 def _believed(verdict: Verdict, text: str, seen: Visible) -> Verdict:
-    """Return a success as unknown where a failure may have been left out, or nothing ran."""
+    """Return as unknown a success whose failures may have been left out, and a handled error."""
+    if verdict.tool in _THROWING and not (seen.shows_end(text) and _ends_with(verdict, text)):
+        return Verdict(said=verdict.first_error)
     if not verdict.ok:
         return verdict
     ran_none = verdict.passed == 0 and not verdict.failed
     if not ran_none and (seen.shows_end(text) or _would_show(verdict, seen)):
         return verdict
     return replace(verdict, ok=None)
+
+
+_THROWING = frozenset({"python", "thrown", "java", "ruby"})
+"""Who prints a stack: a program that goes on has handled the error."""
+_STACK = re.compile(r"\s|\}|Bun v|\.\.\. \d+ more|\S+:\d+:in |Caused by: |\Z")
+_LAST_CHARS = 40
+
+
+def _ends_with(verdict: Verdict, text: str) -> bool:
+    """Return True if nothing follows an error but its stack, and what says that it was one."""
+    words = verdict.first_error.rstrip("\u2026").rpartition(": ")[2][-_LAST_CHARS:]
+    _, found, behind = text.rstrip().rpartition(words)
+    rest = behind.partition("\n")[2]
+    return (
+        not (found and rest)
+        or "\nNode.js v" in rest
+        or all(_STACK.match(line) or WRAPPER.match(line) for line in rest.split("\n"))
+    )
 
 
 def _would_show(verdict: Verdict, seen: Visible) -> bool:
@@ -85,11 +131,16 @@ def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noq
     for tool in line.tools:
         named |= ((tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, told)))
     found = list(named.values())
-    if told or bad(found):
-        return found or _first(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, told))
+    if bad(found) or (told and found):
+        return found
+    if told:
+        heard = list(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, told))
+        return _first(bad(heard) or heard)
+    raised = _first(_heard(_RAISED_BY.get(line.tool, ()), text, told))
     marked = _marked(_BY_MARK, text)
-    sure = [one for one in marked if told is False or not one.is_raised]
-    found += _first(bad(_heard(sure, text, told)) or ([] if found else _heard(marked, text, told)))
+    sure = [one for one in marked if not one.is_raised or (told is False and not raised)]
+    found += _first(bad(_heard(sure, text, told)) or raised)
+    found += [] if found else _first(_heard(marked, text, told))
     if told is None and not _is_final(found, named, line.last):
         found += _first(bad(_heard(marked, text, told)))
     return found

@@ -27,6 +27,23 @@ _TROUBLE = re.compile(
     r"\b(?i:error|fatal|failed|failure|exception|cannot|can't|could not|couldn't|unable|unknown"
     r"|not found|no such|denied|refused)\b|\bCONFLICT\b|\w(?:Error|Exception)\b"
 )
+WRAPPED = (
+    r"(?:(?:error: script \"[^\"\n]+\" exited with code \d+|error Command failed with exit code"
+    r" \d+|[^\n]{0,40}\bELIFECYCLE\b[^\n]*|npm (?:ERR!|error) Lifecycle script [^\n]*"
+    r"|husky - \S+ (?:script failed|hook exited)[^\n]*|error: [Rr]ecipe `[^`\n]+` failed[^\n]*"
+    r"|task: Failed to run task [^\n]*|(?:\[[^\]\n]+\] )?ERROR task failed|mise ERROR [^\n]*"
+    r"| *ERROR +run failed: command[^\n]*|lerna ERR! [^\n]*|exit status [1-9]\d*"
+    r"|(?:##\[error\]|Error: )?Process completed with exit code [1-9][^\n]*|FAILED: \S[^\n]*"
+    r"|(?:\[ERROR\] )?BUILD FAIL(?:ED|URE)[^\n]*|ninja: build stopped[^\n]*"
+    r"|g?make(?:\[\d+\])?: \*\*\* [^\n]+|\S+ exited with code [1-9]\d*)\.?$)"
+)
+"""Lines of what started a tool, saying that it failed."""
+_NO_ERROR = re.compile(
+    r"(?:\$ |> |hint: |\+ )|\s*(?:[✓✔√]|\(pass\)|(?:--- )?PASS\b|ok\b)|.*\bok$"
+    r"|[^\n]*\b(?:0|[Nn]o) (?:errors?|fail(?:ures?|ed|ing)?)\b"
+)
+"""Lines about something else: an echoed command, a passed test, a count of nothing."""
+WRAPPER = re.compile(WRAPPED)
 _WARNING = re.compile(r"\W*(?:\w+ )?(?i:warn(?:ing)?)\b")
 _FRAMING = " \t│"
 
@@ -143,9 +160,10 @@ def complaint_in(text: str) -> str:
     while trouble:
         start = text.rfind("\n", 0, trouble.start()) + 1
         line = text[start:].partition("\n")[0]
-        if not _WARNING.match(line):
+        is_own = not (WRAPPER.match(line) or _NO_ERROR.match(line))
+        if is_own and not _WARNING.match(line):
             return line.strip(_FRAMING)
-        warned = warned or line
+        warned = warned or (line if is_own else "")
         trouble = _TROUBLE.search(text, start + len(line))
     return warned.strip(_FRAMING)
 

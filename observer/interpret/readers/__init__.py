@@ -13,11 +13,14 @@ from observer.interpret.readers import (
     go,
     javascript,
     jvm,
+    linters,
+    more_tests,
     native,
     php,
     python,
     reports,
     ruby,
+    runners,
     runtimes,
     rust,
     shell,
@@ -26,9 +29,11 @@ from observer.interpret.readers import (
 from observer.interpret.readers.reader import Reader
 
 _EVERY = (
+    *linters.READERS,
     *python.READERS,
     *checkers.READERS,
     *javascript.READERS,
+    *more_tests.READERS,
     *runtimes.READERS,
     *bundlers.READERS,
     *go.READERS,
@@ -41,5 +46,6 @@ _EVERY = (
     *reports.READERS,
     *native.READERS,
     *shell.READERS,
+    *runners.READERS,
 )
 READERS: tuple[Reader, ...] = tuple(sorted(_EVERY, key=lambda reader: reader.is_raised))

@@ -13,19 +13,20 @@ from observer.interpret.verdict import Complaint, Verdict, line_pattern, problem
 
 _RUFF_END = line_pattern(
     r"Found (?:\d+ errors? \(\d+ fixed, )?(\d+)(?: errors?\.| remaining\))|(All checks passed!)$"
-    r"|(\d+) files? would be reformatted"
+    r"|(\d+) files? would be reformatted|(\d+ files? (?:already formatted|left unchanged))"
 )
 _RUFF_CONCISE = line_pattern(
     r"(\S[^\n:]*:\d+):\d+: ([A-Z]+\d+|SyntaxError|invalid-syntax):? ([^\n]+)$"
 )
 _RUFF_FULL = line_pattern(r"([A-Z]+\d+|invalid-syntax|unformatted):? ([^\n]+)\n *--> ([^\n:]+:\d+)")
-_RUFF_FORMAT = line_pattern(r"(Would reformat): (\S[^\n]*)$")
+_RUFF_FORMAT = line_pattern(r"Would reformat: (\S[^\n]*)$")
+_RUFF_DIFF = line_pattern(r"--- (\S[^\n]*)\n\+\+\+ ")
 
 
 def ruff(text: str) -> Verdict | None:
     """Read `ruff check`, concise or full, and `ruff format --check`."""
     ends = _RUFF_END.findall(text)
-    errors = sum(int(found or unformatted or 0) for found, _, unformatted in ends)
+    errors = sum(int(found or unformatted or 0) for found, _, unformatted, _ in ends)
     if ends and not errors:
         return Verdict(tool="ruff", ok=True, said="all checks passed")
     first = Complaint()
@@ -33,12 +34,26 @@ def ruff(text: str) -> Verdict | None:
         first = Complaint(f"{concise.group(2)} {concise.group(3)}", concise.group(1))
     elif full := _RUFF_FULL.search(text):
         first = Complaint(f"{full.group(1)} {full.group(2)}", full.group(3))
-    elif reformat := _RUFF_FORMAT.search(text):
-        first = Complaint(reformat.group(1), reformat.group(2))
+    elif reformat := _RUFF_FORMAT.search(text) or _RUFF_DIFF.search(text):
+        first = Complaint("Would reformat", reformat.group(1))
     if not ends or not first.words:
         return None
     first = first._replace(words=first.words.replace("[*] ", ""))
     return problems("ruff", errors, first=first)
+
+
+_RUFF_LEFT = line_pattern(
+    r"(?:Found (\d+) errors?(?: \(\d+ fixed, (\d+) remaining\))?\.$|(\d+) files? would be reform)"
+)
+
+
+def ruff_end(text: str) -> Verdict | None:
+    """Read the last line of ruff, where those above it were cut off: it is not ruff's alone."""
+    end = _RUFF_LEFT.search(text)
+    if end is None:
+        return None
+    found, remaining, unformatted = end.groups()
+    return problems("ruff", int(remaining or found or unformatted), first=Complaint())
 
 
 _MYPY_END = line_pattern(
@@ -174,6 +189,7 @@ def bandit(text: str) -> Verdict | None:
 
 READERS = (
     Reader(ruff, ("ruff",), ("Found ", "All checks passed!", "would be reformatted")),
+    Reader(ruff_end, ("ruff",), ()),
     Reader(mypy, ("mypy", "dmypy"), ("Found ", "Success: no issues")),
     Reader(pyright, ("pyright", "basedpyright"), (" - error: ", " informations", " notes")),
     Reader(ty, ("ty",), (" diagnostic",)),

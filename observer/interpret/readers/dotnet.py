@@ -13,6 +13,7 @@ from observer.interpret.verdict import (
     Complaint,
     Tally,
     Verdict,
+    last,
     line_pattern,
     problems,
     ran_tests,
@@ -49,6 +50,35 @@ def dotnet_test(text: str) -> Verdict | None:
         failing=[one.group(1) for one in bad],
         first=first,
     )
+
+
+_SUMMED = line_pattern(
+    r"Test summary: total: (\d+), failed: (\d+), succeeded: (\d+), skipped: (\d+)"
+)
+_NEW_BAD = line_pattern(
+    r" *(?:(\S+?)\((\d+)\): )?error TESTERROR:\s*\n? *([^\n(]+?) \([^)\n]*\):"
+    r" Error Message: ([^\n]+)$"
+)
+_BUILD_END = line_pattern(r"Build (?:(succeeded)|FAILED|failed)\b[^\n]*$")
+
+
+def terminal_logger(text: str) -> Verdict | None:
+    """Read what newer versions print in a terminal: a summary of tests, else of the build."""
+    end, build = last(_SUMMED, text), last(_BUILD_END, text)
+    if end:
+        _, failed, passed, skipped = map(int, end.groups())
+        bad = _NEW_BAD.search(text)
+        first = Complaint()
+        if bad:
+            place = f"{bad[1]}:{bad[2]}" if bad[1] else ""
+            first = Complaint(bad[4], place, bad[3].strip())
+        tally = Tally(passed=passed, failed=failed, skipped=skipped)
+        return ran_tests("dotnet test", tally, failing=[first.test] if bad else (), first=first)
+    if build is None:
+        return None
+    if build.group(1):
+        return Verdict(tool="dotnet", ok=True, said="built")
+    return csc(text) or stopped("dotnet", "the build stopped", Complaint())
 
 
 _ERROR = line_pattern(
@@ -99,5 +129,6 @@ def _place(text: str, start: int) -> str:
 READERS = (
     Reader(dotnet_test, ("dotnet",), ("Passed!  -", "Failed!  -")),
     Reader(csc, ("dotnet", "msbuild", "csc", "mcs"), (": error CS", "Error(s)")),
+    Reader(terminal_logger, ("dotnet",), ("Test summary: ", "Build succeeded")),
     Reader(thrown, ("dotnet",), ("Unhandled exception", "Unhandled Exception"), is_raised=True),
 )

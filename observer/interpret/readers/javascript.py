@@ -15,6 +15,7 @@ from observer.interpret.verdict import (
     Tally,
     Verdict,
     altogether,
+    complaint_in,
     counts_of,
     line_pattern,
     problems,
@@ -47,7 +48,8 @@ def _words(line: str, next_line: str | None) -> str:
 _DIFF = "+ actual - expected"
 
 
-_JEST_END = line_pattern(r"Tests: +(\d[^\n]*\d total)$")
+_JEST_END = line_pattern(r"Tests: +((?:\d[^\n]*)?\d total)$")
+_JEST_SUITES = line_pattern(r"Test Suites: +(\d+) failed")
 _JEST_TIME = line_pattern(r"Time: +(\d+(?:\.\d+)?) ?(m?s)")
 _JEST_BAD = line_pattern(r" +● (?!Console)(\S[^\n]*)\n\s*(\S[^\n]*)?")
 _JEST_SUITE = line_pattern(r" *FAIL +(\S+)")
@@ -64,6 +66,7 @@ def jest(text: str) -> Verdict | None:
     counts = counts_of(", ".join(ends))
     bad = list(_JEST_BAD.finditer(text))
     suites = _JEST_SUITE.findall(text)
+    some = _JEST_SUITES.search(text)
     names = [_jest_name(text, one) for one in bad]
     broken = {name for name, one in zip(names, bad, strict=True) if one.group(1) == _NEVER_RAN}
     first = Complaint()
@@ -73,7 +76,7 @@ def jest(text: str) -> Verdict | None:
         "jest",
         Tally(
             passed=counts.get("passed", 0),
-            failed=counts.get("failed", 0) + len(broken),
+            failed=counts.get("failed", 0) + len(broken) or int(some.group(1) if some else 0),
             skipped=counts.get("skipped", 0),
             seconds=_seconds(_JEST_TIME, text),
         ),
@@ -97,6 +100,7 @@ def _jest_name(text: str, bad: re.Match[str]) -> str:
 
 _VITEST_END = line_pattern(r" *Tests +(no tests|\d[^\n]*\(\d+\))")
 _VITEST_SUITES = line_pattern(r" *Test Files +(\d+) failed")
+_VITEST_ERRORS = line_pattern(r" *Errors +(\d+) errors?")
 _VITEST_TIME = line_pattern(r" *Duration +(\d+(?:\.\d+)?)(m?s)")
 _VITEST_BAD = line_pattern(r" *FAIL +(\S[^\n]*)\n(\S[^\n]*)?")
 _NEVER_BEGAN = " [ "
@@ -108,7 +112,7 @@ def vitest(text: str) -> Verdict | None:
     if not ends:
         return _none_found("vitest", text)
     counts = counts_of(", ".join(ends))
-    suites = _VITEST_SUITES.search(text)
+    suites = _VITEST_SUITES.search(text) or _VITEST_ERRORS.search(text)
     bad = list(_VITEST_BAD.finditer(text))
     names = [one.group(1).partition(_NEVER_BEGAN)[0] for one in bad]
     broken = sum(_NEVER_BEGAN in one.group(1) for one in bad)
@@ -247,6 +251,7 @@ def eslint(text: str) -> Verdict | None:
 
 
 _NPM_ERROR = line_pattern(r"npm (?:ERR!|error) (?!code\b|errno\b|A complete log\b)(\S[^\n]*)$")
+_NPM_SCRIPT = line_pattern(r"npm (?:ERR!|error) (?:Lifecycle script|command failed)[^\n]*$")
 _NPM_CODE = line_pattern(r"npm (?:ERR!|error) code (\S+)$")
 _NPM_DONE = line_pattern(r"((?:added|removed|changed) \d+ packages?[^\n]*|up to date[^\n]*)$")
 
@@ -262,6 +267,9 @@ def npm_stopped(text: str) -> Verdict | None:
     error, code = _NPM_ERROR.search(text), _NPM_CODE.search(text)
     if not error and not code:
         return None
+    if started := _NPM_SCRIPT.search(text):
+        words = complaint_in(text[: started.start()]) or started.group().strip()
+        return stopped("npm", "a script failed", Complaint(words))
     said = error.group(1) if error else ""
     name = code.group(1) if code and not said.startswith(code.group(1)) else ""
     return stopped("npm", "npm stopped", Complaint(": ".join(distinct((name, said), 2))))

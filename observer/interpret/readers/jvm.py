@@ -30,6 +30,7 @@ _BAD_TEST = line_pattern(
 )
 _JAVAC = line_pattern(r"\[ERROR\] ([^\n:\[]+:\[\d+),\d+\] ([^\n]+)$")
 _STOPPED = line_pattern(r"\[ERROR\] ((?:Failed to execute|Plugin |Could not|The )[^\n]+)$")
+_BROKEN = line_pattern(r"\[(?:INFO|ERROR)\] BUILD FAILURE")
 _BUILT = line_pattern(r"\[INFO\] BUILD SUCCESS")
 _FRAME = line_pattern(r"\s+at ([\w.$/@<>]+)\(([\w.$-]+:\d+)\)")
 _NOT_OWN = (
@@ -51,6 +52,8 @@ def maven(text: str) -> Verdict | None:
         return problems("maven", len(errors), first=first)
     if why := _STOPPED.search(text):
         return stopped("maven", "the build stopped", Complaint(why.group(1)))
+    if _BROKEN.search(text):
+        return stopped("maven", "the build stopped", Complaint())
     return Verdict(tool="maven", ok=True, said="built") if _BUILT.search(text) else None
 
 
@@ -76,6 +79,7 @@ def _surefire(text: str, results: list[tuple[int, ...]]) -> Verdict:
 _GRADLE_END = line_pattern(r"(\d+) tests? completed, (\d+) failed(?:, (\d+) skipped)?$")
 _GRADLE_BAD = line_pattern(r"(\S+ > [^\n]+) FAILED\n\s+(\S[^\n]*?)(?: at ([\w.$-]+:\d+))?$")
 _GRADLE_WHY = line_pattern(r"\* What went wrong:\n([^\n]+)(?:\n> ([^\n]+))?")
+_GRADLE_BROKEN = line_pattern(r"BUILD FAILED")
 _GRADLE_BUILT = line_pattern(r"BUILD SUCCESSFUL")
 
 
@@ -98,6 +102,8 @@ def gradle(text: str) -> Verdict | None:
     if why := _GRADLE_WHY.search(text):
         said = (part for part in why.groups() if part)
         return cc(text) or stopped("gradle", "the build stopped", Complaint(" ".join(said)))
+    if _GRADLE_BROKEN.search(text):
+        return stopped("gradle", "the build stopped", Complaint())
     return Verdict(tool="gradle", ok=True, said="built") if _GRADLE_BUILT.search(text) else None
 
 
@@ -128,6 +134,10 @@ def _place(text: str, start: int) -> str:
 
 READERS = (
     Reader(maven, ("mvn", "mvnw"), ("Tests run: ", "[INFO] BUILD ", "[ERROR] Failed to execute")),
-    Reader(gradle, ("gradle", "gradlew"), ("* What went wrong:", "BUILD SUCCESSFUL")),
+    Reader(
+        gradle,
+        ("gradle", "gradlew"),
+        ("* What went wrong:", "BUILD SUCCESSFUL", "BUILD FAILED in "),
+    ),
     Reader(thrown, (), ("\tat ", "Exception in thread"), is_raised=True),
 )

@@ -127,7 +127,10 @@ def ctest(text: str) -> Verdict | None:
     )
 
 
-_DOCKER_ERROR = line_pattern(r"ERROR: failed to (?:solve|build): ([^\n]+)$")
+_DOCKER_ERROR = line_pattern(
+    r"(?:ERROR: failed to (?:solve|build): "
+    r"|(?=Cannot connect to the Docker|unable to prepare))([^\n]+)$"
+)
 _DOCKER_STEP = line_pattern(r" > \[[^\n]*\n((?:[^\n-][^\n]*\n){1,40})")
 _DOCKER_PLACE = line_pattern(r"([^\s:]*Dockerfile[^\s:]*:\d+)$")
 _DOCKER_DONE = line_pattern(r"(?:#\d+ )?(?:writing|exporting manifest list|naming to) [^\n]+")

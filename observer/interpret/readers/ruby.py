@@ -31,7 +31,9 @@ def rspec(text: str) -> Verdict | None:
     """Read rspec's summaries; a file that could not be loaded counts as a failure."""
     ends = _END.findall(text)
     if not ends:
-        return None
+        cut = _BAD.findall(text)
+        first = Complaint(test=cut[0]) if cut else Complaint()
+        return stopped("rspec", "tests failed", first) if cut else None
     every, failures, pending, broken = summed(ends)
     names = _BAD.findall(text) if failures else []
     failure = _FAILURE.search(text)
@@ -105,7 +107,7 @@ def raised(text: str) -> Verdict | None:
 
 
 READERS = (
-    Reader(rspec, ("rspec",), (" examples, ", " example, ")),
+    Reader(rspec, ("rspec",), (" examples, ", " example, ", "\nrspec ./")),
     Reader(minitest, (), (" assertions, ",)),
     Reader(raised, ("ruby",), (":in `", ":in '", "syntax error"), is_raised=True),
 )

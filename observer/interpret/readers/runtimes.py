@@ -8,32 +8,75 @@ from __future__ import annotations
 
 import re
 
-from observer.interpret.readers.reader import Reader
-from observer.interpret.verdict import Complaint, Tally, Verdict, line_pattern, ran_tests, summed
+from msgspec.structs import replace
 
-_BUN_COUNT = line_pattern(r" *(\d{1,9}) (pass|fail|skip)$")
-_BUN_BAD = line_pattern(r"(?:\(fail\)|✗) (\S[^\n]*?)(?: \[[^\]\n]*\])?$")
+from observer.interpret.readers.reader import Reader
+from observer.interpret.verdict import (
+    Complaint,
+    Tally,
+    Verdict,
+    last,
+    line_pattern,
+    ran_tests,
+    stopped,
+    summed,
+)
+
+_BUN_COUNT = line_pattern(r" *(\d{1,9}) (pass|fail|skip|todo|error)s?$")
+_BUN_RAN = line_pattern(r" *Ran (\d{1,9}) tests? across \d+ files?\.")
+_BUN_BAD = line_pattern(r" *(?:\(fail\)|✗) (\S[^\n]*?)(?: \[[^\]\n]*\])?$")
+_BUN_OTHER = line_pattern(r" *(?:\((?:pass|skip|todo)\)|✓|») \S[^\n]*$|\S+[._](?:test|spec)\.\w+:$")
+_BUN_ERROR = line_pattern(r"((?:\w*Error|error|Failure): [^\n]+)$")
+_UNHANDLED = "# Unhandled error between tests"
+_BLOCK_END = "\n---------------"
+_SECTION_CHARS = 20_000
 _DENO_END = line_pattern(
     r"(?:ok|FAILED) \| (\d{1,9}) passed[^|\n]*\| (\d{1,9}) failed(?: \| (\d{1,9}) ignored)?"
 )
 _DENO_BAD = line_pattern(r"(\S[^\n]*?) => (\S+:\d+):\d+\nerror: ([^\n]+)$")
-_ERROR = line_pattern(r"error: ([^\n]+)$")
 _PLACE = re.compile(r"\n +at [^\n]*?([^\s()]+:\d+):\d+\)?$", re.MULTILINE)
 
 
 def bun(text: str) -> Verdict | None:
-    """Read the summaries of bun's test runner."""
-    counts = {"pass": 0, "fail": 0, "skip": 0}
+    """Read the summaries of bun's test runner; what it does not count may have been cut off."""
     found = _BUN_COUNT.findall(text)
+    counts = {word: 0 for _, word in found}
     for number, word in found:
         counts[word] += int(number)
-    if not found:
-        return None
-    names = _BUN_BAD.findall(text)
-    error, place = _ERROR.search(text), _PLACE.search(text)
-    first = Complaint(error[1] if error else "", place[1] if place else "", "".join(names[:1]))
-    tally = Tally(passed=counts["pass"], failed=counts["fail"], skipped=counts["skip"])
-    return ran_tests("bun", tally, failing=names, first=first)
+    bad = list(_BUN_BAD.finditer(text))
+    if not counts.keys() & {"pass", "fail"} and not bad:
+        stop = _bun_first(text, bad) if _UNHANDLED in text else None
+        return stopped("bun", "tests failed", stop) if stop else None
+    ran = sum(int(number) for number in _BUN_RAN.findall(text))
+    failed = counts.get("fail", 0) or counts.get("error", 0) or len(bad)
+    passed = counts.get("pass", ran - failed if ran and "fail" in counts else None)
+    first = _bun_first(text, bad) if failed else Complaint()
+    tally = Tally(passed=passed, failed=failed, skipped=counts.get("skip", 0))
+    verdict = ran_tests("bun", tally, failing=[one.group(1) for one in bad], first=first)
+    return verdict if failed or "fail" in counts else replace(verdict, ok=None)
+
+
+def _bun_first(text: str, bad: list[re.Match[str]]) -> Complaint:
+    """Return the first failure: bun prints what a test threw last above its line."""
+    unhandled = text.find(_UNHANDLED)
+    if unhandled >= 0 and (not bad or unhandled < bad[0].start()):
+        section = text[unhandled:].partition(_BLOCK_END)[2].partition(_BLOCK_END)[0]
+        error = _BUN_ERROR.search(section)
+        return _bun_complaint(section, error) if error else Complaint()
+    if not bad:
+        return Complaint()
+    start = max(0, bad[0].start() - _SECTION_CHARS)
+    before = last(_BUN_OTHER, text[start : bad[0].start()])
+    section = text[start + before.end() if before else start : bad[0].start() + 1]
+    error, place = last(_BUN_ERROR, section), last(_PLACE, section)
+    first = _bun_complaint(section, error) if error else Complaint(place=place[1] if place else "")
+    return first._replace(test=bad[0].group(1))
+
+
+def _bun_complaint(section: str, error: re.Match[str]) -> Complaint:
+    place = _PLACE.search(section, error.end() - 1)
+    words = error.group(1).removeprefix("error: ")
+    return Complaint(words, place[1] if place else "")
 
 
 def deno(text: str) -> Verdict | None:
@@ -49,6 +92,6 @@ def deno(text: str) -> Verdict | None:
 
 
 READERS = (
-    Reader(bun, ("bun",), (" expect() calls", " tests across ")),
+    Reader(bun, ("bun",), (" expect() calls", " tests across ", "\n(fail) ", _UNHANDLED)),
     Reader(deno, ("deno",), (" passed | ",)),
 )

@@ -13,6 +13,7 @@ from observer.interpret.verdict import (
     Complaint,
     Tally,
     Verdict,
+    last,
     line_pattern,
     problems,
     problems_said,
@@ -26,9 +27,11 @@ _END = line_pattern(
 )
 _BAD = line_pattern(r"(?:test )?(\S+)(?: - should panic)? (?:\.\.\.|---) FAILED$")
 _PANICKED = re.compile(
-    r"panicked at (?:'([^\n]*)', ([^\s:,]+:\d+)|([^\s:,]+:\d+)(?::\d+)?:?(?:\n(\S[^\n]*))?)"
+    r"panicked at (?:'([^\n]*)', ([^\s:,]+:\d+)|([^\s:,]+:\d+)(?::\d+)?:?(?:\n *(\S[^\n]*))?)"
 )
 
+_LISTED = line_pattern(r" {4}([a-z_]\w*(?:::\w+)*)$")
+"""How failing tests are listed at the end; nothing else names them with `--nocapture`."""
 _RETURNED = line_pattern(r"(Error: [^\n]+)$")
 
 
@@ -41,9 +44,12 @@ def cargo_test(text: str) -> Verdict | None:
     seconds = sum(float(end[3] or 0) for end in ends)
     names = _BAD.findall(text)
     first = Complaint()
+    if not names and any(int(end[1]) for end in ends):
+        names = _LISTED.findall(text)
     if names:
         section = text[max(text.find(f"---- {names[0]} stdout"), 0) :].partition("\n---- ")[0]
-        first = (_panicked(section) or _returned(section))._replace(test=names[0])
+        own = section.find(f"thread '{names[0]}'")
+        first = (_panicked(section[max(own, 0) :]) or _returned(section))._replace(test=names[0])
     return ran_tests(
         "cargo test",
         Tally(
@@ -86,6 +92,49 @@ def rustc(text: str) -> Verdict | None:
     return problems("cargo", errors, warnings=warnings, first=first)
 
 
+_FMT = line_pattern(r"Diff in (\S[^\n]*?)(?::| at line )(\d+):$")
+
+
+def rustfmt(text: str) -> Verdict | None:
+    """Read what rustfmt would change."""
+    found = _FMT.findall(text)
+    first = Complaint("not formatted", ":".join(found[0])) if found else Complaint()
+    return problems("rustfmt", len(found), first=first) if found else None
+
+
+_NEXTEST_END = line_pattern(
+    r" *Summary \[[^\]\n]*\] +(?:\d+/)?\d+ tests? run: (\d+) passed[^,\n]*(?:, (\d+) failed)?"
+    r"(?:, (\d+) timed out)?(?:, (\d+) skipped)?"
+)
+_NEXTEST_BAD = line_pattern(
+    r" +(?:FAIL|TIMEOUT|SIGABRT|SIGSEGV) \[[^\]\n]*\] (?:\([^)\n]*\) )?(\S[^\n]*)$"
+)
+
+
+def nextest(text: str) -> Verdict | None:
+    """Read the summary of cargo-nextest."""
+    end = last(_NEXTEST_END, text)
+    if end is None:
+        return None
+    passed, failed, late, skipped = (int(number or 0) for number in end.groups())
+    names = [name.split()[-1] for name in _NEXTEST_BAD.findall(text)]
+    first = Complaint()
+    if names:
+        own = text.find(f"thread '{names[0]}'")
+        first = (_panicked(text[max(own, 0) :]) or first)._replace(test=names[0])
+    tally = Tally(passed=passed, failed=failed + late, skipped=skipped)
+    return ran_tests("cargo nextest", tally, failing=dict.fromkeys(names), first=first)
+
+
+_STOPPED = line_pattern(r"(error: [^\n]+)$")
+
+
+def cargo(text: str) -> Verdict | None:
+    """Read why cargo itself stopped."""
+    found = _STOPPED.search(text)
+    return stopped("cargo", "", Complaint(found.group(1))) if found else None
+
+
 def panic(text: str) -> Verdict | None:
     """Read the panic of a program."""
     found = _panicked(text)
@@ -102,7 +151,10 @@ def _panicked(text: str) -> Complaint | None:
 
 
 READERS = (
+    Reader(nextest, ("cargo",), (" tests run: ", " test run: ")),
     Reader(cargo_test, ("cargo",), ("test result: ",)),
+    Reader(rustfmt, ("rustfmt", "cargo"), ("\nDiff in ",)),
     Reader(rustc, ("cargo", "rustc"), ("error[E", "could not compile")),
+    Reader(cargo, ("cargo",), ()),
     Reader(panic, ("cargo",), ("panicked at ",), is_raised=True),
 )

@@ -17,7 +17,10 @@ _NOT_RECOGNISED = line_pattern(
     r"((?:[^\s:]+ ?: )?(?:The term )?'[^'\n]+' is not recognized as .*)$"
 )
 _CONFLICT = line_pattern(r"(CONFLICT \([^)\n]*\): [^\n]+)$")
-_REFUSED = line_pattern(r"((?:fatal|error): [^\n]+|git: '[^\n]+' is not a git command[^\n]*)$")
+_REFUSED = line_pattern(
+    r"((?:fatal|error): [^\n]+|git: '[^\n]+' is not a git command[^\n]*"
+    r"|The following paths are ignored by one of your [^\n]*| ! \[(?:remote )?rejected\][^\n]*)$"
+)
 
 
 def not_run(text: str) -> Verdict | None:

@@ -1,0 +1,203 @@
+"""What more tools say: playwright, mix, swift, zig, pest, terraform.
+
+Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+None when the tool's own words are not there. Patterns are anchored to lines and linear.
+"""
+
+from __future__ import annotations
+
+import re
+
+from observer.interpret.readers.reader import Reader
+from observer.interpret.verdict import (
+    Complaint,
+    Tally,
+    Verdict,
+    last,
+    line_pattern,
+    problems,
+    ran_tests,
+    stopped,
+)
+
+_PLAYWRIGHT_COUNT = line_pattern(
+    r"  (\d+) (passed|failed|flaky|skipped|did not run|interrupted)"
+    r"(?: \((\d+(?:\.\d+)?)(m?s|m)\))?$"
+)
+_PLAYWRIGHT_WHOLE = re.compile(r"\n\s*\n  \d+ (?:flaky|skipped|did not run|passed)\b")
+"""How the summary begins; failures stand first in it."""
+_PLAYWRIGHT_BAD = line_pattern(
+    r" +\d+\) (?:\[[^\]\n]+\] \u203a )?([^\s:]+:\d+):\d+ \u203a ([^\n]*?)[ ─]*$"
+)
+_PLAYWRIGHT_WORDS = line_pattern(r" {4}((?:\w*Error|Test timeout)\b[^\n]*)$")
+_PLAYWRIGHT_PLACE = line_pattern(r" +at (?:[^\n(]*\()?([^\s()]+:\d+):\d+\)?$")
+_SECTION_CHARS = 6000
+
+
+def playwright(text: str) -> Verdict | None:
+    """Read the summary of playwright's test runner."""
+    ends = _PLAYWRIGHT_COUNT.findall(text)
+    bad = list(_PLAYWRIGHT_BAD.finditer(text))
+    if not ends or not (bad or any(time for _, _, time, _ in ends)):
+        return None
+    counts = {word: int(number) for number, word, _, _ in ends}
+    if not counts.keys() & {"failed", "interrupted"} and _PLAYWRIGHT_WHOLE.search(text) is None:
+        return Verdict(tool="playwright", said=str(Tally(counts.get("passed"), 0)))
+    first = Complaint()
+    if bad:
+        section = text[bad[0].end() :][:_SECTION_CHARS].partition("\n\n  2) ")[0]
+        words, place = _PLAYWRIGHT_WORDS.search(section), _PLAYWRIGHT_PLACE.search(section)
+        first = Complaint(
+            words.group(1) if words else "", place.group(1) if place else bad[0][1], bad[0][2]
+        )
+    return ran_tests(
+        "playwright",
+        Tally(
+            passed=counts.get("passed", 0),
+            failed=counts.get("failed", 0) + counts.get("interrupted", 0),
+            skipped=counts.get("skipped", 0) + counts.get("did not run", 0),
+        ),
+        failing=[one.group(2) for one in bad],
+        first=first,
+    )
+
+
+_MIX_END = line_pattern(
+    r"(?:\d+ doctests?, )?(?:\d+ properties, )?(\d+) tests?, (\d+) failures?"
+    r"(?:, (\d+) (?:skipped|excluded))?"
+)
+_MIX_BAD = line_pattern(
+    r" +\d+\) (?:test|property|doctest) (\S[^\n]*) \([\w.]+\)\n +(\S+:\d+)\n +(\S[^\n]*)"
+)
+_MIX_BROKE = line_pattern(r"\*\* \((?:\w+\.)*(\w*Error|Mix)\) (?:([^\s:]+:\d+): )?([^\n]+)$")
+_MIX_ERROR = line_pattern(r" *error: ([^\n]+)(?:\n[^\n]*){1,12}?\n *└─ ([^\s:]+:\d+)")
+
+
+def mix(text: str) -> Verdict | None:
+    """Read Elixir's tests, else what kept its project from being built or called right."""
+    end = last(_MIX_END, text)
+    if end is None:
+        broke, error = _MIX_BROKE.search(text), _MIX_ERROR.search(text)
+        if error:
+            return stopped("mix", "the build stopped", Complaint(*error.groups()))
+        if broke is None:
+            return None
+        kind, place, words = broke.groups()
+        said = words if kind == "Mix" else f"{kind}: {words}"
+        return stopped("mix", "mix stopped", Complaint(said, place or ""))
+    every, failed, skipped = (int(number or 0) for number in end.groups())
+    bad = _MIX_BAD.findall(text)
+    first = Complaint(bad[0][2], bad[0][1], bad[0][0]) if bad else Complaint()
+    tally = Tally(passed=max(every - failed - skipped, 0), failed=failed, skipped=skipped)
+    return ran_tests("mix test", tally, failing=[name for name, _, _ in bad], first=first)
+
+
+_SWIFT_END = line_pattern(
+    r"\s*Executed (\d+) tests?, with (?:\d+ tests? skipped and )?(\d+) failures?"
+)
+_SWIFT_NEW_END = line_pattern(r"[✘✔􀢄􁁛] +Test run with (\d+) tests? [^\n]*?(passed|failed) after")
+_SWIFT_BAD = line_pattern(r"(\S[^\n:]*:\d+): error: (-?\[?[\w. ]+\]?) : ([^\n]+)$")
+_SWIFT_NEW_BAD = line_pattern(
+    r"[✘􀢄] +Test (\S[^\n]*?) recorded an issue at (\S+?:\d+):\d+: ([^\n]+)$"
+)
+_SWIFT_BUILT = line_pattern(r"(Build complete!|\*\* (?:BUILD|TEST) SUCCEEDED \*\*)")
+_SWIFT_BROKE = line_pattern(r"(\*\* (?:BUILD|TEST) FAILED \*\*|error: fatalError)")
+
+
+def swift(text: str) -> Verdict | None:
+    """Read the tests of Swift, of both libraries, else how the build ended."""
+    old, new = last(_SWIFT_END, text), last(_SWIFT_NEW_END, text)
+    bad = _SWIFT_BAD.findall(text)
+    issues = [(place, name, words) for name, place, words in _SWIFT_NEW_BAD.findall(text)]
+    found = bad + issues
+    if old is None and new is None:
+        return _swift_build(text)
+    every = sum(int(end.group(1)) for end in (old, new) if end)
+    failed = int(old.group(2)) if old else 0
+    failed += len({name for _, name, _ in issues}) or int(new is not None and new[2] == "failed")
+    first = Complaint(found[0][2], found[0][0], found[0][1]) if found else Complaint()
+    tally = Tally(passed=max(every - failed, 0), failed=failed)
+    return ran_tests("swift test", tally, failing=[name for _, name, _ in found], first=first)
+
+
+def _swift_build(text: str) -> Verdict | None:
+    broke, built = _SWIFT_BROKE.search(text), _SWIFT_BUILT.search(text)
+    if broke:
+        return stopped("swift", "the build stopped", Complaint(broke.group(1)))
+    return Verdict(tool="swift", ok=True, said="built") if built else None
+
+
+_ZIG_END = line_pattern(r"(?:All (\d+) tests passed\.|(\d+) passed; (\d+) skipped; (\d+) failed\.)")
+_ZIG_BAD = line_pattern(r"(?:\d+/\d+ )?(\S[^\n]*?)\.{3} ?FAIL \((\w+)\)$")
+
+
+def zig(text: str) -> Verdict | None:
+    """Read the summary of zig's test runner."""
+    end = last(_ZIG_END, text)
+    if end is None:
+        return None
+    every, passed, skipped, failed = (int(number or 0) for number in end.groups())
+    bad = _ZIG_BAD.findall(text)
+    first = Complaint(bad[0][1], test=bad[0][0]) if bad else Complaint()
+    tally = Tally(passed=every or passed, failed=failed, skipped=skipped)
+    return ran_tests("zig test", tally, failing=[name for name, _ in bad], first=first)
+
+
+_PEST_END = line_pattern(
+    r" +Tests: +((?:\d+ (?:failed|passed|skipped|risky|todos?|warnings?|incomplete|deprecated)"
+    r",? ?)+)"
+    r"\(\d+ assertions\)"
+)
+_PEST_BAD = line_pattern(r" +FAILED +(\S[^\n]*?)(?:  +\w+)?\n+ +(\S[^\n]*)$")
+_PEST_PLACE = line_pattern(r" +at (\S+?:\d+)$")
+_COUNT = re.compile(r"(\d+) (\w+)")
+
+
+def pest(text: str) -> Verdict | None:
+    """Read the summary of pest, and of Laravel's test command."""
+    end = last(_PEST_END, text)
+    if end is None:
+        return None
+    counts = {word: int(number) for number, word in _COUNT.findall(end.group(1))}
+    bad = list(_PEST_BAD.finditer(text))
+    first = Complaint()
+    if bad:
+        place = _PEST_PLACE.search(text, bad[0].end())
+        first = Complaint(bad[0].group(2), place.group(1) if place else "", bad[0].group(1))
+    tally = Tally(
+        passed=counts.get("passed", 0),
+        failed=counts.get("failed", 0),
+        skipped=counts.get("skipped", 0),
+    )
+    return ran_tests("pest", tally, failing=[one.group(1) for one in bad], first=first)
+
+
+_TERRAFORM_DONE = line_pattern(
+    r"(Success! The configuration is valid[^\n]*|No changes\.[^\n]*|Plan: \d+ to add, [^\n]+"
+    r"|Apply complete![^\n]*|Terraform has been successfully initialized!|Destroy complete![^\n]*)$"
+)
+_TERRAFORM_ERROR = line_pattern(r"[│ ]*Error: ([^\n]+)$")
+_TERRAFORM_PLACE = line_pattern(r"[│ ]*on (\S+) line (\d+)")
+
+
+def terraform(text: str) -> Verdict | None:
+    """Read the errors of Terraform and OpenTofu, or what they came to."""
+    errors = list(_TERRAFORM_ERROR.finditer(text))
+    if errors:
+        place = _TERRAFORM_PLACE.search(text, errors[0].end())
+        first = Complaint(errors[0].group(1), ":".join(place.groups()) if place else "")
+        return problems("terraform", len(errors), first=first)
+    done = last(_TERRAFORM_DONE, text)
+    return Verdict(tool="terraform", ok=True, said=done.group(1)) if done else None
+
+
+READERS = (
+    Reader(playwright, ("playwright",), (" \u203a ", " passed (")),
+    Reader(mix, ("mix",), (" tests, ", " test, ", "** (")),
+    Reader(
+        swift, ("swift", "xcodebuild"), ("Executed ", "Test run with ", "** TEST ", "** BUILD ")
+    ),
+    Reader(zig, ("zig",), (" tests passed.", " skipped; ")),
+    Reader(pest, ("pest", "artisan"), (" assertions)",)),
+    Reader(terraform, ("terraform", "tofu"), ()),
+)
