@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Self
 
 from observer.capture.project import Places
 from observer.capture.repository.uncommitted import uncommitted
@@ -164,6 +165,35 @@ class Product:
     def _write(self, work: Callable[[Writer], None]) -> None:
         with self._store.write() as writer:
             work(writer)
+
+
+class Reading:
+    """A kept memory, to be asked; used as a context."""
+
+    def __init__(self, folder: Path) -> None:
+        self._store = SqliteStore(Home(folder).database, read_only=True)
+        settings = Settings()
+        model = LateModel(chosen(settings.model, Home(folder).models))
+        self._memory = Memory(
+            self._store,
+            owner="",
+            now_ms=Clock(),
+            index=index_for(Home(folder).index, model, is_owner=False),
+            encode=lambda _: None,
+        )
+
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let go of the store."""
+        self._store.close()
+
+    def why(self, target: str, folder: Path) -> list[str]:
+        """Return the clients' ids of the sessions behind the newest change of a line."""
+        told = self._memory.why(target, str(folder))
+        return [session.external for change in told.changes[:1] for session in change.sessions]
 
 
 def events_of(database: Path) -> list[Recorded]:

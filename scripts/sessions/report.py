@@ -16,6 +16,7 @@ from sessions import (
     starts,
     stored,
     symbols,
+    whys,
     wording,
 )
 from sessions.kept import Kept
@@ -26,6 +27,7 @@ SCORERS: Mapping[str, Callable[[Kept], Scored]] = {
     "outcomes": outcomes.scored,
     "red": red.scored,
     "symbols": symbols.scored,
+    "why": whys.scored,
     "starts": starts.scored,
     "prompts": prompts.scored,
     "reminders": reminders.scored,

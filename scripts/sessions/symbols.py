@@ -53,7 +53,7 @@ def _edits(kept: Kept) -> Iterator[_Edit]:
     for step in kept.calls("Edit", "Write"):
         payload = getattr(step.happened, "payload", {})
         path = payload["tool_input"].get("file_path", "")
-        texts = _texts(payload) if is_known(path) else None
+        texts = texts_of(payload) if is_known(path) else None
         recorded = kept.event_of.get(call_key(step.session, payload["tool_use_id"]))
         if texts is None or recorded is None or not isinstance(recorded.event.body, FileWrite):
             continue
@@ -63,7 +63,7 @@ def _edits(kept: Kept) -> Iterator[_Edit]:
         yield _Edit(payload["tool_use_id"], path, truth, frozenset(told))
 
 
-def _texts(payload: Json) -> tuple[str, str] | None:
+def texts_of(payload: Json) -> tuple[str, str] | None:
     """Return a file before and after, None where the transcript does not hold them."""
     response = payload.get("tool_response")
     if payload["hook_event_name"] != "PostToolUse" or not isinstance(response, dict):

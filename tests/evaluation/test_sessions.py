@@ -23,6 +23,7 @@ from sessions import (
     starts,
     stored,
     symbols,
+    whys,
     wording,
 )
 from sessions.checks import checks
@@ -49,7 +50,7 @@ START_MS = 1_770_000_000_000
 CART = (
     "def total(prices):\n    return sum(prices)\n\n\ndef count(prices):\n    return len(prices)\n"
 )
-FIXED = CART.replace("sum(prices)", "sum(prices) or 0")
+FIXED = CART.replace("sum(prices)", "sum(prices or (0, 0, 0))")
 
 
 class Script:
@@ -122,7 +123,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     first.bash(
         "pytest -q", "FAILED tests/test_cart.py::test_empty - E\n1 failed in 0.10s", failed=True
     )
-    first.edit("src/cart.py", "sum(prices)", "sum(prices) or 0", CART)
+    first.edit("src/cart.py", "sum(prices)", "sum(prices or (0, 0, 0))", CART)
     first.bash("pytest -q 2>&1 | tail -3", "2 passed in 0.10s")
     first.bash("npm run lint | tail -2", 'Found 2 errors.\nerror: script "lint" exited with code 1')
     first.reply("The empty cart costs nothing now.")
@@ -333,6 +334,18 @@ def test_reminders_are_counted_and_can_be_read(kept: Kept) -> None:
     kept.__dict__["log"] = replace(kept.log, recalls=(replace(first, printed="seen before"), *rest))
     found = reminders.scored(kept)
     assert (figures(found)["fired"], "seen before" in found.wrong[0]) == (1, True)
+
+
+def test_a_line_that_is_put_down_to_another_session_is_found(corpus: Path, tmp_path: Path) -> None:
+    kept = replayed(corpus, tmp_path / "kept")
+    git(kept.repositories[0].folder, "checkout", "-q", ".")  # the last edit is not committed
+    assert figures(whys.scored(kept)) == {"right session first": 1, "right session named": 1}
+    kept.__dict__["steps"] = [
+        step._replace(session="other") if step.session == "first" else step for step in kept.steps
+    ]
+    found = whys.scored(kept)
+    assert figures(found)["right session named"] == 0
+    assert found.wrong == ("src/cart.py:2 other: first",)
 
 
 def test_labels_say_what_is_wrong_and_how_far_readers_agree(kept: Kept, tmp_path: Path) -> None:

@@ -1,0 +1,125 @@
+"""Which session `why` names for a line of code, against the edits of the transcripts.
+
+The oracle takes lines that stand once in a file as it is at last, finds the newest edit before
+git's commit of the line that brought it in, and expects the session of that edit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import NamedTuple
+
+from sessions.corpus import Repository
+from sessions.history import git
+from sessions.kept import Kept
+from sessions.labels import WhyLabel, read
+from sessions.measures import Scored, line, share
+from sessions.product import Reading
+from sessions.symbols import texts_of
+
+LINES = 120
+_GROUP = "why"
+_LEAST_CHARS = 25
+_LONGEST_MS = 7 * 86_400_000
+"""From an edit to the commit that takes it up."""
+_SUFFIXES = frozenset({".go", ".js", ".jsx", ".py", ".rb", ".rs", ".java", ".ts", ".tsx"})
+_BLAMED = re.compile(r"^([0-9a-f]{40}) \d+ (\d+)")
+
+
+class _Line(NamedTuple):
+    file: str
+    number: int
+    session: str
+
+
+class _Written(NamedTuple):
+    at_ms: int
+    session: str
+
+
+def scored(kept: Kept) -> Scored:
+    """Return how often the session that wrote a line is the first that is named, or among them."""
+    asked = first = named = 0
+    wrong = []
+    labels = [_Line(each.file, each.line, each.session) for each in read("why", WhyLabel)]
+    with Reading(kept.home) as memory:
+        for repository in kept.repositories:
+            sampled = _sample(repository, kept)
+            for each in (*sampled, *labels):
+                found = memory.why(f"{each.file}:{each.number}", repository.folder)
+                asked += 1
+                first += found[:1] == [each.session]
+                named += each.session in found
+                if found[:1] != [each.session]:
+                    told = ", ".join(name[:8] for name in found) or "none"
+                    wrong.append(line(f"{each.file}:{each.number} {each.session[:8]}: {told}"))
+    return Scored(
+        measures=(
+            share(_GROUP, "right session first", first, asked),
+            share(_GROUP, "right session named", named, asked),
+        ),
+        wrong=tuple(wrong),
+    )
+
+
+def _sample(repository: Repository, kept: Kept) -> list[_Line]:
+    dirty = set(git(repository.folder, "diff", "HEAD", "--name-only").splitlines())
+    written = _written(repository, kept)
+    found = [
+        each
+        for file in git(repository.folder, "ls-files").splitlines()
+        if file in written and file not in dirty and PurePath(file).suffix in _SUFFIXES
+        for each in _lines(repository, file, written[file])
+    ]
+    return sorted(found, key=_order)[:LINES]
+
+
+def _order(each: _Line) -> str:
+    return hashlib.sha256(f"{each.file}:{each.number}".encode()).hexdigest()
+
+
+def _written(repository: Repository, kept: Kept) -> dict[str, dict[str, list[_Written]]]:
+    """Return by file and line which edits brought the line in, oldest first."""
+    found: dict[str, dict[str, list[_Written]]] = defaultdict(lambda: defaultdict(list))
+    for step in kept.calls("Edit", "Write"):
+        payload = getattr(step.happened, "payload", {})
+        file = repository.relative(payload["tool_input"].get("file_path", ""))
+        texts = texts_of(payload)
+        if step.repository is repository and file and texts:
+            before, after = (Counter(map(str.strip, text.split("\n"))) for text in texts)
+            for text in after - before:
+                found[file][text].append(_Written(step.at_ms, step.session))
+    return found
+
+
+def _lines(
+    repository: Repository, file: str, written: dict[str, list[_Written]]
+) -> Iterator[_Line]:
+    blamed = git(repository.folder, "blame", "-s", "--line-porcelain", "--", file)
+    rows = [(int(head[2]), head[1], text[1:].strip()) for head, text in _porcelain(blamed)]
+    times = Counter(text for _, _, text in rows)
+    for number, commit, text in rows:
+        made = repository.history.commits.get(commit)
+        if len(text) < _LEAST_CHARS or times[text] > 1 or made is None:
+            continue
+        fitting = [
+            each
+            for each in written.get(text, ())
+            if made.at_ms - _LONGEST_MS < each.at_ms <= made.at_ms + 1000
+        ]
+        if fitting:
+            yield _Line(file, number, fitting[-1].session)
+
+
+def _porcelain(blamed: str) -> Iterator[tuple[re.Match[str], str]]:
+    head = None
+    for text in blamed.split("\n"):
+        if text.startswith("\t"):
+            if head:
+                yield head, text
+        elif found := _BLAMED.match(text):
+            head = found
