@@ -92,6 +92,9 @@ _POLITE = re.compile(
     r"|i'd like you to |i would like to |i want to |let's |let us )?",
     re.IGNORECASE,
 )
+_POINTING = re.compile(r"(?:this|that|it|these|those|they|here|there)\b", re.IGNORECASE)
+_POINTING_WORDS = 12
+"""A short request that begins so points to a picture, or to what was said before."""
 _SENTENCE = re.compile(rf"(?<=[{ENDS}])\s+|(?<=[{WIDE_ENDS}])|\s*\n+\s*")
 
 _ASSENT_CHARS = 60
@@ -186,8 +189,10 @@ def is_consent(prompt: str) -> bool:
 
 
 def is_vague(title: str) -> bool:
-    """Return True if a request names nothing: "fix them", "make the tests pass"."""
+    """Return True if a request names nothing: "fix them", "this should be hidden"."""
     words = _words(title)
+    if _POINTING.match(title) and len(words) <= _POINTING_WORDS:
+        return True
     return len(words) <= 8 and all(word in _VAGUE or word.isdigit() for word in words)
 
 

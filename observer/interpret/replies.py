@@ -14,6 +14,7 @@ from observer.interpret.wording import ENDS, WIDE_ENDS, distinct, one_line
 _READ_CHARS = 12_000
 _SENTENCES = 4
 _SENTENCE_CHARS = 300
+_HEADING_CHARS = 120
 
 _BETWEEN = re.compile(rf"(?<=[{ENDS}])\s+|(?<=[{WIDE_ENDS}])|\n+")
 _BULLET = re.compile(r"^(?:[-*•+>#]+|\d{1,2}[.)])\s+")
@@ -55,15 +56,17 @@ _PLAN = re.compile(
     r"|(?:still )?outstanding\b|follow[- ]ups?\b"
     r"|not (?:yet |done(?: yet)?|implemented|included|covered|started)"
     r"|deferred\b|out of scope\b|open (?:points|items|tasks|work|todos)\b|pending\b"
-    r"|i (?:have not|haven't|did not|didn't)\b|n\u00e4chste schritte\b|noch (?:offen|zu tun)\b"
-    r"|reste \u00e0 faire\b|\u00e0 faire\b|prochaines? \u00e9tapes?\b|pr\u00f3ximos pasos\b"
+    r"|(?:to (?:complete|finish|enable|activate) [^.:]{1,60},? |before [^.:]{1,60}, )?"
+    r"you(?:'ll| will)? (?:(?:still|now|then|only|just) )?(?:need to|have to|must) "
+    r"|i (?:have not|haven't|did not|didn't)\b"
+    r"|n\u00e4chste schritte\b|noch (?:offen|zu tun)\b|reste \u00e0 faire\b|\u00e0 faire\b|prochaines? \u00e9tapes?\b|pr\u00f3ximos pasos\b"
     r"|pendientes?\b|falta(?:n)?\b)",
     re.IGNORECASE,
 )
 _PLAN_MARKS = (
     *("next", "todo", "to-do", "to do", "remain", "left", "still", "follow", "not ", "i have"),
     *("i did", "deferred", "out of scope", "open ", "pending", "outstanding", "schritte", "noch "),
-    *("faire", "tape", "pasos", "pendiente", "falta", "[ ]"),
+    *("need to", "have to", "must", "faire", "tape", "pasos", "pendiente", "falta", "[ ]"),
 )
 _DONE_POINT = re.compile(r"\[x\]|\u2705|\u2714|\u2611|~~|\(done\)", re.IGNORECASE)
 _OPEN_POINT = re.compile(r"(?:[-*+]|\d{1,2}[.)])\s+\[ \]\s+(?P<said>\S.*)")
@@ -145,7 +148,8 @@ def _is_point(line: str) -> bool:
 
 def _is_heading(line: str, shown: str) -> bool:
     is_title = line.rstrip().rstrip("*").endswith(":") or line.lstrip().startswith(("#", "**"))
-    is_alone = len(shown) < 40 and _PLAN.match(shown) is not None
+    most = _HEADING_CHARS if shown.endswith(":") else _HEADING_CHARS // 3
+    is_alone = len(shown) <= most and _PLAN.match(shown) is not None
     return is_alone and (is_title or not shown.endswith("."))
 
 

@@ -42,9 +42,12 @@ def request_of(session: Session, known: State, *, first_chars: int = prompts.SAI
 def title_of(session: Session, known: State) -> str:
     """Return what was asked first, by name; else what was changed; "" if neither is known."""
     named = (one.title for one in known.asks if one.title and not prompts.is_vague(one.title))
-    if title := next(named, ""):
+    title, done = next(named, ""), _changed(known)
+    # A commit says shorter what was asked at length.
+    is_long = title.endswith("\u2026") and (known.commits or known.later)
+    if title and not is_long:
         return title
-    if done := _changed(known):
+    if done:
         return one_line(done, TITLE)
     asked = next((one.title or one.said for one in known.asks), "")
     return one_line((asked or request_of(session, known)).rstrip("."), TITLE)

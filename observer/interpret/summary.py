@@ -20,6 +20,7 @@ from observer.interpret.wording import (
     lasted,
     listed,
     one_line,
+    word_set,
 )
 from observer.model import Item, Session, SummaryFields, iso, item_id, item_uuid
 
@@ -31,6 +32,7 @@ _WORTH_SAYING_MS = 1000
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _SENTENCE = re.compile(r"[^`] [^`]|[^\x00-\x7f]")
 """A blank outside of code, or a script that may have none: no bare path or name."""
+_ENGLISH = word_set("the is are was and of to in now all it that with for on has have as by")
 _ENDED = f"{ENDS}{WIDE_ENDS}…:"
 _WORDS_OF_STATUS = {"active": "open", "ended": "ended", "idle": "ended idle"}
 _NOUNS = {
@@ -137,10 +139,21 @@ def _investigated(known: State) -> str:
 
 def _learned(known: State) -> str:
     lessons = [one for one in known.lessons if not _is_report(one)][-5:]
-    # An answer is what a session without a reason or a change has brought.
-    if not lessons and _SENTENCE.search(known.last_reply) and not _is_report(known.last_reply):
+    if not lessons and _is_answer(known):
         lessons = [known.last_reply]
     return _field([*known.fixed[-4:], *known.remembered[-6:], *lessons, *known.compactions[-1:]])
+
+
+def _is_answer(known: State) -> bool:
+    """Return True if the last reply is what a session has brought: it changed nothing.
+
+    Of a session that changed something the reply mostly says so, which only English shows here.
+    """
+    reply = known.last_reply
+    if not _SENTENCE.search(reply) or _is_report(reply):
+        return False
+    has_changed = known.commits or any(map(requests.is_changed, known.files.values()))
+    return not has_changed or _ENGLISH.isdisjoint(reply.lower().split())
 
 
 def _is_report(sentence: str) -> bool:
@@ -224,7 +237,8 @@ def _notes(session: Session, known: State) -> str:
 
 def _passes(head: str, ran: Ran) -> bool:
     """Return True if a success is worth a word; of git only a push is: commits are named."""
-    is_bookkeeping = (ran.tool == "git" or "git commit" in head) and "git push" not in head
+    is_elsewhere = ran.tool in {"git", "gh", "curl", "wget"} or "git commit" in head
+    is_bookkeeping = is_elsewhere and "git push" not in head
     said = ran.said if ran.said != "no tests ran" else ""
     return ran.ok is True and ran.is_check and bool(said) and not is_bookkeeping
 
