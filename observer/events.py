@@ -1,8 +1,7 @@
 """What happened: the decoded form of everything that hooks, fronts and the daemon report.
 
-All values are frozen. Times are integer UTC milliseconds (`*_ms`). What a client sent becomes one
-`Event`, whose `body` says what happened. The tag of a body is the event's kind, the same word in
-JSON, SQL, tools and README.
+All values are frozen. Times are integer UTC milliseconds (`*_ms`). What a client sent is an
+`Event`; the tag of its `body` is the event's kind, the same word in JSON, SQL, tools and README.
 """
 
 from __future__ import annotations
@@ -34,9 +33,13 @@ class SessionStart(Body, tag="session-start"):
 
 
 class SessionEnd(Body, tag="session-end"):
-    """A session is over; `reason` is the client's word, or `idle` when the daemon closed it."""
+    """A session is over, by the client's word, or `idle` by the daemon's.
+
+    `uncommitted` are files of it that git found changed then; None where git was not asked.
+    """
 
     reason: str = ""
+    uncommitted: tuple[str, ...] | None = None
 
 
 class Prompt(Body, tag="prompt"):
@@ -143,8 +146,7 @@ class Compaction(Body, tag="compaction"):
 class FileChange(Value):
     """One file of a commit; line counts are None for binary files.
 
-    `symbols` are the functions, classes or sections that git's hunk headers and changed
-    definition lines name, `names` what stands in added lines and in no removed one.
+    `symbols` are what git's hunk headers and changed lines name, `names` are in added lines only.
     """
 
     path: str
@@ -200,8 +202,7 @@ class Remember(Body, tag="remember"):
     """A note recorded on purpose. `key` makes it an upsert within its scope and owner.
 
     `owner` is whose note it is where `scope` is personal, empty otherwise. Without a `layer` the
-    type decides it. `expires_ms` is when it stops to hold; `metadata` is a JSON object as text,
-    kept as it is.
+    type decides it. `expires_ms` is when it stops to hold; `metadata` is a JSON object as text.
     """
 
     content: str
@@ -327,9 +328,8 @@ class Event(Value):
     """One decoded happening. Redacted from the moment it leaves `capture.redact`.
 
     `id` is the spool entry's name and unique for ever; `session` is the client's own session id.
-    `dedup` is equal for two reports of the same happening (unique within a project);
-    `route` says which hook reported it, so that the same happening told by two different hooks
-    within seconds can be recognised even without an id in common. `branch` is what was checked
+    `dedup` is equal for two reports of one happening (unique within a project); `route` is the hook
+    that reported it, which tells two reports without an id in common. `branch` is what was checked
     out then, "" for a detached HEAD, where the reporter knew; `since` the commit it was before.
     """
 

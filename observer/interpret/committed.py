@@ -5,7 +5,7 @@ Part of interpretation (step 6), pure. What git replaced or dropped is named no 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -75,16 +75,20 @@ def taken_in_later(state: State, saying: str, paths: Iterable[str]) -> State:
     )
 
 
-def is_dirty(state: State, paths: Collection[str]) -> bool:
-    """Return True if a session changed one of the files, and no commit has taken that in."""
-    return any(path in paths and touched.is_dirty for path, touched in state.files.items())
+def dirty(state: State) -> frozenset[str]:
+    """Return the files of the project that a session changed, and no commit has taken in."""
+    return frozenset(
+        path
+        for path, touched in state.files.items()
+        if touched.is_dirty and not path.startswith("/")
+    )
 
 
 def seen_clean(state: State, uncommitted: Collection[str]) -> State:
     """Return the state after git was asked: what it did not name is as the last commit has it."""
     files = {
         path: replace(touched, is_dirty=False, is_staged=False)
-        if touched.is_dirty and path not in uncommitted and not path.startswith("/")
+        if touched.is_dirty and path not in uncommitted and not touched.is_aside
         else touched
         for path, touched in state.files.items()
     }
@@ -102,6 +106,21 @@ def staged(state: State, paths: Collection[str], *, with_new: bool) -> State:
     return replace(state, files=files)
 
 
+def acted(state: State, deed: str, paths: Collection[str]) -> State:
+    """Return the state after git took changes back, or moved them to or from its stash.
+
+    No paths are all. Other deeds of git's change nothing.
+    """
+    change = _DEEDS.get(deed)
+    if change is None:
+        return state
+    files = {
+        path: change(touched) if is_within(path, paths) else touched
+        for path, touched in state.files.items()
+    }
+    return replace(state, files=files)
+
+
 def index_taken_in(state: State) -> State:
     """Note that a commit took in what git's index held."""
     files = {
@@ -112,19 +131,8 @@ def index_taken_in(state: State) -> State:
 
 
 def _taken_in(touched: Touched) -> Touched:
-    clean = replace(touched, is_dirty=False, is_staged=False, kept=None)
+    clean = replace(touched, is_dirty=False, is_staged=False, is_aside=False, kept=None)
     return replace(clean, kept=clean)
-
-
-def restored(state: State, paths: Collection[str], *, are_new: bool) -> State:
-    """Note files that git took back, or new ones that it deleted; no paths are all of them."""
-    files = {
-        path: _taken_back(touched)
-        if touched.is_dirty and _is_new(touched) == are_new and is_within(path, paths)
-        else touched
-        for path, touched in state.files.items()
-    }
-    return replace(state, files=files)
 
 
 def _is_new(touched: Touched) -> bool:
@@ -142,3 +150,36 @@ def _hash_of(saying: str) -> str:
 
 def _is(commit: str, named: str) -> bool:
     return bool(named) and commit.startswith(named[:HASH_CHARS])
+
+
+def _restored(touched: Touched) -> Touched:
+    is_there = touched.is_dirty and not touched.is_aside and not _is_new(touched)
+    return _taken_back(touched) if is_there else touched
+
+
+def _cleaned(touched: Touched) -> Touched:
+    is_there = touched.is_dirty and not touched.is_aside and _is_new(touched)
+    return _taken_back(touched) if is_there else touched
+
+
+def _aside(touched: Touched) -> Touched:
+    return replace(touched, is_aside=True) if touched.is_dirty else touched
+
+
+def _back(touched: Touched) -> Touched:
+    return replace(touched, is_aside=False) if touched.is_aside else touched
+
+
+def _dropped(touched: Touched) -> Touched:
+    return _taken_back(touched) if touched.is_aside else touched
+
+
+_DEEDS: Mapping[str, Callable[[Touched], Touched]] = {
+    "restore": _restored,
+    "reset": _restored,
+    "clean": _cleaned,
+    "aside": _aside,
+    "back": _back,
+    "drop": _dropped,
+}
+"""What each of git's deeds makes of a file that was changed."""

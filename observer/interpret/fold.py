@@ -6,7 +6,7 @@ However the events of a session are cut into folds, the same items come out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec.structs import replace
@@ -92,6 +92,14 @@ class Fold:
         """Take the arcs that end with the event added last."""
         self._state = state.learned(self._state, items)
 
+    def commit(self, saying: str, paths: Iterable[str]) -> None:
+        """Take a commit of the session's changes that was made outside of it."""
+        self._state = committed.taken_in_later(self._state, saying, paths)
+
+    def dirty(self) -> frozenset[str]:
+        """Return the files that the session changed and no commit has taken in."""
+        return committed.dirty(self._state)
+
     def standing(self) -> Session | None:
         """Return the session as it stands, with the `state` that it came with: costs nothing."""
         return self._session
@@ -131,8 +139,7 @@ def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, I
     after = _superseded(before, body)
     is_ok = verdict.ok is not False
     for act, _ in gitline.acts_of(recorded, body, is_ok=is_ok):
-        if act.deed in ("restore", "reset", "clean"):
-            after = committed.restored(after, act.paths, are_new=act.deed == "clean")
+        after = committed.acted(after, act.deed, act.paths)
     # What stands in the words says how many commits go; the output only where HEAD is now.
     for act, _ in gitline.acts_of(recorded, replace(body, output=""), is_ok=is_ok):
         if act.deed in ("reset", "uncommit"):
@@ -248,8 +255,10 @@ def _start(before: State, _recorded: Recorded, body: SessionStart) -> tuple[Stat
     return replace(before, models=state.added(before.models, body.model)), ()
 
 
-def _end(before: State, recorded: Recorded, _body: SessionEnd) -> tuple[State, Items]:
+def _end(before: State, recorded: Recorded, body: SessionEnd) -> tuple[State, Items]:
     after = replace(state.closed(before), intents=())
+    if body.uncommitted is not None:
+        after = committed.seen_clean(after, body.uncommitted)
     return after, tuple(made for one in before.intents for made in _unfinished(recorded, one))
 
 

@@ -74,7 +74,8 @@ class Pending(Value):
 class Touched(Value):
     """What a session did to one file; `is_dirty` until a commit takes it in.
 
-    `is_staged` while git's index has it as it is; `is_undone`: nothing of it is there any more.
+    `is_staged` while git's index has it as it is, `is_aside` while git's stash does; `is_undone`:
+    nothing of it is there any more.
     `kept` is what the last commit took in.
     """
 
@@ -86,6 +87,7 @@ class Touched(Value):
     fate: str = ""
     is_dirty: bool = False
     is_staged: bool = False
+    is_aside: bool = False
     is_undone: bool = False
     kept: Touched | None = None
 
@@ -247,6 +249,7 @@ def wrote(state: State, path: str, change: Change, operation: str) -> State:
         fate="created" if is_born else "deleted" if operation == "delete" else touched.fate,
         is_dirty=True,
         is_staged=False,
+        is_aside=False,
         is_undone=False,
     )
     unaware = {

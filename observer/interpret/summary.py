@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from observer.interpret import achievements, concepts, planning, requests, state
+from observer.interpret import achievements, committed, concepts, planning, requests, state
 from observer.interpret.classify import content_hash
 from observer.interpret.state import Ran, State
 from observer.interpret.told import SUBTITLE, TITLE
@@ -190,12 +190,19 @@ def _completed(known: State) -> str:
 def _next_steps(session: Session, known: State) -> str:
     failing = [(head, ran) for head, ran in known.commands.items() if ran.ok is False]
     said = [_failing_said(head, ran) for head, ran in failing[::-1] if ran.is_check][:3]
-    dirty = [
-        path for path, file in known.files.items() if file.is_dirty and not _is_elsewhere(path)
-    ]
-    if dirty and (session.branch or known.commits):
-        said.append(f"Not committed {_as_of(session)}: {listed(dirty[::-1], 8)}")
+    said += _uncommitted(session, known)
     return _field([*said, *steps_of(known)])
+
+
+def _uncommitted(session: Session, known: State) -> list[str]:
+    """Return which files are not committed, and which are in git's stash."""
+    if not session.branch and not known.commits:
+        return []
+    dirty = sorted(committed.dirty(known), key=list(known.files).index, reverse=True)
+    aside = [path for path in dirty if known.files[path].is_aside]
+    there = [path for path in dirty if path not in aside]
+    said = [f"Not committed {_as_of(session)}: {listed(there, 8)}"] if there else []
+    return [*said, f"In git's stash: {listed(aside, 8)}"] if aside else said
 
 
 def steps_of(known: State) -> tuple[str, ...]:

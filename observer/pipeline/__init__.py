@@ -125,7 +125,7 @@ class Pipeline:
         return self._store_all(
             Located(
                 event=_end_of(session, session.last_ms + self._idle_ms),
-                place=Place(root="", branch=session.branch),
+                place=Place(root=self._reading.root_of(session.cwd), branch=session.branch),
                 project_id=session.project_id,
             )
             for session in silent

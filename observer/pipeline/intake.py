@@ -5,14 +5,19 @@ from __future__ import annotations
 import msgspec
 
 from observer.capture.project import enrich, found, recognise, vanished
+from observer.capture.repository.uncommitted import uncommitted
 from observer.capture.twins import WINDOW_MS, may_have_twin, twin
-from observer.events import Event
+from observer.events import Event, SessionEnd
 from observer.interpret.gist import Foretold
 from observer.interpret.sessions import continues
 from observer.model import UNASSIGNED, Place, Receipt, Recorded, Session
 from observer.pipeline.projection import Embedder, Projection
 from observer.pipeline.reading import Located
 from observer.store.interface import Writer
+
+JUST_NOW_MS = 120_000
+"""What git says now is told of the end of a session if that came no longer ago."""
+WAIT_S = 0.5
 
 
 class Intake:
@@ -33,6 +38,7 @@ class Intake:
         event = located.event
         project_id = located.project_id or self._project_id(located.place, event.at_ms)
         session_id = self._session_id(event, project_id)
+        event = self._with_uncommitted(event, located.place, session_id)
         recorded = Foretold(
             seq=self._seq,
             event=event,
@@ -44,9 +50,10 @@ class Intake:
             commit=located.place.commit,
             gist=located.gist,
         )
+        data = located.data if event is located.event else ""
         if known := self._twin(recorded):
             return Receipt(known=known)
-        if not self._writer.append(recorded, stored_ms=self._stored_ms, data=located.data):
+        if not self._writer.append(recorded, stored_ms=self._stored_ms, data=data):
             return Receipt(known=self._writer.known(recorded))
         self._seq += 1
         if session_id is not None:
@@ -58,6 +65,19 @@ class Intake:
     def finish(self) -> None:
         """Put the items and sessions derived from what was taken."""
         self._projection.finish()
+
+    def _with_uncommitted(self, event: Event, place: Place, session_id: int | None) -> Event:
+        """Return the end of a session with what git says of its changes, if it ends just now."""
+        body = event.body
+        if not isinstance(body, SessionEnd) or session_id in (None, self._seq) or not place.root:
+            return event
+        is_past = self._stored_ms - event.at_ms > JUST_NOW_MS
+        dirty = () if is_past else sorted(self._projection.dirty(session_id))
+        found = uncommitted(place.root, dirty, wait_s=WAIT_S) if dirty else None
+        if found is None:
+            return event
+        left = tuple(path for path in dirty if path in found)
+        return msgspec.structs.replace(event, body=msgspec.structs.replace(body, uncommitted=left))
 
     def _project_id(self, place: Place, at_ms: int) -> int:
         if not place.root:

@@ -14,6 +14,7 @@ from observer.interpret.notes import forgotten
 from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
 from observer.model import Enrichment, Item, Recorded, Session
+from observer.pipeline.later_commits import LaterCommits
 from observer.pipeline.noting import Noting, OnNote
 from observer.pipeline.telling import Telling
 from observer.store.interface import Writer
@@ -47,6 +48,7 @@ class Projection:
         self._writer = writer
         self._notes = Noting(writer)
         self._telling = Telling(writer)
+        self._later = LaterCommits(writer)
         self._embedder = embedder
         self._folds: dict[int | None, Fold] = {None: Fold(None)}
         self._items: dict[int, Item] = {}
@@ -60,6 +62,8 @@ class Projection:
         whole, told = fold.told(recorded)
         arcs = self._telling.add(whole, told)
         fold.learn(arcs)
+        for session_id, saying, paths in list(self._later.taken_in(recorded, told, self._folds)):
+            self._fold_of(session_id).commit(saying, paths)
         made = [*told, *arcs, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}
         return made[0].id if made else None
@@ -68,6 +72,10 @@ class Projection:
         """Return a session as it stands after the events added so far."""
         fold = self._folds.get(session_id)
         return fold.standing() if fold else self._writer.session(session_id)
+
+    def dirty(self, session_id: int) -> frozenset[str]:
+        """Return the files of a session that no commit has taken in, so far as events say."""
+        return self._fold_of(session_id).dirty()
 
     def finish(self) -> None:
         """Put what was derived."""
@@ -91,6 +99,12 @@ class Projection:
             stored = None if key is None or key == recorded.seq else self._writer.session(key)
             self._folds[key] = Fold(stored or begin(recorded))
         return self._folds[key]
+
+    def _fold_of(self, session_id: int) -> Fold:
+        """Return the fold of a session that is known."""
+        if session_id not in self._folds:
+            self._folds[session_id] = Fold(self._writer.session(session_id))
+        return self._folds[session_id]
 
     def _purpose(self, recorded: Recorded) -> list[Item]:
         """Carry out what was asked on purpose."""

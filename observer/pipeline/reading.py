@@ -85,6 +85,10 @@ class Reading:
         located, _ = self._locate(event, project_id)
         return located
 
+    def root_of(self, folder: str) -> str:
+        """Return the root of the project that a folder lies in; "" where there is none."""
+        return self._place_of(folder)[1].root
+
     def _locate(self, event: Event, project_id: int | None) -> tuple[Located | None, Place]:
         """Return what `locate` does, and the place as it is, whatever its name holds."""
         # A folder with a secret in its name is only found under that name.

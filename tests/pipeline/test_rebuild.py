@@ -14,9 +14,11 @@ from observer.config import Settings
 from observer.events import (
     AnyBody,
     Command,
+    Commit,
     Edit,
     Enriched,
     Event,
+    FileChange,
     FileRead,
     FileWrite,
     Forget,
@@ -42,6 +44,13 @@ BODIES: st.SearchStrategy[AnyBody] = st.one_of(
         FileWrite,
         path=PATHS,
         edits=st.just((Edit(old="def a():\n    pass", new="def b():\n    pass"),)),
+    ),
+    st.builds(FileWrite, path=st.just("c.py"), content=st.just("c = 1\n")),
+    st.builds(
+        Commit,
+        hash=st.sampled_from(["a" * 40, "b" * 40]),
+        subject=st.just("Add tests"),
+        files=st.just((FileChange(path="c.py"),)),
     ),
     st.builds(FileRead, paths=st.tuples(PATHS)),
     st.builds(
