@@ -59,7 +59,8 @@ _PLAN = re.compile(
     r"|(?:to (?:complete|finish|enable|activate) [^.:]{1,60},? |before [^.:]{1,60}, )?"
     r"you(?:'ll| will)? (?:(?:still|now|then|only|just) )?(?:need to|have to|must) "
     r"|i (?:have not|haven't|did not|didn't)\b"
-    r"|n\u00e4chste schritte\b|noch (?:offen|zu tun)\b|reste \u00e0 faire\b|\u00e0 faire\b|prochaines? \u00e9tapes?\b|pr\u00f3ximos pasos\b"
+    r"|n\u00e4chste schritte\b|noch (?:offen|zu tun)\b"
+    r"|reste \u00e0 faire\b|\u00e0 faire\b|prochaines? \u00e9tapes?\b|pr\u00f3ximos pasos\b"
     r"|pendientes?\b|falta(?:n)?\b)",
     re.IGNORECASE,
 )
@@ -149,8 +150,8 @@ def _is_point(line: str) -> bool:
 def _is_heading(line: str, shown: str) -> bool:
     is_title = line.rstrip().rstrip("*").endswith(":") or line.lstrip().startswith(("#", "**"))
     most = _HEADING_CHARS if shown.endswith(":") else _HEADING_CHARS // 3
-    is_alone = len(shown) <= most and _PLAN.match(shown) is not None
-    return is_alone and (is_title or not shown.endswith("."))
+    marker = _PLAN.match(shown)
+    return marker is not None and len(shown) <= most and (is_title or marker.end() == len(shown))
 
 
 def _is_plan(sentence: str) -> bool:

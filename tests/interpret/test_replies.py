@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,3 +71,51 @@ def test_what_is_still_to_do_was_not_learned() -> None:
     )
     assert said.lessons == ("It broke because of floats.",)
     assert said.plans == ("Use Decimal instead of float",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Not done yet: the export.",
+        "TODO: the export",
+        "Remaining: the export.",
+        "Still open: the export.",
+        "Deferred: the export to CSV.",
+        "Out of scope for now: the export.",
+        "Follow-up: the export.",
+        "What's left: the export.",
+        "You still need to add the export.",
+        "To complete the setup, you need to add the export.",
+        "Noch offen: der Export.",
+        "Reste \u00e0 faire : l'export.",
+        "Pendiente: la exportaci\u00f3n.",
+        "- [ ] the export",
+        "Next steps\n\n1. the export\n2. \u2705 the import",
+        "**Remaining**\n- the export\n- ~~the import~~",
+        "To enable it, you need to set the secrets:\n- the export",
+    ],
+)
+def test_what_is_left_is_said_in_many_ways(text: str) -> None:
+    (plan,) = replies.read(f"Totals are rounded.\n\n{text}\n").plans
+    assert "export" in plan.lower()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Next.js renders the page.",
+        "Next time it fails, the log tells why.",
+        "Remaining: none.",
+        "Remaining tests pass.",
+        "Nothing left to do.",
+        "- [x] the export",
+        "Not done yet?",
+    ],
+)
+def test_what_is_not_left_is_no_plan(text: str) -> None:
+    assert replies.read(f"Totals are rounded.\n\n{text}\n").plans == ()
+
+
+def test_a_list_under_a_heading_is_all_that_is_left() -> None:
+    assert replies.read("Next steps:\n- the export").is_whole
+    assert not replies.read("Next: the export to CSV.").is_whole

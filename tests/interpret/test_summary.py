@@ -114,6 +114,14 @@ def test_without_prompts_and_commits_the_request_is_the_branch(tell: Tell) -> No
         pytest.param(
             (Prompt(text="fix it"), WRITE), "Changed api/cart.py (a) +1 -1", id="the-files"
         ),
+        pytest.param(
+            (Prompt(text="this should be hidden:"), COMMIT), "Round totals", id="a-picture"
+        ),
+        pytest.param(
+            (Prompt(text=f"the total {'of this cart ' * 20}is cut"), COMMIT),
+            "Round totals",
+            id="a-long-request",
+        ),
         pytest.param((Prompt(text="fix it"), FileRead(paths=("a",))), "fix it", id="asked-only"),
         pytest.param(
             (Prompt(text="Traceback (most recent call last):\nValueError: no total"), COMMIT),
@@ -184,6 +192,20 @@ def test_fixes_notes_and_reasons_were_learned(tell: Tell) -> None:
 def test_a_session_of_talk_learned_the_answer(tell: Tell) -> None:
     fields = summary(tell, Prompt(text="What is quantize?"), Reply(text="It rounds a decimal."))
     assert fields.learned == "It rounds a decimal."
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "All tests pass now.",
+        "Committed as `b567018`.",
+        "Fixed the retry loop.",
+        "The cart is done and in its place.",
+        "`api/cart.py`",
+    ],
+)
+def test_that_work_is_done_is_no_lesson(tell: Tell, reply: str) -> None:
+    assert summary(tell, WRITE, Reply(text=reply)).learned == ""
 
 
 @pytest.mark.parametrize(
