@@ -30,8 +30,8 @@ _FRAMES = (
 _LOOKING = word_set(
     """
     cat cd command date df dir du echo env file find grep head history hostname id jobs journalctl
-    less ls man more nl popd printenv ps pushd pwd readlink realpath rg sleep sort stat tail tree
-    true type uname uniq wc which whoami test [ [[
+    less ls man more nl od popd printenv ps pushd pwd readlink realpath rg sleep sort stat tail tree
+    true type uname uniq wc which whoami test xxd hexdump [ [[
     Get-ChildItem Get-Content Get-Location Select-Object Select-String
     """
 )

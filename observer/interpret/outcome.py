@@ -18,7 +18,7 @@ from observer.interpret.commandline import Line
 from observer.interpret.readers import READERS
 from observer.interpret.readings import bad
 from observer.interpret.signature import signature
-from observer.interpret.verdict import LINE_START, Complaint, Verdict, complaint_in
+from observer.interpret.verdict import LINE_START, Complaint, Verdict, complaint_in, line_pattern
 from observer.interpret.visible import Visible
 from observer.interpret.wording import one_line, uncoloured
 
@@ -32,6 +32,11 @@ _TOLD_CHARS = 4000
 _EXIT_LINE = re.compile(r"^(?:Exit [Cc]ode:? ?|exit status )(-?\d+)\s*$", re.MULTILINE)
 _SAID_NOTHING = frozenset(
     {"", "(no output)", "no output", "tool ran without output or errors", "(empty)", "output:"}
+)
+_NOT_THERE = "No such file or directory"
+_SUMMARY = line_pattern(
+    r"\W*(?:Found )?[1-9]\d* (?:\w+ )?(?:errors?|fail\w*|problems?|issues?)\b[^\n]*$"
+    r"|\W*Some errors were emitted [^\n]*$"
 )
 _ENDINGS = {
     124: "timed out",
@@ -66,7 +71,7 @@ def _read(command: Command, line: Line) -> Verdict:
         )
     text = LINE_START + plain(command.output)
     if line.is_routine and told is not False:
-        return _looked(command, text)
+        return _looked(command, line, text)
     if not_run.is_interrupted(command):
         return _plain_words(text, ok=None)
     *before, text = _runs(text, invocation.times(command.command))
@@ -78,9 +83,12 @@ def _read(command: Command, line: Line) -> Verdict:
     return replace(verdict, said=f"{verdict.said}; the run before it: {earlier.said}")
 
 
-def _looked(command: Command, text: str) -> Verdict:
+def _looked(command: Command, line: Line, text: str) -> Verdict:
     """Return the verdict of what only looks: who finds nothing has not failed."""
     ok = _reported(command)
+    complained = readings.own_words(text, line.tools) if ended(command) is None else None
+    if complained and _NOT_THERE not in complained.first_error:
+        return complained
     if ok is False and _last_words(text):
         return _plain_words(text, ok=False)
     return Verdict(ok=True, said="nothing found") if ok is False else Verdict(ok=ok)
@@ -189,7 +197,7 @@ def _weighed(found: list[Verdict], text: str, told: bool | None) -> Verdict:  # 
 
     `pytest | tail` ends with the exit code of `tail`, so counts of failures win over success.
     """
-    failed = bad(found)
+    failed = [_with_words(one, text) for one in bad(found)]
     counted = [verdict for verdict in found if verdict.passed is not None]
     chief = (failed or counted or found)[0]
     if told is False and not failed:
@@ -199,6 +207,13 @@ def _weighed(found: list[Verdict], text: str, told: bool | None) -> Verdict:  # 
         return chief
     said = "; ".join(f"{verdict.tool}: {verdict.said}" for verdict in found[:4] if verdict.said)
     return replace(chief, said=said)
+
+
+def _with_words(verdict: Verdict, text: str) -> Verdict:
+    """Return a failure with the line that counts it where no other words of it are left."""
+    if verdict.first_error or (summary := _SUMMARY.search(text)) is None:
+        return verdict
+    return replace(verdict, first_error=str(Complaint(summary.group().strip())))
 
 
 def _ended(ending: str, found: Sequence[Verdict], text: str) -> Verdict:

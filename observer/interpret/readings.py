@@ -16,7 +16,8 @@ from observer.interpret import quiet
 from observer.interpret.commandline import Line
 from observer.interpret.readers import READERS
 from observer.interpret.readers.reader import Reader
-from observer.interpret.readers.shell import git
+from observer.interpret.readers.runners import misused
+from observer.interpret.readers.shell import git, nothing_to_commit
 from observer.interpret.verdict import (
     WRAPPER,
     Complaint,
@@ -53,17 +54,33 @@ def of(text: str, line: Line, told: bool | None, seen: Visible) -> list[Verdict]
     if told is not None:
         return _verdicts(text, line, told)
     found = [_believed(one, text, seen) for one in _verdicts(text, line, None)]
+    if not bad(found) and WRAPPER.match(text.rstrip().rpartition("\n")[2]):
+        found = [stopped("", "", Complaint(complaint_in(text))), *found]
     if not any(one.tool or one.ok is False for one in found):
-        silent = quiet.read(text, line, seen) or _own_words(text, line.tool)
+        last_words = own_words(text, line.tools) or _last_error(text, seen)
+        silent = quiet.read(text, line, seen) or last_words
         return [silent] if silent else found
     return found
 
 
-def _own_words(text: str, tool: str) -> Verdict | None:
-    """Return the failure of a program that complains in its last words, under its own name."""
+def own_words(text: str, tools: Iterable[str]) -> Verdict | None:
+    """Return the failure of a program that complains in its last words, or first, by its name."""
+    lines = text.strip().split("\n")
+    for words in (lines[-1], lines[0]):
+        names = (f"{tool}{end}" for tool in tools for end in (": ", " error: "))
+        is_own = any(name in words[: len(name) + 1] or f"/{name}" in words[:80] for name in names)
+        if is_own and complaint_in(words):
+            return stopped("", "", Complaint(words))
+    return misused(f"\n{lines[0]}")
+
+
+def _last_error(text: str, seen: Visible) -> Verdict | None:
+    """Return the failure of a program whose last line says that it is an error."""
+    if not seen.shows_end(text):
+        return None
     words = text.rstrip().rpartition("\n")[2]
-    is_own = words.startswith((f"{tool}: ", f"{tool} error: ")) and complaint_in(words) != ""
-    return stopped("", "", Complaint(words)) if is_own else None
+    is_error = words.startswith(("error: ", "Error: ", "ERROR: ", "fatal: "))
+    return stopped("", "", Complaint(words)) if is_error else None
 
 
 def _believed(verdict: Verdict, text: str, seen: Visible) -> Verdict:
@@ -137,6 +154,8 @@ def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noq
         heard = list(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, told))
         return _first(bad(heard) or heard)
     raised = _first(_heard(_RAISED_BY.get(line.tool, ()), text, told))
+    if told is False and line.tool == "git" and (unchanged := nothing_to_commit(text)):
+        raised = [unchanged]
     marked = _marked(_BY_MARK, text)
     sure = [one for one in marked if not one.is_raised or (told is False and not raised)]
     found += _first(bad(_heard(sure, text, told)) or raised)

@@ -25,7 +25,9 @@ FIRST_ERROR = 300
 _COUNT = re.compile(r"(\d+) ([a-z]+)")
 _TROUBLE = re.compile(
     r"\b(?i:error|fatal|failed|failure|exception|cannot|can't|could not|couldn't|unable|unknown"
-    r"|not found|no such|denied|refused)\b|\bCONFLICT\b|\w(?:Error|Exception)\b"
+    r"|not found|no such|denied|refused"
+    r"|(?:illegal|invalid|unrecogni[sz]ed|unexpected) (?:option|argument|subcommand|token))\b"
+    r"|\bCONFLICT\b|\w(?:Error|Exception)\b"
 )
 WRAPPED = (
     r"(?:(?:error: script \"[^\"\n]+\" exited with code \d+|error Command failed with exit code"

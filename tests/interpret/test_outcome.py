@@ -163,7 +163,8 @@ WRITTEN = [
      "1 failed, 3 passed in 8 ms", "f - t.js:1: Error: bad"),
     ("npm test -ws", "# pass 2\n# fail 1\n# pass 2\n# fail 0\n", False, "1 failed, 4 passed", ""),
     ("npm run lint -ws", ("✖ 1 problem (0 errors, 1 warning)\n"
-     "✖ 2 problems (1 error, 1 warning)"), False, "1 error, 2 warnings", ""),
+     "✖ 2 problems (1 error, 1 warning)"), False, "1 error, 2 warnings",
+     "✖ 1 problem (0 errors, 1 warning)"),
     ("npm test", "  3 passing (12ms)\n  1 pending\n", True, "3 passed, 1 skipped in 12 ms", ""),
     ("npm test", "# tests 2\n# pass 2\n# fail 0\n", True, "2 passed", ""),
     ("go test ./...", ("ok  \tshop/cart\t0.01s\n--- FAIL: TestTotal (0.00s)\n"
@@ -209,12 +210,13 @@ WRITTEN = [
      "Found 1 error in 1 file"), False, "1 error", "b.py:1: no"),
     ("mypy .", "Success: no issues found in 3 source files", True,
      "no issues found in 3 source files", ""),
-    ("mypy .", "Found 2 errors in 1 file", False, "2 errors", ""),
+    ("mypy .", "Found 2 errors in 1 file", False, "2 errors", "Found 2 errors in 1 file"),
     ("pyright", ("/p/cart.py\n  /p/cart.py:4:5 - warning: no\n  /p/cart.py:5:14 - error: Type no\n"
      "    more (reportX)\n2 errors, 1 warning, 0 informations "), False, "2 errors, 1 warning",
      "/p/cart.py:5: Type no"),
     ("npx pyright", "0 errors, 0 warnings, 0 informations ", True, "no errors", ""),
-    ("basedpyright", "1 error, 0 warnings, 0 notes", False, "1 error", ""),
+    ("basedpyright", "1 error, 0 warnings, 0 notes", False, "1 error",
+     "1 error, 0 warnings, 0 notes"),
     ("ty check", ("error[no-x]: bad\n --> a.py:5:14\n  |\nwarning[y]: odd\n --> a.py:6:1\n"
      "Found 2 diagnostics"), False, "1 error, 1 warning", "a.py:5: no-x bad"),
     ("ty check", "warning[y]: odd\n --> a.py:6:1\nFound 1 diagnostic", True, "1 warning", ""),

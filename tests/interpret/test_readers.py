@@ -185,8 +185,9 @@ WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
      "1 failed", ""),
     ("rspec | tail -1", "rspec ./spec/cart_spec.rb:6 # cart adds", False, "tests failed",
      "cart adds"),
-    ("ruff check | tail -1", "Found 5 errors.", False, "5 errors", ""),
-    ("ruff check --fix | tail -1", "Found 5 errors (3 fixed, 2 remaining).", False, "2 errors", ""),
+    ("ruff check | tail -1", "Found 5 errors.", False, "5 errors", "Found 5 errors."),
+    ("ruff check --fix | tail -1", "Found 5 errors (3 fixed, 2 remaining).", False, "2 errors",
+     "Found 5 errors (3 fixed, 2 remaining)."),
     ("ruff format --check | tail -1", "2 files would be reformatted", False, "2 errors", ""),
     ("npx playwright test | tail -1", "  1 passed (1.3s)", None, "1 passed", ""),
     ("npx playwright test | head -9", "  1) a.spec.ts:2:1 \u203a adds \u2500\u2500\n\n  1 failed",
@@ -311,6 +312,41 @@ def test_a_search_that_finds_nothing_behind_a_pipe_has_not_failed() -> None:
     assert (found.ok, found.said) == (True, "nothing found")
 
 
-def test_what_only_looks_and_complains_has_failed() -> None:
-    found = judged("sed -n 1p x | cat -A", "cat: illegal option -- A", exit_code=1)
-    assert (found.ok, found.first_error) == (False, "cat: illegal option -- A")
+@pytest.mark.parametrize(
+    ("command", "text", "ok"),
+    [
+        ("sed -n 1p x | cat -A", "cat: illegal option -- A\nusage: cat [-b]", False),
+        ("cat -A x | head -5", "cat: illegal option -- A\nusage: cat [-b]", False),
+        ("/bin/cat -A x | head -5", "/bin/cat: illegal option -- A", False),
+        ("find . -n x | head -5", "error: unexpected argument '-n' found\n\nUsage: x", False),
+        ("ls nosuch | head -5", "ls: nosuch: No such file or directory", True),
+        ("cat x | head -5", "cat: a pet", True),
+    ],
+)
+def test_what_only_looks_and_is_called_wrong_has_failed(
+    command: str, text: str, *, ok: bool
+) -> None:
+    assert judged(command, text, exit_code=0).ok is ok
+    found = judged(command, text, exit_code=1)
+    assert (found.ok, found.first_error) == (False, text.partition("\n")[0])
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "ok"),
+    [
+        ("bun test src | tail -5", 'error: Cannot find "a.json"', False),
+        ("bun test | tail -2 && bun run lint | tail -1", (" 3 pass\n 0 fail\n"
+         'error: script "lint" exited with code 1'), False),
+        ("npx biome check | head -3", "a.ts:3:22 lint/x ━━━\n\n  ! Unexpected any", None),
+        ("bun run lint | head -4", ("$ biome check --error-on-warnings\n"
+         "a.ts:3:22 lint/x ━━━\n\n  ! Unexpected any"), False),
+    ],
+)  # fmt: skip
+def test_a_failure_shows_in_part_of_an_output(command: str, text: str, *, ok: bool | None) -> None:
+    assert judged(command, text, exit_code=0).ok is ok
+
+
+def test_a_commit_of_nothing_tells_why() -> None:
+    text = "error: Item 3 failed\nno changes added to commit (use git add)"
+    found = judged("git commit -m x", text, exit_code=1)
+    assert found.first_error == "no changes added to commit (use git add)"

@@ -38,7 +38,8 @@ def biome(text: str) -> Verdict | None:
     """Read the reports of biome; warnings are failures where it was told so."""
     done, errors = last(_BIOME_DONE, text), _BIOME_ERRORS.search(text)
     found = _BIOME_HEAD.findall(text)
-    worse = [one for one in found if one[2] != "!"]
+    is_strict = "--error-on-warnings" in text
+    worse = [one for one in found if one[2] != "!" or (is_strict and not done)]
     bad, broke = _BIOME_BAD.search(text), _BIOME_BROKE.search(text)
     if broke:
         return stopped("biome", "biome stopped", Complaint(broke.group(1)))

@@ -23,6 +23,9 @@ _REFUSED = line_pattern(
 )
 
 
+_NOTHING = line_pattern(r"((?:no changes|nothing) (?:added )?to commit\b[^\n]*)$")
+
+
 def not_run(text: str) -> Verdict | None:
     """Read why a shell could not run the last program, in whatever language."""
     found = _NOT_RECOGNISED.search(text) or _LAST_LINE.search(text)
@@ -32,6 +35,12 @@ def not_run(text: str) -> Verdict | None:
 def git(text: str) -> Verdict | None:
     """Read what git stumbled over, or refused to do."""
     found = _CONFLICT.search(text) or _REFUSED.search(text)
+    return stopped("git", "", Complaint(found.group(1))) if found else None
+
+
+def nothing_to_commit(text: str) -> Verdict | None:
+    """Read why git did not commit, where it is known that it did not."""
+    found = _NOTHING.search(text)
     return stopped("git", "", Complaint(found.group(1))) if found else None
 
 
