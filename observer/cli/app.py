@@ -18,6 +18,7 @@ import click
 from observer import __version__
 from observer.cli.output import complain, note
 from observer.errors import BadInput, ConfigInvalid, ObserverError, remedy
+from observer.front import moment
 from observer.paths import ENV_HOME, home
 
 COMMANDS = {
@@ -108,6 +109,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Memory holds every script; a terminal that cannot show one gets the rest.
         sys.stdout.reconfigure(errors="replace")
+    if sys.stdout.isatty():
+        moment.show_local()
     sys.exit(_run(given))
 
 

@@ -8,7 +8,8 @@ import msgspec
 from observer import client
 from observer.cli.output import emit, json_option, limit_option, say, table
 from observer.cli.reach import open_memory
-from observer.front.render import minute, one_line
+from observer.front.moment import minute
+from observer.front.render import one_line
 from observer.memory import MOST_IDS, Memory
 from observer.model import Item
 from observer.paths import home

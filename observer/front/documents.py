@@ -9,7 +9,7 @@ from collections.abc import Callable
 from urllib.parse import quote, unquote
 
 from observer.errors import NotFound
-from observer.front import render
+from observer.front import moment, render
 from observer.memory import Memory
 from observer.model import Item, Project, Session
 from observer.recall.context import Costs, Pack
@@ -113,7 +113,9 @@ class Documents:
             line=lambda line: render.tokens(render.card_line(line) + "\n"),
             overhead=render.tokens(frame),
         )
-        return self._memory.context(
+        here = self._here()
+        memory = self._memory.at(here) if here else self._memory
+        return memory.context(
             project.uuid,
             budget_tokens=tokens,
             costs=costs,
@@ -175,7 +177,7 @@ def _label(project: Project) -> str:
 
 
 def _listed(session: Session) -> tuple[str, str, str]:
-    when = render.minute(session.started_ms)
+    when = moment.minute(session.started_ms)
     about = render.one_line(session.first_prompt, 60) or session.client
     return SUMMARY.format(id=session.id), f"session-{session.id}", f"{when} {about}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from observer.front import render
+from observer.front import moment, render
 from observer.front.tool import Row
 from observer.memory import Memory
 from observer.model import KNOWLEDGE_TYPES
@@ -76,7 +76,7 @@ def text(told: Explanation) -> str:
 
 def usefulness(known: Usefulness) -> str:
     """Return what is known of the use of an item, in one line."""
-    sorts = [f"{use.sort} {render.minute(use.at_ms)}" for use in known.uses if use.sort != "shown"]
+    sorts = [f"{use.sort} {moment.minute(use.at_ms)}" for use in known.uses if use.sort != "shown"]
     told = _weighed(known.weight, known.shown, known.used)
     return f"{told}: {', '.join(sorts[-3:])}" if sorts else told
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from observer.errors import BadInput, NotFound
-from observer.front import render
+from observer.front import moment, render
 from observer.front.render import ProjectName
 from observer.front.tool import Row
 from observer.knowledge import Author, Changes, Connection, Note, Version
@@ -225,7 +225,7 @@ def detail(item: Item, name: ProjectName) -> str:
         ("by", item.author),
         ("confidence", "" if item.confidence is None else f"{item.confidence:g}"),
         ("metadata", item.metadata),
-        ("changed", render.minute(item.updated_ms) if item.updated_ms > item.created_ms else ""),
+        ("changed", moment.minute(item.updated_ms) if item.updated_ms > item.created_ms else ""),
     )
     about = " · ".join(f"{label} {text}" for label, text in fields if text)
     return f"{listed(item, name)}\n{about}\n\n{item.narrative}"
@@ -233,7 +233,7 @@ def detail(item: Item, name: ProjectName) -> str:
 
 def version(one: Version) -> str:
     """Return one change of a note in a line; what does not stand is in brackets."""
-    told = f"{one.number}. {render.minute(one.at_ms)} {one.action} by {one.author}"
+    told = f"{one.number}. {moment.minute(one.at_ms)} {one.action} by {one.author}"
     told += f" · {render.one_line(one.item.title)}"
     return told if one.stands else f"({told})"
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from observer.front.render import fenced, minute, one_line
+from observer.front.moment import minute
+from observer.front.render import fenced, one_line
 from observer.model import Item
 from observer.recall.reminder import Reminder
 

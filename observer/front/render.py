@@ -1,6 +1,6 @@
 """Values to text, for models, terminals and context files; and the one way an error is told.
 
-Pure. Every item starts with its id, since the id is what the next question needs. Times are UTC.
+Every item starts with its id, since the id is what the next question needs.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from observer.errors import ObserverError
+from observer.front.moment import minute
 from observer.front.standing import labels
-from observer.model import KNOWLEDGE_TYPES, Item, iso
+from observer.model import KNOWLEDGE_TYPES, Item
 from observer.recall.card import LINE_CHARS, Line
 from observer.recall.context import Entry, Pack
 from observer.recall.rank import Hit
@@ -56,11 +57,6 @@ def heading(item: Item, name: ProjectName | None = None) -> str:
         *labels(item),
     ]
     return " · ".join(part for part in parts if part)
-
-
-def minute(at_ms: int) -> str:
-    """Return a time to the minute, e.g. ``2026-11-21 09:12``."""
-    return iso(at_ms)[:16].replace("T", " ")
 
 
 def gist(item: Item) -> str:

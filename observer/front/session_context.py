@@ -60,12 +60,13 @@ def write(
         OSError: the home cannot be written.
     """
     tokens = min(settings.context_tokens, MOST_CHARACTERS // 4)
-    documents = Documents(memory, str)
     clients = _clients(memory, project)
     written = 0
     for root in project.roots:
         folder = mirror(home, root)
         look = partial(uncommitted, root) if uncommitted else None
+        # What is `on branch topic, not here` in one work tree is here in another one.
+        documents = Documents(memory, partial(str, root))
         tell = partial(documents.context, project, tokens=tokens, uncommitted=look, notice=notice)
         text = tell() if Path(root).is_dir() else ""
         if not text:

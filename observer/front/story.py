@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from observer.front.render import SNIPPET_CHARACTERS, heading, minute, one_line
+from observer.front.moment import minute
+from observer.front.render import SNIPPET_CHARACTERS, heading, one_line
 from observer.memory.inquiry import Why
 from observer.model import Item
 from observer.recall.why import ATTEMPTS, Change

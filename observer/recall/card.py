@@ -15,6 +15,7 @@ from observer.events import Value
 from observer.filters import Filters
 from observer.interpret.wording import listed
 from observer.model import Item, SummaryFields
+from observer.recall.discarded import discarded
 from observer.recall.lasting import ENDS, is_stale, lasting
 from observer.recall.past import Dirty, Past, Pasts, Red, Uncommitted
 from observer.recall.rank import recency
@@ -180,8 +181,10 @@ def _committed(
         project_id=request.project_id, types=("commit",), since_ms=last.session.started_ms
     )
     of_authors: dict[str, list[Item]] = defaultdict(list)
-    for commit in reader.recent(filters, limit=COMMITS):
-        if commit.session_id not in told:
+    newest_ones = reader.recent(filters, limit=COMMITS)
+    gone = discarded(reader, newest_ones)
+    for commit in newest_ones:
+        if commit.session_id not in told and commit.id not in gone:
             of_authors[commit.subtitle.partition(" by ")[2]].append(commit)
     for author, commits in of_authors.items():
         newest = commits[0]

@@ -21,6 +21,7 @@ from observer.interpret.unfinished import is_trivial
 from observer.model import KNOWLEDGE_TYPES, Item, ItemKind
 from observer.recall.candidates import Candidates, Sources, candidates
 from observer.recall.card import LAST, LINE_CHARS, CardRequest, Line, card
+from observer.recall.discarded import discarded
 from observer.recall.distinct import distinct
 from observer.recall.lasting import capped, lasting, successors
 from observer.recall.past import Uncommitted
@@ -179,9 +180,13 @@ def _ranked(
     known = usefulness(reader.uses(items=ids), now_ms=request.now_ms)
     items = reader.items(ids)
     newer = reader.items([each for each in successors(items) if each not in frozenset(ids)])
+    # Who asks for something may mean a commit that is gone; who begins needs none.
+    gone = frozenset() if request.query else discarded(reader, items)
     offered: dict[int, tuple[float, Item]] = {}
     signals: dict[int, Signals] = {}
     for item in filter(filters.admits, (*items, *newer)):
+        if item.id in gone:
+            continue
         of_item = found.signals(
             item.id,
             recency(item.created_ms, now_ms=request.now_ms),

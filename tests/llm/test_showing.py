@@ -44,7 +44,7 @@ def test_the_whole_item_has_both_and_marks_what_a_model_wrote() -> None:
 
 
 def test_where_the_item_changed_since_the_time_is_told() -> None:
-    assert "narrative (by tiny, as of 1970-01-01 00:01): " in render.detail(CHANGED, nameless)
+    assert "narrative (by tiny, as of 1970-01-01 00:01Z): " in render.detail(CHANGED, nameless)
 
 
 def test_a_pack_has_the_narrative_behind_the_answers() -> None:

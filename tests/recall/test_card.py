@@ -24,15 +24,17 @@ from observer.events import (
     Prompt,
     Remember,
     Reply,
+    Rewrite,
     SessionEnd,
     SessionStart,
 )
-from observer.model import Link, Use, item_id
+from observer.model import Link, Standing, Use, item_id
 from observer.pipeline import Pipeline
 from observer.recall.card import CardRequest, Line, card
 from observer.recall.past import OLD_MS, STEPS_OLD_MS
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
+from observer.store.truth import ANYWHERE
 
 NOW_MS = 1_800_000_000_000
 HOUR_MS = 3_600_000
@@ -77,6 +79,7 @@ class Shop:
                         session=session,
                         cwd=str(self._root),
                         author=author,
+                        dedup=f"commit:{body.hash}" if isinstance(body, Commit) else "",
                         body=body,
                     )
                 ]
@@ -107,6 +110,11 @@ class Shop:
         """Change fields of a stored item."""
         with self._store.write() as writer:
             writer.put_items([replace(each, **fields) for each in writer.items([item])])
+
+    def stands(self, item: int, standing: Standing) -> None:
+        """Say how an item stands."""
+        with self._store.write() as writer:
+            writer.put_standings(ANYWHERE, {item: (standing,)})
 
     def used(self, *uses: Use) -> None:
         """Note uses."""
@@ -361,6 +369,26 @@ def test_what_happened_before_the_session_is_not_news(shop: Shop) -> None:
     shop.tell(Commit(hash="b" * 40, subject="Old"), session="", client="git", ago_h=8)
     shop.tell(Prompt(text="mine"), GREEN, session="mine", ago_h=5)
     assert shop.said("changed by") == shop.said("committed") == []
+
+
+@pytest.mark.parametrize("reason", ["elsewhere", "reverted"])
+def test_a_commit_that_git_took_back_is_no_news(
+    shop: Shop, reason: Literal["elsewhere", "reverted"]
+) -> None:
+    shop.tell(Prompt(text="mine"), ago_h=5)
+    gone = shop.tell(Commit(hash="a" * 40, subject="Old"), session="", client="git", ago_h=3)
+    shop.tell(Commit(hash="b" * 40, subject="New"), session="", client="git", ago_h=2)
+    shop.stands(gone, Standing(reason=reason))
+    assert shop.said("committed") == ["New: "]
+
+
+def test_a_commit_that_was_amended_is_no_news(shop: Shop) -> None:
+    shop.tell(Prompt(text="mine"), ago_h=5)
+    old, new = "a" * 40, "b" * 40
+    shop.tell(Commit(hash=old, subject="Teh cart"), session="", client="git", ago_h=3)
+    shop.tell(Commit(hash=new, subject="The cart"), session="", client="git", ago_h=2)
+    shop.tell(Rewrite(reason="amend", pairs=((old, new),)), session="", client="git", ago_h=2)
+    assert shop.said("committed") == ["The cart: "]
 
 
 def test_commits_of_others_are_told_a_line_an_author(shop: Shop) -> None:

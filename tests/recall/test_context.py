@@ -94,6 +94,16 @@ def test_after_many_that_do_not_fit_no_other_is_tried(filled: Filled) -> None:
     assert (ids(found), found.left_out) == ([], MOST_MISSES + 2)
 
 
+@pytest.mark.parametrize(("query", "expected"), [("", [4]), ("login", [8, 4])])
+def test_a_commit_that_is_gone_is_told_only_where_it_is_asked_for(
+    store: SqliteStore, filled: Filled, an_item: Make, query: str, expected: list[int]
+) -> None:
+    with store.write() as writer:
+        writer.put_standings(ANYWHERE, {8: (Standing(reason="elsewhere"),)})
+    sources = filled("one", an_item(2, type="commit", title="login"))
+    assert ids(packed(sources, query=query)) == expected
+
+
 def test_knowledge_is_shortened_rather_than_dropped(filled: Filled, an_item: Make) -> None:
     note = a_note(an_item, 1, title="Rule", narrative="Keep it simple. " * 100)
     found = packed(filled(note), budget=OVERHEAD + 40)

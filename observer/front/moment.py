@@ -1,0 +1,22 @@
+"""How a time is shown, never without its zone: in UTC, or for people in that of their machine."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from datetime import UTC, datetime
+
+_IS_LOCAL: ContextVar[bool] = ContextVar("is_local", default=False)
+
+
+def show_local() -> None:
+    """Show times as the clock on the wall does, from now on; for a terminal, before its eyes."""
+    _IS_LOCAL.set(True)
+
+
+def minute(at_ms: int) -> str:
+    """Return a time to the minute: ``2026-11-21 09:12Z``, or ``2026-11-21 10:12 +01:00``."""
+    at = datetime.fromtimestamp(at_ms // 1000, UTC)
+    if not _IS_LOCAL.get():
+        return f"{at:%Y-%m-%d %H:%M}Z"
+    local = at.astimezone().isoformat(" ", "minutes")
+    return f"{local[:16]} {local[16:]}"
