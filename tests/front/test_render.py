@@ -41,7 +41,9 @@ def test_an_error_without_remedy_is_one_line() -> None:
 
 def test_a_hit_starts_with_its_id() -> None:
     told = render.hits([Hit(item=ITEM, score=1.0, signals=Signals())], name)
-    assert told == "#142 file-write · Modified auth.ts · 2025-03-15 14:30Z\n    45 lines in verify()"
+    assert (
+        told == "#142 file-write · Modified auth.ts · 2025-03-15 14:30Z\n    45 lines in verify()"
+    )
 
 
 def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
