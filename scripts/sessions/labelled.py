@@ -91,26 +91,39 @@ class _Fix(NamedTuple):
 
 
 def fixes(kept: Kept, labels: Sequence[FixLabel] | None = None) -> Scored:
-    """Return how well fixes and their causes agree with the labels of the first reader.
+    """Return how well fixes and their causes agree with the labels of each reader.
 
     Sessions that were labelled are labelled whole: a fix told there that no label has is false.
     """
     labels = read("fixes", FixLabel) if labels is None else labels
-    first = _of_first_reader(labels)
-    sessions = {label.session for label in first}
     calls = _Calls(kept)
+    measures: list[Measure] = []
+    wrong: list[str] = []
+    for reader in sorted({label.reader for label in labels}):
+        found = _fixes_of([label for label in labels if label.reader == reader], calls, reader)
+        measures += found.measures
+        wrong += [f"reader {reader}, {each}" for each in found.wrong]
+    measures += _kappa(_FIXES, agreement(labels, lambda x: (x.session, x.failed), _passes))
+    return Scored(measures=tuple(measures), wrong=tuple(wrong))
+
+
+def _passes(label: FixLabel) -> str:
+    return min((label.passed, *label.also) if label.passed else ("",))
+
+
+def _fixes_of(labels: Sequence[FixLabel], calls: _Calls, reader: str) -> Scored:
+    sessions = {label.session for label in labels}
     told = [each for each in calls.fixes() if each.session in sessions]
-    true = [label for label in first if label.passed]
-    found = {id(fix) for label in first for fix in told if calls.is_of(fix, label)}
+    true = [label for label in labels if label.passed]
+    found = {id(fix) for label in labels for fix in told if calls.is_of(fix, label)}
     pairs = [(label, fix) for label in true for fix in told if calls.is_of(fix, label)]
     hit = {(label.session, label.failed) for label, _ in pairs}
     strange = [fix for label, fix in pairs if not calls.has_cause(fix, label)]
-    measures = [
-        share(_FIXES, "precision", len(found), len(told)),
-        share(_FIXES, "recall", len(hit), len(true)),
-        share(_FIXES, "causes right", len(pairs) - len(strange), len(pairs)),
-        *_kappa(_FIXES, agreement(labels, lambda x: (x.session, x.failed), lambda x: x.passed)),
-    ]
+    measures = (
+        share(_FIXES, f"precision, reader {reader}", len(found), len(told)),
+        share(_FIXES, f"recall, reader {reader}", len(hit), len(true)),
+        share(_FIXES, f"causes right, reader {reader}", len(pairs) - len(strange), len(pairs)),
+    )
     wrong = [f"false: {_fix_shown(fix)}" for fix in told if id(fix) not in found]
     wrong += [
         f"missed: {label.session[:8]} {label.failed} -> {label.passed}"
@@ -118,7 +131,7 @@ def fixes(kept: Kept, labels: Sequence[FixLabel] | None = None) -> Scored:
         if (label.session, label.failed) not in hit
     ]
     wrong += [f"wrong cause: {_fix_shown(fix)}" for fix in strange]
-    return Scored(measures=tuple(measures), wrong=tuple(wrong))
+    return Scored(measures=measures, wrong=tuple(wrong))
 
 
 class _Calls:

@@ -409,13 +409,13 @@ def test_labels_of_fixes_know_a_missed_one_and_a_wrong_cause(kept: Kept) -> None
         "cause": ["toolu_first_2"],
     }
     label = convert(row, FixLabel)
-    assert figures(labelled.fixes(kept, [label]))["recall"] == 1
-    assert figures(labelled.fixes(kept, [label]))["causes right"] == 1
+    assert figures(labelled.fixes(kept, [label]))["recall, reader 1"] == 1
+    assert figures(labelled.fixes(kept, [label]))["causes right, reader 1"] == 1
     wrong = replace(label, cause=("toolu_first_4",))
-    assert figures(labelled.fixes(kept, [wrong]))["causes right"] == 0
+    assert figures(labelled.fixes(kept, [wrong]))["causes right, reader 1"] == 0
     other = replace(label, passed="toolu_first_5")
     found = figures(labelled.fixes(kept, [other]))
-    assert (found["precision"], found["recall"]) == (0, 0)
+    assert (found["precision, reader 1"], found["recall, reader 1"]) == (0, 0)
 
 
 def test_words_of_a_here_document_are_no_programs() -> None:
