@@ -221,10 +221,11 @@ class Enriching:
 
 def _told_in(reader: Reader, summary: Item) -> list[Item]:
     """Return what happened in a session, personal notes left out."""
+    session = reader.session(summary.session_id or 0)
     where = Filters(
         project_id=summary.project_id,
         session_id=summary.session_id,
-        since_ms=summary.created_ms,
+        since_ms=session.started_ms if session else None,
         until_ms=summary.updated_ms + 1,
     )
     return reader.recent(where, limit=ITEMS)

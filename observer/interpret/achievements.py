@@ -20,10 +20,8 @@ _SUBJECT = re.compile(
     r"(?:(?:now|also|successfully|just|then)\s+)*",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
-    r"^(?P<label>(?:`[^`]{1,120}`|[\w./@-]{1,80}\.\w{1,8})(?: \([^)]{1,40}\))?)"
-    r"\s*(?:[:\u2013\u2014-]+)\s*"
-)
+_LABEL = re.compile(r"^[^:\u2013\u2014]{1,120}?(?:: | (?:[\u2013\u2014]|-{1,2}) )(?=\S)")
+"""What stands in front of a change: a path, a symbol, "Fix 1", "The fix was simple"."""
 _NOW = re.compile(
     r"(?:the |a |`|when |each |every |all )?[^.;:]{1,80}? (?:now|no longer) "
     r"(?!(?:on|in|at|up|part|available|committed|pushed|clean)\b)\w+|now,? (?:when|the) ",
@@ -34,13 +32,12 @@ _TRIVIAL = re.compile(
 )
 """A path and no more, or an import: nobody asks later what that achieved."""
 _VERBS = word_set("built cut hid made put rewrote set split sped undid wrote")
-_NO_CHANGE = word_set(
-    """
-    advanced agreed attached based caused checked committed completed confirmed deferred detailed
-    ended estimated expected failed finished indeed investigated listed looked named needed noted
-    observed passed planned postponed proposed pushed recommended related required reviewed shared
-    skipped started suggested supposed tested tried unchanged unused verified
-    """
+_NO_CHANGE = re.compile(
+    r"un(?!ified|linked|registered|wrapped)|(?:advanced|agreed|attached|based|caused|checked"
+    r"|committed|completed|confirmed|deferred|detailed|ended|estimated|expected|failed|finished"
+    r"|indeed|investigated|listed|looked|named|needed|noted|observed|passed|planned|postponed"
+    r"|proposed|pushed|recommended|related|required|reviewed|shared|skipped|started|suggested"
+    r"|supposed|tested|tried|verified)\Z"
 )
 """Words in -ed that report no change of the code."""
 _STATUS = re.compile(
@@ -77,7 +74,12 @@ def is_change(sentence: str) -> bool:
 def _is_change(line: str) -> bool:
     if len(line) < 15 or line.endswith(("?", ":")) or is_status(line) or _TRIVIAL.match(line):
         return False
-    bare = _SUBJECT.sub("", _LABEL.sub("", line), count=1)
+    unlabelled = _LABEL.sub("", line)
+    return any(map(_is_report, (line, unlabelled, _LABEL.sub("", unlabelled))))
+
+
+def _is_report(text: str) -> bool:
+    bare = _SUBJECT.sub("", text, count=1)
     word = bare.partition(" ")[0].lower().rstrip(",:")
     is_verb = word in _VERBS or (word.endswith("ed") and word.isalpha() and len(word) > 4)
-    return (is_verb and word not in _NO_CHANGE) or _NOW.match(bare) is not None
+    return (is_verb and not _NO_CHANGE.match(word)) or any(map(_NOW.match, (text, bare)))

@@ -95,6 +95,12 @@ _POLITE = re.compile(
 _POINTING = re.compile(r"(?:this|that|it|these|those|they|here|there)\b", re.IGNORECASE)
 _POINTING_WORDS = 12
 """A short request that begins so points to a picture, or to what was said before."""
+_UNNAMED = re.compile(
+    r"\b(?:this|these|th(?:e|is|ese) following|following|such) (?:\w+ )?(?:issues?|errors?"
+    r"|problems?|bugs?|failures?|warnings?|logs?|output|stack ?traces?|messages?|exceptions?)\b",
+    re.IGNORECASE,
+)
+_STATEMENT = re.compile(r"(?:i|we|my|our|i'm|i've|we've)\b", re.IGNORECASE)
 _SENTENCE = re.compile(rf"(?<=[{ENDS}])\s+|(?<=[{WIDE_ENDS}])|\s*\n+\s*")
 
 _ASSENT_CHARS = 60
@@ -193,7 +199,14 @@ def is_vague(title: str) -> bool:
     words = _words(title)
     if _POINTING.match(title) and len(words) <= _POINTING_WORDS:
         return True
+    if _UNNAMED.search(title) and len(words) <= _POINTING_WORDS:
+        return True
     return len(words) <= 8 and all(word in _VAGUE or word.isdigit() for word in words)
+
+
+def is_statement(title: str) -> bool:
+    """Return True if a request tells of what its author met or did: what was done says more."""
+    return _STATEMENT.match(title) is not None
 
 
 def _of_plan(words: str) -> Ask | None:

@@ -43,9 +43,9 @@ def title_of(session: Session, known: State) -> str:
     """Return what was asked first, by name; else what was changed; "" if neither is known."""
     named = (one.title for one in known.asks if one.title and not prompts.is_vague(one.title))
     title, done = next(named, ""), _changed(known)
-    # A commit says shorter what was asked at length.
-    is_long = title.endswith("\u2026") and (known.commits or known.later)
-    if title and not is_long:
+    # A commit says shorter what was asked at length, and what came of a complaint.
+    is_wordy = title.endswith("\u2026") or prompts.is_statement(title)
+    if title and not (is_wordy and (known.commits or known.plan)):
         return title
     if done:
         return one_line(done, TITLE)
@@ -71,10 +71,12 @@ def _changed(known: State) -> str:
     if known.commits:
         more = f" and {len(known.commits) - 1} more" if known.commits[1:] else ""
         return f"{committed.subject_of(known.commits[0])}{more}"
-    if known.later:
-        return committed.subject_of(known.later[0])
+    if known.plan:
+        return f"Plan: {known.plan}"
     if known.achieved:
         return known.achieved[0].rstrip(".")
+    if known.later:
+        return committed.subject_of(known.later[0])
     changed = [path for path, file in known.files.items() if is_changed(file)][::-1]
     if not changed:
         return ""

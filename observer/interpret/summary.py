@@ -164,7 +164,7 @@ def _is_report(sentence: str) -> bool:
 def _completed(known: State) -> str:
     said = [f"Committed {listed(known.commits[-5:], 5)}"] if known.commits else []
     if known.later:
-        said.append(f"Committed afterwards: {listed(known.later[-3:], 3)}")
+        said.append(f"Taken in by later commits: {listed(known.later[-3:], 3)}")
     said += known.achieved[-_ACHIEVED:]
     for verb in ("changed", "created", "deleted"):
         written = [

@@ -43,7 +43,13 @@ def test_that_all_is_well_is_a_status(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "sentence", ["The retry loop never slept.", "It broke because of floats.", "Rounding is hard."]
+    "sentence",
+    [
+        "`full-access` - unrestricted access",
+        "The retry loop never slept.",
+        "It broke because of floats.",
+        "Rounding is hard.",
+    ],
 )
 def test_a_finding_is_neither_status_nor_change(sentence: str) -> None:
     assert not achievements.is_status(sentence)
@@ -52,7 +58,14 @@ def test_a_finding_is_neither_status_nor_change(sentence: str) -> None:
 
 @pytest.mark.parametrize(
     "sentence",
-    ["I've fixed the retry loop.", "- Removed the cache", "Now the cart no longer cuts totals."],
+    [
+        "Fix 1 - `cart.py`: Swapped the order of rounding and tax.",
+        "The fix is simple: changed `round` to `quantize`.",
+        "Now when a cart is empty, its total is zero.",
+        "I've fixed the retry loop.",
+        "- Removed the cache",
+        "Now the cart no longer cuts totals.",
+    ],
 )
 def test_a_report_of_work_is_a_change(sentence: str) -> None:
     assert achievements.is_change(sentence)

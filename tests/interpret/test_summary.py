@@ -122,6 +122,27 @@ def test_without_prompts_and_commits_the_request_is_the_branch(tell: Tell) -> No
             "Round totals",
             id="a-long-request",
         ),
+        pytest.param(
+            (Prompt(text="I got these errors when I open the cart:\npanic: 2"), WRITE, COMMIT),
+            "Round totals",
+            id="unnamed-errors",
+        ),
+        pytest.param(
+            (Prompt(text="I cannot open the cart of yesterday"), COMMIT), "Round totals", id="met"
+        ),
+        pytest.param(
+            (Prompt(text="I cannot open the cart of yesterday"), WRITE),
+            "I cannot open the cart of yesterday",
+            id="met-and-not-named-better",
+        ),
+        pytest.param(
+            (
+                Prompt(text="I want carts to open"),
+                ToolUse(tool="ExitPlanMode", input='{"plan": "# Plan: Open carts\\n\\nx"}'),
+            ),
+            "Plan: Open carts",
+            id="planned",
+        ),
         pytest.param((Prompt(text="fix it"), FileRead(paths=("a",))), "fix it", id="asked-only"),
         pytest.param(
             (Prompt(text="Traceback (most recent call last):\nValueError: no total"), COMMIT),

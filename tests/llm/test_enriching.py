@@ -240,7 +240,7 @@ def test_one_answer_of_no_use_is_no_illness(
 
 
 def test_many_in_a_row_are(desk: Desk, run: Run, model: Any, complete: Any) -> None:
-    desk.tell(Prompt(text="next"), SessionEnd(), session="s2")
+    desk.tell(Prompt(text="round the total"), SessionEnd(), session="s2")
     model.script(complete("no"))
     run(lambda _: desk.health.text())
     assert "not what was asked for" in (desk.health.text() or "")
@@ -264,7 +264,7 @@ def test_the_ceiling_holds_whatever_comes(desk: Desk, run: Run, model: Any) -> N
 
 def test_the_ceiling_outlives_the_process(desk: Desk, run: Run, model: Any) -> None:
     run(lambda _: desk.tokens() == 2000)
-    desk.tell(Prompt(text="next"), SessionEnd(), session="s2")
+    desk.tell(Prompt(text="round the total"), SessionEnd(), session="s2")
     asked = len(model.asked)
     run(lambda made: made.status(status_of(desk, made)).is_spent, 2500)
     assert len(model.asked) == asked
@@ -295,7 +295,7 @@ def test_it_does_not_ask_while_events_wait(desk: Desk, run: Run, model: Any) -> 
 def test_it_wakes_for_news(desk: Desk, run: Run, model: Any) -> None:
     def news(made: Enriching) -> bool:
         if len(model.asked) == 2 and desk.item(SUMMARY).enrichment:
-            desk.tell(Prompt(text="next"), SessionEnd(), session="s2")
+            desk.tell(Prompt(text="round the total"), SessionEnd(), session="s2")
             made.touch([None])
             made.touch([1])
         return len(model.asked) == 3

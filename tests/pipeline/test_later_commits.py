@@ -107,7 +107,7 @@ def test_a_later_commit_by_anybody_corrects_the_summary(shop: Shop) -> None:
     shop.tell(SessionEnd())
     shop.tell(taken("cart.py", "other.py"), session="")
     assert shop.summary().next_steps == f"Not committed {AT}: price.py."
-    assert "Committed afterwards: Round totals (cccccccccc)." in shop.summary().completed
+    assert "Taken in by later commits: Round totals (cccccccccc)." in shop.summary().completed
     shop.tell(taken("price.py"), session="two")
     assert shop.summary().next_steps == ""
 
