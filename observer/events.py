@@ -6,18 +6,14 @@ All values are frozen. Times are integer UTC milliseconds (`*_ms`). What a clien
 
 from __future__ import annotations
 
-from typing import Literal, dataclass_transform
+from typing import Literal
 
-import msgspec
+from observer.value import SymbolChanges
+from observer.value import Value as Value  # noqa: PLC0414 - every value is imported from here
 
 Scope = Literal["personal", "project", "team"]
 Layer = Literal["past", "state", "rule"]
 """Whether a note tells what happened, how things are, or how to behave."""
-
-
-@dataclass_transform(kw_only_default=True, frozen_default=True)
-class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Base of every value: immutable, compared by content, named arguments only."""
 
 
 class Body(Value, tag_field="kind"):
@@ -63,7 +59,10 @@ class Edit(Value):
 
 
 class FileWrite(Body, tag="file-write"):
-    """A file was created, changed or deleted."""
+    """A file was created, changed or deleted.
+
+    `symbols` is what that did to the symbols of the file, where its whole text was known.
+    """
 
     path: str
     operation: Literal["create", "edit", "append", "delete", "write"] = "edit"
@@ -71,6 +70,7 @@ class FileWrite(Body, tag="file-write"):
     content: str | None = None
     tool: str = ""
     error: str = ""
+    symbols: SymbolChanges | None = None
 
 
 class FileRead(Body, tag="file-read"):

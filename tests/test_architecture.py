@@ -18,6 +18,7 @@ FLOORS = {
     "errors": 0,
     "clock": 0,
     "languages": 0,
+    "value": 0,
     "events": 0,
     "model": 0,
     "filters": 0,

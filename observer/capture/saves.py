@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from observer import syntax
+from observer.capture.symbol_changes import symbols_of
 from observer.events import Custom, Edit, FileWrite, Value
 from observer.languages import FLAT, definition, language_of
 
@@ -69,10 +70,14 @@ def write_of(save: Save, root: str) -> FileWrite:
     path = f"{root}/{save.path}"
     if save.new is None:
         return FileWrite(path=path, operation="delete")
+    is_new = save.old is None
+    if not save.is_told:
+        return FileWrite(path=path, operation="create" if is_new else "edit")
+    symbols = symbols_of(path, save.old or "", save.new)
     if save.old is None:
-        return FileWrite(path=path, operation="create", content=save.new if save.is_told else None)
-    edits = tuple(edits_of(save.old, save.new, save.path)) if save.is_told else ()
-    return FileWrite(path=path, operation="edit", edits=edits)
+        return FileWrite(path=path, operation="create", content=save.new, symbols=symbols)
+    edits = tuple(edits_of(save.old, save.new, save.path))
+    return FileWrite(path=path, operation="edit", edits=edits, symbols=symbols)
 
 
 def many(saves: Sequence[Save], root: str) -> Custom:

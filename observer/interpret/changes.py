@@ -7,19 +7,19 @@ end, so the time is linear in the text; symbols are those of `syntax`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from observer import syntax
-from observer.capture.secrets import MARKER
 from observer.events import Edit, FileWrite, Value
 from observer.interpret.wording import distinct, one_line
-from observer.languages import IDENTIFIER, KEYWORDS, language_of
+from observer.languages import language_of
+from observer.value import SymbolChanges
 
 SYMBOLS = 24
 """Most symbols of one sort that a change names."""
 NAMES = 12
 """Most identifiers that a change names as coming in or going out."""
 
-_NAMED_CHARS = 8192
 _PATH_CHARS = 160
 
 
@@ -27,9 +27,10 @@ class Change(Value):
     """What happened to one file; the sum of several edits if they were folded.
 
     `new`, `changed`, `resigned` (with another signature) and `gone` are paths of symbols,
-    `renamed` pairs of an old and a new one; a path is in one of them. `names` are identifiers that
-    came in, `dropped` those that went. `before` and `after` hold the text of a change of a single
-    line.
+    `renamed` pairs of an old and a new one, `moved` what only stands elsewhere, `commented` what
+    has other comments; a path is in one of them. `names` are identifiers that the code uses now,
+    `dropped` those that it uses no more. `only` says that nothing but the layout, or the comments,
+    changed. `before` and `after` hold the text of a change of a single line.
     """
 
     added: int = 0
@@ -39,6 +40,9 @@ class Change(Value):
     resigned: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
+    moved: tuple[str, ...] = ()
+    commented: tuple[str, ...] = ()
+    only: Literal["", "layout", "comments"] = ""
     names: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     before: str = ""
@@ -49,7 +53,7 @@ class Change(Value):
         """Every symbol that was touched, new ones first."""
         renamed = [name for pair in self.renamed for name in pair[::-1]]
         every = (*self.new, *self.resigned, *renamed, *self.changed, *self.gone)
-        return distinct(every, 4 * SYMBOLS)
+        return distinct((*every, *self.commented, *self.moved), 4 * SYMBOLS)
 
 
 def change_of(write: FileWrite) -> Change:
@@ -57,19 +61,27 @@ def change_of(write: FileWrite) -> Change:
     edits = write.edits or ((Edit(new=write.content),) if write.content else ())
     if not edits:
         return Change()
-    return difference(edits, language_of(write.path.replace("\\", "/")))
+    return difference(edits, language_of(write.path.replace("\\", "/")), write.symbols)
 
 
-def difference(edits: Sequence[Edit], language: str) -> Change:
-    """Compare what pieces of one file said before and after, taken together."""
+def difference(
+    edits: Sequence[Edit], language: str, symbols: SymbolChanges | None = None
+) -> Change:
+    """Compare what pieces of one file said before and after, taken together.
+
+    Args:
+        edits: the pieces.
+        language: as `languages.language_of` names it.
+        symbols: what became of the symbols, where that was seen in the whole file.
+    """
     gone: list[str] = []
     fresh: list[str] = []
     for edit in edits:
         old, new = differing(edit)
-        gone += _only_in(old, new)
-        fresh += _only_in(new, old)
+        gone += [old[place] for place in syntax.only_in(old, new)]
+        fresh += [new[place] for place in syntax.only_in(new, old)]
     is_single = len(gone) == len(fresh) == 1
-    symbols = syntax.compare(((edit.old, edit.new) for edit in edits), language)
+    symbols = symbols or syntax.compare(((edit.old, edit.new) for edit in edits), language)
     return Change(
         added=len(fresh),
         removed=len(gone),
@@ -78,8 +90,11 @@ def difference(edits: Sequence[Edit], language: str) -> Change:
         resigned=_shown(symbols.resigned),
         gone=_shown(symbols.removed),
         renamed=tuple((_path(old), _path(new)) for old, new in symbols.renamed[:SYMBOLS]),
-        names=_identifiers(fresh, "\n".join(edit.old for edit in edits)),
-        dropped=_identifiers(gone, "\n".join(edit.new for edit in edits)),
+        moved=_shown(symbols.moved),
+        commented=_shown(symbols.commented),
+        only=symbols.only,
+        names=distinct(symbols.names, NAMES),
+        dropped=distinct(symbols.dropped, NAMES),
         before=one_line(gone[0], 100) if is_single else "",
         after=one_line(fresh[0], 100) if is_single else "",
     )
@@ -87,25 +102,36 @@ def difference(edits: Sequence[Edit], language: str) -> Change:
 
 def merged(first: Change, then: Change) -> Change:
     """Return the sum of two changes of one file, in the order they were made."""
-    was_new, was_gone = {*first.new}, {*first.gone}
-    passing, back = was_new & {*then.gone}, was_gone & {*then.new}
-    new = [name for name in (*first.new, *then.new) if name not in passing | back]
+    became = {old: new for old, new in then.renamed if old in first.new}
+    was_new = {became.get(name, name): None for name in first.new}
+    passing, back = was_new.keys() & {*then.gone}, {*first.gone} & {*then.new}
+    new = [name for name in (*was_new, *then.new) if name not in passing | back]
     gone = [name for name in (*first.gone, *then.gone) if name not in passing | back]
+    pairs = [pair for pair in then.renamed if pair[0] not in became]
     settled = {*new, *gone, *passing}
     resigned = [name for name in (*first.resigned, *then.resigned) if name not in settled]
     changed = [*first.changed, *then.changed, *(name for name in then.new if name in back)]
     settled.update(resigned)
+    changed = [name for name in changed if name not in settled]
+    settled.update(changed)
     return Change(
         added=first.added + then.added,
         removed=first.removed + then.removed,
         new=distinct(new, SYMBOLS),
-        changed=distinct((name for name in changed if name not in settled), SYMBOLS),
+        changed=distinct(changed, SYMBOLS),
         resigned=distinct(resigned, SYMBOLS),
         gone=distinct(gone, SYMBOLS),
-        renamed=tuple(dict.fromkeys((*first.renamed, *then.renamed)))[:SYMBOLS],
+        renamed=tuple(dict.fromkeys((*first.renamed, *pairs)))[:SYMBOLS],
+        moved=_besides(settled, first.moved, then.moved),
+        commented=_besides(settled, first.commented, then.commented),
+        only=then.only if then.only == first.only else "",
         names=_lasting(first.names, first.dropped, then.names, then.dropped),
         dropped=_lasting(first.dropped, first.names, then.dropped, then.names),
     )
+
+
+def _besides(settled: set[str], first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:
+    return distinct((name for name in (*first, *then) if name not in settled), SYMBOLS)
 
 
 def _lasting(
@@ -135,32 +161,3 @@ def _split(text: str) -> list[str]:
     if not text:
         return []
     return text.removesuffix("\n").split("\n")
-
-
-def _only_in(part: list[str], other: list[str]) -> list[str]:
-    """Return the lines of a part that the other does not have, each as often as it lacks it."""
-    if not part or not other:
-        return part
-    spare: dict[str, int] = {}
-    for line in other:
-        spare[line] = spare.get(line, 0) + 1
-    found = []
-    for line in part:
-        if spare.get(line):
-            spare[line] -= 1
-        else:
-            found.append(line)
-    return found
-
-
-def _identifiers(lines: list[str], other: str) -> tuple[str, ...]:
-    if not lines:
-        return ()
-    found: dict[str, None] = {}
-    text = "\n".join(lines)[:_NAMED_CHARS]
-    for name in IDENTIFIER.findall(MARKER.sub(" ", text)):
-        if name not in found and name not in KEYWORDS and name not in other:
-            found[name] = None
-            if len(found) == NAMES:
-                break
-    return tuple(found)

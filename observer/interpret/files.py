@@ -113,6 +113,8 @@ def _sentences(opening: str, operation: str, change: Change, times: int) -> str:
     if done := [f"{verb} {listed(names, 8)}" for verb, _, names in fates if verb and names]:
         said.append(f"It {listed(done)}.")
     known = {part for symbol in change.symbols for part in symbol.split(".")}
+    if change.only:
+        said.append(f"Only {change.only} changed.")
     if names := [name for name in change.names if name not in known]:
         said.append(f"Brings in {', '.join(names)}.")
     if dropped := [name for name in change.dropped if name not in known]:
@@ -142,11 +144,15 @@ def _fates(change: Change) -> tuple[tuple[str, str, Sequence[str]], ...]:
         ("renames", "renamed", renamed),
         ("", "changed", change.changed),
         ("removes", "removed", change.gone),
+        ("moves", "moved", change.moved),
+        ("changes the comments of", "changed the comments of", change.commented),
     )
 
 
 def _titled(opening: str, change: Change) -> str:
     done = [f"{past} {listed(names, 3)}" for _, past, names in _fates(change) if names]
+    if not done and change.only:
+        done = [f"only {change.only}"]
     return f"{opening}: {', '.join(done)}" if done else opening
 
 

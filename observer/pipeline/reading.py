@@ -15,6 +15,7 @@ from observer.capture.decode import decode
 from observer.capture.echoes import without_echoes
 from observer.capture.exclusion import Exclusion
 from observer.capture.fit import fit
+from observer.capture.on_disk import with_symbols
 from observer.capture.project import Places, folder_of, work_tree_of
 from observer.capture.redact import redact
 from observer.capture.repository import read_commit
@@ -96,7 +97,7 @@ class Reading:
         if self._exclusion.covers(event, folder):
             return None, _NOWHERE
         place, kept = self._place_of(folder)
-        event, data = self._clean(event)
+        event, data = self._clean(with_symbols(event))
         if isinstance(event.body, Commit):
             told = self._told(event.body, place)
             if told is not event.body:

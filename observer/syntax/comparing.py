@@ -1,192 +1,176 @@
-"""What became of the symbols between two versions of a text, or of pieces of one.
+"""What became of the symbols between two versions of a file, or of pieces of one.
 
-Symbols are paired by path; several of one path (overloads, branches of an `#ifdef`) by what they
-say, then by their signatures, then in order. What only moved did not change. Of what is left, a
-removed and an added symbol that say the same but for the name are one that was renamed.
+Both versions are read the same way: what two readers say differently is no change. Of a whole
+file, only what its changed lines touch is looked at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
-from observer.events import Value
+from msgspec.structs import replace
+
 from observer.syntax import lines
-from observer.syntax.grammars import GRAMMARS
-from observer.syntax.outline import is_parsable, sound
+from observer.syntax.framing import frame, only_in
+from observer.syntax.grammars import DATA_LANGUAGES, GRAMMARS
+from observer.syntax.layout import tokens
+from observer.syntax.mentions import mentioned
+from observer.syntax.outline import is_parsable, part, piece
+from observer.syntax.pairing import paired
 from observer.syntax.symbol import Symbol
+from observer.value import SymbolChanges
 
-TELLING_CHARS = 24
-"""What a symbol must say beside its name before its double is taken for itself."""
+MOST_CHARS = 320 << 10
+"""Of a file that is compared as a whole: the worst that a parser can be given takes seconds."""
 
-MOST_RENAMED = 100
-"""Of symbols that came, and of those that went, beyond which renames are not looked for."""
-
-_DATA = frozenset({"json", "yaml", "toml"})
-"""Languages of keys: of what came or went, only the outermost is told."""
-
-_Symbols: TypeAlias = list[Symbol]
-_Shape: TypeAlias = tuple[tuple[str, str, str], ...]
+_COMMENTING = ("//", "/*", "*", "#", "--", "@")
+"""How the lines may begin that stand before a definition and belong to it."""
+_COMMENT_LINES = 60
 
 
-class Changes(Value):
-    """Paths of symbols by what became of them; `resigned` have another signature.
+class _Side(NamedTuple):
+    """One version of some lines; `code` and `plain` as in `Parsed`, empty if it was not parsed."""
 
-    `renamed` holds (old path, new path); none of the others holds what it holds, nor what stands
-    inside.
-    """
-
-    added: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    resigned: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    renamed: tuple[tuple[str, str], ...] = ()
+    text: tuple[str, ...]
+    symbols: tuple[Symbol, ...]
+    code: tuple[str, ...] = ()
+    plain: tuple[str, ...] = ()
 
 
-def compare(edits: Iterable[tuple[str, str]], language: str) -> Changes:
+_Sides: TypeAlias = tuple[_Side, _Side]
+_NOTHING = _Side((), ())
+
+
+def compare(edits: Iterable[tuple[str, str]], language: str) -> SymbolChanges:
     """Return what (old, new) pieces of one file, taken together, did to its symbols."""
-    old: _Symbols = []
-    new: _Symbols = []
-    for before, after in edits:
-        was, now = _both(before, after, language)
-        old += was
-        new += now
-    return _compared(old, new, is_data=language in _DATA)
+    return _changes([_pieces(old, new, language) for old, new in edits], language)
 
 
-def _both(old: str, new: str, language: str) -> tuple[Sequence[Symbol], Sequence[Symbol]]:
-    """Read both sides the same way: what two readers say differently is no change."""
-    if not (_may_define(old, language) or _may_define(new, language)):
-        return (), ()
+def compare_files(old: str, new: str, language: str) -> SymbolChanges | None:
+    """Return what became of the symbols of a file; None if it is too large to be looked at."""
+    if max(len(old), len(new)) > MOST_CHARS:
+        return None
+    before, after = old.split("\n"), new.split("\n")
+    start, end = frame(before, after)
+    if start == len(before) == len(after):
+        return SymbolChanges()
+    end -= _behind(before[len(before) - end :])
+    sides = _parts(old, new, language, (start, end))
+    if not sides:
+        sides = _by_lines(old, language), _by_lines(new, language)
+    return _changes([sides], language, whole=(old, new))
+
+
+def _behind(following: Sequence[str]) -> int:
+    """Return how many lines behind a change to look at: those up to what a comment is of."""
+    for count, line in enumerate(following[:_COMMENT_LINES], 1):
+        code = line.strip()
+        if code and not code.startswith(_COMMENTING):
+            return count
+    return min(len(following), _COMMENT_LINES)
+
+
+def _parts(old: str, new: str, language: str, around: tuple[int, int]) -> _Sides | None:
+    """Read the lines of a file that differ; None if its trees are not sound there."""
+    # First what was just written: it is broken more often than what stood there.
+    now = _part(new, language, around)
+    was = _part(old, language, around) if now else None
+    return (was, now) if was and now else None
+
+
+def _part(text: str, language: str, around: tuple[int, int]) -> _Side | None:
+    if not text:
+        return _NOTHING
+    every = text.split("\n")
+    first, last = around[0], len(every) - around[1]
+    found = part(text, language, first, last) if is_parsable(text, language) else None
+    return _Side(tuple(every[first:last]), *found) if found else None
+
+
+def _pieces(old: str, new: str, language: str) -> _Sides:
     if is_parsable(old, language) and is_parsable(new, language):
-        # First what was just written: it is broken more often than what stood there.
-        now = sound(new, language) if new else ()
-        was = sound(old, language) if old and now is not None else ()
-        if was is not None and now is not None:
+        now = _piece(new, language)
+        was = _piece(old, language) if now else None
+        if was and now:
             return was, now
-    return lines.read(old, language), lines.read(new, language)
+    return _by_lines(old, language), _by_lines(new, language)
 
 
-def _may_define(text: str, language: str) -> bool:
-    """Tell whether a text can hold a definition; looking for a sign costs less than reading it."""
-    sign = GRAMMARS[language].sign if language in GRAMMARS else None
-    return sign is None or sign.search(text) is not None
+def _piece(text: str, language: str) -> _Side | None:
+    found = piece(text, language) if text else None
+    if not found:
+        return None if text else _NOTHING
+    every = tuple(text.split("\n"))
+    is_indented = GRAMMARS[language].is_indented
+    symbols = tuple(
+        one for one in found.symbols if _is_outermost(one, every, is_indented=is_indented)
+    )
+    return _Side(every, symbols, found.code, found.plain)
 
 
-def _compared(old: _Symbols, new: _Symbols, *, is_data: bool) -> Changes:
-    old, new = _unlike(old, new), _unlike(new, old)
-    changed, old, new = _paired(old, new, is_signed=True)
-    resigned, old, new = _paired(old, new, is_signed=False)
-    renamed = _renamed(old, new)
-    return Changes(
-        added=_told(new, [after for _, after in renamed], is_data=is_data),
-        changed=_unique(changed),
-        resigned=_unique(resigned),
-        removed=_told(old, [before for before, _ in renamed], is_data=is_data),
-        renamed=tuple(renamed),
+def _is_outermost(one: Symbol, text: Sequence[str], *, is_indented: bool) -> bool:
+    """Return False for a variable that may be inside of a function which a piece does not show."""
+    if one.kind != "variable":
+        return True
+    if is_indented:  # a script may have any number of them; a file says which are its own
+        return False
+    first, last = text[one.first_line - 1], text[one.last_line - 1]
+    if one.first_line == 1 and (one.last_line == 1 or last[:1].isspace()):
+        return False  # the piece may begin amid a line
+    return not first[:1].isspace()
+
+
+def _by_lines(text: str, language: str) -> _Side:
+    return _Side(tuple(text.split("\n")) if text else (), lines.read(text, language))
+
+
+def _changes(sides: Sequence[_Sides], language: str, *, whole: Sequence[str] = ()) -> SymbolChanges:
+    """Return what became of symbols; `whole` are the files, if they are known."""
+    was = [one for side, _ in sides for one in side.symbols]
+    now = [one for _, side in sides for one in side.symbols]
+    is_indented = language in GRAMMARS and GRAMMARS[language].is_indented
+    changes = paired(was, now, is_data=language in DATA_LANGUAGES, is_indented=is_indented)
+    if language not in GRAMMARS or not all(
+        side.code for pair in sides for side in pair if side.text
+    ):
+        return changes
+    if changes == SymbolChanges(commented=changes.commented):
+        changes = replace(changes, only=_only(sides, is_indented=is_indented))
+    if not GRAMMARS[language].is_code:
+        return changes
+    old, new = whole or ("\n".join(_texts(sides, 0)), "\n".join(_texts(sides, 1)))
+    named = {part for one in (*was, *now) for part in one.path.split(".")}
+    return replace(
+        changes,
+        names=tuple(one for one in _mentioned(sides, 1) if one not in old and one not in named),
+        dropped=tuple(one for one in _mentioned(sides, 0) if one not in new and one not in named),
     )
 
 
-def _unlike(some: _Symbols, others: _Symbols) -> _Symbols:
-    """Return the symbols that the others do not have, each as often as they lack it."""
-    spare: dict[tuple[str, str, str], int] = {}
-    for other in others:
-        spare[_said(other)] = spare.get(_said(other), 0) + 1
-    left = []
-    for one in some:
-        if spare.get(_said(one)):
-            spare[_said(one)] -= 1
-        else:
-            left.append(one)
-    return left
+def _texts(sides: Sequence[_Sides], which: int) -> Iterator[str]:
+    return (line for pair in sides for line in pair[which].text)
 
 
-def _said(symbol: Symbol) -> tuple[str, str, str]:
-    return symbol.path, symbol.signature, symbol.text
-
-
-def _paired(
-    old: _Symbols, new: _Symbols, *, is_signed: bool
-) -> tuple[list[str], _Symbols, _Symbols]:
-    """Return the paths that both have, with the same signature if that counts, and the rest."""
-    waiting: dict[tuple[str, str], _Symbols] = {}
-    for one in old:
-        waiting.setdefault((one.path, one.signature if is_signed else ""), []).append(one)
-    paired = []
-    left = []
-    for one in new:
-        if same := waiting.get((one.path, one.signature if is_signed else "")):
-            same.pop(0)
-            paired.append(one.path)
-        else:
-            left.append(one)
-    return paired, [one for rest in waiting.values() for one in rest], left
-
-
-def _renamed(old: _Symbols, new: _Symbols) -> list[tuple[str, str]]:
-    """Return (old path, new path) of what can be nothing else than the same symbol."""
-    found: list[tuple[str, str]] = []
-    if not old or not new or max(len(old), len(new)) > MOST_RENAMED:
-        return found
-    before, after = _by_shape(old), _by_shape(new)
-    for shape, was in before.items():
-        now = after.get(shape, ())
-        if len(was) == len(now) == 1 and not _is_inside(was[0], [one for one, _ in found]):
-            found.append((was[0], now[0]))
+def _mentioned(sides: Sequence[_Sides], which: int) -> Iterable[str]:
+    """Return the names in the lines that one version has and the other has not."""
+    found: dict[str, None] = {}
+    for pair in sides:
+        side = pair[which]
+        fresh = (side.plain[place] for place in only_in(side.text, pair[1 - which].text))
+        found.update(mentioned(fresh))
     return found
 
 
-def _by_shape(symbols: _Symbols) -> dict[_Shape, list[str]]:
-    shapes: dict[_Shape, list[str]] = {}
-    for one in symbols:
-        within = [one, *(each for each in symbols if each.path.startswith(f"{one.path}."))]
-        shape = tuple(
-            (
-                each.path[len(one.path) :],
-                _without(one.name, each.signature),
-                _without(one.name, each.text),
-            )
-            for each in within
-        )
-        if sum(len(text) for _, _, text in shape) >= TELLING_CHARS:
-            shapes.setdefault(shape, []).append(one.path)
-    return shapes
+def _only(sides: Sequence[_Sides], *, is_indented: bool) -> Literal["", "layout", "comments"]:
+    """Return what differs, if it is not the code."""
+    raw = [list(_texts(sides, which)) for which in (0, 1)]
+    code = [[line for pair in sides for line in pair[which].code] for which in (0, 1)]
+    if raw[0] == raw[1] or not _is_same(*code, is_indented=is_indented):
+        return ""
+    return "layout" if _is_same(*raw, is_indented=is_indented) else "comments"
 
 
-def _without(name: str, text: str) -> str:
-    """Return a text without a name wherever it stands as a whole word.
-
-    By hand: compiling a pattern for each name costs more than all else that is done with it.
-    """
-    kept = []
-    start = at = 0
-    while name and (found := text.find(name, at)) >= 0:
-        at = found + len(name)
-        if _is_word(text[found - 1 : found]) or _is_word(text[at : at + 1]):
-            at = found + 1
-        else:
-            kept.append(text[start:found])
-            start = at
-    return "".join((*kept, text[start:]))
-
-
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
-
-
-def _is_inside(path: str, others: Iterable[str]) -> bool:
-    return any(path == other or path.startswith(f"{other}.") for other in others)
-
-
-def _told(symbols: _Symbols, renamed: list[str], *, is_data: bool) -> tuple[str, ...]:
-    paths = _unique(one.path for one in symbols)
-    known = set(paths) if is_data else set()
-    return tuple(
-        path
-        for path in paths
-        if path.rpartition(".")[0] not in known and not _is_inside(path, renamed)
-    )
-
-
-def _unique(paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(paths))
+def _is_same(one: Sequence[str], other: Sequence[str], *, is_indented: bool) -> bool:
+    said = [tokens("\n".join(lines), is_indented=is_indented) for lines in (one, other)]
+    return said[0] == said[1]

@@ -11,6 +11,22 @@ def frame(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
     return start, _alike(before[start:][::-1], after[start:][::-1])
 
 
+def only_in(part: Sequence[str], other: Sequence[str]) -> list[int]:
+    """Return the places of lines that the other does not have, each as often as it lacks it."""
+    if not part or not other:
+        return [*range(len(part))]
+    spare: dict[str, int] = {}
+    for line in other:
+        spare[line] = spare.get(line, 0) + 1
+    found = []
+    for place, line in enumerate(part):
+        if spare.get(line):
+            spare[line] -= 1
+        else:
+            found.append(place)
+    return found
+
+
 def _alike(first: Sequence[str], second: Sequence[str]) -> int:
     for count, (one, other) in enumerate(zip(first, second, strict=False)):
         if one != other:

@@ -8,17 +8,21 @@ kinds there are:
 - ``@owner``: the type that a function belongs to without standing in it;
 - ``@hidden``: nothing inside is a definition;
 - ``@prototype``: a function, unless it stands in another;
+- ``@local``: a function that is a symbol of its own only where no other definition is around it;
+- ``@variable``: a constant, if it stands outermost in its file;
 - ``@decorator``: belongs to the definition behind it;
-- ``@comment``: says nothing.
+- ``@comment``: says nothing;
+- ``@silent``: text or a pattern, in which no word is a name.
 """
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 CALLED = frozenset({"function", "class", "prototype"})
 """Kinds with a signature."""
+DATA_LANGUAGES = frozenset({"json", "yaml", "toml"})
+"""Languages of keys."""
 DATA = frozenset({"key", "table"})
 """Kinds that hold data: of what came or went only the outermost is told."""
 DEEPEST = 12
@@ -32,8 +36,7 @@ class Grammar(NamedTuple):
 
     `member` and `statement` are what a piece of a file is put behind, so that it can be read where
     it begins inside a type, or inside a function; `before` is what every text needs before it,
-    `filler` what stands for a body that is missing. A text without a `sign` defines nothing,
-    neither by its tree nor by its lines; None where no sign is that telling.
+    `filler` what stands for a body that is missing. `is_code` is false for languages of data.
     """
 
     package: str
@@ -44,7 +47,7 @@ class Grammar(NamedTuple):
     function: str = "language"
     is_indented: bool = False
     filler: str = ""
-    sign: re.Pattern[str] | None = None
+    is_code: bool = True
 
 
 def _named(kind: str, *nodes: str) -> str:
@@ -59,30 +62,41 @@ _PYTHON = f"""
 {_named("class", "class_definition")}
 (module (expression_statement (assignment left: (identifier) @name)) @constant
   (#match? @name "^_?[A-Z][A-Z0-9_]+$"))
+(module (expression_statement (assignment left: (identifier) @name)) @variable)
 (module (type_alias_statement left: (type (identifier) @name)) @constant)
 (comment) @comment
+(string_content) @silent
 """
-# What may stand behind a word: also what a grammar takes for a blank, and the start of a comment.
-_PYTHON_GAP = r"[\s\\#\u200b\u2060\ufeff]"
-_PYTHON_SIGN = rf"\b(?:(?:def|class|type){_PYTHON_GAP}|_?[A-Z][A-Z0-9_]+{_PYTHON_GAP}*[=:])"
 
 _FUNCTION_VALUE = "[(arrow_function body: (_) @body) (function_expression body: (_) @body)]"
-_VARIABLE = """(lexical_declaration (variable_declarator name: (identifier) @name
-  value: (_)? @_value)) @constant (#not-match? @_value "^(await )?(require|import)[^a-z]")"""
+_IS_TEST = '(#any-of? @_call "describe" "it" "test" "suite" "context")'
+
+
+_VARIABLE = """[
+  (lexical_declaration (variable_declarator name: (identifier) @name value: (_)? @_value))
+  (variable_declaration (variable_declarator name: (identifier) @name value: (_)? @_value))
+]"""
+_UNIMPORTED = '(#not-match? @_value "^(await )?(require|import)[^a-z]")'
+_FUNCTION = f"""
+(_ (variable_declarator name: (identifier) @name value: {_FUNCTION_VALUE}) @function)"""
 _JAVASCRIPT = f"""
 {_named("function", "function_declaration", "generator_function_declaration", "method_definition")}
 {_named("class", "class_declaration")}
-(variable_declarator name: (identifier) @name value: {_FUNCTION_VALUE}) @function
-(assignment_expression left: (member_expression property: (_) @name)
-  right: {_FUNCTION_VALUE}) @function
-(call_expression function: (identifier) @_call
-  arguments: (arguments . (string (string_fragment) @name)) @body
-  (#any-of? @_call "describe" "it" "test")) @test
-(program {_VARIABLE})
-(program (export_statement {_VARIABLE}))
-(program (variable_declaration (variable_declarator name: (identifier) @name)) @constant)
+(program {_FUNCTION})
+(program (export_statement {_FUNCTION}))
+(variable_declarator name: (identifier) @name value: {_FUNCTION_VALUE}) @local
+(program (expression_statement (assignment_expression left: (member_expression property: (_) @name)
+  right: {_FUNCTION_VALUE}) @function))
+(call_expression function: [(identifier) @_call (member_expression object: (identifier) @_call)
+    (call_expression function: (member_expression object: (identifier) @_call))]
+  arguments: (arguments . (string) @name . [(arrow_function) (function_expression)]) @body
+  {_IS_TEST}) @test
+(program (export_statement {_VARIABLE} @constant {_UNIMPORTED}))
+(program {_VARIABLE} @constant (#match? @name "^[A-Z][A-Z0-9_]+$") {_UNIMPORTED})
+(program {_VARIABLE} @variable {_UNIMPORTED})
 (comment) @comment
 (decorator) @decorator
+[(string_fragment) (regex_pattern) (jsx_text)] @silent
 """
 _ECMASCRIPT = f"""{_JAVASCRIPT}
 (field_definition property: (_) @name value: {_FUNCTION_VALUE}) @function
@@ -103,10 +117,14 @@ _GO = f"""
   name: (_) @name body: (_)? @body) @function
 (type_spec name: (_) @name type: (_) @body) @class
 (type_alias name: (_) @name) @constant
+(source_file (const_declaration . "const" . (const_spec name: (_) @name) @variable)
+  (#match? @name "^[^A-Z]"))
 (source_file (const_declaration (const_spec name: (_) @name) @constant))
+(source_file (var_declaration (var_spec name: (_) @name) @variable) (#match? @name "^[^A-Z]"))
 (source_file (var_declaration (var_spec name: (_) @name) @constant))
 (source_file (var_declaration (var_spec_list (var_spec name: (_) @name) @constant)))
 (comment) @comment
+[(interpreted_string_literal) (raw_string_literal) (rune_literal)] @silent
 """
 
 _RUST = f"""
@@ -120,6 +138,7 @@ _RUST = f"""
 (attribute_item) @decorator
 (line_comment) @comment
 (block_comment) @comment
+[(string_content) (char_literal)] @silent
 """
 
 _JAVA = f"""
@@ -143,6 +162,7 @@ _JAVA = f"""
 }
 (line_comment) @comment
 (block_comment) @comment
+[(string_literal) (character_literal)] @silent
 """
 
 _C = """
@@ -156,6 +176,7 @@ _C = """
 (preproc_def name: (_) @name) @macro
 (preproc_function_def name: (_) @name) @macro
 (comment) @comment
+[(string_literal) (char_literal) (system_lib_string)] @silent
 """
 _CPP = f"""{_C}
 {_named("class", "class_specifier")}
@@ -164,13 +185,18 @@ _CPP = f"""{_C}
 (field_declaration declarator: (pointer_declarator (function_declarator) @name)) @prototype
 (field_declaration declarator: (reference_declarator (function_declarator) @name)) @prototype
 (alias_declaration name: (_) @name) @constant
+(raw_string_literal) @silent
 """
 
 _RUBY = f"""
 {_named("function", "method", "singleton_method")}
 {_named("class", "class", "module")}
 (assignment left: (constant) @name) @constant
+(call method: (identifier) @_call
+  arguments: (argument_list . [(string) (constant) (scope_resolution)] @name) block: (_) @body
+  (#any-of? @_call "describe" "context" "it" "specify" "test" "feature" "scenario")) @test
 (comment) @comment
+[(string_content) (heredoc_content)] @silent
 """
 
 _PHP = f"""
@@ -185,7 +211,11 @@ _PHP = f"""
     )
 }
 (const_element . (name) @name) @constant
+(function_call_expression function: (name) @_call
+  arguments: (arguments . (argument (string) @name)) @body
+  (#any-of? @_call "describe" "it" "test")) @test
 (comment) @comment
+[(string_content) (text)] @silent
 """
 
 _CSHARP = f"""
@@ -212,6 +242,8 @@ _CSHARP = f"""
 (property_declaration name: (_) @name value: (_) @body) @function
 (delegate_declaration name: (_) @name) @function
 (comment) @comment
+[(string_literal) (verbatim_string_literal) (raw_string_literal) (string_content)
+  (character_literal)] @silent
 """
 
 _SHELL = f"""
@@ -240,7 +272,6 @@ GRAMMARS = {
         statement="class _:",
         is_indented=True,
         filler="pass",
-        sign=re.compile(_PYTHON_SIGN),
     ),
     "javascript": Grammar(
         "tree_sitter_javascript", _ECMASCRIPT, member="class _ {", statement="_() {"
@@ -256,16 +287,12 @@ GRAMMARS = {
         "tree_sitter_go",
         _GO,
         statement="func _() {",
-        sign=re.compile(r"\b(?:func|type|const|var)\b"),
     ),
     "rust": Grammar(
         "tree_sitter_rust",
         _RUST,
         member="impl _ {",
         statement="fn _() {",
-        sign=re.compile(
-            r"\b(?:fn|struct|enum|union|trait|mod|impl|macro_rules|type|const|static)\b"
-        ),
     ),
     "java": Grammar("tree_sitter_java", _JAVA, member="class _ {", statement="void _() {"),
     "c": Grammar("tree_sitter_c", _C, statement="void _() {"),
@@ -280,8 +307,8 @@ GRAMMARS = {
         function="language_php",
     ),
     "csharp": Grammar("tree_sitter_c_sharp", _CSHARP, member="class _ {", statement="void _() {"),
-    "shell": Grammar("tree_sitter_bash", _SHELL, statement="_() {"),
-    "json": Grammar("tree_sitter_json", _JSON, member="{"),
-    "toml": Grammar("tree_sitter_toml", _TOML),
+    "shell": Grammar("tree_sitter_bash", _SHELL, statement="_() {", is_code=False),
+    "json": Grammar("tree_sitter_json", _JSON, member="{", is_code=False),
+    "toml": Grammar("tree_sitter_toml", _TOML, is_code=False),
 }
 """Language, as `languages.language_of` names it -> how it is read; others are read by lines."""

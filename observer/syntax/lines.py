@@ -14,7 +14,7 @@ from observer.syntax import headings, keys
 from observer.syntax.grammars import DEEPEST, DEEPEST_KEY
 from observer.syntax.symbol import Symbol
 
-MOST_LINES = 4_000
+MOST_LINES = 100_000
 """Lines read of one text."""
 LINE_CHARS = 2_000
 """Characters looked at of one line."""

@@ -21,3 +21,4 @@ class Symbol(Value):
     last_line: int
     signature: str = ""
     text: str = ""
+    comments: str = ""

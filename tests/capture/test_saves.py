@@ -57,6 +57,19 @@ def test_what_people_write_is_not_passing(name: str) -> None:
     assert not is_passing(name)
 
 
+def test_a_save_names_the_symbols_of_the_whole_file() -> None:
+    symbols = write_of(a_save(CODE, CODE.replace("return a", "return -a")), "/app").symbols
+    assert symbols
+    assert symbols.changed == ("A.f",)
+
+
+@pytest.mark.parametrize(("old", "operation"), [(None, "create"), (CODE, "edit")])
+def test_of_a_save_without_text_only_the_file_is_told(old: str | None, operation: str) -> None:
+    save = Save(path="a.py", from_ms=1, to_ms=1, old=old, new="x", is_told=False)
+    write = write_of(save, "/app")
+    assert (write.operation, write.content, write.edits) == (operation, None, ())
+
+
 def test_two_saves_are_told_as_one() -> None:
     one = joined(a_save("1", "2", at_ms=5), a_save("2", "3", at_ms=9))
     assert (one.old, one.new, one.from_ms, one.to_ms) == ("1", "3", 5, 9)

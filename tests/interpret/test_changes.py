@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from observer.events import Edit, FileWrite
 from observer.interpret.changes import NAMES, Change, change_of, merged
 from observer.interpret.changes import difference as difference_of_edits
+from observer.value import SymbolChanges
 
 CART = """\
 class Cart:
@@ -85,12 +86,12 @@ def test_identifiers_that_come_and_go_are_named() -> None:
 
 
 def test_what_redaction_left_behind_is_no_name() -> None:
-    change = difference("", "DB_PASSWORD=[redacted:password]\n# [private] host\n", "")
-    assert change.names == ("DB_PASSWORD", "host")
+    change = difference("", "connect('[redacted:password]')\nopen([redacted:password])\n", "python")
+    assert change.names == ()
 
 
 def test_no_more_identifiers_are_named_than_fit() -> None:
-    text = " ".join(f"name_{number}" for number in range(50))
+    text = "\n".join(f"name_{number}()" for number in range(50))
     assert len(difference("", text, "python").names) == NAMES
 
 
@@ -135,6 +136,26 @@ def test_a_name_that_came_and_went_is_told_of_neither() -> None:
     tried = Change(names=("round", "total"), dropped=("sum",))
     both = merged(tried, Change(names=("sum", "quantize"), dropped=("round", "price")))
     assert (both.names, both.dropped) == (("total", "quantize"), ("price",))
+
+
+def test_the_sum_knows_a_new_symbol_by_its_last_name() -> None:
+    both = merged(Change(new=("f", "g")), Change(renamed=(("f", "h"), ("old", "new"))))
+    assert (both.new, both.renamed) == (("h", "g"), (("old", "new"),))
+
+
+def test_the_sum_says_what_only_moved_or_has_other_comments() -> None:
+    first = Change(commented=("f", "g"), moved=("m",), only="comments")
+    both = merged(first, Change(commented=("h",), only="comments"))
+    assert (both.commented, both.moved, both.only) == (("f", "g", "h"), ("m",), "comments")
+    both = merged(first, Change(changed=("f", "m")))
+    assert (both.changed, both.commented, both.moved, both.only) == (("f", "m"), ("g",), (), "")
+
+
+def test_what_was_seen_in_the_whole_file_is_believed() -> None:
+    symbols = SymbolChanges(changed=("Cart.total",), names=("money",))
+    write = FileWrite(path="a.py", edits=(Edit(old="x", new="y"),), symbols=symbols)
+    change = change_of(write)
+    assert (change.changed, change.names, change.added) == (("Cart.total",), ("money",), 1)
 
 
 TEXT = st.text(st.sampled_from("def a():\n\t }{)class#x"), max_size=200)

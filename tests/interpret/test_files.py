@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -13,6 +13,7 @@ from observer.events import (
     FileRead,
     FileWrite,
 )
+from observer.value import SymbolChanges
 
 Tell = Callable[..., Any]
 
@@ -67,7 +68,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "file-write",
             "Created auth.ts: added login",
             "create src/auth.ts",
-            "Created src/auth.ts: 3 lines. It adds login. Brings in user, check.",
+            "Created src/auth.ts: 3 lines. It adds login. Brings in check.",
         ),
     ),
     (
@@ -147,6 +148,31 @@ def test_a_write_tells_what_became_of_every_symbol(tell: Tell) -> None:
         "It adds verify_token, changes the signature of login and removes LegacyAuth."
         in item.narrative
     )
+
+
+ONLY = [
+    ("comments", "comments", "changed the comments of f", "It changes the comments of f."),
+    ("layout", "layout", "only layout", "Only layout changed."),
+]
+
+
+@pytest.mark.parametrize(("name", "only", "title", "narrative"), ONLY, ids=[o[0] for o in ONLY])
+def test_what_leaves_the_code_as_it_was_is_told_so(
+    tell: Tell, name: str, only: Literal["layout", "comments"], title: str, narrative: str
+) -> None:
+    commented = ("f",) if name == "comments" else ()
+    symbols = SymbolChanges(commented=commented, only=only)
+    write = FileWrite(path="a.py", edits=(Edit(old="f()  # a", new="f()  # b"),), symbols=symbols)
+    item = tell(write).last
+    assert item.title == f"Modified a.py: {title}"
+    assert narrative in item.narrative
+
+
+def test_what_stands_elsewhere_is_told_as_moved(tell: Tell) -> None:
+    edits = (Edit(old="a", new="b"),)
+    item = tell(FileWrite(path="a.py", edits=edits, symbols=SymbolChanges(moved=("f", "g")))).last
+    assert item.title == "Modified a.py: moved f and g"
+    assert "It moves f and g." in item.narrative
 
 
 def test_a_renamed_symbol_is_told_by_both_names(tell: Tell) -> None:

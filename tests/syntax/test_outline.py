@@ -48,6 +48,7 @@ def test_a_symbol_says_its_signature_and_text_without_comments() -> None:
         last_line=7,
         signature="def total(self)",
         text="@property\ndef total(self):\n    return sum(self.items)",
+        comments="# all of it",
     )
 
 
@@ -116,7 +117,7 @@ def test_hostile_text_has_an_outline_in_time(language: str, text: str) -> None:
 
 
 def test_many_brackets_are_not_deep_ones() -> None:
-    assert parsed("x = [" + "(1), " * 200 + "]\n", "python") == ()
+    assert parsed("x([" + "(1), " * 200 + "])\n", "python") == ()
 
 
 def test_more_symbols_than_are_kept_fall_back_to_lines() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.syntax.outline import sound
+from observer.syntax.outline import parsed
 from observer.syntax.torn import is_torn
 
 
@@ -48,4 +48,4 @@ PARTS = st.lists(
 
 @given(PARTS)
 def test_what_is_torn_has_no_sound_tree(text: str) -> None:
-    assert not is_torn(text) or sound(text, "python") is None
+    assert not is_torn(text) or parsed(text, "python") is None

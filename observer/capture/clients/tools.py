@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from observer.capture.clients import file_texts
 from observer.capture.clients.payload import (
     NOTHING,
     Json,
@@ -27,6 +28,7 @@ from observer.capture.clients.payload import (
     words,
 )
 from observer.capture.own_tools import OWN_SECRETIVE, own_name
+from observer.capture.symbol_changes import symbols_of
 from observer.events import (
     Command,
     Delegation,
@@ -117,14 +119,21 @@ def _object(value: Json) -> Object:
 
 def write(call: Call) -> FileWrite:
     """Return a whole file written; "create" only where the client says that it is new."""
-    is_new = text(_object(call.response), "type") == "create"
+    answer = _object(call.response)
+    is_new = text(answer, "type") == "create"
+    path = text(call.given, *_PATHS)
+    content = text(call.given, "content", "contents", "file_text", "text")
+    before = file_texts.original(answer)
+    if before is None:
+        before = file_texts.unpatched(content, answer)
     return FileWrite(
-        path=text(call.given, *_PATHS),
+        path=path,
         operation="create" if is_new else "write",
-        edits=hunks(_object(call.response)),
-        content=text(call.given, "content", "contents", "file_text", "text"),
+        edits=hunks(answer),
+        content=content,
         tool=call.tool,
         error=call.error,
+        symbols=symbols_of(path, before, content),
     )
 
 
@@ -136,10 +145,12 @@ def append(call: Call) -> FileWrite:
 
 def edit(call: Call) -> FileWrite:
     """Return the replacements in one file: as a patch, a list, or the one in the arguments."""
-    if patch := hunks(_object(call.response)):
-        return _changed(call, "edit", *patch)
-    edits = tuple(map(replacement, rows(call.given, "edits"))) or (replacement(call.given),)
-    return _changed(call, "edit", *edits)
+    answer = _object(call.response)
+    asked = tuple(map(replacement, rows(call.given, "edits"))) or (replacement(call.given),)
+    before = file_texts.original(answer)
+    after = None if before is None else file_texts.edited(before, answer, call.given, asked)
+    write = _changed(call, "edit", *(hunks(answer) or asked))
+    return msgspec.structs.replace(write, symbols=symbols_of(write.path, before, after))
 
 
 def delete(call: Call) -> FileWrite:

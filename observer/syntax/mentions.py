@@ -1,0 +1,36 @@
+"""Names that code mentions: what it imports, calls and takes for a type.
+
+Read from lines that hold code alone, without comments and strings. The names of variables are left
+out: they are nobody's business outside of the function that they stand in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from observer.languages import IDENTIFIER, KEYWORDS
+
+MOST_CHARS = 20_000
+"""Of the lines that are looked at."""
+
+_IMPORT = re.compile(
+    r"\s*(?:(?:import|from|use|using|require|require_relative|include)\b|export\s*[{*])"
+)
+_USED = re.compile(r"(?<![\w$])(?:[A-Z][\w$]{3,60}(?![\w$])|[A-Za-z_$][\w$]{3,60}(?=\s?\())")
+
+
+def mentioned(lines: Iterable[str]) -> dict[str, None]:
+    """Return the names in some lines, in the order in which they stand there."""
+    found: dict[str, None] = {}
+    left = MOST_CHARS
+    is_import = False
+    for line in lines:
+        if left <= 0:
+            break
+        left -= len(line)
+        is_import = is_import or _IMPORT.match(line) is not None
+        pattern = IDENTIFIER if is_import else _USED
+        found.update(dict.fromkeys(pattern.findall(line[:MOST_CHARS])))
+        is_import = is_import and line.rstrip().endswith(("{", "(", ","))
+    return {name: None for name in found if name not in KEYWORDS}
