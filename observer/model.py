@@ -87,14 +87,14 @@ class Receipt(Value):
 # --- what is recalled ----------------------------------------------------------------------------
 
 ItemKind = Literal["observation", "summary", "note", "inference"]
-Slot = Literal["observation", "summary", "arc"]
+Slot = Literal["observation", "summary", "arc", "extra"]
 Approval = Literal["", "provisional", "approved"]
 """Whether a person stands for a note; `provisional` waits for one."""
 
 KNOWLEDGE_TYPES = frozenset({"decision", "constraint", "heuristic", "rejected"})
 """Types that are ranked above everything else in a context pack (factor 3)."""
 
-_SLOTS: dict[Slot, int] = {"observation": 0, "summary": 1, "arc": 2}
+_SLOTS: dict[Slot, int] = {"observation": 0, "summary": 1, "arc": 2, "extra": 3}
 
 
 def item_id(seq: int, slot: Slot = "observation") -> int:

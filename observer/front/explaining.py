@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from observer.front import moment, render
 from observer.front.tool import Row
 from observer.memory import Memory
-from observer.model import KNOWLEDGE_TYPES
 from observer.recall.context import CARD_SHARE, CARD_TOKENS, Entry, Pack
+from observer.recall.rank import is_knowledge
 from observer.recall.usefulness import UNKNOWN, Usefulness
 
 
@@ -83,8 +83,8 @@ def usefulness(known: Usefulness) -> str:
 
 def _rest(packed: Pack) -> Iterator[tuple[int, str, str]]:
     """Yield id, text and reason of what stands below the card, in its order."""
-    known = [entry for entry in packed.entries if entry.hit.item.type in KNOWLEDGE_TYPES]
-    others = [entry for entry in packed.entries if entry.hit.item.type not in KNOWLEDGE_TYPES]
+    known = [entry for entry in packed.entries if is_knowledge(entry.hit.item)]
+    others = [entry for entry in packed.entries if not is_knowledge(entry.hit.item)]
     for entry in known:
         yield entry.hit.item.id, render.pack_entry(entry), f"knowledge; {_worth(entry)}"
     for item, _ in packed.summaries:

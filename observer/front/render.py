@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from observer.errors import ObserverError
 from observer.front.moment import minute
 from observer.front.standing import labels
-from observer.model import KNOWLEDGE_TYPES, Item
+from observer.model import Item
 from observer.recall.card import LINE_CHARS, Line
 from observer.recall.context import Entry, Pack
-from observer.recall.rank import Hit
+from observer.recall.rank import Hit, is_knowledge
 from observer.recall.timeline import Timeline
 
 ProjectName = Callable[[int | None], str]
@@ -172,8 +172,8 @@ def pack(packed: Pack) -> str:
 
     A summary says more of a session than its last commands do, and a reader may stop anywhere.
     """
-    known = [entry for entry in packed.entries if entry.hit.item.type in KNOWLEDGE_TYPES]
-    others = [entry for entry in packed.entries if entry.hit.item.type not in KNOWLEDGE_TYPES]
+    known = [entry for entry in packed.entries if is_knowledge(entry.hit.item)]
+    others = [entry for entry in packed.entries if not is_knowledge(entry.hit.item)]
     lines = [f"({remark})" for remark in (packed.notice, packed.degraded) if remark]
     lines += map(card_line, packed.card)
     lines += [pack_entry(entry) for entry in known]

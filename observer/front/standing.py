@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from observer.model import Item, Reason, Standing, iso
+from observer.recall.rank import is_proposed
 
 HASH = 10
 """Characters of a commit's name that are shown."""
@@ -29,6 +30,8 @@ def labels(item: Item) -> list[str]:
 def _of_note(item: Item) -> list[str]:
     """Return what its author, or the lack of a person, says of a note."""
     said: list[str] = [item.approval] if item.approval else []
+    if is_proposed(item):
+        said.append("proposed")
     if item.suspicion:
         said.append(f"suspicious: {item.suspicion}")
     if item.expires_ms is not None:

@@ -39,6 +39,7 @@ from observer.interpret import (
     commandline,
     commands,
     committed,
+    conversation,
     delegations,
     files,
     gitline,
@@ -120,6 +121,8 @@ def _step(before: State, recorded: Recorded) -> tuple[State, Items]:
     counted = state.counted_in(before, kind_of(event.body), event.agent)
     if is_memory_use(event.body):
         return _superseded(counted, event.body), ()
+    if conversation.is_refused(event.body):  # it never ran
+        return _superseded(counted, event.body), conversation.refused(recorded)
     step = _STEPS.get(type(event.body))
     return step(counted, recorded, event.body) if step else (counted, ())
 
@@ -155,7 +158,9 @@ def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, I
 
 
 def _delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Items]:
-    return _one(delegations.delegation(before, recorded, body))
+    after, made = _one(delegations.delegation(before, recorded, body))
+    after, told = conversation.found(after, recorded, body)
+    return after, (*made, *told)
 
 
 def _search(before: State, recorded: Recorded, body: Search) -> tuple[State, Items]:
@@ -168,6 +173,8 @@ def _tool_use(before: State, recorded: Recorded, body: ToolUse) -> tuple[State, 
     after = _superseded(before, body)
     if listed := planning.listed(after, recorded, body):
         return listed[0], (listed[1],)
+    if told := conversation.answered(after, recorded, body):
+        return after, told
     return planning.planned(after, body), _plain(recorded)
 
 
@@ -181,19 +188,22 @@ def _prompt(before: State, recorded: Recorded, body: Prompt) -> tuple[State, Ite
             is_consent=prompts.is_consent(body.text),
         ),
     )
-    return after, _plain(recorded)
+    made = _plain(recorded)
+    after = conversation.asked(after, body, made)
+    return after, (*made, *conversation.proposed(recorded, body))
 
 
-def _reply(before: State, _recorded: Recorded, body: Reply) -> tuple[State, Items]:
+def _reply(before: State, recorded: Recorded, body: Reply) -> tuple[State, Items]:
     said, achieved = replies.read(body.text), achievements.read(body.text)
     left = steps.without_done(steps.ended(before.steps), achieved)
-    return replace(
+    after = replace(
         before,
         last_reply=said.lead or before.last_reply,
         lessons=state.added(before.lessons, *said.lessons),
         achieved=state.added(before.achieved, *achieved),
         steps=steps.stated(left, said.plans, is_whole=said.is_whole),
-    ), ()
+    )
+    return conversation.found(after, recorded, body)
 
 
 def _intent(before: State, recorded: Recorded, body: Intent) -> tuple[State, Items]:

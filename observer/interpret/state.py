@@ -116,6 +116,15 @@ class TodoList(Value):
     chars: int = 0
 
 
+class Heard(Value):
+    """The prompt that replies answer: its item, title and beginning; and what they said of late."""
+
+    item: int = 0
+    title: str = ""
+    asked: str = ""
+    said: tuple[str, ...] = ()
+
+
 class State(Value):
     """All that is known of a session. Oldest first; the oldest go when there is no room.
 
@@ -128,6 +137,7 @@ class State(Value):
     files: dict[str, Touched] = msgspec.field(default_factory=dict)
     commands: dict[str, Ran] = msgspec.field(default_factory=dict)
     asks: tuple[Ask, ...] = ()
+    heard: Heard = Heard()
     last_reply: str = ""
     lessons: tuple[str, ...] = ()
     achieved: tuple[str, ...] = ()

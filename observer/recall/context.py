@@ -36,6 +36,7 @@ from observer.recall.rank import (
     Weights,
     clamped,
     composite,
+    is_knowledge,
     recency,
 )
 from observer.recall.usefulness import UNKNOWN, usefulness
@@ -128,8 +129,8 @@ def pack(
     told = _told(lines) if request.client is not None else frozenset()
     ranked = _ranked(sources, request, found, fitting)
     hits = distinct(hit for hit in ranked if hit.item.id not in told)
-    knowledge = [hit for hit in hits if hit.item.type in KNOWLEDGE_TYPES]
-    others = [hit for hit in hits if hit.item.type not in KNOWLEDGE_TYPES]
+    knowledge = [hit for hit in hits if is_knowledge(hit.item)]
+    others = [hit for hit in hits if not is_knowledge(hit.item)]
     entries = purse.entries(knowledge, KNOWLEDGE_LENGTHS, wanted.words)
     over = _finished(sources.reader, request, of_sessions)
     finished = [each for each in over if each.item.id not in told]
@@ -194,7 +195,8 @@ def _ranked(
         )
         is_here = item.project_id == request.project_id
         of_item = msgspec.structs.replace(of_item, project_match=1.0 if is_here else 0.5)
-        worth = composite(of_item, weights, type_=item.type) * lasting(item.standing)
+        worth = composite(of_item, weights, type_=item.type if is_knowledge(item) else "")
+        worth *= lasting(item.standing)
         worth *= ASKING if item.category == QUESTION else 1
         offered[item.id], signals[item.id] = (worth, item), of_item
     worths = capped(_lifted(offered, newer))

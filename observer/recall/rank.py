@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from numpy.typing import NDArray
 
 from observer.events import Value
+from observer.interpret.conversation import PROPOSED
 from observer.model import KNOWLEDGE_TYPES, Item
 
 HALF_LIFE_MS = 168 * 3_600_000
@@ -111,6 +112,16 @@ class Weights(Value):
 
 WITH_QUERY = Weights(semantic=0.45, fts5=0.35, recency=0.10, project_match=0.10)
 WITHOUT_QUERY = Weights(recency=0.70, project_match=0.30)
+
+
+def is_knowledge(item: Item) -> bool:
+    """Return True if an item holds until somebody says otherwise; a proposal does not."""
+    return item.type in KNOWLEDGE_TYPES and not is_proposed(item)
+
+
+def is_proposed(item: Item) -> bool:
+    """Return True if a decision was met in a conversation, and nobody has confirmed it."""
+    return item.status == PROPOSED and item.kind == "observation"
 
 
 def recency(created_ms: int, *, now_ms: int) -> float:

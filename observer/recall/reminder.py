@@ -17,7 +17,7 @@ from observer.interpret.outcome import read as outcome
 from observer.interpret.told import Where
 from observer.model import KNOWLEDGE_TYPES, Item
 from observer.recall.candidates import Sources
-from observer.recall.rank import Hit
+from observer.recall.rank import Hit, is_knowledge
 from observer.recall.search import search
 from observer.store.interface import Reader
 
@@ -91,7 +91,9 @@ def decided(sources: Sources, prompt: str, here: Filters, *, now_ms: int) -> Rem
         trusted_at_ms=now_ms,
     )
     hits = search(sources, prompt[:PROMPT_CHARS], about, limit=SHOWN, now_ms=now_ms).hits
-    return Reminder(notes=tuple(hit.item for hit in hits if _is_strong(hit)))
+    return Reminder(
+        notes=tuple(hit.item for hit in hits if _is_strong(hit) and is_knowledge(hit.item))
+    )
 
 
 def error_of(event: Event) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from observer.front.render import heading
 from observer.front.standing import labels
@@ -68,3 +69,11 @@ def test_each_reason_has_its_words(standing: Standing, label: str) -> None:
 def test_the_heading_of_an_item_says_it() -> None:
     told = heading(_item(Standing(reason="superseded", target=12)), lambda _: "")
     assert told.endswith("superseded by #12")
+
+
+def test_what_nobody_confirmed_says_so() -> None:
+    proposal = Item(
+        id=1, uuid="", kind="observation", type="decision", title="Use tabs", status="candidate"
+    )
+    assert labels(proposal) == ["proposed"]
+    assert labels(replace(proposal, kind="inference")) == []
