@@ -24,8 +24,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from observer.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
-from observer.interpret import checks, story, undoing
+from observer.interpret import checks, story, tracking, undoing
 from observer.interpret.classify import where_of
+from observer.interpret.failures import OpenFailure
 from observer.interpret.gist import gist_of
 from observer.interpret.story import Committed, Edited, Story
 from observer.interpret.undoing import Undo
@@ -58,9 +59,15 @@ class Arcs:
         if step is None or not made:
             return ()
         known = _seen(self._story, recorded)
+        known = tracking.followed(known, recorded, made[0])
         after, items = step(known, recorded, recorded.event.body, made[0])
         self._story, items = _still_linked(after, made[0], items)
         return items
+
+    @property
+    def failures(self) -> tuple[OpenFailure, ...]:
+        """The checks of the project that are red."""
+        return self._story.failures
 
     def story(self) -> bytes | None:
         """Return the story with everything added so far; None if it is as it was stored."""

@@ -33,6 +33,8 @@ SAME = {
 }  # fmt: skip
 RUNNING = {"gotestsum": "go test", "ginkgo": "go test"}
 """Programs that only run another's tests."""
+RUNNING_OTHERS = word_set("tox nox pre-commit lefthook")
+"""Programs that run what a project lists: the output is signed by others."""
 VERBS: dict[str, dict[str, tuple[Kind, str]]] = {
     "go": {
         "test": ("test", "go test"),
@@ -169,3 +171,85 @@ PROGRAMS = (
     | word_set("npm pnpm yarn mvn gradle python python3 node ruby php rails manage.py uv poetry")
 )
 """Programs that judge, or run others that do."""
+
+SELECTING = {
+    "": word_set(
+        "-k -t -run --run --testNamePattern --testPathPattern --testPathPatterns --filter -p"
+        " --package --grep -g -e --test --tests --example --only -pl --projects -w --workspace -F"
+        " --testsuite --group --exclude-group -n --name --bench --bin --lib --tags -tags"
+        " --test-name-pattern"
+    ),
+    "pytest": word_set("-k -m"),
+    "vitest": word_set("-t --testNamePattern --project"),
+    "tsc": word_set("-p --project"),
+    "tox": word_set("-e"),
+    "nox": word_set("-s -k"),
+    "mypy": word_set("-p -m --package --module"),
+    "go test": word_set("-run -tags -skip"),
+    "cargo test": word_set("-p --package --test --bin --example -E"),
+    "cargo build": word_set("-p --package --bin --example"),
+    "cargo clippy": word_set("-p --package --bin --example"),
+    "ruff check": word_set("--select --extend-select"),
+    "eslint": word_set("--rule"),
+}
+"""Judge -> options whose value chooses a part of what it looks at; "" is any other judge."""
+NEUTRAL_VALUED = word_set(
+    "-n -j --tb --maxfail --durations --reporter --reporters --cov-report --timeout -timeout -count"
+    " -parallel --jobs --max-workers --maxWorkers --workers --config --rcfile --output --format"
+    " --output-format --output-file --seed --retry --retries --env --log-level --verbosity --logger"
+    " --threads --target --profile --features --out-dir --outdir --ext --parser --ignore-path"
+    " --cache-location --max-warnings --python-version --hook-stage --memory-limit --concurrency"
+)
+"""Options whose value says how, not what."""
+STRICT = word_set(
+    "--strict -race --all-features --release --pedantic --deny-warnings -Werror --run-slow --slow"
+    " --runslow --integration --ignored --include-ignored --all-targets --error-on-warnings"
+)
+"""Options with which more can fail."""
+RECURSIVE = (
+    "ruff", "black", "isort", "flake8", "prettier", "eslint", "biome", "gofmt", "shellcheck",
+    "rubocop", "cargo", "mvn", "gradle", "dotnet",
+)  # fmt: skip
+"""Judges that look at all folders below, whatever these configure; tests are counted instead."""
+WIDER: dict[str, frozenset[str]] = {
+    "go build": frozenset({"go test", "go vet"}),
+    "cargo build": frozenset({"cargo test", "cargo clippy"}),
+    "dotnet build": frozenset({"dotnet test"}),
+    "mix compile": frozenset({"mix test"}),
+    "swift build": frozenset({"swift test"}),
+    "sbt compile": frozenset({"sbt test"}),
+    "mvn compile": frozenset({"mvn test", "mvn package", "mvn verify", "mvn install"}),
+    "mvn test-compile": frozenset({"mvn test", "mvn package", "mvn verify", "mvn install"}),
+    "mvn test": frozenset({"mvn package", "mvn integration-test", "mvn verify", "mvn install"}),
+    "mvn package": frozenset({"mvn verify", "mvn install", "mvn deploy"}),
+    "mvn verify": frozenset({"mvn install", "mvn deploy"}),
+    "gradle compileJava": frozenset({"gradle test", "gradle check", "gradle build"}),
+    "gradle compileKotlin": frozenset({"gradle test", "gradle check", "gradle build"}),
+    "gradle classes": frozenset({"gradle test", "gradle check", "gradle build"}),
+    "gradle assemble": frozenset({"gradle build"}),
+    "gradle test": frozenset({"gradle check", "gradle build"}),
+    "gradle check": frozenset({"gradle build"}),
+}
+"""Judge -> those whose pass says that this one would pass too."""
+TOLD: dict[str, tuple[Kind, str]] = {
+    "maven": ("test", "mvn test"),
+    "gradle": ("test", "gradle test"),
+    "ruff": ("lint", "ruff check"),
+    "vite": ("build", "vite build"),
+    "deno": ("test", "deno test"),
+    "bun": ("test", "bun test"),
+    "minitest": ("test", "minitest"),
+    "node": ("test", "node --test"),
+    "biome": ("lint", "biome"),
+    "prettier": ("format", "prettier"),
+    "black": ("format", "black"),
+    "isort": ("format", "isort"),
+}
+"""How outputs are signed -> which judge spoke; those that are signed by their own name not."""
+TOLD_BY_COUNTS: dict[str, tuple[tuple[Kind, str], tuple[Kind, str]]] = {
+    "go": (("test", "go test"), ("build", "go build")),
+    "cargo": (("test", "cargo test"), ("build", "cargo build")),
+    "dotnet": (("test", "dotnet test"), ("build", "dotnet build")),
+    "swift": (("test", "swift test"), ("build", "swift build")),
+}
+"""The same of tools that test where tests are counted, and else build."""

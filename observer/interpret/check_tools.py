@@ -18,6 +18,7 @@ from observer.interpret.check_tables import (
     NAMED,
     RUN,
     RUNNING,
+    RUNNING_OTHERS,
     RUNNING_TASKS,
     SAME,
     SCRIPTS,
@@ -99,7 +100,8 @@ def _known(name: str, rest: list[str]) -> Judge | None:
 
 def _always(kind: Kind, name: str, rest: list[str]) -> Judge:
     is_verb = rest[:1] in (["run"], ["lint"], ["check"], ["tc"], ["analyse"], ["analyze"])
-    return Judge(kind, RUNNING.get(name, name), rest[1:] if is_verb else rest)
+    left = rest[1:] if is_verb else rest
+    return Judge(kind, RUNNING.get(name, name), left, is_task=name in RUNNING_OTHERS)
 
 
 def _by_option(name: str, rest: list[str]) -> Judge:
@@ -146,7 +148,7 @@ _MANY = word_set("run run-many affected -t --target --targets")
 def _first_task(name: str, before: list[str], rest: list[str]) -> Judge | None:
     valued = {"-C", "-f", "-d", "--directory", "--justfile", "-p"}
     for at, word in enumerate(rest):
-        if word[0] == "-" or "=" in word or (at and rest[at - 1] in valued):
+        if word[0] == "-" or word.isdigit() or "=" in word or (at and rest[at - 1] in valued):
             continue
         kind = kind_named(word.lstrip("+"))
         left = [*before, *rest[:at], *rest[at + 1 :]]
@@ -167,7 +169,7 @@ def _package_script(name: str, rest: list[str]) -> Judge | None:
     is_run = bool(words) and (words[0] in RUN or words[:1] == ["workspaces"])
     named = next((word for word in words if word not in RUN and kind_named(word)), "")
     first = words[1:2] if is_run else words[:1]
-    if not named or (not is_run and name not in {"yarn", "pnpm", "turbo"} and named != words[0]):
+    if not named or (name == "npm" and not is_run and named != "test"):
         return None
     if first != [named] and "-w" not in rest and not any(one in rest for one in _PACKAGE):
         return None

@@ -49,11 +49,11 @@ from observer.interpret import (
     prompts,
     replies,
     sessions,
-    settled,
     state,
     steps,
 )
 from observer.interpret.classify import item, where_of
+from observer.interpret.failures import OpenFailure
 from observer.interpret.gist import foretold, gist_of
 from observer.interpret.intents import Completed
 from observer.interpret.memory_use import is_memory_use
@@ -89,9 +89,12 @@ class Fold:
         self._state, items = _step(self._state, whole)
         return whole, items
 
-    def learn(self, items: Items) -> None:
-        """Take the arcs that end with the event added last."""
+    def learn(self, items: Items, failures: Iterable[OpenFailure] = ()) -> None:
+        """Take the arcs that end with the event added last, and the checks that are red now."""
         self._state = state.learned(self._state, items)
+        if self._session:
+            seen = tuple(one for one in failures if self._session.id in one.sessions)
+            self._state = replace(self._state, failing=seen)
 
     def commit(self, saying: str, paths: Iterable[str]) -> None:
         """Take a commit of the session's changes that was made outside of it."""
@@ -153,8 +156,7 @@ def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, I
         else:
             after = committed.staged(after, act.paths, with_new=act.deed == "stage")
     after, made = bursts.command(after, recorded, body, verdict)
-    steps = map(gitline.words_of, gitline.done(body, is_ok=is_ok))
-    return _one((settled.after(after, steps), made))
+    return _one((after, made))
 
 
 def _delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Items]:
@@ -230,7 +232,6 @@ def _commit(before: State, recorded: Recorded, body: Commit) -> tuple[State, Ite
     items = _plain(recorded)
     if happenings.is_pulled(body):
         return state.closed(before), items
-    before = settled.after(before, (("commit",), (body.action,)))
     paths = [path for made in items for path in made.files_modified]
     said = committed.said(body.subject, body.hash)
     return committed.taken_in(state.closed(before), said, paths), items
@@ -238,12 +239,11 @@ def _commit(before: State, recorded: Recorded, body: Commit) -> tuple[State, Ite
 
 def _rewrite(before: State, recorded: Recorded, body: Rewrite) -> tuple[State, Items]:
     commits = committed.rewritten(before.commits, body.pairs)
-    after = settled.after(state.closed(before), ((body.reason,),))
-    return replace(after, commits=commits), _plain(recorded)
+    return replace(state.closed(before), commits=commits), _plain(recorded)
 
 
 def _checkout(before: State, recorded: Recorded, _body: Checkout) -> tuple[State, Items]:
-    return settled.after(state.closed(before), (("checkout",),)), _plain(recorded)
+    return state.closed(before), _plain(recorded)
 
 
 def _custom(before: State, recorded: Recorded, body: Custom) -> tuple[State, Items]:

@@ -2,8 +2,8 @@
 
 Part of interpretation (step 6). One pass of one pattern, so the time is linear in the text. Words
 keep their quotes. The reading is that of POSIX shells, and lenient: a line of fish or PowerShell,
-or one that was cut off, still gives words. A full grammar was tried for this and drops the rest of
-such lines.
+or one that was cut off, still gives words. tree-sitter-bash reads real lines as well and as fast,
+but did not come to an end of a line of 50,000 pipes.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from observer.events import Command, FileRead, FileWrite, Search, ToolUse, Value
 from observer.interpret.changes import Change
+from observer.interpret.failures import OpenFailure
 from observer.interpret.kept import reread
 from observer.interpret.marks import Marks
 from observer.interpret.prompts import Ask
@@ -129,7 +130,8 @@ class State(Value):
     """All that is known of a session. Oldest first; the oldest go when there is no room.
 
     `plan` is the heading of a plan that was made and not begun; `achieved` what the agent said it
-    has changed since the last commit; `later` the commits that took in its files from outside.
+    has changed since the last commit; `later` the commits that took in its files from outside;
+    `failing` the checks that it saw fail and that are red.
     """
 
     opens: tuple[Open, ...] = ()
@@ -145,6 +147,7 @@ class State(Value):
     steps: tuple[Step, ...] = ()
     lists: tuple[TodoList, ...] = ()
     compactions: tuple[str, ...] = ()
+    failing: tuple[OpenFailure, ...] = ()
     fixed: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()

@@ -14,6 +14,8 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.events import Value
+from observer.interpret.check import Check
+from observer.interpret.failures import OpenFailure
 from observer.interpret.forms import Form
 from observer.interpret.invocation import Invocation
 from observer.interpret.kept import reread
@@ -146,8 +148,9 @@ class Story(Value):
 
     `branches` and `heads` are by work tree. `loose` are commits that a reset has dissolved into
     changes, until the next commit takes these in. `linked` are the links of observations that may
-    still grow. `is_told` while a checkout was told by its hook
-    and the command that made it is still to come.
+    still grow. `failures` are the checks that are red, `tasks` what tasks turned out to check,
+    `showing` the branches that work trees showed last. `is_told` while a checkout was told by its
+    hook and the command that made it is still to come.
     """
 
     edits: tuple[Edited, ...] = ()
@@ -159,6 +162,9 @@ class Story(Value):
     loose: tuple[str, ...] = ()
     rejection: Rejection | None = None
     linked: dict[int, tuple[Link, ...]] = msgspec.field(default_factory=dict)
+    failures: tuple[OpenFailure, ...] = ()
+    tasks: dict[str, tuple[Check, ...]] = msgspec.field(default_factory=dict)
+    showing: dict[str, str] = msgspec.field(default_factory=dict)
     is_told: bool = False
 
 

@@ -10,6 +10,7 @@ import re
 
 from observer.interpret import achievements, committed, concepts, planning, requests, state
 from observer.interpret.classify import content_hash
+from observer.interpret.failures import OpenFailure
 from observer.interpret.state import Ran, State
 from observer.interpret.told import SUBTITLE, TITLE
 from observer.interpret.wording import (
@@ -25,6 +26,7 @@ from observer.interpret.wording import (
 from observer.model import Item, Session, SummaryFields, iso, item_id, item_uuid
 
 FIELD_CHARS = 900
+_FAILURES_SAID = 3
 _FILES_SAID = 5
 _ACHIEVED = 4
 _STEPS = 12
@@ -188,8 +190,7 @@ def _completed(known: State) -> str:
 
 
 def _next_steps(session: Session, known: State) -> str:
-    failing = [(head, ran) for head, ran in known.commands.items() if ran.ok is False]
-    said = [_failing_said(head, ran) for head, ran in failing[::-1] if ran.is_check][:3]
+    said = [_failing_said(one) for one in known.failing[::-1]][:_FAILURES_SAID]
     said += _uncommitted(session, known)
     return _field([*said, *steps_of(known)])
 
@@ -214,8 +215,7 @@ def steps_of(known: State) -> tuple[str, ...]:
 
 def _as_of(session: Session) -> str:
     """Return the time that a statement about a session's work tree is of."""
-    at = iso(session.last_ms)
-    minute = f"{at[:10]} {at[11:16]} UTC"
+    minute = _minute(session.last_ms)
     return f"at {minute}" if session.status == "active" else f"when the session ended ({minute})"
 
 
@@ -250,10 +250,15 @@ def _passes(head: str, ran: Ran) -> bool:
     return ran.ok is True and ran.is_check and bool(said) and not is_bookkeeping
 
 
-def _failing_said(head: str, ran: Ran) -> str:
-    said = f": {ran.said}" if ran.said else ""
-    error = f" - {ran.first_error}" if ran.first_error else ""
-    return f"{head} fails{said}{error}"
+def _failing_said(one: OpenFailure) -> str:
+    said = f": {one.said}" if one.said else ""
+    error = f" - {one.error}" if one.error else ""
+    return f"{one.head} failed at {_minute(one.last_ms)}{said}{error}"
+
+
+def _minute(at_ms: int) -> str:
+    at = iso(at_ms)
+    return f"{at[:10]} {at[11:16]} UTC"
 
 
 def _field(parts: list[str]) -> str:

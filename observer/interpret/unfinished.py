@@ -13,48 +13,28 @@ from observer.interpret.state import State
 from observer.interpret.summary import steps_of
 from observer.model import Session
 
-_ELSEWHERE = frozenset({"git", "gh", "curl", "wget"})
-"""Programs that talk to others or move code about: that one failed does not judge the code."""
-
-
 REQUEST_CHARS = 160
 """Of the first request: whoever resumes wants to see the later ones too."""
-
-
-class Failing(Value):
-    """A command that failed when it ran last; `tests` are the failing names that it told.
-
-    `since` are the files that were changed since it began to fail.
-    """
-
-    command: str
-    said: str = ""
-    first_error: str = ""
-    signature: str = ""
-    tests: tuple[str, ...] = ()
-    since: tuple[str, ...] = ()
-    is_check: bool = False
 
 
 class Unfinished(Value):
     """What a session left open; every field may be empty.
 
-    `request` is what was asked, `dirty` the files that no commit took in, the newest first.
-    `failing` has the commands that judge the code before the others, the newest first. `steps`
+    `request` is what was asked, `dirty` the files that no commit took in, the newest first; `steps`
     are what the agent said or listed as still to do, `rejected` what was tried and did not help.
     `is_trivial` if the session was no more than a question or a greeting.
+    What is red is the project's state, not a session's: see `failures`.
     """
 
     request: str = ""
     dirty: tuple[str, ...] = ()
-    failing: tuple[Failing, ...] = ()
     steps: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
     is_trivial: bool = False
 
     def __bool__(self) -> bool:
-        """Tell whether anything was left open: changes, a failure, or a plan."""
-        return bool(self.dirty or self.failing or self.steps)
+        """Return True if anything was left open: changes, or a plan."""
+        return bool(self.dirty or self.steps)
 
 
 def unfinished(session: Session) -> Unfinished:
@@ -64,23 +44,9 @@ def unfinished(session: Session) -> Unfinished:
         StoreUnavailable: the session's state is of another version; a rebuild makes it anew.
     """
     known = state.decode(session.state)
-    failing = [
-        Failing(
-            command=head,
-            said=ran.said,
-            first_error=ran.first_error,
-            signature=ran.signature,
-            tests=ran.failing,
-            since=ran.since,
-            is_check=ran.is_check and ran.tool not in _ELSEWHERE,
-        )
-        for head, ran in reversed(known.commands.items())
-        if ran.ok is False
-    ]
     return Unfinished(
         request=request_of(session, known, first_chars=REQUEST_CHARS),
         dirty=tuple(path for path, file in reversed(known.files.items()) if file.is_dirty),
-        failing=tuple(sorted(failing, key=lambda one: not one.is_check)),
         steps=steps_of(known),
         rejected=known.rejected,
         is_trivial=_is_trivial(known),

@@ -61,7 +61,7 @@ class Projection:
         fold = self._fold(recorded)
         whole, told = fold.told(recorded)
         arcs = self._telling.add(whole, told)
-        fold.learn(arcs)
+        fold.learn(arcs, self._telling.failures(whole.project_id))
         for session_id, saying, paths in list(self._later.taken_in(recorded, told, self._folds)):
             self._fold_of(session_id).commit(saying, paths)
         made = [*told, *arcs, *self._purpose(recorded)]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from observer.interpret.arcs import Arcs
+from observer.interpret.failures import OpenFailure
 from observer.model import Item, Link, Recorded
 from observer.store.interface import Writer
 
@@ -27,6 +28,10 @@ class Telling:
             self._arcs[project_id] = Arcs(self._writer.story(project_id))
         told = self._arcs[project_id].add(recorded, tuple(made))
         return tuple(self._resolved(item, recorded) for item in told)
+
+    def failures(self, project_id: int) -> tuple[OpenFailure, ...]:
+        """Return the checks of a project, of which an event was added, that are red."""
+        return self._arcs[project_id].failures
 
     def finish(self) -> None:
         """Store what the stories have become."""

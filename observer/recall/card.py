@@ -71,7 +71,7 @@ def card(
     if last is None:
         return standing
     others = pasts.since(last)
-    red = list(islice(pasts.red(last), MOST_RED))
+    red = list(islice(pasts.red(now_ms=request.now_ms), MOST_RED))
     dirty = list(pasts.dirty(last, uncommitted))
     return [
         _asked(last),
@@ -95,17 +95,18 @@ def _asked(last: Past) -> Line:
 
 
 def _red(red: Red, last: Past) -> Line:
-    failing, session = red.failing, red.past.session
-    is_over = session.status != "active"
-    why = "red when the session ended" if is_over else "red when it ran last"
-    if red.past is not last:
-        why += f", {session.client}"
-    named = [test for test in failing.tests if test not in failing.first_error]
-    told = [failing.said, listed(named, NAMES_SAID), failing.first_error]
-    if failing.since:
-        told.append(f"changed since and not run again: {listed(failing.since, NAMES_SAID)}")
-    text = f"{failing.command}: {'; '.join(filter(None, told))}".removesuffix(": ")
-    return Line(item=red.item.id, why=why, text=text, at_ms=red.item.updated_ms)
+    """Return what fails, at the time of its last run, and what nobody has run it on since."""
+    failure = red.failure
+    why = "red when it ran last"
+    if red.past is not last and failure.client != last.session.client:
+        why += f", {failure.client}"
+    tests = failure.tests or failure.failing
+    named = [test for test in tests if test not in failure.error]
+    told = [failure.said, listed(named, NAMES_SAID), failure.error]
+    if failure.changed:
+        told.append(f"changed since and not run again: {listed(failure.changed, NAMES_SAID)}")
+    text = f"{failure.head}: {'; '.join(filter(None, told))}".removesuffix(": ")
+    return Line(item=red.item.id, why=why, text=text, at_ms=failure.last_ms)
 
 
 def _uncommitted(dirty: Sequence[Dirty], last: Past) -> Iterator[Line]:

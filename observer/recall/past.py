@@ -1,7 +1,7 @@
 """The last sessions of a project: what each was about, and what it left unsettled.
 
-Red and not committed are the state of the project, whichever session left it so. The newest word
-about a command or a file counts.
+Red and not committed are the state of the project, whichever session left it so. What is red is
+asked of the project's failure tracker; the newest word about a file counts.
 """
 
 from __future__ import annotations
@@ -11,22 +11,21 @@ from itertools import chain
 from typing import NamedTuple
 
 from observer.filters import Filters
-from observer.interpret import state
+from observer.interpret import story
+from observer.interpret.failures import OpenFailure, worth_telling
 from observer.interpret.steps import is_about
-from observer.interpret.told import TITLE
-from observer.interpret.unfinished import Failing, Unfinished, unfinished
-from observer.interpret.wording import one_line
+from observer.interpret.unfinished import Unfinished, unfinished
 from observer.model import Item, Session, SummaryFields, item_id
 from observer.store.interface import Reader
 
 SESSIONS = 40
 """Sessions that are looked at, the last active ones."""
 OLD_MS = 14 * 86_400_000
-"""What another session left red or not committed so long before the last is nobody's next step."""
+"""What another session left not committed so long before the last is nobody's next step."""
 STEPS_OLD_MS = 7 * 86_400_000
 """What another session planned so long before the last is not what comes next."""
 HAPPENINGS = 200
-"""Of one session, looked through for the item that tells of a failure or an edit."""
+"""Of one session, looked through for the item that tells of an edit."""
 COMMITS = 100
 """The newest, looked through for files that somebody committed since."""
 
@@ -46,10 +45,10 @@ class Past(NamedTuple):
 
 
 class Red(NamedTuple):
-    """A command that failed when it ran last, in which session, and the item that tells of it."""
+    """A check that is red, the session that saw it last (None if it is not looked at), its item."""
 
-    past: Past
-    failing: Failing
+    past: Past | None
+    failure: OpenFailure
     item: Item
 
 
@@ -95,23 +94,15 @@ class Pasts:
             and past.summary.files_modified
         ]
 
-    def red(self, last: Past) -> Iterator[Red]:
-        """Yield what is red: in the session to resume the first of all, elsewhere only checks.
-
-        A command that ran again later is what it was then, and what a fix mended is not red.
-        """
-        heard: set[str] = set()
-        found: list[Red] = []
-        for past in self._recent(last):
-            failing = [one for one in past.left.failing if one.command not in heard]
-            if past is not last or (failing and failing[0].is_check):
-                failing = [one for one in failing if one.is_check]
-            found += (Red(past, one, self._running(past, one)) for one in failing)
-            heard |= state.decode(past.session.state).commands.keys()
-        told = self._reader.linked_to([red.item.id for red in found])
-        mended = {link.target for _, link in told if link.kind == "fixes"}
-        unmended = (red for red in found if red.item.id not in mended)
-        yield from sorted(unmended, key=lambda red: red.past is not last)
+    def red(self, *, now_ms: int) -> Iterator[Red]:
+        """Yield the checks that fail as far as anybody knows, the last run first."""
+        known = story.decode(self._reader.story(self._project_id))
+        pasts = {past.session.id: past for past in self._all}
+        for failure in worth_telling(known.failures, now_ms=now_ms, shown=known.showing):
+            past = pasts.get(failure.sessions[-1] or 0)
+            item = next(iter(self._reader.items([failure.item])), past and past.summary)
+            if item:
+                yield Red(past, failure, item)
 
     def dirty(self, last: Past, uncommitted: Uncommitted | None) -> Iterator[Dirty]:
         """Yield files that are not committed, those of the session to resume first."""
@@ -189,16 +180,6 @@ class Pasts:
                 newest.setdefault(path, commit.created_ms)
         written = {path: self._writing(past, path).updated_ms for path, past in left.items()}
         return frozenset(path for path in left if newest.get(path, -1) >= written[path])
-
-    def _running(self, past: Past, failing: Failing) -> Item:
-        """Return the item that tells of a failure; the summary where there is none any more."""
-        named = one_line(failing.command, TITLE)
-        # Behind a shorter name its title tells what failed.
-        begun = f"{one_line(failing.command, TITLE // 2)}: "
-        for each in self._happened(past):
-            if each.type == "command" and (each.title == named or each.title.startswith(begun)):
-                return each
-        return past.summary
 
     def _writing(self, past: Past, path: str) -> Item:
         """Return the item that tells how a file was written last, or the summary."""

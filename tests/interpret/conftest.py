@@ -10,6 +10,7 @@ import pytest
 
 from observer.events import AnyBody, Event
 from observer.interpret import sessions
+from observer.interpret.arcs import Arcs
 from observer.interpret.fold import Fold
 from observer.model import Item, Recorded, Session
 
@@ -40,9 +41,13 @@ class Told:
     def __init__(self, events: Iterable[Recorded]) -> None:
         self.items: dict[int, Item] = {}
         fold: Fold | None = None
+        arcs = Arcs(b"")
         for recorded in events:
             fold = fold or Fold(sessions.begin(recorded))
-            self.items |= {item.id: item for item in fold.add(recorded)}
+            whole, made = fold.told(recorded)
+            arcs.add(whole, made)
+            fold.learn((), arcs.failures)
+            self.items |= {item.id: item for item in made}
         assert fold is not None
         session = fold.session()
         assert session is not None

@@ -311,7 +311,8 @@ def test_failing_checks_dirty_files_and_plans_are_next(tell: Tell) -> None:
         Reply(text="Next steps:\n- Add a test"),
     )
     assert fields.next_steps == (
-        "pytest -q t.py fails: 1 failed in 100 ms - t.py::a - AssertionError: 2."
+        "pytest -q t.py failed at 2027-01-15 08:00 UTC:"
+        " 1 failed in 100 ms - t.py::a - AssertionError: 2."
         " Not committed at 2027-01-15 08:00 UTC: api/cart.py. Add a test."
     )
 
@@ -332,14 +333,14 @@ def test_a_broader_passing_run_answers_a_failing_one(tell: Tell) -> None:
 
 def test_a_narrower_passing_run_does_not(tell: Tell) -> None:
     narrow = Command(command="pytest -q u.py", output="1 passed in 0.10s")
-    assert summary(tell, RED, narrow).next_steps.startswith("pytest -q t.py fails")
+    assert summary(tell, RED, narrow).next_steps.startswith("pytest -q t.py failed at ")
 
 
 def test_a_run_in_another_folder_answers_nothing(tell: Tell) -> None:
     red = replace(RED, command="cd api && pytest -q")
     green = replace(GREEN, command="cd web && pytest -q")
-    fields = summary(tell, red, green, replace(green, command="pytest -q"))
-    assert fields.next_steps.startswith("pytest -q (in api) fails")
+    fields = summary(tell, red, green, replace(green, command="pytest -q --lf"))
+    assert fields.next_steps.startswith("pytest -q (in api) failed at ")
     assert fields.learned == ""
     mended = summary(tell, red, green, replace(green, command="cd ./api; pytest -q"))
     assert mended.next_steps == ""
@@ -348,7 +349,7 @@ def test_a_run_in_another_folder_answers_nothing(tell: Tell) -> None:
 
 def test_where_a_folder_is_not_known_it_is_not_told(tell: Tell) -> None:
     red = replace(RED, command="cd $(git rev-parse --show-toplevel) && pytest -q")
-    assert summary(tell, red).next_steps.startswith("pytest -q fails")
+    assert summary(tell, red).next_steps.startswith("pytest -q failed at ")
 
 
 def test_a_prompt_closes_no_step(tell: Tell) -> None:

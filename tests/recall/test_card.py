@@ -28,6 +28,7 @@ from observer.events import (
     SessionEnd,
     SessionStart,
 )
+from observer.interpret.failures import TOLD_CHANGED, TOLD_MS
 from observer.model import Link, Standing, Use, item_id
 from observer.pipeline import Pipeline
 from observer.recall.card import CardRequest, Line, card
@@ -46,6 +47,7 @@ RED = Command(
     exit_code=1,
 )
 GREEN = Command(command="pytest -q", output="3 passed in 0.10s", exit_code=0)
+MYPY = Command(command="mypy .", output="a.py:1: error: no  [misc]\nFound 1 error", exit_code=1)
 BROKEN = Command(command="python serve.py", output="OSError: port taken", exit_code=1)
 
 
@@ -151,8 +153,8 @@ def test_a_red_command_says_what_fails_and_what_was_changed_since(shop: Shop) ->
     red = shop.tell(RED, ago_h=0.5)
     shop.save("prices.py", ago_h=0.4)
     shop.tell(SessionEnd(), ago_h=0.3)
-    (line,) = [line for line in shop.lines() if line.why == "red when the session ended"]
-    assert line.item == red
+    (line,) = [line for line in shop.lines() if line.why == "red when it ran last"]
+    assert (line.item, line.at_ms) == (red, NOW_MS - HOUR_MS // 2)
     assert line.text.startswith("pytest -q: 1 failed in 100 ms; tests/test_cart.py::test_total")
     assert line.text.endswith("changed since and not run again: prices.py")
 
@@ -168,8 +170,8 @@ def test_many_failing_tests_are_named(shop: Shop) -> None:
     ("bodies", "told"),
     [
         pytest.param((RED, GREEN), [], id="passes-again"),
-        pytest.param((BROKEN,), ["python serve.py"], id="no-check-but-the-last-word"),
-        pytest.param((BROKEN, RED), ["pytest -q"], id="a-check-before-all-else"),
+        pytest.param((BROKEN,), [], id="no-check"),
+        pytest.param((RED, BROKEN, MYPY), ["mypy .", "pytest -q"], id="the-last-run-first"),
     ],
 )
 def test_what_of_a_session_is_red(shop: Shop, bodies: tuple[AnyBody, ...], told: list[str]) -> None:
@@ -180,7 +182,7 @@ def test_what_of_a_session_is_red(shop: Shop, bodies: tuple[AnyBody, ...], told:
 def test_what_another_session_left_red_is_told_until_it_passes_anywhere(shop: Shop) -> None:
     shop.tell(RED, BROKEN, session="old", ago_h=5)
     shop.save("page.css", session="new", ago_h=2)
-    assert [line.why for line in shop.lines()][1] == "red when it ran last, claude-code"
+    assert [line.why for line in shop.lines()][1] == "red when it ran last"
     shop.tell(GREEN, session="term", client="bash", ago_h=1)
     assert shop.said("red") == []
 
@@ -200,8 +202,36 @@ def test_what_a_narrower_run_saw_mended_is_not_red(shop: Shop) -> None:
 
 
 def test_a_red_command_that_said_nothing_is_told_alone(shop: Shop) -> None:
-    shop.tell(Command(command="make nothing", exit_code=2))
-    assert shop.said("red") == ["make nothing"]
+    shop.tell(Command(command="make test", exit_code=2))
+    assert shop.said("red") == ["make test"]
+
+
+def test_a_red_line_names_the_client_that_saw_it(shop: Shop) -> None:
+    shop.tell(RED, session="term", client="zsh", ago_h=5)
+    shop.save("page.css", session="new", ago_h=2)
+    assert [line.why for line in shop.lines()][1] == "red when it ran last, zsh"
+
+
+def test_a_failure_of_which_nothing_is_left_is_not_told(shop: Shop) -> None:
+    shop.tell(Prompt(text="make the total right"), ago_h=3)
+    red = shop.tell(RED, session="")
+    shop.tell(Forget(item=red), session="", client="observer")
+    assert shop.said("red") == []
+
+
+def test_a_red_line_is_told_no_more_once_it_is_old(shop: Shop) -> None:
+    shop.tell(RED, ago_h=TOLD_MS / HOUR_MS - 1)
+    assert shop.said("red") != []
+    shop.tell(replace(RED, command="pytest old"), ago_h=TOLD_MS / HOUR_MS + 1)
+    assert len(shop.said("red")) == 1
+
+
+def test_a_red_line_is_told_no_more_after_many_changes(shop: Shop) -> None:
+    shop.tell(RED, ago_h=2)
+    shop.save(*(f"f{n}.py" for n in range(TOLD_CHANGED)))
+    assert shop.said("red") != []
+    shop.save("last.py", ago_h=0.5)
+    assert shop.said("red") == []
 
 
 PLAN = Reply(text="Next steps:\n- round the total\n")

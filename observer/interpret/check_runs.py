@@ -1,0 +1,204 @@
+"""Which checks of a command line its outcome proves green, and which one red.
+
+Part of interpretation (step 6). An exit code speaks for what stands behind `&&`, not for what is
+before a pipe or a `;`; there, only what the output says counts. A program that was not found, a
+refused call and one that was stopped judged nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from observer.events import Command
+from observer.interpret import check_tasks, commandline, outcome
+from observer.interpret.check import Check
+from observer.interpret.check_tables import LIFECYCLE, Kind
+from observer.interpret.check_tasks import Ran, Tasks, guess, is_hook, key_of
+from observer.interpret.commandline import Part
+from observer.interpret.runners import name_of
+from observer.interpret.verdict import Verdict
+from observer.interpret.wording import one_line, word_set
+
+_HEAD_CHARS = 120
+_LAST_CHARS = 400
+_SHORT_CHARS = 200
+_DONE_BY_GIT = re.compile(r"^\[[^\]\n]{1,200} [0-9a-f]{7,40}\]| -> |^ok \W", re.MULTILINE)
+_NOT_RUN = re.compile(
+    r"command not found|: not found\b|[Nn]o such file or directory|is not recognized as"
+    r"|[Ss]cript not found|[Mm]issing script|unrecognized (?:sub)?command|No rule to make target"
+    r"|(?i:unknown|no such|invalid) (?:command|target|task|recipe|script)|not found in PATH"
+    r"|unexpected argument|executable file not found|could not find a? ?task"
+    r"|(?:[Tt]ask|[Rr]ecipe|[Cc]ommand|Session) .{1,60} (?:not found|does not exist|is not defined)"
+    r"|No module named|does not contain recipe|no Makefile found|Permission denied|not installed"
+    r"|[Uu]sage: "
+)
+_ENDED_FROM_OUTSIDE = frozenset({124, 126, 127, 130, 137, 143})
+_ASIDE = word_set(
+    "git gh cd export source . set unset pushd popd echo printf exit true sleep rm mkdir cp mv"
+    " touch"
+)
+_SETTING_ASIDE = word_set("stash worktree bisect")
+
+
+class Runs(NamedTuple):
+    """What a command line proves.
+
+    The pass of any of `failed` clears the failure: of several, one failed and nobody knows which,
+    or a task failed in what it runs. `head` is the command that failed, as it works here;
+    `learned` is what tasks turned out to run.
+    """
+
+    passed: tuple[Check, ...] = ()
+    failed: tuple[Check, ...] = ()
+    head: str = ""
+    learned: Tasks = MappingProxyType({})
+
+
+class _Line(NamedTuple):
+    """A command line that ended: its commands, its checks, and who signed its output."""
+
+    body: Command
+    verdict: Verdict
+    parts: Sequence[Part]
+    ran: Sequence[Ran]
+    told: Mapping[str, Kind]
+
+
+def runs_of(body: Command, verdict: Verdict, *, root: str, cwd: str, tasks: Tasks) -> Runs:
+    """Return which checks a command that ended proves green or red.
+
+    Args:
+        body: the command.
+        verdict: how it went.
+        root: folder of the project.
+        cwd: folder of the shell.
+        tasks: what is known of the project's tasks.
+    """
+    parts = commandline.parts_of(body.command)
+    if verdict.ok is None or not root or _sets_aside(parts):
+        return Runs()
+    told = check_tasks.told_by(verdict)
+    ran = list(check_tasks.checks_in(parts, root, cwd))
+    learned = check_tasks.learned(ran, body.output, root, told=told, known=tasks)
+    known = {**tasks, **learned}
+    ran = [one._replace(inner=known.get(key_of(one.check), ())) for one in ran]
+    line = _Line(body, verdict, parts, ran, told)
+    if not verdict.ok:
+        return _failed(line)._replace(learned=learned)
+    is_empty = verdict.passed == 0 and bool(verdict.tool)
+    return Runs(passed=() if is_empty else tuple(_passed(line)), learned=learned)
+
+
+def did_not_run(body: Command, verdict: Verdict) -> bool:
+    """Return True if a failure says that the program, or what it was to run, was not there."""
+    text = f"{verdict.first_error}\n{body.output[-_LAST_CHARS:]}"
+    is_stopped = outcome.exit_code_of(body) in _ENDED_FROM_OUTSIDE
+    return is_stopped or _NOT_RUN.search(text) is not None
+
+
+def _sets_aside(parts: Sequence[Part]) -> bool:
+    return any(
+        name_of(part.words[0]) == "git" and not _SETTING_ASIDE.isdisjoint(part.words)
+        for part in parts
+    )
+
+
+def _passed(line: _Line) -> Iterator[Check]:
+    for one in line.ran:
+        if is_hook(one.check) and not _got_through(line.body.output):
+            continue
+        if _signed(one, line) or _is_proven(one, line):
+            yield from _all_of(one, line)
+
+
+def _got_through(output: str) -> bool:
+    """Return True if git says that it has committed or pushed, or says next to nothing."""
+    return len(output) < _SHORT_CHARS or _DONE_BY_GIT.search(output) is not None
+
+
+def _all_of(one: Ran, line: _Line) -> Iterator[Check]:
+    yield one.check
+    yield from one.inner
+    if one.check.is_task:
+        yield from (guess(one.check, kind, base) for base, kind in line.told.items())
+
+
+def _signed(one: Ran, line: _Line) -> bool:
+    """Return True if the output is that of this check, or of what its task runs."""
+    if any(each.base in line.told for each in (one.check, *one.inner)):
+        return True
+    program = one.check.base.partition(" ")[0]
+    if program in LIFECYCLE and any(base.startswith(f"{program} ") for base in line.told):
+        return True
+    return one.check.is_task and one.check.kind in {"all", *line.told.values()} and bool(line.told)
+
+
+def _is_proven(one: Ran, line: _Line) -> bool:
+    """Return True if the exit code speaks for a check of the line."""
+    is_good = line.body.failed is False or outcome.exit_code_of(line.body) == 0
+    is_last = _is_chain(line.parts[one.place + 1 :])
+    return outcome.ended(line.body) is True or (is_good and is_last)
+
+
+def _is_chain(parts: Sequence[Part]) -> bool:
+    return all(part.sign == "&&" for part in parts)
+
+
+def _failed(line: _Line) -> Runs:
+    """Return the check that failed, what its task ran of it, and what had passed before it."""
+    signed = [one for one in line.ran if _signed(one, line)]
+    if line.told and not signed:
+        return Runs()
+    if line.verdict.passed and not line.verdict.failed and len(line.ran) > len(signed) > 0:
+        # Its tests are well, so what failed is what was run behind them.
+        start = signed[-1].place + 1
+        behind = [one._replace(place=one.place - start) for one in line.ran if one.place >= start]
+        return _unsigned(line._replace(parts=line.parts[start:], ran=behind))
+    return _by(signed[0], line) if signed else _unsigned(line)
+
+
+def _by(one: Ran, line: _Line) -> Runs:
+    inner = [each for each in one.inner if each.base in line.told]
+    if one.check.is_task and not inner:
+        inner = [guess(one.check, kind, base) for base, kind in line.told.items()]
+    named = f"git {line.parts[one.place].words[1]} (hook)" if is_hook(one.check) else ""
+    failed = tuple(inner) if is_hook(one.check) else (one.check, *inner)
+    before = (
+        each
+        for each in line.ran
+        if each.place < one.place and _is_chain(line.parts[each.place + 1 : one.place + 1])
+    )
+    return Runs(
+        passed=tuple(check for each in before for check in (each.check, *each.inner)),
+        failed=failed,
+        head=named or _head([one], line),
+    )
+
+
+def _unsigned(line: _Line) -> Runs:
+    """Return what failed where no judge signed the output: only if all that was run is a check."""
+    able = [
+        place
+        for place, part in enumerate(line.parts)
+        if part.sign != "|" and not part.looks and not _is_aside(part)
+    ]
+    is_all = bool(line.ran) and [one.place for one in line.ran] == able
+    if not is_all or did_not_run(line.body, line.verdict):
+        return Runs()
+    inner = line.ran[0].inner if len(line.ran) == 1 and len(line.ran[0].inner) == 1 else ()
+    checks = tuple(one.check for one in line.ran)
+    return Runs(failed=(*checks, *inner), head=_head(line.ran, line))
+
+
+def _head(ran: Sequence[Ran], line: _Line) -> str:
+    """Return the command that failed as it works here, and where, if that is below the root."""
+    shown = " && ".join(line.parts[one.place].shown for one in ran)
+    folder = ran[0].check.folder
+    return f"{one_line(shown, _HEAD_CHARS)}{f' (in {folder})' if folder else ''}"
+
+
+def _is_aside(part: Part) -> bool:
+    return name_of(part.words[0]) in _ASIDE
