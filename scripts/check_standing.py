@@ -13,7 +13,6 @@ import argparse
 import ast
 import random
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -26,6 +25,7 @@ from typing import NamedTuple
 from observer.capture.project import Places
 from observer.clock import now_ms
 from observer.config import Settings
+from observer.git.process import ask
 from observer.importers.git import commits
 from observer.pipeline import Pipeline
 from observer.spool import Spool
@@ -53,12 +53,7 @@ class Git:
 
     def ask(self, *words: str) -> str:
         """Return what git prints, "" where it fails."""
-        done = subprocess.run(
-            ["git", "-C", self._root, *words],
-            capture_output=True,
-            check=False,
-        )
-        return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else ""
+        return ask(self._root, *words) or ""
 
     def _show(self, commit: str, path: str) -> str | None:
         has = self.ask("ls-tree", commit, "--", path)

@@ -25,6 +25,7 @@ FLOORS = {
     "paths": 0,
     "config": 0,
     "syntax": 1,
+    "git": 1,
     "spool": 1,
     "pump": 1,
     "client": 1,
@@ -49,7 +50,6 @@ FLOORS = {
 }
 HOMES = {
     "apsw": ("observer.store.sqlite",),
-    "git": ("observer.capture.project", "observer.capture.repository"),
     "numpy": (
         "observer.embed",
         "observer.evaluation",
@@ -212,3 +212,35 @@ def test_hooks_import_nothing_but_the_system() -> None:
     for script in (ROOT / "hooks").rglob("*"):
         if script.is_file() and script.suffix != ".md":
             assert "python" not in script.read_text(encoding="utf-8").splitlines()[0]
+
+
+STARTERS = {
+    "observer.client": "the daemon",
+    "observer.evaluation.story.playing": "a shell, with the commands of a labelled set",
+    "observer.git.launch": "git",
+    "observer.pipeline.ahead": "ourselves",
+    "observer.pump.dial": "ourselves",
+}
+"""The modules that start a process, and what each starts."""
+
+
+STARTS = {
+    *(f"subprocess.{name}" for name in ("Popen", "run", "call", "check_call", "check_output")),
+    *("subprocess.getoutput", "subprocess.getstatusoutput", "os.system", "os.popen", "pty.spawn"),
+    *("asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell"),
+}
+
+
+def started_by(path: Path) -> Iterator[str]:
+    for node in nodes_of(path):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            if called in STARTS or called.startswith(("os.exec", "os.spawn", "os.posix_spawn")):
+                yield called
+
+
+@every_module
+def test_few_modules_start_a_process_and_one_starts_git(path: Path) -> None:
+    called = list(started_by(path))
+    assert not called or name_of(path) in STARTERS, f"{called} in {name_of(path)}"
+    assert not [name for name in imports_of(path) if name.split(".")[0] in {"git", "pygit2"}]

@@ -58,6 +58,6 @@ def start_log(home: Home, *, level: str) -> None:
     form.converter = time.gmtime
     handler.setFormatter(form)
     logging.basicConfig(level=level.upper(), handlers=[handler])
-    for chatty in ("uvicorn", "watchfiles", "mcp", "git", "asyncio"):
+    for chatty in ("uvicorn", "watchfiles", "mcp", "asyncio"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
     faulthandler.enable()

@@ -11,11 +11,13 @@ from collections import Counter, deque
 from msgspec.structs import replace
 
 from observer.capture.repository import count, history
-from observer.capture.repository.program import ask
 from observer.errors import BadInput
 from observer.evaluation.asking import Advance
 from observer.evaluation.subjects import query_of
 from observer.events import Commit, Event, Value
+from observer.git.configuration import is_partial
+from observer.git.mirror import settings_of
+from observer.git.process import ask, repository_at
 
 MOST_DOCUMENTS = 5000
 """The newest commits that are read."""
@@ -141,7 +143,7 @@ def _remarks(folder: str) -> tuple[str, ...]:
     found = []
     if _is_shallow(folder):
         found.append("the clone is shallow: only part of the history was read")
-    if ask(folder, "config", "--get-regexp", r"^remote\..*\.promisor$"):
+    if is_partial(settings_of(repository_at(folder))):
         found.append("the clone is partial: only names of files were read, not what changed")
     return tuple(found)
 

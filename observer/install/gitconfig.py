@@ -7,13 +7,13 @@ before `event`: an event without a command makes every commit fail.
 from __future__ import annotations
 
 import shlex
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from observer.errors import ConfigInvalid
+from observer.errors import ConfigInvalid, NotFound
+from observer.git.users import as_user
 from observer.install.edits import FileEdit, read
 from observer.install.hooks import shipped
 from observer.install.target import Context
@@ -24,7 +24,6 @@ Sections: TypeAlias = Mapping[str, Pairs]
 
 _OURS = "hook.observer-"
 _OUR_KEYS = frozenset({"command", "event"})
-_KEPT_VARIABLES = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"})
 _TIME_LIMIT_S = 20
 
 
@@ -35,27 +34,20 @@ def ask(context: Context, *words: str, folder: Path | None = None) -> str:
         ConfigInvalid: git is missing, or says no.
     """
     # GIT_DIR and its kin would make git look at another repository than the folder's.
-    environ = {
-        name: text
-        for name, text in context.environ.items()
-        if not name.startswith("GIT_") or name in _KEPT_VARIABLES
-    } | {"LC_ALL": "C"}
     try:
-        run = subprocess.run(  # noqa: S603 - git with words of our own
-            ["git", *words],  # noqa: S607 - the user's git, as found on the path
-            cwd=folder or context.user_home,
-            env=environ,
-            capture_output=True,
-            check=True,
-            timeout=_TIME_LIMIT_S,
+        run = as_user(
+            words,
+            folder=str(folder or context.user_home),
+            environ=context.environ,
+            wait_s=_TIME_LIMIT_S,
         )
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except NotFound as error:
         raise ConfigInvalid("git cannot be run", hint="install git, then repeat") from error
-    except subprocess.CalledProcessError as error:
+    if run.returncode:
         raise ConfigInvalid(
-            f"git {words[0]} failed: {error.stderr.decode('utf-8', 'replace').strip()}",
+            f"git {words[0]} failed: {run.stderr.decode('utf-8', 'replace').strip()}",
             hint="correct what git names, then repeat; nothing was changed",
-        ) from error
+        )
     return run.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from observer.errors import ConfigInvalid
+from observer.errors import ConfigInvalid, NotFound
+from observer.git.launch import executable
 from observer.install import gitconfig
 from observer.install.git import (
     CONFIGURED_SINCE,
@@ -50,7 +50,9 @@ def silent(context: Context, git_folders: Iterable[str]) -> list[Silent]:
     Raises:
         ConfigInvalid: git cannot read a configuration.
     """
-    if shutil.which("git", path=context.environ.get("PATH")) is None:
+    try:
+        executable(context.environ.get("PATH"))
+    except NotFound:
         return []
     path = configuration(context)
     is_configured = gitconfig.is_in(context, path)

@@ -11,6 +11,8 @@ from pathlib import Path
 from observer.capture.project import look
 from observer.errors import Ambiguous, BadInput, NotFound
 from observer.events import Value
+from observer.git.discovery import ForeignRepository
+from observer.git.process import repository_at
 from observer.languages import language_of
 from observer.syntax import Symbol, outline
 
@@ -81,9 +83,20 @@ def _in_tree(file: Path) -> tuple[str, str]:
     except (OSError, RuntimeError) as error:
         raise NotFound(f"no file {file}", hint="name one that is there now") from error
     place = look(str(real.parent))
+    if not place.git:
+        _check_owner(str(real.parent))
     if not place.git or not real.is_file():
         raise NotFound(f"{file} is no file of a git repository", hint="name a committed file")
     return place.root, real.relative_to(place.root).as_posix()
+
+
+def _check_owner(folder: str) -> None:
+    try:
+        repository_at(folder)
+    except ForeignRepository:
+        raise
+    except NotFound:
+        return
 
 
 def _definition(file: Path, path: str, name: str) -> Symbol:

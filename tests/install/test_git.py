@@ -276,8 +276,8 @@ def test_without_git_it_says_so(context: Context, tmp_path: Path) -> None:
 
 
 def test_a_git_that_says_no_is_quoted(context: Context) -> None:
-    with pytest.raises(ConfigInvalid, match="git frobnicate failed"):
-        gitconfig.ask(context, "frobnicate")
+    with pytest.raises(ConfigInvalid, match="git config failed"):
+        gitconfig.ask(context, "config", "--frobnicate")
 
 
 def test_a_folder_that_was_deleted_is_in_no_repository(repository: Context, tmp_path: Path) -> None:

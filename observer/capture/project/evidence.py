@@ -1,4 +1,4 @@
-"""Small readings of the disk that others build on: inodes, stamps, first lines, common ground."""
+"""Small readings of the disk that others build on: inodes, stamps, common ground."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from observer.model import Place
 
 TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp")  # noqa: S108 - never written to
 
-_LINE_BYTES = 4096
 _FS_IOC_GETVERSION = 0x80087601
 
 Stamp = tuple[tuple[int, int, int] | None, ...]
@@ -54,21 +53,6 @@ def inode_of(folder: str) -> str:
     try:
         status = os.fstat(descriptor)
         return f"{status.st_dev}:{status.st_ino}{_generation(descriptor)}"
-    finally:
-        os.close(descriptor)
-
-
-def first_line(path: str) -> str:
-    """Return the first line of a small file without its end, "" if it cannot be read."""
-    try:
-        # A pipe laid out in place of the file must not hold up the daemon.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return ""
-    try:
-        return os.fsdecode(os.read(descriptor, _LINE_BYTES).partition(b"\n")[0])
-    except OSError:  # a folder
-        return ""
     finally:
         os.close(descriptor)
 

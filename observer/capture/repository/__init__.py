@@ -1,7 +1,7 @@
 """Reading git: one commit, or the whole history as a stream.
 
-`program` runs git so that neither configuration nor environment changes its answer, `log` turns
-its output into commits, `symbols` names what changed inside a file.
+`log` turns git's output into commits, `symbols` names what changed inside a file; git itself is run
+by `observer.git`.
 """
 
 from observer.capture.repository.log import count, history, read_commit

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from observer.capture.repository.patch import unquoted
-from observer.capture.repository.program import ask
 from observer.errors import NotFound
 from observer.events import Value
+from observer.git.process import ask
 
 UNCOMMITTED = ""
 """Hash of what no commit has taken in yet."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import subprocess
-from contextlib import AbstractContextManager
-from typing import IO, NamedTuple, cast
+from contextlib import AbstractContextManager, suppress
+from typing import IO, NamedTuple
 
-from observer.capture.repository.program import started
+from observer.errors import NotFound
+from observer.git.discovery import NoRepository
+from observer.git.process import Running, started
 
 MOST_BYTES = 1 << 20
 """Of one file; larger ones are data, and are read past."""
+MOST_NAME_CHARS = 10_000
+"""Longer than any path; a name that does not fit into a pipe would wait for git to read it."""
 
 
 class Blob(NamedTuple):
@@ -31,7 +35,9 @@ class Blobs(AbstractContextManager["Blobs"]):
     """
 
     def __init__(self, root: str) -> None:
-        self._process = started(root, ("cat-file", "--batch"), reads=subprocess.PIPE)
+        self._running: Running | None = None
+        with suppress(NoRepository):  # nothing is called anything there
+            self._running = started(root, ("cat-file", "--batch"), reads=subprocess.PIPE)
 
     def __exit__(self, *_: object) -> None:
         """End the process."""
@@ -39,26 +45,32 @@ class Blobs(AbstractContextManager["Blobs"]):
 
     def close(self) -> None:
         """End the process."""
-        self._process.kill()
-        self._process.communicate()
+        if self._running:
+            self._running.end()
 
     def get(self, name: str) -> Blob | None:
         """Return what is called so; None if there is nothing, or git does not answer."""
-        if "\n" in name or "\0" in name:
+        if self._running is None or "\n" in name or "\0" in name or len(name) > MOST_NAME_CHARS:
             return None
-        asked, told = _pipe(self._process.stdin), _pipe(self._process.stdout)
         try:
-            asked.write(name.encode("utf-8", "surrogateescape") + b"\n")
-            asked.flush()
+            self._running.input.write(name.encode("utf-8", "surrogateescape") + b"\n")
+            self._running.input.flush()
+            return _answer(self._running.output)
         except (OSError, ValueError):
             return None
-        words = told.readline().rsplit(b" ", 2)
-        if len(words) != 3 or not words[2].strip().isdigit():  # missing, ambiguous, the end
+        except NotFound:  # after that nobody would know what an answer is about
+            self.close()
             return None
-        size = int(words[2])
-        data = _read(told, size)
-        told.read(1)
-        return Blob(words[0].decode("ascii"), words[1].decode("ascii"), data)
+
+
+def _answer(told: IO[bytes]) -> Blob | None:
+    words = told.readline().rsplit(b" ", 2)
+    if len(words) != 3 or not words[2].strip().isdigit():  # missing, ambiguous, the end
+        return None
+    size = int(words[2])
+    data = _read(told, size)
+    told.read(1)
+    return Blob(words[0].decode("ascii"), words[1].decode("ascii"), data)
 
 
 def _read(told: IO[bytes], size: int) -> bytes | None:
@@ -68,7 +80,3 @@ def _read(told: IO[bytes], size: int) -> bytes | None:
     while size > 0 and (part := told.read(min(size, MOST_BYTES))):
         size -= len(part)
     return None
-
-
-def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
-    return cast("IO[bytes]", stream)  # asked for when the process was started

@@ -8,9 +8,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from observer.capture.repository.patch import FIELDS, RECORD, Draft
-from observer.capture.repository.program import ask, lines_of
 from observer.errors import NotFound, ObserverError
 from observer.events import Commit
+from observer.git.configuration import is_partial
+from observer.git.mirror import settings_of
+from observer.git.process import ask, lines_of, repository_at
 
 _LOG = (
     *("log", "--format=tformat:%x00" + "".join(f"%{field}%x00" for field in FIELDS)),
@@ -102,10 +104,9 @@ def _stream(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
 
 def _range(root: str, since: str, to: str) -> str:
     """Return the commits wanted in git's words, "" if there are none at all."""
+    repository_at(root)  # says why, where there is none
     head = _resolve(root, to)
     if not head:
-        if ask(root, "rev-parse", "--git-dir") is None:
-            raise NotFound(f"no git repository at {root}", hint="name a folder of one")
         return ""
     known = _resolve(root, since) if since else ""
     return f"{known}..{head}" if known else head
@@ -118,14 +119,13 @@ def _resolve(root: str, rev: str) -> str:
 
 
 def _is_partial(root: str) -> bool:
-    promisors = ask(root, "config", "--get-regexp", r"^remote\..*\.promisor$")
-    return promisors is not None and "true" in promisors
+    return is_partial(settings_of(repository_at(root)))
 
 
 def _boundary(root: str) -> frozenset[str]:
     """Return the commits at which a shallow clone ends."""
-    inner = ask(root, "rev-parse", "--git-path", "shallow") or ""
     try:
-        return frozenset((Path(root) / inner).read_text(encoding="ascii").split())
+        inner = Path(repository_at(root).common_dir, "shallow")
+        return frozenset(inner.read_text(encoding="ascii").split())
     except (OSError, ValueError):
         return frozenset()

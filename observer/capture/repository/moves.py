@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from observer.capture.repository.program import ask
+from observer.git.process import ask
 
 MOST = 300
 """Moves that are looked at, the last."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from observer.capture.redact import redact_text
 from observer.capture.repository.patch import RECORD, unquoted
-from observer.capture.repository.program import ask, lines_of
+from observer.git.process import ask, lines_of
 
 FIELDS = ("H", "P", "ct", "B")
 """git's letters of the fields that a header holds."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 
-from observer.capture.repository.program import started
 from observer.errors import NotFound
+from observer.git.process import ask
 
 WAIT_S = 1.0
 """As long as git may take; named files cost it 5 to 20 ms even in a large repository."""
@@ -23,16 +22,10 @@ def uncommitted(
     asked = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
     words = ("--literal-pathspecs", *asked, "--ignore-submodules=all", "--", *paths)
     try:
-        process = started(root, words)
+        told = ask(root, *words, wait_s=wait_s)
     except NotFound:
         return None
-    with process:
-        try:
-            told, _ = process.communicate(timeout=wait_s)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return None
-    if process.returncode:
+    if told is None:
         return None
     # Each record is two letters, a blank, and the path.
-    return frozenset(record[3:] for record in told.decode("utf-8", "replace").split("\0")[:-1])
+    return frozenset(record[3:] for record in told.split("\0")[:-1])

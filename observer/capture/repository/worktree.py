@@ -6,14 +6,13 @@ then name no file.
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 
 from observer.capture.repository.blobs import Blobs
-from observer.capture.repository.program import ask
+from observer.git.process import ask, repository_at
+from observer.git.users import users_setting
 
 Standing = Literal["changed", "gone", "new"]
 
@@ -37,16 +36,16 @@ class WorkTree:
         root: the folder with `.git` in it.
 
     Raises:
-        NotFound: git is not installed.
+        NotFound: git is not installed or does not answer, or there is no repository that it reads.
     """
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self._git_dir = Path(ask(root, "rev-parse", "--absolute-git-dir") or f"{root}/.git")
-        common = ask(root, "rev-parse", "--path-format=absolute", "--git-common-dir")
-        self._common_dir = Path(common or self._git_dir)
-        excludes = _users_excludes(root)
-        self._settings = ["-c", f"core.excludesFile={excludes}"] if excludes else []
+        repository = repository_at(root)
+        self._git_dir = Path(repository.git_dir)
+        self._common_dir = Path(repository.common_dir)
+        excludes = users_setting("core.excludesFile", "--type=path")
+        self._settings = ["-c", f"core.excludesFile={excludes[-1]}"] if excludes else []
 
     def differing(self, paths: Sequence[str] = ()) -> dict[str, Standing]:
         """Return files that differ from the index or are unknown to it, ignored ones left out.
@@ -104,19 +103,6 @@ class WorkTree:
             ask(self.root, "--literal-pathspecs", *self._settings, "ls-files", "-z", *words) or ""
         )
         return told.split("\0")[:-1]
-
-
-def _users_excludes(root: str) -> str:
-    """Return the file that `core.excludesFile` names, for which our git reads no settings."""
-    # What these point to is another repository; what GIT_CONFIG_* say is the user's own wish.
-    env = {k: v for k, v in os.environ.items() if k[:4] != "GIT_" or k[:10] == "GIT_CONFIG"}
-    done = subprocess.run(  # noqa: S603 - no shell; only reads
-        ["git", "-C", root, "config", "--type=path", "--get", "core.excludesFile"],  # noqa: S607 - the user's git
-        env=env,
-        capture_output=True,
-        check=False,
-    )
-    return os.fsdecode(done.stdout).rstrip("\n")
 
 
 def _mtime_ms(path: Path) -> int:

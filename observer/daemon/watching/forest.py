@@ -122,16 +122,23 @@ class Forest:
     def keep_up(self, tree: Tree, paths: Iterable[str]) -> bool:
         """Follow folders that came and went; False if the tree itself is gone."""
         if not os.path.lexists(f"{tree.root}/.git"):
-            self._drop(tree, "")
+            self.give_up(tree, "")
             return False
         if any(map(tree.is_shaped_by, paths)):
             try:
                 tree.scan()
-            except TooLarge as error:
-                self._drop(tree, str(error))
+            except (TooLarge, NotFound) as error:
+                self.give_up(tree, str(error))
                 return False
             self._arrange()
         return True
+
+    def give_up(self, tree: Tree, why: str) -> None:
+        """Stop watching a tree, until it is found again; say why, unless it is gone."""
+        self._trees = {root: one for root, one in self._trees.items() if one is not tree}
+        if why:
+            self._refused = {**self._refused, tree.root: why}
+        self._arrange()
 
     def close(self) -> None:
         """Give all watches back."""
@@ -149,12 +156,6 @@ class Forest:
             self._trees[root] = tree
         except (TooLarge, NotFound, OSError) as error:
             self._refused[root] = str(error)
-
-    def _drop(self, tree: Tree, why: str) -> None:
-        self._trees = {root: one for root, one in self._trees.items() if one is not tree}
-        if why:
-            self._refused = {**self._refused, tree.root: why}
-        self._arrange()
 
     def _arrange(self) -> None:
         """Have the kernel watch the folders of the trees, as far as its limits allow."""

@@ -11,6 +11,7 @@ from observer.clock import now_ms
 from observer.daemon.watching.forest import Forest
 from observer.daemon.watching.pending import Pending
 from observer.daemon.watching.telling import Telling
+from observer.errors import NotFound
 
 SETTLED_S = 0.5
 """Without a change for this long, what was being written has been written."""
@@ -98,7 +99,11 @@ class Watch:
             del self._changed[root]
             if tree is None or not self._forest.keep_up(tree, changed.paths):
                 continue
-            saves = tree.look(changed.paths, since_ms=changed.since_ms, now_ms=now_ms())
+            try:
+                saves = tree.look(changed.paths, since_ms=changed.since_ms, now_ms=now_ms())
+            except NotFound as error:
+                self._forest.give_up(tree, str(error))
+                continue
             self._pending.add(root, saves, now_ms=now_ms())
 
     def _tell(self, at_ms: int) -> None:

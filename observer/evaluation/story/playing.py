@@ -18,6 +18,7 @@ import msgspec
 from observer.capture.project import Places
 from observer.config import Settings
 from observer.events import Value
+from observer.git.launch import absolute
 from observer.model import Item
 from observer.pipeline import Pipeline
 from observer.spool import Spool
@@ -174,7 +175,7 @@ class Stage:
 
     def _run(self, command: str, whose: Mapping[str, str]) -> tuple[int, str]:
         # Nothing of the user's own git settings, and no editor.
-        env = {"PATH": os.environ["PATH"], "HOME": str(self._home), "LC_ALL": "C"}
+        env = {"PATH": absolute(os.environ["PATH"]), "HOME": str(self._home), "LC_ALL": "C"}
         env |= {"OBSERVER_HOME": str(self._home), "GIT_CONFIG_NOSYSTEM": "1", "GIT_EDITOR": "true"}
         done = subprocess.run(  # noqa: S603 - the commands of a labelled set
             ["/bin/sh", "-c", command],

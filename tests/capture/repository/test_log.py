@@ -361,11 +361,14 @@ def test_grafts_and_replacements_do_not_matter(telling: Path, git: Git) -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give folders away")
-def test_somebody_elses_repository_is_read(telling: Path) -> None:
-    before = list(history(str(telling)))
+def test_somebody_elses_repository_is_not_read(telling: Path) -> None:
     for path in (telling, *telling.rglob("*")):
         os.chown(path, 65534, 65534, follow_symlinks=False)
-    assert list(history(str(telling))) == before
+    with pytest.raises(NotFound, match="belongs to another user") as refused:
+        history(str(telling))
+    assert "safe.directory" in refused.value.hint
+    with pytest.raises(NotFound):
+        read_commit(str(telling), "HEAD")
 
 
 # --- histories -----------------------------------------------------------------------------------

@@ -1,0 +1,157 @@
+"""A repository's configuration: parsed here, and reduced to what only describes its format.
+
+Pure but for `read`. git itself never sees the repository's own files (see `mirror`), so a setting
+that is not listed here has no effect, whatever a later git may run for it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from observer.paths import open_plain
+
+MOST_BYTES = 1 << 20
+"""Read of one file."""
+
+_SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\\n]|\\.)*)")?\s*\]')
+_KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(=?)")
+_QUOTABLE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "b": "\b"}
+
+_BOOLEAN = re.compile(r"(?i)true|false|yes|no|on|off|0|1")
+_FORMAT = {
+    "core.repositoryformatversion": re.compile("[01]"),
+    "core.bare": _BOOLEAN,
+    "core.filemode": _BOOLEAN,
+    "core.symlinks": _BOOLEAN,
+    "core.ignorecase": _BOOLEAN,
+    "core.precomposeunicode": _BOOLEAN,
+    "core.trustctime": _BOOLEAN,
+    "core.checkstat": re.compile("(?i)default|minimal"),
+    "core.autocrlf": re.compile("(?i)true|false|input|yes|no|on|off|0|1"),
+    "core.eol": re.compile("(?i)lf|crlf|native"),
+    "core.sparsecheckout": _BOOLEAN,
+    "core.sparsecheckoutcone": _BOOLEAN,
+    "index.sparse": _BOOLEAN,
+    "extensions.objectformat": re.compile("sha1|sha256"),
+    "extensions.refstorage": re.compile("files|reftable"),
+}
+"""What git may know of a repository, and the values that it may have."""
+_HARMLESS = frozenset(
+    {"noop", "noop-v1", "preciousobjects", "partialclone", "worktreeconfig", "relativeworktrees"}
+)
+"""Extensions of the format that reading can do without."""
+
+
+class Setting(NamedTuple):
+    """One entry; section and key in lower case, the value None where only the key is given."""
+
+    section: str
+    subsection: str
+    key: str
+    value: str | None
+
+    @property
+    def name(self) -> str:
+        """The name in full, as ``git config --list`` prints it."""
+        return ".".join(filter(None, (self.section, self.subsection, self.key)))
+
+
+def read(path: str) -> str:
+    """Return the text of a configuration file, "" if it is missing or not a plain file."""
+    try:
+        with open(open_plain(Path(path), os.O_RDONLY), "rb") as file:
+            size = min(os.fstat(file.fileno()).st_size, MOST_BYTES)
+            return file.read(size).decode("utf-8", "surrogateescape")
+    except (OSError, ValueError):
+        return ""
+
+
+def parse(text: str) -> Iterator[Setting]:
+    """Yield the entries of a file in order; what is not valid syntax is left out.
+
+    Source: git-config(1), "Syntax". Includes are not followed.
+    """
+    section = subsection = ""
+    position, end = 0, len(text)
+    while position < end:
+        if text[position] in " \t\r\n\ufeff":
+            position += 1
+        elif found := _SECTION.match(text, position):
+            section, _, rest = found[1].lower().partition(".")
+            subsection = rest if found[2] is None else _QUOTABLE.sub(r"\1", found[2])
+            position = found.end()
+        elif section and (found := _KEY.match(text, position)):
+            value, position = _value(text, found.end()) if found[2] else (None, found.end())
+            yield Setting(section, subsection, found[1].lower(), value)
+            position = position if found[2] else _line_end(text, position)
+        else:
+            position = _line_end(text, position)
+
+
+def _line_end(text: str, position: int) -> int:
+    found = text.find("\n", position)
+    return len(text) if found < 0 else found + 1
+
+
+def _value(text: str, position: int) -> tuple[str, int]:
+    """Return the value that begins at a position, and where its line ends."""
+    found: list[str] = []
+    kept = 0
+    is_quoted = False
+    while position < len(text) and (char := text[position]) != "\n":
+        position += 1
+        if char == "\\" and position < len(text):
+            escaped = text[position : position + 2]
+            position += 2 if escaped == "\r\n" else 1
+            if escaped[0] not in "\r\n":
+                found.append(_ESCAPES.get(escaped[0], escaped[0]))
+        elif char == '"':
+            is_quoted = not is_quoted
+        elif char in "#;" and not is_quoted:
+            position = _line_end(text, position) - 1
+            break
+        elif is_quoted or not char.isspace():
+            found.append(char)
+        elif found:
+            found.append(char)
+            continue
+        kept = len(found)
+    return "".join(found[:kept]), position
+
+
+def described(settings: Iterable[Setting]) -> str:
+    """Return the configuration that git gets: the format of the repository, and nothing else.
+
+    An extension of the format that is not known here is named as such, so that git refuses to read
+    what it would misread.
+    """
+    kept: dict[str, str] = {}
+    for setting in settings:
+        name, value = setting.name, "true" if setting.value is None else setting.value
+        if name in _FORMAT and _FORMAT[name].fullmatch(value):
+            kept[name] = value
+        elif _is_unknown(setting, kept.get("core.repositoryformatversion", "0")):
+            kept["extensions.unknown-to-observer"] = "true"
+    lines = (
+        f"[{name.partition('.')[0]}]\n\t{name.partition('.')[2]} = {kept[name]}\n" for name in kept
+    )
+    return "".join(lines)
+
+
+def _is_unknown(setting: Setting, version: str) -> bool:
+    return setting.section == "extensions" and version != "0" and setting.key not in _HARMLESS
+
+
+def is_partial(settings: Iterable[Setting]) -> bool:
+    """Return True if a clone was told to leave out objects, and to fetch them when needed."""
+    return any(
+        setting.section == "remote"
+        and setting.key == "promisor"
+        and (setting.value is None or setting.value.lower() in {"true", "yes", "on", "1"})
+        for setting in settings
+    )
