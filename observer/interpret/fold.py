@@ -100,9 +100,13 @@ class Fold:
         """Take a commit of the session's changes that was made outside of it."""
         self._state = committed.taken_in_later(self._state, saying, paths)
 
-    def dirty(self) -> frozenset[str]:
-        """Return the files that the session changed and no commit has taken in."""
-        return committed.dirty(self._state)
+    def begin_plan(self) -> None:
+        """Take it that the session's plan was begun outside of it."""
+        self._state = planning.begun(self._state)
+
+    def known(self) -> State:
+        """Return what the session remembers after the events added so far."""
+        return self._state
 
     def standing(self) -> Session | None:
         """Return the session as it stands, with the `state` that it came with: costs nothing."""
@@ -183,6 +187,7 @@ def _tool_use(before: State, recorded: Recorded, body: ToolUse) -> tuple[State, 
 def _prompt(before: State, recorded: Recorded, body: Prompt) -> tuple[State, Items]:
     after = replace(
         state.closed(before),
+        question="",
         asks=planning.asked(before.asks, prompts.ask_of(body.text)),
         steps=steps.asked(
             before.steps,
@@ -203,6 +208,7 @@ def _reply(before: State, recorded: Recorded, body: Reply) -> tuple[State, Items
         last_reply=said.lead or before.last_reply,
         lessons=state.added(before.lessons, *said.lessons),
         achieved=state.added(before.achieved, *achieved),
+        question=said.question,
         steps=steps.stated(left, said.plans, is_whole=said.is_whole),
     )
     return conversation.found(after, recorded, body)

@@ -59,6 +59,13 @@ def planned(before: State, use: ToolUse) -> State:
     return replace(before, plan=heading or before.plan)
 
 
+def begun(before: State) -> State:
+    """Return the state after the session's plan was taken up by another session."""
+    return replace(
+        before, plan="", achieved=state.added(before.achieved, f"Planned: {before.plan}")
+    )
+
+
 def written(before: State, recorded: Recorded, write: FileWrite) -> State:
     """Return the state after a file was written: a plan and its check boxes, or work on one."""
     if write.error:

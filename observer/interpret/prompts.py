@@ -87,8 +87,8 @@ _POLITE = re.compile(
     r"(?:(?:hi|hello|hey|great|perfect|ok|okay|now|also|so|well|and|then|please|nice|cool|sorry"
     r"|alright|thanks|thank you|actually|wait)(?:[,.!]+\s*|\s+))*"
     r"(?:(?:do you think you )?(?:can|could|would|will) you (?:(?:please|maybe|also) )*|please "
-    r"|i think (?:that )?we (?:should|must|need to) (?:also )?"
-    r"|we (?:should|need to|must) (?:also )?|i (?:want|need|would like) you to "
+    r"|i think (?:that )?we (?:should|must|need to) (?!not\b)(?:also )?"
+    r"|we (?:should|need to|must) (?!not\b)(?:also )?|i (?:want|need|would like) you to "
     r"|i'd like you to |i would like to |i want to |let's |let us )?",
     re.IGNORECASE,
 )

@@ -56,12 +56,21 @@ _PLAN = re.compile(
     r"|(?:still )?outstanding\b|follow[- ]ups?\b"
     r"|not (?:yet |done(?: yet)?|implemented|included|covered|started)"
     r"|deferred\b|out of scope\b|open (?:points|items|tasks|work|todos)\b|pending\b"
-    r"|(?:to (?:complete|finish|enable|activate) [^.:]{1,60},? |before [^.:]{1,60}, )?"
-    r"you(?:'ll| will)? (?:(?:still|now|then|only|just) )?(?:need to|have to|must) "
     r"|i (?:have not|haven't|did not|didn't)\b"
     r"|n\u00e4chste schritte\b|noch (?:offen|zu tun)\b"
     r"|reste \u00e0 faire\b|\u00e0 faire\b|prochaines? \u00e9tapes?\b|pr\u00f3ximos pasos\b"
     r"|pendientes?\b|falta(?:n)?\b)",
+    re.IGNORECASE,
+)
+_DUTY = re.compile(
+    r"(?:to (?:complete|finish|enable|activate) [^.:]{1,60},? |before [^.:]{1,60}, )?"
+    r"you(?:'ll| will)? (?:(?:still|now|then|only|just) )?(?:need to|have to|must) ",
+    re.IGNORECASE,
+)
+"""How an agent names what only the person can do."""
+_DECISION = re.compile(
+    r"(?:should i|shall i|should we|shall we|which|what should|how should|do you prefer|is it (?:ok"
+    r"|fine|acceptable)|can you confirm|may i|can i)\b",
     re.IGNORECASE,
 )
 _PLAN_MARKS = (
@@ -87,13 +96,15 @@ _PLAN_INSIDE = re.compile(
 class Said(Value):
     """What is kept of a reply: its first telling sentence, lessons, and what was left to do.
 
-    `is_whole` where `plans` are a list under a heading: all that is left.
+    `is_whole` where `plans` are a list under a heading: all that is left. `question` is what the
+    agent waits to be told; offers to do more are none.
     """
 
     lead: str = ""
     lessons: tuple[str, ...] = ()
     plans: tuple[str, ...] = ()
     is_whole: bool = False
+    question: str = ""
 
 
 def read(text: str) -> Said:
@@ -106,7 +117,13 @@ def read(text: str) -> Said:
         lessons=distinct((one for one in lessons if not one.endswith("?")), _SENTENCES),
         plans=plans,
         is_whole=is_whole,
+        question=_question(text.rstrip()[-_SENTENCE_CHARS:]),
     )
+
+
+def _question(end: str) -> str:
+    last = _clean(_BETWEEN.split(end.rstrip("*_ "))[-1])
+    return last if last.endswith("?") and _DECISION.match(last) else ""
 
 
 def _is_lesson(sentence: str) -> bool:
@@ -138,7 +155,7 @@ def _plans(text: str) -> tuple[tuple[str, ...], bool]:
             is_listing = True
         elif shown:
             is_listing = False
-            found += (one for one in _sentences(line) if _is_plan(one))
+            found += (one.rstrip(":") for one in _sentences(line) if _is_plan(one))
     left = (one for one in found if not one.endswith("?") and not _NOT_LEFT.search(one))
     return distinct(left, _SENTENCES), is_whole
 
@@ -155,6 +172,8 @@ def _is_heading(line: str, shown: str) -> bool:
 
 
 def _is_plan(sentence: str) -> bool:
+    if _DUTY.match(sentence):
+        return True
     is_told = _PLAN.match(sentence) or _PLAN_INSIDE.search(sentence)
     return bool(is_told) and len(sentence) > 12 and not sentence.endswith(":")
 

@@ -129,9 +129,9 @@ class Heard(Value):
 class State(Value):
     """All that is known of a session. Oldest first; the oldest go when there is no room.
 
-    `plan` is the heading of a plan that was made and not begun; `achieved` what the agent said it
-    has changed since the last commit; `later` the commits that took in its files from outside;
-    `failing` the checks that it saw fail and that are red.
+    `plan` is the heading of a plan that was made and not begun; `question` waits for an answer;
+    `achieved` is what the agent said it has changed since the last commit; `later` are the commits
+    that took in its files from outside; `failing` the checks that it saw fail and that are red.
     """
 
     opens: tuple[Open, ...] = ()
@@ -144,6 +144,7 @@ class State(Value):
     lessons: tuple[str, ...] = ()
     achieved: tuple[str, ...] = ()
     plan: str = ""
+    question: str = ""
     steps: tuple[Step, ...] = ()
     lists: tuple[TodoList, ...] = ()
     compactions: tuple[str, ...] = ()

@@ -209,8 +209,9 @@ def _uncommitted(session: Session, known: State) -> list[str]:
 def steps_of(known: State) -> tuple[str, ...]:
     """Return what a session left to do: by its to-do list, the agent's words, and its plan."""
     plan = (f"Carry out the plan: {known.plan}",) if known.plan else ()
+    asked = (f"Not answered: {known.question}",) if known.question else ()
     said = (one.text for one in known.steps)
-    return distinct((*said, *planning.open_points(known), *plan), _STEPS)
+    return distinct((*asked, *said, *planning.open_points(known), *plan), _STEPS)
 
 
 def _as_of(session: Session) -> str:

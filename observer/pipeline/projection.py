@@ -8,13 +8,14 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from observer.events import Enriched, Forget, Remember, Triage, Undo
+from observer.interpret import committed
 from observer.interpret.enrichments import enrichment
-from observer.interpret.fold import Fold
+from observer.interpret.fold import Fold, Items
 from observer.interpret.notes import forgotten
 from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
 from observer.model import Enrichment, Item, Recorded, Session
-from observer.pipeline.later_commits import LaterCommits
+from observer.pipeline.later_work import LaterWork
 from observer.pipeline.noting import Noting, OnNote
 from observer.pipeline.telling import Telling
 from observer.store.interface import Writer
@@ -48,7 +49,7 @@ class Projection:
         self._writer = writer
         self._notes = Noting(writer)
         self._telling = Telling(writer)
-        self._later = LaterCommits(writer)
+        self._later = LaterWork(writer)
         self._embedder = embedder
         self._folds: dict[int | None, Fold] = {None: Fold(None)}
         self._items: dict[int, Item] = {}
@@ -62,8 +63,7 @@ class Projection:
         whole, told = fold.told(recorded)
         arcs = self._telling.add(whole, told)
         fold.learn(arcs, self._telling.failures(whole.project_id))
-        for session_id, saying, paths in list(self._later.taken_in(recorded, told, self._folds)):
-            self._fold_of(session_id).commit(saying, paths)
+        self._take_up(recorded, told)
         made = [*told, *arcs, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}
         return made[0].id if made else None
@@ -75,7 +75,7 @@ class Projection:
 
     def dirty(self, session_id: int) -> frozenset[str]:
         """Return the files of a session that no commit has taken in, so far as events say."""
-        return self._fold_of(session_id).dirty()
+        return committed.dirty(self._fold_of(session_id).known())
 
     def finish(self) -> None:
         """Put what was derived."""
@@ -99,6 +99,13 @@ class Projection:
             stored = None if key is None or key == recorded.seq else self._writer.session(key)
             self._folds[key] = Fold(stored or begin(recorded))
         return self._folds[key]
+
+    def _take_up(self, recorded: Recorded, told: Items) -> None:
+        """Tell other sessions that what they left open is taken up by an event."""
+        for session_id, saying, paths in list(self._later.committed(recorded, told, self._folds)):
+            self._fold_of(session_id).commit(saying, paths)
+        for session_id in list(self._later.begun(recorded, self._folds)):
+            self._fold_of(session_id).begin_plan()
 
     def _fold_of(self, session_id: int) -> Fold:
         """Return the fold of a session that is known."""

@@ -92,7 +92,7 @@ def test_what_is_still_to_do_was_not_learned() -> None:
         "- [ ] the export",
         "Next steps\n\n1. the export\n2. \u2705 the import",
         "**Remaining**\n- the export\n- ~~the import~~",
-        "To enable it, you need to set the secrets:\n- the export",
+        "It is ready. To enable it, you need to set the export:\n\n| secret | value |",
     ],
 )
 def test_what_is_left_is_said_in_many_ways(text: str) -> None:
@@ -119,3 +119,20 @@ def test_what_is_not_left_is_no_plan(text: str) -> None:
 def test_a_list_under_a_heading_is_all_that_is_left() -> None:
     assert replies.read("Next steps:\n- the export").is_whole
     assert not replies.read("Next: the export to CSV.").is_whole
+
+
+@pytest.mark.parametrize(
+    ("reply", "question"),
+    [
+        (
+            "The hook fails. Should I commit with `--no-verify`?",
+            "Should I commit with `--no-verify`?",
+        ),
+        ("Two ways.\n\n**Which of them do you prefer?**", "Which of them do you prefer?"),
+        ("Done. Would you like me to add a test?", ""),
+        ("Should I? No. It is done.", ""),
+        ("", ""),
+    ],
+)
+def test_what_an_agent_waits_to_be_told_is_a_question(reply: str, question: str) -> None:
+    assert replies.read(reply).question == question

@@ -352,6 +352,13 @@ def test_where_a_folder_is_not_known_it_is_not_told(tell: Tell) -> None:
     assert summary(tell, red).next_steps.startswith("pytest -q failed at ")
 
 
+def test_a_question_is_open_until_somebody_says_something(tell: Tell) -> None:
+    reply = Reply(text="The hook fails on other files. Should I skip it?")
+    asked = (Prompt(text="round the total"), reply)
+    assert summary(tell, *asked).next_steps == "Not answered: Should I skip it?"
+    assert summary(tell, *asked, Prompt(text="no")).next_steps == ""
+
+
 def test_a_prompt_closes_no_step(tell: Tell) -> None:
     reply = Reply(text="Totals are rounded. Next: cover negative prices.")
     for prompt in ("thanks!", "Do other things", "/clear"):

@@ -19,10 +19,11 @@ from observer.events import (
     FileWrite,
     Prompt,
     SessionEnd,
+    ToolUse,
 )
 from observer.model import SummaryFields
 from observer.pipeline import Pipeline
-from observer.pipeline.later_commits import OLD_MS
+from observer.pipeline.later_work import OLD_MS
 from observer.store.interface import Store
 
 NOW_MS = 1_790_000_000_000
@@ -200,6 +201,23 @@ def test_what_is_in_gits_stash_is_not_in_the_work_tree(
         shop.tell(Command(command=f"git {command}", exit_code=0))
     shop.tell(SessionEnd())
     assert shop.summary().next_steps == next_steps
+
+
+@pytest.mark.parametrize(
+    ("prompt", "next_steps"),
+    [
+        pytest.param("Implement the following plan:\n\n# Plan: Half even\n\nx", "", id="begun"),
+        pytest.param("# Plan: Taxes\n\nx", "Carry out the plan: Half even.", id="another"),
+        pytest.param("round the total", "Carry out the plan: Half even.", id="none"),
+    ],
+)
+def test_a_plan_is_open_until_a_session_begins_it(shop: Shop, prompt: str, next_steps: str) -> None:
+    plan = '{"plan": "# Plan: Half even\\n\\nx"}'
+    shop.tell(Prompt(text="plan the totals"), ToolUse(tool="ExitPlanMode", input=plan))
+    shop.tell(SessionEnd())
+    shop.tell(Prompt(text=prompt), session="two")
+    assert shop.summary().next_steps == next_steps
+    assert "Planned: Half even." in shop.summary().completed
 
 
 def test_a_rebuild_says_the_same(shop: Shop) -> None:
