@@ -19,6 +19,8 @@ from observer.interpret.wording import relative
 from observer.model import Item, Recorded
 
 LISTS = 6
+PLANNED = "Planned: "
+"""How a plan is named among what a session has achieved."""
 _PLAN_FILE = re.compile(r"(?:^|/)(?:\.\w+/plans/[^/]+|plans/[^/]+\.plan|[^/]+\.plan)\.md$")
 
 
@@ -62,7 +64,7 @@ def planned(before: State, use: ToolUse) -> State:
 def begun(before: State) -> State:
     """Return the state after the session's plan was taken up by another session."""
     return replace(
-        before, plan="", achieved=state.added(before.achieved, f"Planned: {before.plan}")
+        before, plan="", achieved=state.added(before.achieved, f"{PLANNED}{before.plan}")
     )
 
 

@@ -229,11 +229,14 @@ def _of_text(words: str) -> Ask:
     """Return the ask of a prompt, without the output that was pasted into it."""
     lines = [line for line in _FENCE.sub("", words).split("\n") if line.strip()]
     text = _written(lines)
+    failure = next((line.strip() for line in lines if _FAILURE.search(line)), "")
     if not text:
-        lines = lines or words.split("\n")
-        failure = next((line for line in lines if _FAILURE.search(line)), lines[0])
-        return Ask(said=one_line(f"Pasted output: {failure.strip()}", SAID))
-    return Ask(title=_title(text), said=one_line(text, SAID))
+        pasted = failure or (lines or words.split("\n"))[0].strip()
+        return Ask(said=one_line(f"Pasted output: {pasted}", SAID))
+    said = one_line(text, SAID)
+    if failure and not any(failure in line for line in text.split("\n")):
+        said = f"{one_line(text, SAID // 2)} (output: {one_line(failure, SAID // 2)})"
+    return Ask(title=_title(text), said=said)
 
 
 def _written(lines: list[str]) -> str:

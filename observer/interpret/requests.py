@@ -6,7 +6,7 @@ told by what the session changed.
 
 from __future__ import annotations
 
-from observer.interpret import committed, prompts
+from observer.interpret import committed, planning, prompts
 from observer.interpret.prompts import Ask
 from observer.interpret.state import State, Touched
 from observer.interpret.told import TITLE
@@ -45,7 +45,7 @@ def title_of(session: Session, known: State) -> str:
     title, done = next(named, ""), _changed(known)
     # A commit says shorter what was asked at length, and what came of a complaint.
     is_wordy = title.endswith("\u2026") or prompts.is_statement(title)
-    if title and not (is_wordy and (known.commits or known.plan)):
+    if title and not (is_wordy and (known.commits or _planned(known))):
         return title
     if done:
         return one_line(done, TITLE)
@@ -66,13 +66,19 @@ def is_changed(file: Touched) -> bool:
     return file.writes > 0 and not file.is_undone
 
 
+def _planned(known: State) -> str:
+    """Return the heading of the plan that a session made, whether or not another has begun it."""
+    begun = (one for one in known.achieved if one.startswith(planning.PLANNED))
+    return known.plan or next(begun, "").removeprefix(planning.PLANNED)
+
+
 def _changed(known: State) -> str:
     """Return what a session did, where a commit, the agent or the files say it."""
     if known.commits:
         more = f" and {len(known.commits) - 1} more" if known.commits[1:] else ""
         return f"{committed.subject_of(known.commits[0])}{more}"
-    if known.plan:
-        return f"Plan: {known.plan}"
+    if plan := _planned(known):
+        return f"Plan: {plan}"
     if known.achieved:
         return known.achieved[0].rstrip(".")
     if known.later:

@@ -182,7 +182,7 @@ def _completed(known: State) -> str:
                 f"{verb.capitalize()} {listed([*shown, *written[_FILES_SAID:]], _FILES_SAID)}"
             )
     if known.plan:
-        said.append(f"Planned: {known.plan}")
+        said.append(f"{planning.PLANNED}{known.plan}")
     passing = {ran.said: head for head, ran in known.commands.items() if _passes(head, ran)}
     said += [f"{head}: {said}" for said, head in list(passing.items())[-2:]]
     said += known.customs[-3:]

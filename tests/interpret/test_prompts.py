@@ -131,6 +131,12 @@ def test_a_request_of_output_alone_tells_its_failure() -> None:
     assert prompts.ask_of("```\n$ make\n```") == Ask(said="Pasted output: ```")
 
 
+def test_a_request_with_output_tells_its_failure() -> None:
+    ask = prompts.ask_of(f"The cart is broken:\n{LOG}")
+    assert ask
+    assert ask.said == "The cart is broken: (output: ValueError: no total)"
+
+
 def test_a_plan_is_told_with_how_it_begins() -> None:
     ask = prompts.ask_of(PLAN)
     assert ask

@@ -27,6 +27,7 @@ from observer.events import (
     SessionStart,
     ToolUse,
 )
+from observer.interpret import planning, state
 from observer.interpret.summary import summarise
 from observer.model import Item, SummaryFields, item_id
 
@@ -405,6 +406,15 @@ def test_the_subtitle_says_whether_it_is_final(
     item = summarise(tell(WRITE, *end).session)
     assert item is not None
     assert item.subtitle == subtitle
+
+
+def test_a_plan_that_was_begun_elsewhere_still_names_its_session(tell: Tell) -> None:
+    plan = ToolUse(tool="ExitPlanMode", input='{"plan": "# Plan: Open carts\\n\\nx"}')
+    session = tell(Prompt(text="I cannot open the cart of yesterday"), plan).session
+    begun = planning.begun(state.decode(session.state))
+    item = summarise(replace(session, state=state.encode(begun)))
+    assert item
+    assert item.title == "Plan: Open carts"
 
 
 def test_a_summary_keeps_its_id_and_is_of_the_sessions_last_moment(tell: Tell) -> None:
