@@ -51,7 +51,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             le=2500,
             description=("Token budget of the context that session-start hooks print."),
         ),
-    ] = 1500
+    ] = 1000
     rules_chars: Annotated[
         int,
         Meta(

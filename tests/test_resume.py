@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from observer.front import render
-from observer.recall.context import CARD_TOKENS
 
 ROOT = Path(__file__).parents[1]
 Git = Callable[..., str]
@@ -89,6 +88,15 @@ def card_of(text: str) -> list[str]:
     return [line for line in text.splitlines() if re.match(r"#\d", line)]
 
 
+def uncommitted(text: str) -> set[str]:
+    """Return the files that a context calls not committed."""
+    lines = (line.partition(" · ")[2] for line in text.splitlines() if " not committed" in line)
+    parts = (
+        part.removeprefix("#").lstrip("0123456789 ") for line in lines for part in line.split("; ")
+    )
+    return {part.split()[0] for part in parts}
+
+
 def interrupted(tell: Tell, edit: Edit) -> None:
     tell("SessionStart", source="startup")
     tell("UserPromptSubmit", prompt="why does the cart total differ by a cent?", prompt_id="p1")
@@ -107,32 +115,32 @@ def test_the_card_of_an_interrupted_session_names_what_is_red_and_what_is_dirty(
 ) -> None:
     interrupted(tell, edit)
     until(lambda: "prices.py" in told() and "test_total" in told())
-    asked, red, *dirty = card_of(told())[:4]
+    asked, red, dirty = card_of(told())[:3]
     assert re.match(r"#\d+ last session .* claude-code on main, still open: why does the", asked)
     assert re.match(r"#\d+ red when it ran last .*tests/test_cart.py::test_total.*9.99", red)
-    assert [line.split(" · ")[1].split()[0] for line in dirty] == ["prices.py", "cart.py"]
-    cost = sum(render.tokens(line + "\n") for line in card_of(told()))
-    assert cost <= CARD_TOKENS
+    assert re.match(r"#\d+ not committed · prices.py .*; #\d+ cart.py ", dirty)
+    assert "files of recent work · cart.py prices.py\n" in told()
+    assert render.tokens(told()) <= 1000
     explained = observer("context", "--project", str(repository), "--explain", "--json")
-    assert json.loads(explained.stdout)["card_tokens"] <= cost
+    lines = json.loads(explained.stdout)["lines"]
+    assert [line["why"] for line in lines][:2] == ["last session", "red when it ran last"]
 
 
 def test_what_was_committed_elsewhere_is_not_called_dirty(
     tell: Tell, edit: Edit, told: Told, until: Until, repository: Path, git: Git
 ) -> None:
     interrupted(tell, edit)
-    until(lambda: "not committed · cart.py" in told())
+    until(lambda: uncommitted(told()) == {"prices.py", "cart.py"})
     git(repository, "commit", "-q", "-m", "Begun", "cart.py")  # no hook tells of it
     tell("UserPromptSubmit", prompt="go on", prompt_id="p2")
-    until(lambda: "not committed · cart.py" not in told())
-    assert "not committed · prices.py" in told()
+    until(lambda: uncommitted(told()) == {"prices.py"})
 
 
 def test_what_was_shown_and_used_gains_weight_and_can_be_reset(
     tell: Tell, edit: Edit, told: Told, until: Until, observer: Observer
 ) -> None:
     interrupted(tell, edit)
-    until(lambda: "not committed · cart.py" in told())
+    until(lambda: "cart.py" in uncommitted(told()))
     tell("SessionStart", session="two", source="startup")
     edit("cart.py", session="two")
 

@@ -119,9 +119,12 @@ def test_what_a_hook_saw_is_what_an_agent_is_told(
         anchor = found.structured_content["observations"][0]["id"]
         around = await client.call_tool("timeline", {"anchor_id": anchor, "depth_before": 9})
         context = await client.call_tool("get_context", {"project": "shop"})
-        return tools, found.structured_content, around.structured_content, context
+        ids = [found.structured_content["summaries"][0]["id"]]
+        records = await client.call_tool("get_observations", {"ids": ids})
+        (record,) = records.structured_content["observations"]
+        return tools, record["answers"], around.structured_content, context
 
-    tools, found, around, context = asyncio.run(ask(mode, story, repository))
+    tools, summary, around, context = asyncio.run(ask(mode, story, repository))
     assert {tool.name for tool in tools.tools} == {
         "search", "timeline", "get_observations", "get_context", "memory",
     }  # fmt: skip
@@ -129,7 +132,6 @@ def test_what_a_hook_saw_is_what_an_agent_is_told(
     assert [t for t in types if t != "summary"] == [
         "prompt", "file-read", "command", "file-write", "command", "fix",
     ]  # fmt: skip
-    (summary,) = found["summaries"]
     assert "cent" in summary["request"]
     assert "total" in summary["completed"]
     assert "9.99 == 10.0" in str(summary["learned"])

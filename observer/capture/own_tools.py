@@ -10,6 +10,7 @@ import re
 
 OWN_QUESTIONS = frozenset(
     {"search", "timeline", "get_observations", "get_context", "why", "fetch"}
+    | {"projects", "sessions"}
     | {"search_notes", "list_notes", "list_tags", "list_folders", "get_note"}
     | {"get_signals", "list_inferences", "get_inference"}
 )

@@ -18,6 +18,7 @@ from observer.errors import Ambiguous, BadInput, NotFound, ObserverError
 from observer.front import explaining, render
 from observer.front.documents import Documents
 from observer.front.narrowing import narrow
+from observer.front.session_context import existing
 from observer.front.tool import Answer
 from observer.front.toolsets import rows, tools_of
 from observer.front.toolsets.core import LARGEST, MOST_AROUND, MOST_RESULTS
@@ -169,13 +170,14 @@ def _explained(
     project = (None if handle else project_here(memory)) or memory.project(handle or "")
     here = [root for root in project.roots if working_folder().is_relative_to(root)]
     root = max(here or project.roots[-1:], key=len, default="")
-    packed = Documents(memory, str).packed(
+    start = Documents(memory, str).start(
         project,
         tokens=tokens or config.load(home()).context_tokens,
         client=client,
         uncommitted=partial(uncommitted, root),
+        exists=partial(existing, root),
     )
-    return explaining.explained(packed, memory)
+    return explaining.explained(start, memory)
 
 
 @click.command("recall", epilog='Example: observer recall "database choice" --type decision')

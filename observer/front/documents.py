@@ -12,10 +12,10 @@ from observer.errors import NotFound
 from observer.front import moment, render
 from observer.memory import Memory
 from observer.model import Item, Project, Session
-from observer.recall.context import Costs, Pack
 from observer.recall.past import Uncommitted
+from observer.recall.start import Exists, Start, StartRequest
 
-CONTEXT_TOKENS = 2000
+CONTEXT_TOKENS = 1000
 RESUME_SESSIONS = 3
 LISTED_SESSIONS = 10
 CONTEXT, SUMMARY = "observer://project/{handle}/context", "observer://session/{id}/summary"
@@ -78,49 +78,49 @@ class Documents:
         tokens: int = CONTEXT_TOKENS,
         client: str = "",
         uncommitted: Uncommitted | None = None,
+        exists: Exists | None = None,
         notice: str = "",
     ) -> str:
-        """Return a project's most useful memory as fenced data, empty if there is none.
+        """Return where work stands in a project as fenced data, empty if nothing is known.
 
         The whole text, label included, is at most `tokens` tokens of 4 characters. Its resume card
-        is that of a client, or of any; `uncommitted` as for `recall.context.pack`. A `notice`
-        comes first, and takes its tokens from the rest.
+        is that of a client, or of any; `uncommitted` and `exists` as for `recall.start.start`. A
+        `notice` comes first, and takes its tokens from the rest.
 
         Raises:
             BadInput: `tokens` does not hold the label.
         """
         lines = [notice] if notice else []
         rest = tokens - sum(render.tokens(f"{line}\n") for line in lines)
-        packed = self.packed(project, tokens=rest, client=client, uncommitted=uncommitted)
-        if not (packed.card or packed.entries or packed.summaries):
+        found = self.start(
+            project, tokens=rest, client=client, uncommitted=uncommitted, exists=exists
+        )
+        if not found.lines:
             return ""
-        shown = "\n".join([*lines, render.pack(packed)])
+        shown = "\n".join([*lines, *map(render.card_line, found.lines)])
         return f"{_label(project)}{render.fenced(shown)}\n"
 
-    def packed(
+    def start(
         self,
         project: Project,
         *,
         tokens: int = CONTEXT_TOKENS,
         client: str = "",
         uncommitted: Uncommitted | None = None,
-    ) -> Pack:
-        """Return what `context` tells, before it is told."""
-        frame = _label(project) + render.fenced("(1000000000 more did not fit)\n") + "\n"
-        costs = Costs(
-            entry=lambda entry: render.tokens(render.pack_entry(entry) + "\n"),
-            summary=lambda told: render.tokens(render.pack_summary(told.item) + "\n"),
-            line=lambda line: render.tokens(render.card_line(line) + "\n"),
-            overhead=render.tokens(frame),
+        exists: Exists | None = None,
+    ) -> Start:
+        """Return the lines of `context`, and what did not fit."""
+        frame = _label(project) + render.fenced("") + "\n"
+        request = StartRequest(
+            project_id=project.id, budget_tokens=tokens - render.tokens(frame), client=client
         )
         here = self._here()
         memory = self._memory.at(here) if here else self._memory
-        return memory.context(
-            project.uuid,
-            budget_tokens=tokens,
-            costs=costs,
-            client=client,
+        return memory.start(
+            request,
+            lambda line: render.tokens(render.card_line(line) + "\n"),
             uncommitted=uncommitted,
+            exists=exists,
         )
 
     def summary(self, session_id: int) -> str:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 from observer.front import moment, render
 from observer.front.tool import Row
 from observer.memory import Memory
-from observer.recall.context import CARD_SHARE, CARD_TOKENS, Entry, Pack
-from observer.recall.rank import is_knowledge
+from observer.recall.card import Line
+from observer.recall.start import Start
 from observer.recall.usefulness import UNKNOWN, Usefulness
 
 
-class Line(Row):
-    """A part of a context: `tokens` is what it costs, `weight` what its use makes of its worth."""
+class ExplainedLine(Row):
+    """A line of a context: `tokens` is what it costs, `weight` what its use makes of its worth.
+
+    An `id` of 0 has nothing to fetch.
+    """
 
     id: int
     text: str
@@ -24,7 +25,7 @@ class Line(Row):
     used: int
 
 
-class Left(Row):
+class LeftOut(Row):
     """What is not in it, and why."""
 
     id: int
@@ -33,44 +34,39 @@ class Left(Row):
 
 
 class Explanation(Row):
-    """A whole context, explained; `card` are the lines of the resume card, `rest` the others."""
+    """A session's start, explained."""
 
     token_budget: int
     tokens_used: int
-    card_tokens: int
-    card: list[Line]
-    rest: list[Line]
-    left_out: list[Left]
+    lines: list[ExplainedLine]
+    left_out: list[LeftOut]
 
 
-def explained(packed: Pack, memory: Memory) -> Explanation:
-    """Explain a context."""
-    card = [(line.item, render.card_line(line), line.why) for line in packed.card]
-    rest = list(_rest(packed))
-    known = memory.usage.of([item for item, _, _ in (*card, *rest)])
-    lines = [_line(*each, known) for each in card]
+def explained(start: Start, memory: Memory) -> Explanation:
+    """Explain what a session is given at its start."""
+    known = memory.usage.of([line.item for line in start.lines if line.item])
     return Explanation(
-        token_budget=packed.budget_tokens,
-        tokens_used=packed.used_tokens,
-        card_tokens=sum(line.tokens for line in lines),
-        card=lines,
-        rest=[_line(*each, known) for each in rest],
+        token_budget=start.budget_tokens,
+        tokens_used=start.used_tokens,
+        lines=[_line(line, known.get(line.item, UNKNOWN)) for line in start.lines],
         left_out=[
-            Left(id=o.item, title=render.one_line(o.title), why=o.why) for o in packed.omitted
+            LeftOut(id=one.item, title=render.one_line(one.title), why=one.why)
+            for one in start.omitted
         ],
     )
 
 
-def text(told: Explanation) -> str:
+def text(explanation: Explanation) -> str:
     """Return an explanation as text, every line with its reason below it."""
-    most = min(CARD_TOKENS, int(told.token_budget * CARD_SHARE))
-    lines = [f"{told.tokens_used:,} of {told.token_budget:,} tokens"]
-    lines.append(f"resume card: {told.card_tokens:,} of at most {most:,} tokens")
-    for each in (*told.card, *told.rest):
+    lines = [f"{explanation.tokens_used:,} of {explanation.token_budget:,} tokens"]
+    for each in explanation.lines:
         lines += [each.text, f"    why: {each.why} · {each.tokens} tokens{_use(each)}"]
-    if told.left_out:
+    if explanation.left_out:
         lines.append("left out:")
-        lines += [f"#{left.id} {left.title}\n    why: {left.why}" for left in told.left_out]
+        lines += [
+            f"{f'#{one.id} ' if one.id else ''}{one.title}\n    why: {one.why}"
+            for one in explanation.left_out
+        ]
     return "\n".join(lines)
 
 
@@ -81,44 +77,20 @@ def usefulness(known: Usefulness) -> str:
     return f"{told}: {', '.join(sorts[-3:])}" if sorts else told
 
 
-def _rest(packed: Pack) -> Iterator[tuple[int, str, str]]:
-    """Yield id, text and reason of what stands below the card, in its order."""
-    known = [entry for entry in packed.entries if is_knowledge(entry.hit.item)]
-    others = [entry for entry in packed.entries if not is_knowledge(entry.hit.item)]
-    for entry in known:
-        yield entry.hit.item.id, render.pack_entry(entry), f"knowledge; {_worth(entry)}"
-    for item, _ in packed.summaries:
-        yield item.id, render.pack_summary(item), "one of the newest sessions that are over"
-    for entry in others:
-        yield entry.hit.item.id, render.pack_entry(entry), _worth(entry)
-
-
-def _worth(entry: Entry) -> str:
-    signals = entry.hit.signals
-    figures = (
-        ("meaning", signals.semantic),
-        ("words", signals.fts5),
-        ("recency", signals.recency),
-        ("this project", signals.project_match),
-    )
-    told = ", ".join(f"{name} {figure:.2f}" for name, figure in figures if figure)
-    return f"worth {entry.hit.score:.2f} by {told}"
-
-
-def _line(item: int, text: str, why: str, known: Mapping[int, Usefulness]) -> Line:
-    use = known.get(item, UNKNOWN)
-    return Line(
-        id=item,
-        text=text,
-        why=why,
-        tokens=render.tokens(text + "\n"),
+def _line(line: Line, use: Usefulness) -> ExplainedLine:
+    shown = render.card_line(line)
+    return ExplainedLine(
+        id=line.item,
+        text=shown,
+        why=line.why,
+        tokens=render.tokens(f"{shown}\n"),
         weight=round(use.weight, 3),
         shown=use.shown,
         used=use.used,
     )
 
 
-def _use(line: Line) -> str:
+def _use(line: ExplainedLine) -> str:
     if not line.shown + line.used:
         return ""
     return f" · {_weighed(line.weight, line.shown, line.used)}"

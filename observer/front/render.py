@@ -12,7 +12,7 @@ from observer.errors import ObserverError
 from observer.front.moment import minute
 from observer.front.standing import labels
 from observer.model import Item
-from observer.recall.card import LINE_CHARS, Line
+from observer.recall.card import Line
 from observer.recall.context import Entry, Pack
 from observer.recall.rank import Hit, is_knowledge
 from observer.recall.timeline import Timeline
@@ -187,7 +187,8 @@ def pack(packed: Pack) -> str:
 def card_line(line: Line) -> str:
     """Return a line of a resume card: what to fetch, why it is there, since when, what it says."""
     when = f" {minute(line.at_ms)}" if line.at_ms else ""
-    return f"#{line.item} {one_line(line.why)}{when} · {one_line(line.text, LINE_CHARS)}"
+    handle = f"#{line.item} " if line.item else ""
+    return f"{handle}{one_line(line.why)}{when} · {one_line(line.text, line.most_chars)}"
 
 
 def pack_entry(entry: Entry) -> str:

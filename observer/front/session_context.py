@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -30,7 +30,7 @@ ASKING = frozenset({"claude-code", "cursor", "kiro", "kiro-cli"})
 """Clients whose hook prints one of these files."""
 SESSIONS = 40
 """The last ones, by whose clients there is a file."""
-_ID = re.compile(r"^#(\d{1,18}) ", re.MULTILINE)
+_ID = re.compile(r"(?:^|; )#(\d{1,18}) ", re.MULTILINE)
 
 
 def write(
@@ -67,7 +67,14 @@ def write(
         look = partial(uncommitted, root) if uncommitted else None
         # What is `on branch topic, not here` in one work tree is here in another one.
         documents = Documents(memory, partial(str, root))
-        tell = partial(documents.context, project, tokens=tokens, uncommitted=look, notice=notice)
+        tell = partial(
+            documents.context,
+            project,
+            tokens=tokens,
+            uncommitted=look,
+            exists=partial(existing, root),
+            notice=notice,
+        )
         text = tell() if Path(root).is_dir() else ""
         if not text:
             _remove(folder, home)
@@ -75,6 +82,11 @@ def write(
         files = {_name(client): tell(client=client) for client in clients}
         written += _write_all(folder, {ANYONES: text, CURSORS: text} | files)
     return written
+
+
+def existing(root: str, paths: Collection[str]) -> frozenset[str]:
+    """Return which paths, relative to a root, are there."""
+    return frozenset(path for path in paths if os.path.lexists(f"{root}/{path}"))
 
 
 def shown(home: Home, root: str, client: str) -> list[int]:

@@ -28,11 +28,13 @@ from observer.memory.usage import Feedback, Usage
 from observer.memory.values import Extract, Fetched, no_model
 from observer.model import Item, Project, Recorded, Session, item_id
 from observer.recall.candidates import Encode, Sources
+from observer.recall.card import Line
 from observer.recall.context import CARD_TOKENS, Costs, Pack, PackRequest, pack
 from observer.recall.handles import LARGEST_ID, Narrow, around, filters_of, named, session_id
 from observer.recall.past import Uncommitted
 from observer.recall.reminder import Reminder, decided, known_error
 from observer.recall.search import Found, search
+from observer.recall.start import Exists, Start, StartRequest, start
 from observer.recall.timeline import Timeline, timeline
 from observer.store.interface import Reader, Store, Totals
 
@@ -230,12 +232,10 @@ class Memory:
         budget_tokens: int = 2000,
         query: str = "",
         costs: Costs,
-        client: str | None = None,
-        uncommitted: Uncommitted | None = None,
     ) -> Pack:
         """Return the most useful items of a project that fit into a token budget.
 
-        Without a query it begins with the resume card; `client` and `uncommitted` as for `pack`.
+        Without a query it begins with the resume card.
 
         Raises:
             NotFound, Ambiguous: the project.
@@ -245,12 +245,24 @@ class Memory:
                 project_id=named(sources.reader.projects(), project).id,
                 owner=self._owner,
                 query=query,
-                client=client,
                 card_tokens=0 if query else CARD_TOKENS,
                 budget_tokens=budget_tokens,
                 now_ms=self._now_ms(),
             )
-            return pack(sources, request, costs, uncommitted=uncommitted)
+            return pack(sources, request, costs)
+
+    def start(
+        self,
+        request: StartRequest,
+        cost: Callable[[Line], int],
+        *,
+        uncommitted: Uncommitted | None = None,
+        exists: Exists | None = None,
+    ) -> Start:
+        """Return what a session is given at its start, as this owner sees it now; see `start`."""
+        asked = msgspec.structs.replace(request, owner=self._owner, now_ms=self._now_ms())
+        with self._store.read() as reader:
+            return start(reader, asked, cost, uncommitted=uncommitted, exists=exists)
 
     def project(self, handle: str) -> Project:
         """Return a project by uuid, name, folder or remote.
@@ -279,11 +291,6 @@ class Memory:
         with self._store.read() as reader:
             project_id = named(reader.projects(), project).id if project else None
             return reader.sessions(project_id=project_id, active=active, limit=limit)
-
-    def session(self, session_id: int) -> Session | None:
-        """Return one session."""
-        with self._store.read() as reader:
-            return reader.session(session_id)
 
     def session_names(self, ids: Iterable[int]) -> dict[int, str]:
         """Return the clients' own ids of sessions, by ours."""

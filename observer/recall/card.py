@@ -39,13 +39,17 @@ _ENDS = {"active": "still open", "ended": "ended", "idle": "broke off"}
 
 
 class Line(Value):
-    """One fact of a card. `item` is what to fetch, `why` what put it there, `weight` its use."""
+    """One fact of a card. `item` is what to fetch, `why` what put it there, `weight` its use.
+
+    An `item` of 0 has nothing to fetch. Of `text` so many characters are shown.
+    """
 
     item: int
     why: str
     text: str
     at_ms: int = 0
     weight: float = 1.0
+    most_chars: int = LINE_CHARS
 
 
 class CardRequest(Value):
@@ -152,6 +156,8 @@ def _standing(reader: Reader, request: CardRequest) -> list[Line]:
 
 def _holds(note: Item) -> str:
     why = "rejected before" if note.type == "rejected" else f"standing {note.type}"
+    if away := next((each for each in note.standing if each.reason == "elsewhere"), None):
+        why += f", on branch {away.branch}, not here" if away.branch else ", not in this history"
     if not is_stale(note):
         return why
     reasons = dict.fromkeys(each.reason for each in note.standing if each.reason in ENDS)

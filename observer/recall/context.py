@@ -20,11 +20,10 @@ from observer.interpret.memory_use import QUESTION
 from observer.interpret.unfinished import is_trivial
 from observer.model import KNOWLEDGE_TYPES, Item, ItemKind
 from observer.recall.candidates import Candidates, Sources, candidates
-from observer.recall.card import LAST, LINE_CHARS, CardRequest, Line, card
+from observer.recall.card import CardRequest, Line, card
 from observer.recall.discarded import discarded
 from observer.recall.distinct import distinct
 from observer.recall.lasting import capped, lasting, successors
-from observer.recall.past import Uncommitted
 from observer.recall.purse import Costs, Entry, Finished, Omitted, Purse
 from observer.recall.query import plan
 from observer.recall.rank import (
@@ -66,9 +65,7 @@ class PackRequest(Value):
     """What to pack. `query` is empty where relevance is recency; `owner` sees personal notes.
 
     `card_tokens` is the most that the resume card may cost, and no more than `CARD_SHARE` of the
-    budget. Where `client` is given the pack is a document for its next session (empty: for any
-    client's), which tells nothing twice: the card tells what holds here too, and what it tells is
-    left out below. Otherwise each part stands alone.
+    budget.
     """
 
     project_id: int
@@ -76,7 +73,6 @@ class PackRequest(Value):
     now_ms: int
     query: str = ""
     owner: str = ""
-    client: str | None = None
     card_tokens: int = 0
 
 
@@ -98,20 +94,13 @@ class Pack(Value):
     degraded: str = ""
 
 
-def pack(
-    sources: Sources,
-    request: PackRequest,
-    costs: Costs,
-    *,
-    uncommitted: Uncommitted | None = None,
-) -> Pack:
+def pack(sources: Sources, request: PackRequest, costs: Costs) -> Pack:
     """Choose what fits.
 
     Args:
         sources: where to look.
         request: what to pack.
         costs: what rendering costs.
-        uncommitted: asks git about files that sessions left dirty; None believes the sessions.
 
     Raises:
         BadInput: the budget cannot hold even an empty answer.
@@ -125,15 +114,12 @@ def pack(
     found = candidates(sources, wanted, _filters(request, "summary"))
     fitting, of_sessions = found.lists()
     purse = Purse(request.budget_tokens - costs.overhead, costs)
-    lines = _card(sources.reader, request, purse, uncommitted)
-    told = _told(lines) if request.client is not None else frozenset()
-    ranked = _ranked(sources, request, found, fitting)
-    hits = distinct(hit for hit in ranked if hit.item.id not in told)
+    lines = _card(sources.reader, request, purse)
+    hits = distinct(_ranked(sources, request, found, fitting))
     knowledge = [hit for hit in hits if is_knowledge(hit.item)]
     others = [hit for hit in hits if not is_knowledge(hit.item)]
     entries = purse.entries(knowledge, KNOWLEDGE_LENGTHS, wanted.words)
-    over = _finished(sources.reader, request, of_sessions)
-    finished = [each for each in over if each.item.id not in told]
+    finished = _finished(sources.reader, request, of_sessions)
     summaries = purse.summaries(finished, share=SUMMARY_SHARE)
     entries += purse.entries(others, OTHER_LENGTHS, wanted.words)
     return Pack(
@@ -149,27 +135,17 @@ def pack(
     )
 
 
-def _card(
-    reader: Reader, request: PackRequest, purse: Purse, uncommitted: Uncommitted | None
-) -> list[Line]:
+def _card(reader: Reader, request: PackRequest, purse: Purse) -> list[Line]:
     most = min(request.card_tokens, int(purse.left * CARD_SHARE))
     if not most:
         return []
     asked = CardRequest(
         project_id=request.project_id,
         now_ms=request.now_ms,
-        client=request.client or "",
         owner=request.owner,
-        with_standing=request.client is not None,
+        with_standing=False,  # the pack's entries say what holds
     )
-    return purse.lines(card(reader, asked, uncommitted=uncommitted), at_most=most)
-
-
-def _told(lines: Sequence[Line]) -> frozenset[int]:
-    """Return the items that a card has told as fully as the rest of a pack would."""
-    return frozenset(
-        line.item for line in lines if line.why == LAST or len(line.text) <= LINE_CHARS
-    )
+    return purse.lines(card(reader, asked), at_most=most)
 
 
 def _ranked(

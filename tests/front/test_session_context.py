@@ -153,7 +153,8 @@ def test_a_full_disk_leaves_the_old_file_alone(
 ) -> None:
     write(memory, project, home, Settings())
     old = (folder / "CONTEXT.md").read_text()
-    memory.notes.remember(Note(content="rate limits are per user"), project=project.uuid)
+    decision = Note(content="rate limits are per user", type="decision")
+    memory.notes.remember(decision, project=project.uuid)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:

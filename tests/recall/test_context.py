@@ -217,18 +217,7 @@ def a_session(store: SqliteStore, an_item: Make, number: int, title: str, **fiel
     return a_summary(an_item, number, number, **number_of_summary, **fields)
 
 
-def test_the_card_comes_first_and_is_not_told_again(
-    store: SqliteStore, filled: Filled, an_item: Make
-) -> None:
-    summary = a_session(store, an_item, 1, "Round the total")
-    cut = a_note(an_item, 3, title="Long", narrative="n" * (LINE_CHARS + 1))
-    sources = filled(summary, a_note(an_item, 2, title="Short"), cut, an_item(4))
-    found = packed(sources, client="", card_tokens=600)
-    assert [line.item for line in found.card] == [5, 8, 12]
-    assert (ids(found), found.summaries) == ([12, 16], ())
-
-
-def test_without_a_reader_each_part_stands_alone(
+def test_the_card_does_not_replace_the_entries(
     store: SqliteStore, filled: Filled, an_item: Make
 ) -> None:
     summary = a_session(store, an_item, 1, "Round the total")
@@ -248,8 +237,11 @@ def test_a_session_of_which_nothing_is_told_is_not_the_last(
 def test_no_card_takes_more_than_its_share(
     store: SqliteStore, filled: Filled, an_item: Make
 ) -> None:
-    notes = (a_note(an_item, n, title=f"{n * 'x'} {'y' * 200}") for n in range(1, 9))
-    found = packed(filled(*notes), budget=OVERHEAD + 400, client="", card_tokens=600)
+    others = [
+        a_session(store, an_item, n, f"{n * 'x'} {'y' * 300}", files_modified=(f"{n}.py",))
+        for n in range(1, 9)
+    ]
+    found = packed(filled(*others), budget=OVERHEAD + 400, card_tokens=600)
     assert 100 < sum(map(line_cost, found.card)) <= 200
     named = {each.item: each.why for each in found.omitted}
     assert {"costs" in why for why in named.values()} == {True}
@@ -296,7 +288,7 @@ TEXT = st.text("ab c.\n", max_size=80)
     ),
     st.integers(OVERHEAD, 90),
     st.sampled_from(["", "a", "ab AND c", "b*"]),
-    st.sampled_from([{}, {"card_tokens": 600}, {"card_tokens": 20, "client": "kiro"}]),
+    st.sampled_from([{}, {"card_tokens": 600}, {"card_tokens": 20}]),
 )
 def test_a_pack_never_exceeds_its_budget(
     tmp_path_factory: pytest.TempPathFactory,

@@ -16,7 +16,7 @@ from observer.front.standing import labels
 from observer.front.tool import Row
 from observer.front.toolsets.written import Written, written
 from observer.model import Item, Project, SummaryFields, iso
-from observer.recall.card import LINE_CHARS, Line
+from observer.recall.card import Line
 from observer.recall.context import Entry
 from observer.recall.lasting import is_stale
 from observer.recall.rank import Hit
@@ -284,7 +284,7 @@ def card_line(line: Line) -> CardLine:
     return CardLine(
         id=line.item,
         why=render.one_line(line.why),
-        text=render.one_line(line.text, LINE_CHARS),
+        text=render.one_line(line.text, line.most_chars),
         at=iso(line.at_ms) if line.at_ms else UNSET,
     )
 

@@ -1,0 +1,182 @@
+"""What a session is given at its start: lines that fit, the most urgent first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from observer.errors import BadInput
+from observer.interpret import state
+from observer.interpret.state import Ran, State, Touched
+from observer.model import Item, Project, Session, SummaryFields, item_id
+from observer.recall.card import Line
+from observer.recall.start import FILES, SESSION, SYMBOLS, Start, StartRequest, start
+from observer.store.sqlite import SqliteStore
+
+Make = Callable[..., Item]
+HERE = 2
+NOW_MS = 1_800_000_000_000
+
+
+def cost(line: Line) -> int:
+    return -(-len(f"#{line.item} {line.why} · {line.text[: line.most_chars]}") // 4)
+
+
+@pytest.fixture
+def add(store: SqliteStore, an_item: Make) -> Callable[..., None]:
+    """Store a session that wrote files, with its summary."""
+
+    def add(number: int, title: str, *files: str, **known: Any) -> None:
+        fields = {file: Touched(writes=1, is_dirty=True) for file in files}
+        session = Session(
+            id=number,
+            external=f"s{number}",
+            client="claude-code",
+            project_id=HERE,
+            status="ended",
+            branch="main",
+            started_ms=NOW_MS - 3_600_000 + number,
+            last_ms=NOW_MS - 3_600_000 + number,
+            prompts=1,
+            first_prompt=title,
+            state=state.encode(State(**({"files": fields} | known))),
+        )
+        summary = an_item(
+            number,
+            kind="summary",
+            type="summary",
+            title=title,
+            session_id=number,
+            files_modified=files,
+            summary=SummaryFields(request=title),
+        )
+        with store.write() as writer:
+            writer.put_project(Project(id=HERE, uuid="u", name="app"))
+            writer.put_session(session)
+            writer.put_items([replace(summary, id=item_id(number, "summary"))])
+
+    return add
+
+
+def begun(store: SqliteStore, tokens: int = 1000, **seen: Any) -> Start:
+    request = StartRequest(project_id=HERE, budget_tokens=tokens, now_ms=NOW_MS)
+    with store.read() as reader:
+        return start(reader, request, cost, **seen)
+
+
+def texts(found: Start, why: str) -> list[str]:
+    return [line.text for line in found.lines if line.why == why]
+
+
+def test_a_project_without_memory_begins_with_nothing(store: SqliteStore) -> None:
+    assert begun(store).lines == ()
+
+
+def test_it_begins_with_the_last_session_and_names_the_files_of_work(
+    store: SqliteStore, add: Callable[..., None]
+) -> None:
+    add(1, "Round the total", "src/cart.py", "src/prices.py")
+    add(2, "Write the changelog", "CHANGELOG.md")
+    found = begun(store)
+    assert found.lines[0].why == "last session"
+    assert "Write the changelog" in found.lines[0].text
+    assert texts(found, FILES) == ["CHANGELOG.md · src: cart.py prices.py"]
+
+
+def test_a_session_is_spoken_of_once(store: SqliteStore, add: Callable[..., None]) -> None:
+    for number, title in enumerate(("first", "second", "third"), start=1):
+        add(number, title)
+    assert texts(begun(store), SESSION) == ["second", "first"]
+
+
+def test_files_that_are_gone_are_left_out(store: SqliteStore, add: Callable[..., None]) -> None:
+    add(1, "Round the total", "a.py", "b.py")
+    found = begun(store, exists=lambda paths: frozenset(paths) - {"a.py"})
+    assert texts(found, FILES) == ["b.py"]
+
+
+def test_uncommitted_files_share_a_line_and_keep_their_ids(
+    store: SqliteStore, add: Callable[..., None]
+) -> None:
+    add(1, "Round the total", "a.py", "b.py")
+    (text,) = texts(begun(store, uncommitted=frozenset), "not committed")
+    first, second = text.split("; ")
+    assert (first, second.split()[1]) == ("b.py", "a.py")
+    assert second.startswith("#")
+
+
+def test_what_passed_here_is_named(store: SqliteStore, add: Callable[..., None]) -> None:
+    passed = Ran(ok=True, said="3 passed", is_check=True)
+    add(1, "Round the total", "a.py", commands={"uv run pytest -q": passed})
+    assert texts(begun(store), "passed here") == ["`uv run pytest -q` (3 passed)"]
+
+
+def test_symbols_come_after_the_files(store: SqliteStore, add: Callable[..., None]) -> None:
+    written = Touched(writes=1, symbols=("total",))
+    add(1, "Round the total", "cart.py", files={"cart.py": written})
+    found = begun(store)
+    whys = [line.why for line in found.lines]
+    assert whys.index(SYMBOLS) == whys.index(FILES) + 1
+    assert texts(found, SYMBOLS) == ["total"]
+
+
+def test_the_same_state_gives_the_same_lines(store: SqliteStore, add: Callable[..., None]) -> None:
+    add(1, "Round the total", *(f"{name}.py" for name in "gfedcba"))
+    assert begun(store).lines == begun(store).lines
+
+
+def test_fewer_files_are_named_where_not_all_fit(
+    store: SqliteStore, add: Callable[..., None]
+) -> None:
+    add(1, "Round the total", *(f"package/module_{n:02}.py" for n in range(60)))
+    (text,) = texts(begun(store, 200, uncommitted=lambda _: frozenset()), FILES)
+    assert 5 < text.count("module_") < 60
+    assert begun(store, 200).omitted != ()
+
+
+def test_no_budget_at_all_is_refused(store: SqliteStore) -> None:
+    with pytest.raises(BadInput, match="negative"):
+        begun(store, -1)
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=4), min_size=1, max_size=5),
+    st.integers(0, 300),
+)
+def test_a_start_never_exceeds_its_budget(
+    tmp_path_factory: pytest.TempPathFactory, works: list[list[str]], tokens: int
+) -> None:
+    store = SqliteStore(tmp_path_factory.mktemp("start") / "observer.db")
+    with store.write() as writer:
+        writer.put_project(Project(id=HERE, uuid="u", name="app"))
+        for number, names in enumerate(works, start=1):
+            files = {f"{name * 9}.py": Touched(writes=1) for name in names}
+            writer.put_session(
+                Session(
+                    id=number,
+                    external=f"s{number}",
+                    client="kiro",
+                    project_id=HERE,
+                    last_ms=number,
+                    state=state.encode(State(files=files)),
+                )
+            )
+            summary = Item(
+                id=item_id(number, "summary"),
+                uuid=f"u{number}",
+                kind="summary",
+                type="summary",
+                title="t" * number * 9,
+                files_modified=tuple(files),
+                session_id=number,
+                project_id=HERE,
+            )
+            writer.put_items([summary])
+    found = begun(store, tokens)
+    store.close()
+    assert sum(map(cost, found.lines)) == found.used_tokens <= tokens
