@@ -149,6 +149,7 @@ def _is_chain(parts: Sequence[Part]) -> bool:
 
 def _failed(line: _Line) -> Runs:
     """Return the check that failed, what its task ran of it, and what had passed before it."""
+    line = line._replace(told=check_tasks.judged_by(line.verdict))
     signed = [one for one in line.ran if _signed(one, line)]
     if line.told and not signed:
         return Runs()
@@ -164,7 +165,7 @@ def _by(one: Ran, line: _Line) -> Runs:
     inner = [each for each in one.inner if each.base in line.told]
     if one.check.is_task and not inner:
         inner = [guess(one.check, kind, base) for base, kind in line.told.items()]
-    named = f"git {line.parts[one.place].words[1]} (hook)" if is_hook(one.check) else ""
+    named = f"{one.check.base} (hook)" if is_hook(one.check) else ""
     failed = tuple(inner) if is_hook(one.check) else (one.check, *inner)
     before = (
         each

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -74,6 +74,11 @@ def told_by(verdict: Verdict) -> dict[str, Kind]:
     return {base: kind for tool in tools for kind, base in _judges(tool, verdict)}
 
 
+def judged_by(verdict: Verdict) -> dict[str, Kind]:
+    """Return the judge whose word a verdict is, with what it judges; nothing if it is not known."""
+    return {base: kind for kind, base in _judges(verdict.tool, verdict)}
+
+
 def guess(task: Check, kind: Kind, base: str) -> Check:
     """Return what a task ran of which only the output tells."""
     return Check(
@@ -88,7 +93,7 @@ def guess(task: Check, kind: Kind, base: str) -> Check:
 
 
 def learned(
-    ran: Iterable[Ran], output: str, root: str, *, told: Mapping[str, Kind], known: Tasks
+    ran: Sequence[Ran], output: str, root: str, *, told: Mapping[str, Kind], known: Tasks
 ) -> dict[str, tuple[Check, ...]]:
     """Return what a task turned out to run; of several tasks nobody knows which ran what.
 
@@ -98,7 +103,8 @@ def learned(
     if len(tasks) != 1:
         return {}
     (task,) = tasks
-    found = [one for one in _printed(output, task.folder, root) if one.base != task.base]
+    own = {one.check.base for one in ran}
+    found = [one for one in _printed(output, task.folder, root) if one.base not in own]
     if is_hook(task):
         signed = (guess(task, kind, base) for base, kind in told.items())
         found = [*known.get(key_of(task), ()), *found, *signed]

@@ -268,6 +268,7 @@ HEADS = [
     (red("npx tsc --noEmit && npm test", VITEST), "npm test"),
     (red("npm run lint && npm test", "> eslint .\nwhat?"), "npm run lint && npm test"),
     (red("npm test && npm run lint", f"{VITEST_OK}\nwhat?"), "npm run lint"),
+    (red("npm test | tail -5 && npx eslint . | tail -5", f"{VITEST_OK}\n{LINT}"), "npx eslint ."),
     (red("git add -A && git commit -m x", f"husky\n{TSC}"), "git commit (hook)"),
     (red(f"pytest {ROOT}/tests > log.txt", PYTEST), f"pytest {ROOT}/tests > log.txt"),
     (red(f"pytest {ROOT} >log.txt -- ", PYTEST), f"pytest {ROOT} >log.txt --"),
