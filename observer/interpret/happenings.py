@@ -7,9 +7,6 @@ is nothing to tell.
 from __future__ import annotations
 
 import re
-from typing import Any
-
-import msgspec
 
 from observer.events import (
     Checkout,
@@ -23,9 +20,10 @@ from observer.events import (
     Search,
     ToolUse,
 )
-from observer.interpret import concepts, prompts, todos
+from observer.interpret import concepts, json_text, prompts, todos
 from observer.interpret.memory_use import QUESTION, only_asks
 from observer.interpret.outcome import told_lines
+from observer.interpret.search_results import Found, found, in_words
 from observer.interpret.told import (
     FACT,
     FACTS,
@@ -50,8 +48,9 @@ from observer.interpret.wording import (
 PROMPT_CHARS = 4000
 MESSAGE_CHARS = 2000
 _FILES_SAID = 6
+_ARGUMENTS = 8
 
-_DECODER = msgspec.json.Decoder(dict[str, Any])  # a tool's input may be anything
+_MCP = re.compile(r"\Amcp__(.+?)__(.+)\Z")
 _PLACES = {"web": "the web", "code": "the code", "files": "file names", "memory": "memory"}
 _SIGNS = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C"}
 _OPERATIONS = {"import": "commit"}
@@ -86,7 +85,7 @@ def prompt(prompt: Prompt, where: Where) -> Told | None:
 
 
 def search(search: Search, where: Where) -> Told | None:
-    """Tell what was looked up, and the beginning of what was found."""
+    """Tell what was looked up, how much was found in which files, and the beginning of it."""
     query = one_line(search.query, FACT)
     if not query:
         return None
@@ -94,20 +93,30 @@ def search(search: Search, where: Where) -> Told | None:
     path = relative(search.path, where.root, where.cwd) if search.path else ""
     path = "" if path == where.root else path
     inside = f" in {path}" if path else ""
-    output = search.output.replace(f"{where.root}/", "") if where.root else search.output
-    found = "; ".join(told_lines(output, 4)) or "no result was reported"
+    came, words = found(search, where), in_words(search)
     opening = (
-        f"Fetched {query}" if is_page else f"Searched {_PLACES[search.where]}{inside} for {query}"
+        f"Fetched {query}" if is_page else f"Searched {_PLACES[search.where]}{inside} for {words}"
     )
     return Told(
         type="research",
-        title=one_line(query, TITLE),
+        title=one_line(words, TITLE),
         subtitle=one_line("web page" if is_page else f"{search.where} search{inside}", SUBTITLE),
-        narrative=one_line(f"{opening}: {found}", NARRATIVE),
-        facts=(query,),
-        concepts=concepts.together(concepts.of_text(query, 6), concepts.of_files((path,))),
+        narrative=one_line(f"{opening}{_findings_said(came)}", NARRATIVE),
+        facts=distinct((query, came.said), 2),
+        concepts=concepts.together(
+            concepts.of_text(words, 6), concepts.of_files(came.files[:2] or (path,))
+        ),
+        files_read=came.files,
         chars=len(search.query) + len(search.output),
     )
+
+
+def _findings_said(came: Found) -> str:
+    """Return what came back, behind what was asked for."""
+    files = listed(came.files, _FILES_SAID) if came.amount and came.noun == "file" else ""
+    lines = "; ".join(told_lines(json_text.plain("\n".join(came.lines)), 4))
+    said = ": ".join(filter(None, (came.said, files or lines)))
+    return f": {said or 'no result was reported'}"
 
 
 def delegation(delegation: Delegation) -> Told | None:
@@ -140,18 +149,22 @@ def tool_use(use: ToolUse) -> Told:
     """Tell the use of any other tool."""
     if plan := todos.plan_in(use):
         return _plan(plan, len(use.input))
-    tool = one_line(use.tool, 80) or "(unnamed tool)"
-    given = first_line(_given(use.input), FACT)
-    found = "; ".join(told_lines(use.output, 3))
+    tool = one_line(_MCP.sub(r"\1 \2", use.tool), 80) or "(unnamed tool)"
+    value = json_text.read(use.input)
+    given = json_text.pairs(value) if isinstance(value, dict) else []
+    asked = json_text.main_of(value) if isinstance(value, dict) else first_line(use.input, FACT)
+    came = "; ".join(told_lines(json_text.plain(use.output), 3))
     failed = " and failed" if use.failed else ""
-    narrative = f"Used {tool}{failed}" + (f" with {given}" if given else "")
+    arguments = ", ".join(f"{key}: {words}" for key, words in given) or asked
+    narrative = f"Used {tool}{failed}" + (f" with {arguments}" if arguments else "")
+    facts = [f"{key}: {words}" for key, words in given] or [asked]
     return Told(
         type="tool-use",
-        title=one_line(f"{tool}: {given}" if given else tool, TITLE),
+        title=one_line(f"{tool}: {asked}" if asked else tool, TITLE),
         subtitle="failed" if use.failed else "",
-        narrative=one_line(f"{narrative}: {found}" if found else f"{narrative}.", NARRATIVE),
-        facts=(one_line(f"input: {use.input}", FACT),) if given else (),
-        concepts=concepts.together(concepts.identifier_words(tool), concepts.of_text(given, 4)),
+        narrative=one_line(f"{narrative}: {came}" if came else f"{narrative}.", NARRATIVE),
+        facts=distinct((one_line(fact, FACT) for fact in facts), _ARGUMENTS),
+        concepts=concepts.together(concepts.identifier_words(tool), concepts.of_text(asked, 4)),
         chars=len(use.input) + len(use.output),
     )
 
@@ -166,17 +179,6 @@ def _plan(plan: str, chars: int) -> Told:
         concepts=concepts.of_text(plan, 6),
         chars=chars,
     )
-
-
-def _given(text: str) -> str:
-    """Return a tool's input as ``name: value`` pairs if it is a JSON object of moderate size."""
-    if not text.startswith("{") or len(text) > 8192:
-        return text
-    try:
-        given = _DECODER.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
-        return text
-    return ", ".join(f"{key}: {value}" for key, value in given.items() if value not in ("", None))
 
 
 def outcome(outcome: Outcome) -> Told | None:

@@ -222,8 +222,8 @@ ASKED: list[tuple[str, Intent, Outcome, str]] = [
     (
         "search",
         Intent(tool="grep", of=Search(query="total", tool="grep")),
-        Outcome(tool="grep", output="a.py:1"),
-        "Searched the code for total: a.py:1",
+        Outcome(tool="grep", output="a.py:1:total = 0"),
+        "Searched the code for total: 1 match: a.py:1:total = 0",
     ),
     (
         "tool",

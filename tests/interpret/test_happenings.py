@@ -70,13 +70,13 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "research",
             "def total",
             "code search in api",
-            "Searched the code in api for def total: api/cart.py:3",
+            "Searched the code in api for def total: 1 file: api/cart.py",
         ),
     ),
     (
         "search-of-the-whole-project",
         Search(query="total", path="/home/ana/shop", output="/home/ana/shop/api/cart.py:3"),
-        ("research", "total", "code search", "Searched the code for total: api/cart.py:3"),
+        ("research", "total", "code search", "Searched the code for total: 1 file: api/cart.py"),
     ),
     (
         "described-delegation",
@@ -100,7 +100,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
     (
         "todos-without-a-list",
         ToolUse(tool="TodoWrite", input='{"todos": 3}'),
-        ("tool-use", "TodoWrite: todos: 3", "", "Used TodoWrite with todos: 3."),
+        ("tool-use", "TodoWrite: 3", "", "Used TodoWrite with todos: 3."),
     ),
     (
         "todos-that-are-no-json",
@@ -122,7 +122,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         ToolUse(tool="create_issue", input='{"title": "Slow", "body": "", "n": 1}', output="#12"),
         (
             "tool-use",
-            "create_issue: title: Slow, n: 1",
+            "create_issue: Slow",
             "",
             "Used create_issue with title: Slow, n: 1: #12",
         ),

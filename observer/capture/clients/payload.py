@@ -28,6 +28,7 @@ _BLOCK_KEYS = (
     "results",
     "output",
     "filenames",
+    "matches",
     "stdout",
     "message",
     "error",
@@ -145,17 +146,21 @@ def words(given: Object, name: str) -> tuple[str, ...]:
 def prose(value: Json) -> str:
     """Return what a tool answered as a person would read it.
 
-    Text stays text, content blocks are joined, an object gives its telling field; anything else
-    is shown as JSON.
+    Text stays text, content blocks are joined, an object gives its telling field, nothing where
+    that is empty, and a page its title and address; anything else is shown as JSON.
     """
     if isinstance(value, str):
         return value
     if isinstance(value, list):
         return "\n".join(filter(None, map(prose, value)))
     if isinstance(value, dict):
-        telling = next((value[key] for key in _BLOCK_KEYS if value.get(key)), None)
-        if telling is not None:
-            return prose(telling)
+        told = [key for key in _BLOCK_KEYS if key in value]
+        if telling := next(filter(value.get, told), ""):
+            return prose(value[telling])
+        if told:
+            return ""
+        if (title := text(value, "title")) and (address := text(value, "url")):
+            return f"{title} ({address})"
     return dump(value)
 
 

@@ -48,6 +48,8 @@ _Where: TypeAlias = Literal["code", "files", "web"]
 _RELAYS = frozenset({"use_mcp_tool", "call_mcp_tool", "CallMcpTool", "mcp_tool", "mcp"})
 _PATHS = ("file_path", "path", "notebook_path", "targetFile", "target_file", "filePath")
 _STREAMS = frozenset({"stdout", "stderr", "output"})
+_NONE_FOUND = "No matches found"
+"""What an answer with empty lists says, in the words of clients that use words."""
 _EXITS = ("exit_code", "exitCode", "exit_status", "returncode")
 
 
@@ -248,7 +250,7 @@ def _searched(call: Call, where: _Where, *, query: str, path: str = "") -> Searc
         query=query or path,
         where=where,
         path=path if query else "",
-        output=said(call),
+        output=said(call) or (_NONE_FOUND if isinstance(call.response, dict) else ""),
         tool=call.tool,
     )
 

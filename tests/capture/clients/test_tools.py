@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from observer.capture import own_tools
-from observer.capture.clients import tools
+from observer.capture.clients import claude_code, tools
+from observer.capture.clients.payload import Json
 from observer.events import Search, ToolUse
 from observer.front.toolsets import TOOLSETS
 
@@ -86,3 +87,31 @@ def test_a_tool_for_all_servers_is_known_by_the_server_it_calls() -> None:
     assert told == Search(query="cache", where="memory", tool="mcp__observer__search")
     elsewhere = tools.Call(tool="use_mcp_tool", given={**given, "server_name": "tracker"})
     assert isinstance(tools.make(elsewhere, {}), ToolUse)
+
+
+@pytest.mark.parametrize(
+    ("tool", "response", "output"),
+    [
+        (
+            "Grep",
+            {"mode": "files_with_matches", "filenames": [], "numFiles": 0},
+            "No matches found",
+        ),
+        ("Grep", {"mode": "content", "content": "a.py:1:x", "filenames": []}, "a.py:1:x"),
+        ("Glob", {"filenames": ["a.py", "b.py"], "truncated": False}, "a.py\nb.py"),
+        ("Glob", "", ""),
+        (
+            "WebSearch",
+            {
+                "query": "q",
+                "results": [{"content": [{"title": "T", "url": "https://e.org"}]}, "So"],
+            },
+            "T (https://e.org)\nSo",
+        ),
+    ],
+)
+def test_a_search_is_answered_in_text(tool: str, response: Json, output: str) -> None:
+    call = tools.Call(tool=tool, given={"pattern": "x", "query": "x"}, response=response)
+    made = tools.make(call, claude_code.TOOLS)
+    assert isinstance(made, Search)
+    assert made.output == output
