@@ -14,7 +14,7 @@ from observer.front.standing import labels
 from observer.model import Item
 from observer.recall.card import Line
 from observer.recall.context import Entry, Pack
-from observer.recall.rank import Hit, is_knowledge
+from observer.recall.rank import Hit, leads
 from observer.recall.timeline import Timeline
 
 ProjectName = Callable[[int | None], str]
@@ -172,8 +172,8 @@ def pack(packed: Pack) -> str:
 
     A summary says more of a session than its last commands do, and a reader may stop anywhere.
     """
-    known = [entry for entry in packed.entries if is_knowledge(entry.hit.item)]
-    others = [entry for entry in packed.entries if not is_knowledge(entry.hit.item)]
+    known = [entry for entry in packed.entries if leads(entry.hit.item)]
+    others = [entry for entry in packed.entries if not leads(entry.hit.item)]
     lines = [f"({remark})" for remark in (packed.notice, packed.degraded) if remark]
     lines += map(card_line, packed.card)
     lines += [pack_entry(entry) for entry in known]

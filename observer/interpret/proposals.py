@@ -128,9 +128,14 @@ def decisions(prompt: str) -> tuple[str, ...]:
     ("Let's use Decimal for prices because cents get lost.",)
     """
     text = words_of(prompt)
-    if len(text) > PROMPT_CHARS or _DOCUMENT.search(text):
+    if is_document(text):
         return ()
     return tuple(one for one in sentences(text) if is_decision(one))[:MOST]
+
+
+def is_document(text: str) -> bool:
+    """Return True if a prompt holds more than a person's own words."""
+    return len(text) > PROMPT_CHARS or _DOCUMENT.search(text) is not None
 
 
 def sentences(text: str) -> list[str]:

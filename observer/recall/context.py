@@ -36,6 +36,7 @@ from observer.recall.rank import (
     clamped,
     composite,
     is_knowledge,
+    leads,
     recency,
 )
 from observer.recall.usefulness import UNKNOWN, usefulness
@@ -116,8 +117,8 @@ def pack(sources: Sources, request: PackRequest, costs: Costs) -> Pack:
     purse = Purse(request.budget_tokens - costs.overhead, costs)
     lines = _card(sources.reader, request, purse)
     hits = distinct(_ranked(sources, request, found, fitting))
-    knowledge = [hit for hit in hits if is_knowledge(hit.item)]
-    others = [hit for hit in hits if not is_knowledge(hit.item)]
+    knowledge = [hit for hit in hits if leads(hit.item)]
+    others = [hit for hit in hits if not leads(hit.item)]
     entries = purse.entries(knowledge, KNOWLEDGE_LENGTHS, wanted.words)
     finished = _finished(sources.reader, request, of_sessions)
     summaries = purse.summaries(finished, share=SUMMARY_SHARE)
@@ -156,12 +157,12 @@ def _ranked(
     ids = list(dict.fromkeys(chain(_newest(reader, request), best)))
     known = usefulness(reader.uses(items=ids), now_ms=request.now_ms)
     items = reader.items(ids)
-    newer = reader.items([each for each in successors(items) if each not in frozenset(ids)])
+    items += reader.items([each for each in successors(items) if each not in frozenset(ids)])
     # Who asks for something may mean a commit that is gone; who begins needs none.
     gone = frozenset() if request.query else discarded(reader, items)
     offered: dict[int, tuple[float, Item]] = {}
     signals: dict[int, Signals] = {}
-    for item in filter(filters.admits, (*items, *newer)):
+    for item in filter(filters.admits, items):
         if item.id in gone:
             continue
         of_item = found.signals(
@@ -175,21 +176,20 @@ def _ranked(
         worth *= lasting(item.standing)
         worth *= ASKING if item.category == QUESTION else 1
         offered[item.id], signals[item.id] = (worth, item), of_item
-    worths = capped(_lifted(offered, newer))
+    worths = capped(_lifted(offered))
     order = sorted(worths, key=lambda one: (-worths[one], -offered[one][1].created_ms, -one))
     return [
         Hit(item=offered[one][1], score=clamped(worths[one]), signals=signals[one]) for one in order
     ]
 
 
-def _lifted(
-    offered: dict[int, tuple[float, Item]], newer: Sequence[Item]
-) -> dict[int, tuple[float, Item]]:
-    """Return items with what was not found itself worth as much as what it took the place of."""
+def _lifted(offered: dict[int, tuple[float, Item]]) -> dict[int, tuple[float, Item]]:
+    """Return items with what took the place of others worth as much as those were."""
     lifted = dict(offered)
     for worth, item in offered.values():
-        for target in {each.id for each in newer} & set(successors([item])) & offered.keys():
-            lifted[target] = (max(worth, lifted[target][0]), lifted[target][1])
+        whole = worth / (lasting(item.standing) or 1)
+        for target in set(successors([item])) & offered.keys():
+            lifted[target] = (max(whole, lifted[target][0]), lifted[target][1])
     return lifted
 
 

@@ -60,10 +60,25 @@ def successors(items: Iterable[Item]) -> list[int]:
 
 
 def outranked(hits: Iterable[Hit]) -> list[Hit]:
-    """Give what was superseded or amended less than the score of what did so, if both are there."""
+    """Give what was superseded or amended less than the score of what did so, if both are there.
+
+    The summary of a session tells of all that was said there, so it stands below that too.
+    """
     offered = list(hits)
     scores = capped({hit.item.id: (hit.score, hit.item) for hit in offered})
-    return [msgspec.structs.replace(hit, score=scores[hit.item.id]) for hit in offered]
+    ends: dict[int, float] = {}
+    for hit in offered:
+        newer = [scores[each] for each in successors([hit.item]) if each in scores]
+        if newer and hit.item.session_id:
+            ends[hit.item.session_id] = min(ends.get(hit.item.session_id, 1.0), max(newer) - STEP)
+    return [msgspec.structs.replace(hit, score=_ended(hit, scores, ends)) for hit in offered]
+
+
+def _ended(hit: Hit, scores: Mapping[int, float], ends: Mapping[int, float]) -> float:
+    score = scores[hit.item.id]
+    if hit.item.kind != "summary":
+        return score
+    return max(0.0, min(score, ends.get(hit.item.session_id or 0, score)))
 
 
 def capped(offered: Mapping[int, tuple[float, Item]]) -> dict[int, float]:

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from observer.events import Value
 from observer.interpret.conversation import PROPOSED
-from observer.model import KNOWLEDGE_TYPES, Item
+from observer.model import KNOWLEDGE_TYPES, Item, Reason
 
 HALF_LIFE_MS = 168 * 3_600_000
 """After a week an item's recency is worth half."""
 
 KNOWLEDGE_FACTOR = 3.0
+
+_NEWER: frozenset[Reason] = frozenset({"supersedes", "amends"})
 
 
 class Signals(Value):
@@ -117,6 +119,11 @@ WITHOUT_QUERY = Weights(recency=0.70, project_match=0.30)
 def is_knowledge(item: Item) -> bool:
     """Return True if an item holds until somebody says otherwise; a proposal does not."""
     return item.type in KNOWLEDGE_TYPES and not is_proposed(item)
+
+
+def leads(item: Item) -> bool:
+    """Return True if an item stands before summaries: what holds, and what says so anew."""
+    return is_knowledge(item) or any(each.reason in _NEWER for each in item.standing)
 
 
 def is_proposed(item: Item) -> bool:

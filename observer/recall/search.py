@@ -67,7 +67,7 @@ def search(
     step = limit + _SPARE
     looking.fetch([item for ids in lists for item in ids[:step]])
     hits = [hit for ids in lists for hit in _best(looking, ids, limit)]
-    ordered = sorted(outranked([*hits, *_newer(looking, hits)]), key=_order)[: len(hits)]
+    ordered = sorted(outranked(_with_newer(looking, hits)), key=_order)[: len(hits)]
     is_merely_near = bool(ordered) and not any(hit.signals.terms for hit in ordered)
     unknown = [] if ordered else _unknown(sources, filters)
     notices = (wanted.notice, MERELY_NEAR if is_merely_near else "", *unknown)
@@ -138,16 +138,21 @@ def _best(looking: _Looking, ids: Sequence[int], limit: int) -> list[Hit]:
     return list(best)[:limit]
 
 
-def _newer(looking: _Looking, hits: Sequence[Hit]) -> Iterator[Hit]:
-    """Yield what took the place of hits, or amended them, and is none; as good as the best of them.
+def _with_newer(looking: _Looking, hits: Sequence[Hit]) -> list[Hit]:
+    """Return hits with what took the place of some, or amended them, at their old place.
 
     What is asked in the words of an older statement is answered by the newer one.
     """
+    places: dict[int, float] = {}
+    for hit in hits:
+        whole = hit.score / (lasting(hit.item.standing) or 1)
+        for target in successors([hit.item]):
+            places[target] = max(whole, places.get(target, 0))
     found = {hit.item.id for hit in hits}
-    missing = [item for item in successors(hit.item for hit in hits) if item not in found]
-    for hit in looking.hits(missing):
-        replaced = (old.score for old in hits if hit.item.id in successors([old.item]))
-        yield replace(hit, score=max(hit.score, *replaced))
+    newer = looking.hits([item for item in places if item not in found])
+    return [
+        replace(hit, score=max(hit.score, places.get(hit.item.id, 0))) for hit in (*hits, *newer)
+    ]
 
 
 def _order(hit: Hit) -> tuple[float, float, int, int]:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from observer.filters import Filters
-from observer.model import Project
+from observer.model import Project, Standing
 from observer.store.interface import Store, Writer
 from observer.store.truth import ANYWHERE, Vantage
 from observer.truth.following import Following, Write
 from observer.truth.repository import Repository
-from observer.truth.succession import TYPES, Said, standings, text_of
-
-MOST_NOTES = 500
-"""Notes of a project that are compared with each other, the newest."""
+from observer.truth.saying import statements
+from observer.truth.succession import standings
 
 
 def keep_up(
@@ -52,21 +49,24 @@ def keep_up(
 
 
 def keep_order(store: Store, write: Write, project: Project) -> None:
-    """Say of a project's notes which took the place of which.
+    """Say of a project's notes, proposals and prompts which took the place of which.
 
     Raises:
         StoreUnavailable: the store cannot be read or written.
     """
-    wanted = Filters(project_id=project.id, kinds=("note",), types=TYPES)
     with store.read() as reader:
-        notes = reader.recent(wanted, limit=MOST_NOTES)
-        vectors = reader.vectors_of([note.id for note in notes])
-    before = {note.id: tuple(each for each in note.standing if each.target) for note in notes}
-    said = [Said(item=note, text=text_of(note), items=(note.id,)) for note in notes]
-    told = standings(said, vectors)
-    news = {item: standing for item, standing in told.items() if standing != before[item]}
+        said = statements(reader, project.id)
+        ids = sorted({item for one in said for item in one.items})
+        told = standings(said, reader.vectors_of([one.item.id for one in said]))
+        before = reader.standings(ids)
+    news = {item: new for item, new in told.items() if new != _of_items(before.get(item, ()))}
     if news:
         write(lambda writer: writer.put_standings(ANYWHERE, news))
+
+
+def _of_items(standing: Iterable[Standing]) -> tuple[Standing, ...]:
+    """Return what of an item's standing follows from other items."""
+    return tuple(each for each in standing if each.target)
 
 
 def _vantage(store: Store, write: Write, project: Project, repository: Repository) -> Vantage:

@@ -15,7 +15,7 @@ from typing import Literal
 
 from observer.events import Value
 from observer.interpret.wording import one_line
-from observer.model import Item, Reason, Standing
+from observer.model import Item, Reason, Standing, seq_of
 from observer.truth.statements import TEXT_CHARS, Statement, Words, read, stems
 
 Relation = Literal["supersedes", "amends"]
@@ -121,7 +121,8 @@ def _akin(
 
 
 def _between(newer: Said, older: Said, vectors: Mapping[int, bytes]) -> Relation | None:
-    if newer.items == older.items or not _may_replace(newer.item, older.item):
+    is_one = seq_of(newer.item.id) == seq_of(older.item.id)
+    if is_one or not _may_replace(newer.item, older.item):
         return None
     if what := relation(newer.text, older.text):
         return what

@@ -485,3 +485,12 @@ def test_a_newer_one_that_the_filters_leave_out_is_not_found(
     )
     superseded(store, old, new)
     assert titles(run(filled(old, new), "money", types=("command",))) == [old.title]
+
+
+def test_the_summary_of_a_session_stands_below_what_took_the_place_of_its_words(
+    filled: Filled, store: SqliteStore, an_item: Make
+) -> None:
+    old, new = an_item(9, title="cents", session_id=3), an_item(1, title="decimals", session_id=4)
+    summary = an_item(8, kind="summary", type="summary", title="cents in money", session_id=3)
+    superseded(store, old, new)
+    assert titles(run(filled(old, new, summary), "cents in money"))[0] == new.title

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from observer.capture.project import Places
 from observer.config import Settings
-from observer.events import Commit, Edit, Event, FileWrite, Remember
+from observer.events import Commit, Edit, Event, FileWrite, Remember, SessionEnd
+from observer.filters import Filters
 from observer.importers.git import commits
 from observer.model import Item, Standing
 from observer.pipeline import Pipeline
@@ -80,7 +82,7 @@ class Story:
     def head(self) -> str:
         return self.git("rev-parse", "HEAD")
 
-    def tell(self, body: object, *, at: Path | None = None) -> int:
+    def tell(self, body: object, *, at: Path | None = None, **fields: Any) -> int:
         """Store an event of now; returns the item that it made."""
         self._count += 1
         self._clock_s += 60
@@ -88,13 +90,13 @@ class Story:
             id=f"e{self._count}",
             at_ms=self.now_ms,
             client="x",
-            session="s",
             cwd=str(at or self.root),
             body=body,  # type: ignore[arg-type]  # any body
+            **({"session": "s"} | fields),
         )
         (receipt,) = self._pipeline.ingest([event])
-        assert receipt.item
-        return receipt.item
+        assert receipt.item or isinstance(body, SessionEnd)
+        return receipt.item or 0
 
     def told_commit(self, commit: str, *, at: Path | None = None) -> int:
         return self.tell(Commit(hash=commit), at=at)
@@ -139,6 +141,10 @@ class Story:
         with self.store.read() as reader:
             reader.seen_from(str(at or self.root))
             return reader.items([item])[0]
+
+    def items(self) -> list[Item]:
+        with self.store.read() as reader:
+            return list(reader.recent(Filters(), limit=1000))
 
     def _write(self, work: Callable[[Writer], None]) -> None:
         with self.store.write() as writer:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from observer.embed.catalogue import find
 from observer.embed.late import LateModel
+from observer.events import Prompt, SessionEnd
 from observer.model import Item, Link, Standing
 from observer.truth.succession import (
     COMMON,
@@ -186,3 +187,48 @@ def test_the_order_of_notes_is_kept(story: Story) -> None:
     story.order()
     assert [each.target for each in story.item(old).standing] == [new]
     assert [each.reason for each in story.item(new).standing] == ["supersedes"]
+
+
+def test_the_newer_word_counts_wherever_it_was_said(story: Story) -> None:
+    old = story.tell(Prompt(text="The pool has 4 threads"))
+    story.tell(Prompt(text="What did we say about the pool?"))
+    story.tell(Prompt(text="# Plan\n\nThe pool has 9 threads"))
+    new = story.tell(Prompt(text="Fix the cart. The pool has 16 threads."))
+    story.order()
+    assert [each.target for each in story.item(old).standing] == [new]
+    assert [each.reason for each in story.item(new).standing] == ["supersedes"]
+
+
+def test_a_prompt_yields_to_a_note_and_a_note_to_a_prompt(story: Story) -> None:
+    prompt = story.tell(Prompt(text="The pool has 4 threads"))
+    note = story.noted("The pool has 16 threads")
+    last = story.tell(Prompt(text="Let's make it a pool of 32 threads"))
+    story.order()
+    assert story.item(prompt).standing[0].target in {note, last}
+    assert [each.target for each in story.item(note).standing if each.reason == "superseded"] == [
+        last
+    ]
+
+
+def test_a_long_prompt_is_about_more_than_one_sentence(story: Story) -> None:
+    old = story.tell(Prompt(text="The pool has 4 threads"))
+    story.tell(Prompt(text="Fix it. Test it. Then look around. The pool has 16 threads. Why?"))
+    story.order()
+    assert story.item(old).standing == ()
+
+
+def test_what_one_event_says_is_compared_with_others_only(story: Story) -> None:
+    said = "Never use 4 threads. Never use 16 threads."
+    prompt = story.tell(Prompt(text=said), author="person")
+    story.order()
+    assert story.item(prompt).standing == ()
+
+
+def test_the_summary_of_a_session_that_said_nothing_else_is_labelled_too(story: Story) -> None:
+    old = story.tell(Prompt(text="The pool has 4 threads"))
+    story.tell(SessionEnd())
+    new = story.tell(Prompt(text="The pool has 16 threads"), session="t")
+    story.order()
+    (summary,) = [each for each in story.items() if each.kind == "summary" and each.id < new]
+    assert [each.target for each in summary.standing] == [new]
+    assert [each.target for each in story.item(old).standing] == [new]
