@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -22,6 +22,7 @@ from sessions.truth import Ran, commands
 _OUTCOMES, _FIXES, _SUMMARIES = "labels: outcomes", "labels: fixes", "labels: summaries"
 _TOKEN = re.compile(r"[A-Za-z_]{3,}|\d+")
 _ALIKE = 0.6
+_ASKED_OF_SUMMARIES = ("title", "asked", "done", "open")
 
 _Label = TypeVar("_Label", bound=Label)
 
@@ -202,17 +203,20 @@ class _Calls:
         return f"$ {body.command}" if isinstance(body, Command) else ""
 
 
-def summaries(kept: Kept) -> Scored:
-    """Return the mean of the labels of summaries, and how far readers agree."""
-    labels = read("summaries", SummaryLabel)
-    fields = ("title", "asked", "done", "open")
+def summaries(kept: Kept, labels: Sequence[SummaryLabel] | None = None) -> Scored:
+    """Return the means of the labels of summaries, by version and reader, each of 2."""
+    labels = read("summaries", SummaryLabel) if labels is None else labels
     known = {start.session for start in kept.log.starts}
+    by_version: dict[tuple[str, str], list[SummaryLabel]] = defaultdict(list)
+    for label in labels:
+        if label.session in known:
+            by_version[label.when, label.reader].append(label)
     measures: list[Measure] = []
-    for name in fields:
-        values = [getattr(label, name) for label in labels if label.session in known]
-        if values:
-            average = round(sum(values) / len(values), 3)
-            measures.append(Measure(group=_SUMMARIES, name=f"{name}, of 2", value=average))
+    for (when, reader), given in sorted(by_version.items(), reverse=True):
+        for name in _ASKED_OF_SUMMARIES:
+            average = round(sum(getattr(label, name) for label in given) / len(given), 3)
+            said = ", ".join(filter(None, (name, when, f"reader {reader}")))
+            measures.append(Measure(group=_SUMMARIES, name=said, value=average))
     return Scored(measures=tuple(measures))
 
 

@@ -52,13 +52,14 @@ class WhyLabel(Label):
 
 
 class SummaryLabel(Label):
-    """How good a summary is, each from 0 to 2."""
+    """How good a summary is, each from 0 to 2; `when` tells versions of the product apart."""
 
     session: str
     title: int
     asked: int
     done: int
     open: int
+    when: str = ""
 
 
 def read(name: str, sort: type[_Label], folder: Path = FOLDER) -> list[_Label]:

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from observer.model import seq_of
-from sessions.checks import Check
+from sessions.checks import Check, checks
 from sessions.kept import Kept, Start
 from sessions.measures import Measure, Scored, count, line, share
+from sessions.shell import parts
 from sessions.truth import Ran, commands
 
 _GROUP = "red lines"
@@ -67,7 +68,8 @@ def judge(kept: Kept) -> Iterator[Judged]:
     for start in kept.log.starts:
         before = _before(ran, start)
         for red in lines(start):
-            yield Judged(red, _fault(_failed_run(kept, red, before), before))
+            run = _failed_run(kept, red, before)
+            yield Judged(red, (_misnamed(red, run) if run else "") or _fault(run, before))
 
 
 def _before(ran: Sequence[Ran], start: Start) -> list[Ran]:
@@ -94,6 +96,13 @@ def _failed_run(kept: Kept, red: Red, before: Sequence[Ran]) -> Ran | None:
     return failing[-1] if failing else found
 
 
+def _misnamed(red: Red, run: Ran) -> str:
+    """Return what is wrong with the command that a line names, "" if that did not pass."""
+    named = {check.kind for _, check in checks(parts(red.text.partition(": ")[0]))}
+    passed = {check.kind for check, verdict in run.results() if verdict == "passed"}
+    return "names what passed" if named and named <= passed else ""
+
+
 def _fault(run: Ran | None, before: Sequence[Ran]) -> str:
     if run is None:
         return "?"
@@ -102,6 +111,8 @@ def _fault(run: Ran | None, before: Sequence[Ran]) -> str:
         return "not a check"
     if run.verdict in {"passed", "unknown"}:
         return "never failed" if run.verdict == "passed" else "never ran"
+    if all(verdict == "unknown" for _, verdict in results):
+        return "never got as far as its check"
     failed = [check for check, verdict in results if verdict == "failed"]
     maybe = failed or [check for check, verdict in results if verdict == "undecided"]
     later = [each for each in before if each.step.at_ms > run.step.at_ms]

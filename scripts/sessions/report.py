@@ -62,5 +62,6 @@ def as_json(found: Mapping[str, Scored]) -> bytes:
 
 def _value(measure: Measure) -> str:
     if measure.n is None:
-        return f"{measure.value:10,.0f}"
+        digits = 0 if measure.value == int(measure.value) else 2
+        return f"{measure.value:10,.{digits}f}"
     return f"{100 * measure.value:9.1f}%  of {measure.n:,}"

@@ -60,11 +60,12 @@ def scored(kept: Kept, *, known_after: int = KNOWN_AFTER) -> Scored:
             past.append(work)
     contexts = [start.context for start in kept.log.starts if start.number > known_after]
     measures: list[Measure] = [mean(_GROUP, name, values) for name, values in shares.items()]
-    tokens = [len(text) / _TOKEN_CHARS for text in contexts]
+    tokens = [len(text) / _TOKEN_CHARS for text in contexts] or [0.0]
+    lines = [text.count("\n") for text in contexts] or [0]
     measures += [
-        count(_GROUP, "tokens (characters / 4), mean", sum(tokens) / max(len(tokens), 1)),
-        count(_GROUP, "tokens, largest", max(tokens, default=0)),
-        count(_GROUP, "lines, mean", sum(t.count("\n") for t in contexts) / max(len(tokens), 1)),
+        count(_GROUP, "tokens (characters / 4), mean", round(sum(tokens) / len(tokens))),
+        count(_GROUP, "tokens, largest", round(max(tokens))),
+        count(_GROUP, "lines, mean", round(sum(lines) / len(lines))),
     ]
     return Scored(measures=tuple(measures), wrong=tuple(wrong))
 

@@ -43,6 +43,13 @@ _MISUSED = re.compile(
     re.MULTILINE,
 )
 """How programs refuse their arguments, and a wrapper says that git failed, whatever it returns."""
+_NEVER_CHECKED = re.compile(
+    r"\A(?:\$ .*\n)*(?:Exit code \d+\n)?(?:error: unrecognized subcommand|error: Script not found"
+    r"|.*: command not found|.*: No such file or directory$|npm ERR! Missing script)",
+    re.MULTILINE,
+)
+"""How a command ends that does not get as far as its check."""
+_HOOKED = ("test", "lint")
 _SETTING = "Shell cwd was reset to"
 _LINE_FILTERS = frozenset({"grep", "rg", "awk", "sed", "cut", "sort", "uniq", "wc", "jq", "egrep"})
 _NAMES_OF_LOOKING = (
@@ -74,23 +81,32 @@ class Ran(NamedTuple):
         return self.verdict == "failed" and not self.is_error
 
     def results(self) -> Iterator[tuple[Check, Verdict]]:
-        """Yield what became of each check in it."""
+        """Yield what became of each check in it, those of git's hooks included."""
         found = list(checks(list(self.parts)))
+        text = plain(self.output)
         for part, check in found:
-            if self.verdict == "passed" and (part.is_proven or len(found) == 1):
+            if _NEVER_CHECKED.search(text):
+                yield check, "unknown"
+            elif self.verdict == "passed" and (part.is_proven or len(found) == 1):
                 yield check, "passed"
             elif self.verdict in {"passed", "failed"}:
                 yield check, self._result(check, found)
             else:
                 yield check, self.verdict
+        if self.verdict == "passed" and any(map(_commits, self.parts)):
+            for kind in _HOOKED:
+                if failed(text, {kind}, filtered=True) is False:
+                    yield Check(kind, "git commit"), "passed"
 
     def _result(self, check: Check, found: list[tuple[Part, Check]]) -> Verdict:
         if self.verdict == "failed" and len(found) == 1:
             return "failed"
-        said = failed(plain(self.output), {check.kind}, filtered=True)
-        if said is None or (said and len(found) > 1):
+        text = plain(self.output)
+        said = failed(text, {check.kind}, filtered=True)
+        others = {other.kind for _, other in found} - {check.kind}
+        if said and not all(failed(text, {kind}, filtered=True) is False for kind in others):
             return "undecided"
-        return "failed" if said else "passed"
+        return _VERDICTS[said]
 
 
 def commands(kept: Kept) -> list[Ran]:
@@ -130,6 +146,10 @@ def _has_failed(command: str, output: str) -> bool | None:
         return None
     is_filtered = any(part.program in _LINE_FILTERS for part in found)
     return failed(plain(output), set(judged), filtered=is_filtered)
+
+
+def _commits(part: Part) -> bool:
+    return part.program == "git" and part.is_proven and "commit" in part.words
 
 
 def _only_looks(part: Part) -> bool:

@@ -29,7 +29,7 @@ from sessions import (
 from sessions.checks import checks
 from sessions.declarations import touched
 from sessions.kept import Kept, call_key
-from sessions.labels import FixLabel, OutcomeLabel, agreement, read
+from sessions.labels import FixLabel, OutcomeLabel, SummaryLabel, agreement, read
 from sessions.measures import Scored
 from sessions.replay import Options, Replay
 from sessions.shell import parts
@@ -273,9 +273,9 @@ def test_a_red_line_that_a_later_run_clears_is_false(kept: Kept) -> None:
 
 def test_a_wrong_symbol_and_a_missed_one_are_found(kept: Kept) -> None:
     elsewhere = Edit(old="def count(prices):", new="def count(prices, *, twice=False):")
-    planted(kept, "2", with_body(edits=(elsewhere,)))
+    planted(kept, "2", with_body(edits=(elsewhere,), symbols=None))
     found = symbols.scored(kept)
-    assert figures(found)["precision"] == 0
+    assert figures(found)["precision"] == 0.5  # the other edit is told rightly
     assert "wrong: ['count'] missed: ['total']" in found.wrong[0]
 
 
@@ -416,6 +416,32 @@ def test_labels_of_fixes_know_a_missed_one_and_a_wrong_cause(kept: Kept) -> None
     other = replace(label, passed="toolu_first_5")
     found = figures(labelled.fixes(kept, [other]))
     assert (found["precision, reader 1"], found["recall, reader 1"]) == (0, 0)
+
+
+def test_means_of_summaries_are_told_by_version(kept: Kept) -> None:
+    rows = [("before", 0), ("before", 1), ("after", 2)]
+    labels = [
+        SummaryLabel(reader="1", session="first", when=when, title=at, asked=at, done=at, open=at)
+        for when, at in rows
+    ]
+    found = figures(labelled.summaries(kept, labels))
+    assert (found["title, before, reader 1"], found["title, after, reader 1"]) == (0.5, 2)
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "results"),
+    [
+        pytest.param("rtk npm test", "error: unrecognized subcommand 'npm'", ["unknown"], id="not"),
+        pytest.param("git commit -m x", " 3 pass\n 0 fail\n[main 1] x", ["passed"], id="a hook"),
+        pytest.param("git commit -m x", "[main 1] x", [], id="no hook"),
+    ],
+)
+def test_a_check_is_known_by_what_really_ran(
+    kept: Kept, command: str, output: str, results: list[str]
+) -> None:
+    verdict = verdict_of(command, output, is_error=False, response={})
+    ran = commands(kept)[0]._replace(parts=parts(command), output=output, verdict=verdict)
+    assert [verdict for _, verdict in ran.results()] == results
 
 
 def test_words_of_a_here_document_are_no_programs() -> None:
