@@ -99,7 +99,9 @@ def _error_of(body: AnyBody) -> str:
 def answered(before: State, recorded: Recorded, body: ToolUse) -> tuple[Item, ...]:
     """Return what a person chose when asked; nothing where no question was answered."""
     answers = questions.read(body)
-    decided = [each for each in answers if each.is_decision][: len(_SLOTS)]
+    decided = [each for each in answers if each.is_decision]
+    # Where a session begins, its summary has that place.
+    slots = _SLOTS if recorded.seq == recorded.session_id else (*_SLOTS, "summary")
     chosen = [
         replace(
             _decision(recorded, _chosen(each), slot, subtitle="chosen by the person"),
@@ -107,7 +109,7 @@ def answered(before: State, recorded: Recorded, body: ToolUse) -> tuple[Item, ..
             facts=_options_said(each),
             links=_answers(before.heard),
         )
-        for slot, each in zip(_SLOTS, decided, strict=False)
+        for slot, each in zip(slots, decided, strict=False)
     ]
     if chosen or not answers:
         return tuple(chosen)
@@ -162,6 +164,8 @@ def found(
 
 def _finding(before: State, recorded: Recorded, passage: Passage, slot: Slot) -> Item:
     heard = before.heard
+    if recorded.root:
+        passage = replace(passage, text=passage.text.replace(f"{recorded.root}/", ""))
     first = _FIRST_SENTENCE.match(passage.text)
     heading = f"{passage.heading}: " if passage.heading else ""
     told = Told(

@@ -53,7 +53,8 @@ _DROPPED = re.compile(
     |sorry|would\ you|want\ me|shall\ i|should\ i|do\ you\ want|feel\ free|let\ me\ know
     |here(?:'s|\ is|\ are)\b|below\ is|the\ following|as\ follows|in\ summary:?$|summary\b
     |happy\ to|if\ you(?:'d|\ would)?\ (?:like|want|prefer)|please\ (?:let|run|try|restart|review)
-    |all\ (?:done|set|clean|good|green)|done\b|everything\ (?:looks|is|works|passes)|ready\ to
+    |all\ (?:done|set|clean|good|green|passing)
+    |done\b|everything\ (?:looks|is|works|passes)|ready\ to
     |(?:both|all|the)?\s*[\d,]*\s*(?:tests?|checks?|hooks?|lint\w*|type-?\s?checks?
     |builds?)\b[^.]{0,60}
      \b(?:pass|clean|green|succe)\w*|\*{0,2}\d[\d,]*\s+(?:tests?|checks?)\b[^.]{0,30}\bpass
@@ -64,7 +65,8 @@ _DROPPED = re.compile(
 )
 _BOOKKEEPING = re.compile(
     r"""\b(?:(?:un)?staged|untracked|uncommitted|working\ tree|git\ status
-    |nothing\ (?:left\ )?to\ commit
+    |nothing\ (?:left\ )?to\ (?:commit|stage)
+    |commit\ is\ (?:effectively\ )?done
     |pre-existing\ (?:change|modif|uncommitted)\w*|(?:now|already|effectively|are|is|were
     |was)\ committed
     |remaining\ (?:modified|changes|files)|not\ (?:part\ of|related\ to)\ this\ (?:task|change
@@ -92,10 +94,8 @@ _RECAP_HEADING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _TELLING_HEADING = re.compile(
-    r"""cause|why|reason|problem|finding|recommend|conclusion|limitation|caveat|risk|trade|key
-    |how\ it
-    |works|issue|result|analysis|insight|note|important|decision|verdict|answer|difference
-    |impact""",
+    r"""cause|why|reason|problem|finding|recommend|conclusion|limitation|caveat|risk|trade|insight
+    |analysis|decision|verdict|answer|difference|impact|gotcha|pitfall|bottleneck""",
     re.IGNORECASE | re.VERBOSE,
 )
 _CAUSE = re.compile(

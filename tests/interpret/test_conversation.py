@@ -48,6 +48,17 @@ def test_what_was_said_in_this_session_is_not_said_again(tell: Tell) -> None:
     assert len(of_type(tell(Reply(text=CAUSE), Reply(text=CAUSE)), "finding")) == 1
 
 
+def test_paths_are_told_from_the_root(tell: Tell) -> None:
+    told = tell(Reply(text="The lock in /home/ana/shop/app/a.py is taken twice, so it hangs."))
+    assert told.last.title == "The lock in app/a.py is taken twice, so it hangs."
+    assert told.last.files_read == ("app/a.py",)
+
+
+def test_where_no_root_is_known_paths_stay(tell: Tell, place: Place) -> None:
+    told = tell(replace(place(Reply(text=CAUSE)), root=""))
+    assert told.last.title == CAUSE
+
+
 def test_consent_is_not_what_a_reply_answers(tell: Tell) -> None:
     told = tell(Prompt(text="Why do the totals differ?"), Prompt(text="yes, go"), Reply(text=CAUSE))
     assert of_type(told, "finding")[0].subtitle == "asked: Why do the totals differ?"
@@ -98,6 +109,15 @@ def test_a_chosen_option_is_a_proposed_decision(tell: Tell) -> None:
     assert (decision.status, decision.author) == ("candidate", "person")
     assert decision.links == (Link(kind="answers", target=item_id(1)),)
     assert of_type(told, "tool-use") == []
+
+
+def test_each_of_four_choices_is_a_decision(tell: Tell) -> None:
+    told = tell(
+        Prompt(text="Plan it"), ask(*((f"Where goes {n}?", f"In {n}", "Out") for n in "abcd"))
+    )
+    decisions = of_type(told, "decision")
+    assert len({item.id for item in decisions}) == len({item.uuid for item in decisions}) == 4
+    assert all(item.id // 4 == 2 for item in decisions)
 
 
 def test_leave_that_was_given_is_told_as_question_and_answer(tell: Tell) -> None:
