@@ -62,7 +62,7 @@ class Setting(NamedTuple):
 
 
 def read(path: str) -> str:
-    """Return the text of a configuration file, "" if it is missing or not a plain file."""
+    """Return the text of a small file, "" if it is missing or not a plain file."""
     try:
         with open(open_plain(Path(path), os.O_RDONLY), "rb") as file:
             size = min(os.fstat(file.fileno()).st_size, MOST_BYTES)

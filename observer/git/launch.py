@@ -57,10 +57,7 @@ def executable(path: str | None = None) -> str:
     Raises:
         NotFound: it is in none of them.
     """
-    found = _executable(os.environ.get("PATH", os.defpath) if path is None else path)
-    if not found:
-        raise NotFound("cannot run git: it is in no absolute folder of PATH", hint="install git")
-    return found
+    return _executable(os.environ.get("PATH", os.defpath) if path is None else path)
 
 
 def absolute(path: str) -> str:
@@ -70,8 +67,11 @@ def absolute(path: str) -> str:
 
 @lru_cache(maxsize=8)
 def _executable(path: str) -> str:
-    candidates = (f"{entry}/git" for entry in absolute(path).split(os.pathsep) if entry)
-    return next((one for one in candidates if os.path.isfile(one) and os.access(one, os.X_OK)), "")
+    for entry in filter(None, absolute(path).split(os.pathsep)):
+        if os.path.isfile(found := f"{entry}/git") and os.access(found, os.X_OK):
+            return found
+    # Raised rather than returned: it is not remembered, and git may be installed later.
+    raise NotFound("cannot run git: it is in no absolute folder of PATH", hint="install git")
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:

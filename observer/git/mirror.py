@@ -24,6 +24,8 @@ from observer.paths import home, make_private
 
 _LINKED = ("HEAD", "logs", "objects", "packed-refs", "refs", "reftable", "shallow", "worktrees")
 _EXCLUDE = "info/exclude"
+_WHOSE = "git_dir"
+"""A link to what the folder stands in for; git does not know it."""
 
 _Stamp = tuple[int, int, int] | None
 _known: dict[tuple[str, str], tuple[tuple[_Stamp, _Stamp], str]] = {}
@@ -71,15 +73,25 @@ def _made(repository: Repository, above: str, text: str) -> str:
     name = hashlib.sha256(os.fsencode(repository.git_dir)).hexdigest()[:32]
     try:
         make_private(Path(above))
-        folder = make_private(Path(above, "git", name))
+        beside = make_private(Path(above, "git"))
+        _forget_gone(beside)
+        folder = make_private(beside / name)
     except OSError:  # the home cannot be written, which is no reason to be blind
         folder = make_private(Path(_spare(), name))
     make_private(folder / "info")
+    _link(folder / _WHOSE, repository.git_dir)
     for entry in _LINKED:
         _link(folder / entry, f"{repository.common_dir}/{entry}")
     _link(folder / _EXCLUDE, f"{repository.common_dir}/{_EXCLUDE}")
     _put(folder / "config", text)
     return str(folder)
+
+
+def _forget_gone(folder: Path) -> None:
+    """Remove the stand-ins of repositories and work trees that are no more."""
+    for one in folder.iterdir():
+        if (one / _WHOSE).is_symlink() and not (one / _WHOSE).exists():
+            shutil.rmtree(one, ignore_errors=True)
 
 
 @cache

@@ -38,7 +38,7 @@ class Output(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # what io passes
         """Read what is there, as soon as something is; 0 at the end."""
         left_s = self._wait_s if self._until_s is None else self._until_s - time.monotonic()
-        if not self._poll.poll(max(left_s, 0) * 1000):
+        if left_s <= 0 or not self._poll.poll(left_s * 1000):
             raise TooSlow(f"no answer within {self._wait_s:g} seconds")
         return os.readv(self._pipe.fileno(), [buffer])
 

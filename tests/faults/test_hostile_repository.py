@@ -404,6 +404,15 @@ def test_a_folder_that_the_user_trusts_is_read(
 
 
 @rooted
+def test_without_git_nobody_made_an_exception(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    users._exceptions.cache_clear()
+    os.chown(plain, STRANGER, STRANGER)
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert not look(str(plain)).git
+    users._exceptions.cache_clear()
+
+
+@rooted
 def test_a_repository_of_root_is_another_users_to_anybody_else(git: Git) -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import MutableMapping
+from pathlib import Path
 
 from observer.capture.project.evidence import Seen, ground, inode_of, stamp_of
 from observer.capture.project.remotes import normalise
@@ -17,6 +18,7 @@ from observer.git.configuration import parse, read
 from observer.git.discovery import Repository, first_line
 from observer.git.process import ask, repository_at
 from observer.model import Place
+from observer.paths import open_plain
 
 WAIT_S = 5.0
 """Longest wait for the oldest commit; a history of a million commits takes about this long."""
@@ -95,7 +97,7 @@ def _commit(git_dir: str, common_dir: str, ref: str) -> str:
 
 def _packed(path: str, ref: bytes) -> str:
     try:
-        with open(path, "rb") as file:
+        with open(open_plain(Path(path), os.O_RDONLY), "rb") as file:
             found = next((line for line in file if line.rstrip().endswith(b" " + ref)), b"")
     except OSError:
         return ""

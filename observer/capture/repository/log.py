@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from observer.capture.repository.patch import FIELDS, RECORD, Draft
 from observer.errors import NotFound, ObserverError
 from observer.events import Commit
-from observer.git.configuration import is_partial
+from observer.git.configuration import is_partial, read
 from observer.git.mirror import settings_of
 from observer.git.process import ask, lines_of, repository_at
 
@@ -124,8 +123,4 @@ def _is_partial(root: str) -> bool:
 
 def _boundary(root: str) -> frozenset[str]:
     """Return the commits at which a shallow clone ends."""
-    try:
-        inner = Path(repository_at(root).common_dir, "shallow")
-        return frozenset(inner.read_text(encoding="ascii").split())
-    except (OSError, ValueError):
-        return frozenset()
+    return frozenset(read(f"{repository_at(root).common_dir}/shallow").split())

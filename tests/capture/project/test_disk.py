@@ -380,6 +380,14 @@ def test_a_pipe_for_a_ref_holds_nobody_up(shop: Path) -> None:
     assert look(str(shop)).commit == ""
 
 
+@pytest.mark.parametrize("name", ["packed-refs", "config", "HEAD", "commondir", "shallow"])
+def test_a_pipe_in_a_repository_holds_nobody_up(shop: Path, git: Git, name: str) -> None:
+    git(shop, "pack-refs", "--all", "--prune")
+    (shop / ".git" / name).unlink(missing_ok=True)
+    os.mkfifo(shop / ".git" / name)
+    assert look(str(shop)).root == str(shop)
+
+
 def test_a_folder_for_a_ref_is_survived(shop: Path) -> None:
     (shop / ".git/refs/heads/main").unlink()
     (shop / ".git/refs/heads/main").mkdir()
@@ -423,3 +431,9 @@ def test_a_machine_without_git_still_has_places(shop: Path) -> None:
         check=False,
     )
     assert (done.stdout.strip(), done.stderr) == ("main", "")
+
+
+def test_a_remote_that_no_file_system_holds_is_none(shop: Path) -> None:
+    with (shop / ".git/config").open("ab") as config:
+        config.write(b'[remote "origin"]\nurl = /a\0b\n')
+    assert look(str(shop)).remotes == ()

@@ -1,0 +1,125 @@
+"""A repository's configuration, read as git reads it, and what git gets of it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.git.configuration import described, is_partial, parse, read
+
+TEXTS = [
+    pytest.param("[core]\n\tbare = false\n", id="plain"),
+    pytest.param('[remote "a b"]url=x\n', id="on-one-line"),
+    pytest.param('[remote "Ori\\"gin\\\\"]\nurl = x\n', id="escaped-name"),
+    pytest.param("[Core]\nAutoCRLF = Input\n", id="case"),
+    pytest.param("[a.B]\nc = d\n", id="dotted"),
+    pytest.param("[a]\nb\nc\n", id="without-values"),
+    pytest.param("[a]\nb =\n", id="empty"),
+    pytest.param('[a]\nb = " x " y  ; no\n', id="quotes-and-comment"),
+    pytest.param('[a]\nb = x "# ;" # no\n', id="quoted-comment"),
+    pytest.param("[a]\nb = one \\\n  two\nc = d\n", id="continued"),
+    pytest.param("[a]\nb = one \\\r\n  two\r\nc = d\r\n", id="carriage-returns"),
+    pytest.param('[a]\nb = "\\t\\n\\b\\\\\\""\n', id="escapes"),
+    pytest.param("# x\n; y\n[a] ; z\nb = c # d\n", id="comments"),
+    pytest.param("[a]\nb = c\n[a]\nb = d\n", id="twice"),
+    pytest.param("\ufeff[a]\nb = c\n", id="byte-order-mark"),
+    pytest.param("[a]\nb = c", id="no-last-newline"),
+]
+
+
+def as_git(folder: Path, text: str) -> list[tuple[str, str | None]] | None:
+    path = folder / "config"
+    path.write_bytes(text.encode())
+    done = subprocess.run(
+        ["git", "config", "--file", str(path), "--list", "-z"],
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        return None
+    entries = done.stdout.decode().split("\0")[:-1]
+    parts = (entry.partition("\n") for entry in entries)
+    return [(name, value if newline else None) for name, newline, value in parts]
+
+
+def ours(text: str) -> list[tuple[str, str | None]]:
+    return [(setting.name, setting.value) for setting in parse(text)]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_it_is_read_as_git_reads_it(tmp_path: Path, text: str) -> None:
+    assert ours(text) == as_git(tmp_path, text)
+
+
+WORDS = st.sampled_from(
+    ["[a]", '[b "C"]', "\n", "k", "=", " ", "v", '"', "\\", "\\n", "#", ";", " ", "x-1", "\r\n"]
+)
+
+
+@given(words=st.lists(WORDS, max_size=14))
+def test_whatever_git_accepts_is_read_alike(tmp_path: Path, words: list[str]) -> None:
+    text = "".join(["[a]", *words])
+    expected = as_git(tmp_path, text)
+    assert expected is None or ours(text) == expected
+
+
+@given(text=st.text())
+def test_any_text_is_survived(text: str) -> None:
+    described(parse(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[filter "x"]\nclean = run\nprocess = run\n',
+        '[diff "x"]\ntextconv = run\n[diff]\nexternal = run\n',
+        "[core]\nfsmonitor = run\nhooksPath = run\nsshCommand = run\nworktree = /\npager = run\n",
+        '[include]\npath = /evil\n[includeIf "gitdir:/"]\npath = /evil\n',
+        '[core]\nbare = "false\\n[filter \\"x\\"]\\nclean = run"\n',
+        "[extensions]\npartialClone = origin\nworktreeConfig = true\nnoop = 1\n",
+        '[core "x"]\nbare = true\n',
+        "[alias]\nlog = !run\n[gpg]\nprogram = run\n",
+    ],
+)
+def test_nothing_that_could_run_is_passed_on(text: str) -> None:
+    assert described(parse(text)) == ""
+
+
+def test_the_format_is_passed_on() -> None:
+    text = (
+        "[core]\nrepositoryformatversion = 1\nbare\nautocrlf = input\n"
+        "[extensions]\nobjectFormat = sha256\npreciousObjects = true\n"
+    )
+    assert described(parse(text)) == (
+        "[core]\n\trepositoryformatversion = 1\n[core]\n\tbare = true\n"
+        "[core]\n\tautocrlf = input\n[extensions]\n\tobjectformat = sha256\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "line", ["refStorage = unheard-of", "tomorrow = true", "objectFormat = sha512"]
+)
+def test_a_format_that_is_not_known_is_refused_by_git(line: str) -> None:
+    text = f"[core]\nrepositoryformatversion = 1\n[extensions]\n{line}\n"
+    assert "unknown-to-observer = true" in described(parse(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ('[remote "o"]\npromisor = true\n', True),
+        ('[remote "o"]\npromisor\n', True),
+        ('[remote "o"]\npromisor = no\n', False),
+        ('[remote "o"]\nurl = true\n', False),
+    ],
+)
+def test_a_partial_clone_says_so(text: str, *, is_told: bool) -> None:
+    assert is_partial(parse(text)) is is_told
+
+
+def test_what_is_no_file_is_empty(tmp_path: Path) -> None:
+    assert (read(str(tmp_path)), read(str(tmp_path / "gone")), read("\0")) == ("", "", "")
