@@ -33,7 +33,11 @@ _NOT_RUN = re.compile(
     r"|unexpected argument|executable file not found|could not find a? ?task"
     r"|(?:[Tt]ask|[Rr]ecipe|[Cc]ommand|Session) .{1,60} (?:not found|does not exist|is not defined)"
     r"|No module named|does not contain recipe|no Makefile found|Permission denied|not installed"
-    r"|[Uu]sage: "
+    r"|[Uu]sage: |npx canceled|could not determine executable"
+)
+_NOTHING = re.compile(
+    r"file or directory not found|\bdeselected in |[Nn]o tests? (?:files? )?(?:found|were found)"
+    r"|no test files|[Nn]o tests to run|[Nn]o tests executed"
 )
 _ENDED_FROM_OUTSIDE = frozenset({124, 126, 127, 130, 137, 143})
 _ASIDE = word_set(
@@ -150,8 +154,8 @@ def _is_chain(parts: Sequence[Part]) -> bool:
 def _failed(line: _Line) -> Runs:
     """Return the check that failed, what its task ran of it, and what had passed before it."""
     line = line._replace(told=check_tasks.judged_by(line.verdict))
-    signed = [one for one in line.ran if _signed(one, line)]
-    if line.told and not signed:
+    signed = [one for one in line.ran if _signed(one, line)] or _alike(line)
+    if (line.told and not signed) or _ran_nothing(line):
         return Runs()
     if line.verdict.passed and not line.verdict.failed and len(line.ran) > len(signed) > 0:
         # Its tests are well, so what failed is what was run behind them.
@@ -159,6 +163,28 @@ def _failed(line: _Line) -> Runs:
         behind = [one._replace(place=one.place - start) for one in line.ran if one.place >= start]
         return _unsigned(line._replace(parts=line.parts[start:], ran=behind))
     return _by(signed[0], line) if signed else _unsigned(line)
+
+
+def _alike(line: _Line) -> list[Ran]:
+    """Return the only check of a line if its output is signed in another name of its tool.
+
+    `cargo clippy` ends with the words of a build, and Django's tests with those of unittest.
+    """
+    if len(line.ran) != 1:
+        return []
+    check = line.ran[0].check
+    alike = (
+        kind == check.kind or base.split()[0] in {check.base.split()[0], "compiler"}
+        for base, kind in line.told.items()
+    )
+    return list(line.ran) if any(alike) else []
+
+
+def _ran_nothing(line: _Line) -> bool:
+    """Return True if a runner found no tests to run: by a wrong name or filter."""
+    verdict = line.verdict
+    text = f"{verdict.said}\n{line.body.output[-_LAST_CHARS:]}"
+    return not (verdict.passed or verdict.failed) and _NOTHING.search(text) is not None
 
 
 def _by(one: Ran, line: _Line) -> Runs:

@@ -232,6 +232,8 @@ WIDER: dict[str, frozenset[str]] = {
 }
 """Judge -> those whose pass says that this one would pass too."""
 TOLD: dict[str, tuple[Kind, str]] = {
+    "compiler": ("build", "compiler"),
+    "linker": ("build", "compiler"),
     "maven": ("test", "mvn test"),
     "gradle": ("test", "gradle test"),
     "ruff": ("lint", "ruff check"),

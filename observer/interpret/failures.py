@@ -28,7 +28,7 @@ SESSIONS = 8
 FORGOTTEN_MS = 14 * 86_400_000
 """A failure that was not seen for so long is dropped."""
 TOLD_MS = 3 * 86_400_000
-"""An older one is told no more: on real sessions, hardly a check was still red after that."""
+"""An older one is told no more: what was red on Friday is news on Monday, and none on Tuesday."""
 TOLD_CHANGED = 8
 """With more files changed since, nobody knows whether it still fails."""
 _SAME_SIZE = 0.8
