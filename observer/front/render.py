@@ -122,7 +122,11 @@ def _reasons(hit: Hit) -> str:
     ):
         place = f" (no. {rank})" if rank else ""
         told.append(f"{label} {figure:.2f}{place}")
-    factors = (("lasting", hit.lasting), ("use", signals.usefulness))
+    factors = (
+        ("lasting", hit.lasting),
+        ("type", signals.type_weight),
+        ("use", signals.usefulness),
+    )
     told += (f"{label} {figure:.2f}" for label, figure in factors if round(figure, 2) != 1)
     if signals.terms:
         told.append("matched " + ", ".join(signals.terms))

@@ -21,7 +21,7 @@ from observer.interpret.memory_use import QUESTION
 from observer.model import ItemKind
 from observer.recall.language import quoted
 from observer.recall.query import Plan
-from observer.recall.rank import COMPARED, Signals, relevance
+from observer.recall.rank import ASKING, COMPARED, TYPE_WEIGHTS, Signals, relevance
 from observer.store.interface import Reader
 
 Leg = Literal["words", "meaning"]
@@ -81,15 +81,16 @@ class Sources(NamedTuple):
 class Candidates:
     """Items that a query may mean, and what speaks for each: a column of figures, 0 to 1, a signal.
 
-    Which signals there are: see `rank.Signals`. `questions` are prompts that only ask what is
-    remembered, which are no answers. `degraded` tells why some items may be missing.
+    Which signals there are: see `rank.Signals`. `weights` say by what the score of each is to be
+    multiplied for what it is: a prompt that only asks is no answer. `degraded` tells why some
+    items may be missing.
     """
 
     def __init__(
         self, columns: Mapping[str, Column], *, lists: int, has_meaning: bool, degraded: str
     ) -> None:
         self.ids: list[int] = columns["ids"].tolist()
-        self.questions: list[int] = columns["ids"][columns["asks"] > 0].tolist()
+        self.weights = dict(zip(self.ids, columns["weight"].tolist(), strict=True))
         self.has_meaning = has_meaning
         self.degraded = degraded
         self._columns = columns
@@ -125,6 +126,7 @@ class Candidates:
             terms=tuple(compress(self._words, columns["held"][place].tolist())),
             words_rank=int(columns["words_rank"][place]) or None,
             meaning_rank=int(columns["meaning_rank"][place]) or None,
+            type_weight=self.weights[item_id],
         )
 
 
@@ -220,7 +222,7 @@ def _columns(
         "close": (seen.together(len(query.codes) + CLOSE_DISTANCE) - 1).clip(0) / most,
         "phrase": seen.hold(query.codes.tolist()) * float(is_short),
         "exact": exact,
-        "asks": view.mask(_QUESTIONS)[places],
+        "weight": _weights(view, places),
         "held": weights > 0,
         "words": np.array(query.words),
         "words_rank": _ranks(places, by_words),
@@ -228,8 +230,17 @@ def _columns(
     }
 
 
+def _weights(view: View, places: Column) -> Column:
+    """Return what the score of each item is multiplied with for its type and category."""
+    weights = np.ones(len(places))
+    for weight, types in TYPE_WEIGHTS:
+        weights[view.mask(Filters(types=types))[places]] = weight
+    weights[view.mask(_QUESTIONS)[places]] = ASKING
+    return weights
+
+
 def _none() -> Mapping[str, Column]:
-    names = ("ids", "list", *COMPARED, "asks", "held", "words", "words_rank", "meaning_rank")
+    names = ("ids", "list", *COMPARED, "weight", "held", "words", "words_rank", "meaning_rank")
     return {name: np.zeros(0, np.int64) for name in names}
 
 

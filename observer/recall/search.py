@@ -17,7 +17,7 @@ from observer.recall.candidates import LEGS, Candidates, Leg, Sources, candidate
 from observer.recall.distinct import Distinct
 from observer.recall.lasting import EXPIRED, has_expired, lasting, outranked, successors
 from observer.recall.query import plan
-from observer.recall.rank import ASKING, COMPARED, Hit, recency, relevance
+from observer.recall.rank import COMPARED, Hit, recency, relevance
 from observer.recall.usefulness import UNKNOWN, usefulness
 
 _SPARE = 2
@@ -98,8 +98,8 @@ class _Looking:
         self._items: dict[int, Item] = {}
         self.standings = self._reader.standings(found.ids)
         self.factors = {item: lasting(told) for item, told in self.standings.items()}
-        for item in found.questions:
-            self.factors[item] = self.factors.get(item, 1.0) * ASKING
+        for item, weight in found.weights.items():
+            self.factors[item] = self.factors.get(item, 1.0) * weight
         self._uses = usefulness(self._reader.uses(items=found.ids), now_ms=now_ms)
 
     def fetch(self, ids: Iterable[int]) -> None:

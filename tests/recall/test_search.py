@@ -446,6 +446,20 @@ def test_a_prompt_that_only_asks_stands_below_what_answers(filled: Filled, an_it
     assert [hit.item.id for hit in found.hits] == [answer.id, asked.id]
 
 
+@pytest.mark.parametrize("type_", ["prompt", "research", "command"])
+def test_what_was_done_stands_above_what_was_asked_or_run(
+    filled: Filled, an_item: Make, type_: str
+) -> None:
+    asked = an_item(1, type=type_, title="round the cart total to cents")
+    done = an_item(2, type="commit", title="Round the total of a cart")
+    first, second = run(filled(asked, done), "round cart total cents").hits
+    assert (first.item.id, second.item.id) == (done.id, asked.id)
+    assert second.lasting == pytest.approx(1)
+    assert second.signals.type_weight < first.signals.type_weight == 1
+    (only,) = run(filled(asked, done), "round cart total cents", types=(type_,)).hits
+    assert only.item.id == asked.id
+
+
 def test_questions_crowd_no_answer_out(filled: Filled, an_item: Make) -> None:
     question = "What did we decide about the retry limit?"
     asked = [

@@ -73,7 +73,8 @@ class Why(Row):
     """Why an item was found: its score and signals (0 to 1), its place in each leg, its words.
 
     `same` are ids of items that say the same and were left out for it. By `lasting` the score was
-    multiplied since not all of it holds any more; `use` decides between equal scores.
+    multiplied since not all of it holds any more, by `type_weight` since such items are seldom
+    answers; `use` decides between equal scores.
     """
 
     id: int
@@ -90,6 +91,7 @@ class Why(Row):
     same: list[int] | UnsetType = UNSET
     lasting: float | UnsetType = UNSET
     use: float | UnsetType = UNSET
+    type_weight: float | UnsetType = UNSET
 
 
 class Found(Row):
@@ -256,6 +258,7 @@ def why(hit: Hit) -> Why:
         same=list(hit.alike) or UNSET,
         lasting=_factor(hit.lasting),
         use=_factor(signals.usefulness),
+        type_weight=_factor(signals.type_weight),
     )
 
 
