@@ -1,7 +1,7 @@
 """The statements of a project that are compared with each other: notes, proposals and prompts.
 
-A decision is taken in a note, in an answer, or in passing in a prompt; the newer word on the same
-thing may come by any of these.
+A decision is taken in a note, in an answer, or in passing in a prompt or reply; the newer word on
+the same thing may come by any of these.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from observer.filters import Filters
-from observer.interpret.conversation import DECISION
+from observer.interpret.conversation import DECISION, FINDING
 from observer.interpret.memory_use import QUESTION
 from observer.interpret.prompts import words_of
-from observer.interpret.proposals import is_document, sentences
+from observer.interpret.proposals import is_decision, is_document, sentences
 from observer.model import Item, ItemKind, item_id
 from observer.store.interface import Reader
 from observer.truth.succession import TYPES, Said, text_of
@@ -34,6 +34,9 @@ def statements(reader: Reader, project_id: int) -> list[Said]:
     summaries = _titles(reader, prompts)
     said = [Said(item=note, text=text_of(note), items=(note.id,)) for note in notes]
     said += (Said(item=each, text=text_of(each), items=(each.id,)) for each in proposals)
+    for finding in _recent(reader, project_id, "observation", (FINDING,), MOST_PROPOSALS):
+        decided = filter(is_decision, sentences(finding.narrative))
+        said += (Said(item=finding, text=one, items=(finding.id,)) for one in decided)
     for prompt in prompts:
         opened = item_id(prompt.session_id or 0, "summary")
         beside = (opened,) if summaries.get(opened) == prompt.title else ()

@@ -132,11 +132,14 @@ def _between(newer: Said, older: Said, vectors: Mapping[int, bytes]) -> Relation
 
 
 def _may_replace(newer: Item, older: Item) -> bool:
-    """Return True unless types part two statements, or a person's approval stands above one."""
+    """Return True unless types part two statements, or a person's approval stands above one.
+
+    Agents file the same thing as a fact today and as a decision tomorrow; a rule is a rule.
+    """
     if is_proposed(newer) or is_proposed(older):
-        is_rule = {newer.type, older.type} <= {*RULES, "prompt"}
+        is_rule = {newer.type, older.type} <= {*RULES, "prompt", "finding"}
         return is_rule and older.approval != "approved"
-    if newer.type != older.type or newer.project_id != older.project_id:
+    if newer.type != older.type and "rule" in {newer.type, older.type}:
         return False
     return older.approval != "approved" or newer.author == "person" or newer.approval == "approved"
 

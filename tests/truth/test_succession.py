@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from observer.embed.catalogue import find
 from observer.embed.late import LateModel
-from observer.events import Prompt, SessionEnd
+from observer.events import Prompt, Reply, SessionEnd
 from observer.model import Item, Link, Standing
 from observer.truth.succession import (
     COMMON,
@@ -161,9 +161,15 @@ def test_of_several_successors_the_newest_counts() -> None:
     assert [each.target for each in told[8] if each.reason == "superseded"] == [12]
 
 
-def test_notes_of_other_types_stand() -> None:
+def test_a_rule_yields_to_rules_only() -> None:
     old, new = note(1, "The pool has 4 threads"), note(2, "The pool has 16 threads", type="rule")
     assert told_of([old, new]) == {4: (), 8: ()}
+
+
+@pytest.mark.parametrize(("before", "after"), [("fact", "fact"), ("fact", "decision")])
+def test_a_fact_yields_to_a_newer_one_however_it_is_filed(before: str, after: str) -> None:
+    old, new = note(1, "The pool has 4 threads", type=before), note(2, "The pool has 16 threads")
+    assert [each.target for each in told_of([old, replace(new, type=after)])[4]] == [8]
 
 
 def test_the_same_words_are_no_successor() -> None:
@@ -208,6 +214,13 @@ def test_a_prompt_yields_to_a_note_and_a_note_to_a_prompt(story: Story) -> None:
     assert [each.target for each in story.item(note).standing if each.reason == "superseded"] == [
         last
     ]
+
+
+def test_a_decision_told_in_a_reply_counts_too(story: Story) -> None:
+    old = story.tell(Prompt(text="The pool has 4 threads"))
+    new = story.tell(Reply(text="Decision: from now on the pool has 16 threads instead of 4."))
+    story.order()
+    assert [each.target for each in story.item(old).standing] == [new]
 
 
 def test_a_long_prompt_is_about_more_than_one_sentence(story: Story) -> None:
