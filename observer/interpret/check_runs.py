@@ -114,7 +114,7 @@ def _passed(line: _Line) -> Iterator[Check]:
     for one in line.ran:
         if is_hook(one.check) and not _got_through(line.body.output):
             continue
-        if _signed(one, line) or _is_proven(one, line):
+        if _signed(one, line) or _is_proven(one, line) or _led_on(one, line):
             yield from _all_of(one, line)
 
 
@@ -145,6 +145,15 @@ def _is_proven(one: Ran, line: _Line) -> bool:
     is_good = line.body.failed is False or outcome.exit_code_of(line.body) == 0
     is_last = _is_chain(line.parts[one.place + 1 :])
     return outcome.ended(line.body) is True or (is_good and is_last)
+
+
+def _led_on(one: Ran, line: _Line) -> bool:
+    """Return True if a later check printed something that runs only where this one has passed."""
+    return any(
+        _signed(other, line) and _is_chain(line.parts[one.place + 1 : other.place + 1])
+        for other in line.ran
+        if other.place > one.place
+    )
 
 
 def _is_chain(parts: Sequence[Part]) -> bool:

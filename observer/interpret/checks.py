@@ -17,9 +17,12 @@ from observer.events import Command
 from observer.interpret import alternatives, arcs_told, commandline, invocation, story, unstarted
 from observer.interpret.arcs_told import Mended
 from observer.interpret.causes import causes_of
+from observer.interpret.check import covers
+from observer.interpret.check_runs import Runs, runs_of
 from observer.interpret.classify import origin_of
 from observer.interpret.forms import Form
 from observer.interpret.invocation import Invocation
+from observer.interpret.judged import COMMIT, invocation_of
 from observer.interpret.named_files import FILES, named_in
 from observer.interpret.outcome import exit_code_of
 from observer.interpret.remedies import remedy_of
@@ -37,11 +40,6 @@ _SESSIONS = 8
 _HELPED = 20
 _PLACE = re.compile(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
 _SCRIPT_RUNNERS = word_set("npm yarn pnpm bun make just task mise composer rake poe pdm hatch")
-_HOOK_CHARS = 600
-"""What git itself says on refusing a commit is shorter."""
-_NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit")
-COMMIT = "git commit"
-"""What is checked by the hooks of a commit that git refused."""
 
 
 class Check(NamedTuple):
@@ -56,6 +54,7 @@ class Check(NamedTuple):
     unstarted: Unstarted = Unstarted()
     form: Form | None = None
     files: tuple[str, ...] = ()
+    runs: Runs = Runs()
 
 
 def checked(known: Story, recorded: Recorded, body: Command, verdict: Verdict, made: Item) -> Step:
@@ -72,20 +71,23 @@ def checked(known: Story, recorded: Recorded, body: Command, verdict: Verdict, m
         is_unstarted=bool(why.reason),
     )
     known, told = alternatives.worked(known, ran)
-    run = _run(body, recorded, verdict, why)
+    runs = runs_of(body, verdict, root=recorded.root, cwd=recorded.event.cwd, tasks=known.tasks)
+    run = invocation_of(body, recorded, verdict, why, runs)
     is_ok = False if why.reason else verdict.ok
     if run is None or is_ok is None or (is_ok and _nothing_ran(verdict)):
         return known, told
     check = Check(
         recorded=recorded,
         of=run,
-        head=invocation.named(body.command, root=recorded.root, cwd=recorded.event.cwd),
+        head=runs.head
+        or invocation.named(body.command, root=recorded.root, cwd=recorded.event.cwd),
         ground=story.ground_of(known, recorded.root),
         verdict=verdict,
         item=made.id,
         unstarted=why,
         form=alternatives.failing_form(ran, why) if not is_ok else None,
         files=() if is_ok else named_in(body.output, root=recorded.root, cwd=recorded.event.cwd),
+        runs=runs,
     )
     if not is_ok:
         return _failed(known, check), told
@@ -103,30 +105,6 @@ def _why_unstarted(body: Command, verdict: Verdict) -> Unstarted:
     if is_judged or body.interrupted:
         return Unstarted()
     return unstarted.read(body.output, code=exit_code_of(body))
-
-
-def _run(body: Command, recorded: Recorded, verdict: Verdict, why: Unstarted) -> Invocation | None:
-    """Return what was checked; of git only a commit that its hooks judged, or wrong usage."""
-    parts = commandline.parts_of(body.command)
-    able = [part for part in parts if not part.looks and part.sign != "|"]
-    gits = [part for part in able if "git" in part.words[:2]]
-    if gits and all(part in gits or part.words[0] == "cd" for part in able):
-        return _of_git([part.words for part in gits], recorded, body, verdict, why)
-    return invocation.read(body.command, verdict, root=recorded.root, cwd=recorded.event.cwd)
-
-
-def _of_git(
-    gits: list[list[str]], recorded: Recorded, body: Command, verdict: Verdict, why: Unstarted
-) -> Invocation | None:
-    if why.reason:
-        return Invocation(program=one_line(" ".join(gits[-1]), 300), tool="git")
-    if not any("commit" in words[1:6] for words in gits):
-        return None
-    has_hooks = verdict.tool not in ("", "git") or len(body.output) > _HOOK_CHARS
-    if not (verdict.ok or has_hooks) or _NOTHING_TO_COMMIT.search(body.output):
-        return None
-    # Two sessions may each have a commit that was refused: only its own next one answers it.
-    return Invocation(program=COMMIT, tool="git", targets=(str(recorded.session_id),))
 
 
 def _with_remedies(
@@ -180,6 +158,7 @@ def _begun(check: Check) -> Trouble:
         signature=verdict.signature,
         tests=_all_failing(verdict),
         place=_only_place(verdict),
+        checks=check.runs.failed,
         files=check.files,
         unstarted=check.unstarted.reason,
         form=check.form,
@@ -283,7 +262,7 @@ def _passed(known: Story, check: Check) -> Step:
         said=check.verdict.said,
     )
     fix = arcs_told.fix(told, check.recorded)
-    done = {check.of.program: fix.id}
+    done = dict.fromkeys([check.of.program, *(one.of.program for one in mended)], fix.id)
     after = story.each_edit(
         after, lambda one: replace(one, fixed=one.fixed | done) if one.seq in edits else one
     )
@@ -303,7 +282,14 @@ def _is_answered(one: Trouble, check: Check) -> bool:
     recorded = check.recorded
     if recorded.project_id == UNASSIGNED and recorded.session_id not in one.sessions:
         return False
-    return invocation.answers(check.of, one.of, one.tests, one.place)
+    return _covers(check, one) or invocation.answers(check.of, one.of, one.tests, one.place)
+
+
+def _covers(check: Check, one: Trouble) -> bool:
+    """Return True if the line has passed what had failed, by a check and not by what it repairs."""
+    if _only_fixes(check.of) or COMMIT in (check.of.program, one.of.program):
+        return False
+    return any(covers(green, red) for green in check.runs.passed for red in one.checks)
 
 
 def _less(known: Story, one: Trouble, check: Check) -> Trouble:

@@ -75,6 +75,7 @@ class Trouble(Value):
 
     `tests` are the failing names while all of them are known; `place` is where the only error
     was, if there was only one. `items` are observations of its failures, the first one first.
+    `checks` are what failed in it, where that is known; the pass of any of them answers it.
     `runs` counts the failing runs of this very check, and `files` are those that its output names.
     The edits up to `tried` left the failure as it was, those in `helped` mended a part of it.
     Where `unstarted` gives a reason, the command itself could not do its work: that says nothing
@@ -96,6 +97,7 @@ class Trouble(Value):
     signature: str = ""
     tests: tuple[str, ...] = ()
     place: str = ""
+    checks: tuple[Check, ...] = ()
     files: tuple[str, ...] = ()
     tried: int = 0
     helped: tuple[int, ...] = ()

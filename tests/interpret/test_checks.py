@@ -267,6 +267,48 @@ def test_other_troubles_of_git_are_no_checks(
     assert play(*bodies).fixes == []
 
 
+def test_a_commit_past_its_hooks_mends_nothing(play: Play) -> None:
+    past = green("git commit --no-verify -m x", "[main 1234567] x")
+    assert play(REFUSED, edit("cart.ts"), past).fixes == []
+
+
+def test_what_passes_while_work_is_set_aside_answers_nothing(play: Play) -> None:
+    aside = green("git stash && pytest -q; git stash pop", "1 passed in 0.10s")
+    (fix,) = play(FAILED, aside, edit("cart.py"), PASSED).fixes
+    assert fix.files_modified == ("cart.py",)
+
+
+LINT_FAILED = """$ biome check
+src/cart.ts format \u2501\u2501\u2501
+
+  \u00d7 Formatter would have printed the following content:
+
+Checked 9 files in 9ms. No fixes applied.
+Found 1 error.
+check \u2501\u2501\u2501
+
+  \u00d7 Some errors were emitted while running checks.
+"""
+LINT = red("bun run lint", f'{LINT_FAILED}\nerror: script "lint" exited with code 1')
+FIXED = green("bun run lint:fix", "Checked 9 files in 9ms. Fixed 1 file.")
+
+
+@pytest.mark.parametrize(
+    "line", ["bun run lint && bun run test", "bun run lint 2>&1 && bun run test 2>&1 | tail -5"]
+)
+def test_each_check_of_a_chain_that_got_through_has_passed(play: Play, line: str) -> None:
+    (fix,) = play(LINT, FIXED, green(line, WORKED.output)).fixes
+    assert fix.title.startswith("Fixed: src/cart.ts: format")
+
+
+def test_of_a_chain_that_failed_the_check_that_failed_is_mended(play: Play) -> None:
+    chain = replace(LINT, command="bun run lint && bun run typecheck")
+    typed = green("bun run typecheck", "$ tsc --noEmit")
+    done = green("bun run lint", "$ biome check\nChecked 9 files in 9ms. No fixes applied.")
+    (fix,) = play(chain, FIXED, typed, done).fixes
+    assert fix.subtitle == "bun run lint passes after running bun run lint:fix"
+
+
 def test_git_in_a_form_that_it_does_not_know_has_another_one(play: Play) -> None:
     failed = red("git -C /srv/shop add a.py", "error: unexpected argument '-C' found")
     (fix,) = play(failed, green("wrap git add a.py")).fixes
