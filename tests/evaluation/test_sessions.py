@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,6 +47,8 @@ NAMED = {
     "GIT_COMMITTER_EMAIL": "ana@example.com",
     "GIT_CONFIG_NOSYSTEM": "1",
 }
+ROOT = Path(__file__).parents[2]
+GIT_ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
 OLD = "/Users/ana/Code/shop"
 START_MS = 1_770_000_000_000
 CART = (
@@ -237,6 +241,33 @@ def test_two_replays_agree(corpus: Path, tmp_path: Path) -> None:
     assert [str(each).replace(str(one.folder), "") for each in told(one)] == [
         str(each).replace(str(two.folder), "") for each in told(two)
     ]
+
+
+def test_several_repositories_are_replayed_side_by_side(corpus: Path, tmp_path: Path) -> None:
+    sources = [{"name": name, "folder": OLD, "author": "Ana"} for name in ("mill", "shop")]
+    both = tmp_path / "both"
+    shutil.copytree(corpus, both)
+    (both / "sessions.json").write_text(json.dumps({"repositories": sources}))
+    kept = replayed(both, tmp_path / "kept")
+    found = {(start.repository, start.number) for start in kept.log.starts}
+    assert found == {("mill", 1), ("mill", 2), ("shop", 1), ("shop", 2)}
+    texts = [(kept.folder / name / "src/cart.py").read_text() for name in ("mill", "shop")]
+    assert texts == [FIXED.replace("len(prices)", "len(prices or ())")] * 2
+
+
+def test_the_command_prints_figures_and_cases(corpus: Path, folder: Path, tmp_path: Path) -> None:
+    def ran(*words: str | Path) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, ROOT / "scripts/evaluate.py", "sessions", corpus, *words]
+        env = {"PYTHONPATH": str(ROOT), "OBSERVER_HOME": str(tmp_path / "home"), **GIT_ENV}
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+
+    listed = ran("--kept", folder, "--list", "red").stdout
+    assert listed.startswith("red lines")
+    told = json.loads(ran("--kept", folder, "--json", "--only", "events").stdout)
+    assert {"group": "events", "name": "hook calls sent", "value": 16.0} in told
+    refused = ran("--keep", folder)
+    assert (refused.returncode, "is not empty" in refused.stderr) == (2, True)
+    assert ran("--kept", tmp_path).returncode == 2
 
 
 def test_a_lost_call_is_found(kept: Kept) -> None:
