@@ -55,6 +55,8 @@ def _change(change: Change, *, total: int) -> Iterator[str]:
 def _origin(change: Change, *, total: int) -> str:
     origin = change.origin
     share = f" · {origin.lines} of {total} lines" if total > 1 else ""
+    if origin.similar:
+        share = f" · made none of the lines; {origin.similar} of {total} look like its own"
     if not change.is_committed:
         return f"not committed yet{share}"
     item = f"#{change.commit.id} " if change.commit else ""

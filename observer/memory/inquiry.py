@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from observer.capture.project import known_at
-from observer.capture.repository.blame import blamed, placed, touched
+from observer.capture.repository.blame import authors_here, blamed, placed, touched
 from observer.events import Value
 from observer.filters import Filters
 from observer.memory.pointing import Pointed, pointed
@@ -41,14 +41,15 @@ def why(reader: Reader, target: str, folder: str, *, owner: str) -> Why:
         BadInput, NotFound, Ambiguous: what is pointed at; see `pointing.pointed`.
     """
     at = pointed(target, folder)
+    own = authors_here(at.root)
     if at.first:
         origins = blamed(at.root, at.path, first=at.first, last=at.last)
-        told = [placed(at.root, origin) for origin in origins[:COMMITS]]
+        told = [placed(at.root, origin, own) for origin in origins[:COMMITS]]
     else:
         origins = told = touched(at.root, at.path, limit=COMMITS)
     project = known_at(at.root, reader.projects())
     project_id = project.id if project else _NO_PROJECT
-    piece = Piece(project_id=project_id, path=at.path, symbol=at.symbol, owner=owner)
+    piece = Piece(project_id=project_id, path=at.path, symbol=at.symbol, owner=owner, authors=own)
     return Why(
         piece=at,
         project=project.name if project else "",

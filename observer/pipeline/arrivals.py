@@ -50,6 +50,29 @@ def _came(event: Event, place: Place) -> Iterator[Event]:
         yield _rest(event, total, key=f"{since}..{to}")
 
 
+def without_owner(event: Event, place: Place) -> Event:
+    """Return an event, without its session if it is a commit that a pull only moved the branch to.
+
+    Whoever pulls did not make what came in.
+    """
+    body = event.body
+    if not (place.git and event.route.startswith(_HOOKS)):
+        return event
+    if not isinstance(body, Commit) or body.action != "merge" or not body.parents:
+        return event
+    if len(body.parents) > 1 and not _is_forward(place.root, body.hash):
+        return event
+    return replace(event, client="git", session="", turn="", agent="", author="person")
+
+
+def _is_forward(root: str, to: str) -> bool:
+    """Return True if HEAD came to a commit by nothing but a move of its branch."""
+    said = ""
+    with suppress(ObserverError):
+        said = next((move.said for move in moves(root) if move.to == to), "")
+    return said.endswith("Fast-forward")
+
+
 def is_told(event: Event) -> bool:
     """Tell whether an event is a happening, and not only the mark of an arrival."""
     return not (event.since and isinstance(event.body, Commit) and event.body.action == "import")

@@ -24,7 +24,7 @@ from observer.errors import NotFound, Undecodable
 from observer.events import Commit, Event, Remember, Revise, Value
 from observer.interpret.gist import Gist
 from observer.model import Place
-from observer.pipeline.arrivals import arrivals, is_told
+from observer.pipeline.arrivals import arrivals, is_told, without_owner
 from observer.spool import Entry
 
 NOTE_BYTES = 1 << 20
@@ -100,8 +100,9 @@ class Reading:
         event, data = self._clean(with_symbols(event))
         if isinstance(event.body, Commit):
             told = self._told(event.body, place)
-            if told is not event.body:
-                event, data = self._clean(msgspec.structs.replace(event, body=told))
+            known = event if told is event.body else msgspec.structs.replace(event, body=told)
+            if (owned := without_owner(known, place)) is not event:
+                event, data = self._clean(owned)
         return Located(event=event, place=kept, project_id=project_id, data=data), place
 
     def _with_arrivals(self, event: Event) -> Iterator[Located]:

@@ -6,11 +6,13 @@ read of its own, independent of any query.
 
 from __future__ import annotations
 
+import re
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from observer.capture.repository.blame import UNCOMMITTED, Origin
-from observer.events import Value
+from observer.events import FileWrite, Value
 from observer.filters import Filters, touches
 from observer.model import Item, Session
 from observer.store.interface import Reader
@@ -20,6 +22,8 @@ EDITS = 200
 MOMENTS = 400
 """Newest items of a session around such edits that are looked at."""
 SESSIONS = 3
+LOOKED_AT = 12
+"""Sessions whose edits are searched for the lines themselves."""
 SHOWN = 5
 """Most edits, attempts or checks told of one change: the last of them."""
 AFTERWARDS_MS = 30 * 60_000
@@ -28,6 +32,7 @@ _SECOND_MS = 1000
 """git counts seconds: a commit may be that much later than it says."""
 
 ATTEMPTS = ("fix", "rejected")
+_WORD = re.compile(r"\w{2}")
 JUDGING = frozenset({"testing", "linting", "types", "build"})
 """Concepts of commands that judge the code."""
 
@@ -56,13 +61,15 @@ class Change(Value):
 class Piece(Value):
     """What is asked about: a file of a project, and a name in it if one was given.
 
-    `path` is relative to the project's root; `owner` is whose personal items count too.
+    `path` is relative to the project's root; `owner` is whose personal items count too, `authors`
+    whose commits were made in this clone.
     """
 
     project_id: int
     path: str
     symbol: str = ""
     owner: str = ""
+    authors: frozenset[str] = frozenset()
 
 
 def story(reader: Reader, piece: Piece, origins: Iterable[Origin]) -> list[Change]:
@@ -73,8 +80,15 @@ def story(reader: Reader, piece: Piece, origins: Iterable[Origin]) -> list[Chang
 def _change(reader: Reader, piece: Piece, origin: Origin) -> Change:
     commit = _commit(reader, piece, origin)
     until_ms = _end(origin, commit)
-    edits = _edits(reader, piece, since_ms=origin.before_ms, until_ms=until_ms)
-    sessions = _sessions(reader, edits, commit)
+    edits: Sequence[Item] = ()
+    sessions: Sequence[Session] = ()
+    if not _is_foreign(piece, origin, commit):
+        edits = _edits(reader, piece, since_ms=origin.before_ms, until_ms=until_ms)
+        sessions = _sessions(reader, edits, commit)
+        written = _written(reader, sessions, piece, origin, until_ms)
+        sessions = (written or sessions)[:SESSIONS]
+        ids = {None, *(each.id for each in sessions)}
+        edits = [each for each in edits if each.session_id in ids]
     asked: list[Item] = []
     around: list[Item] = []
     for session in sessions:
@@ -113,6 +127,57 @@ def _commit(reader: Reader, piece: Piece, origin: Origin) -> Item | None:
     return next(alike, None)
 
 
+def _is_foreign(piece: Piece, origin: Origin, commit: Item | None) -> bool:
+    """Return True if a commit came from elsewhere: what was done here did not make it."""
+    is_made_here = commit is not None and commit.session_id is not None
+    if not origin.hash or is_made_here:
+        return False
+    return bool(piece.authors) and origin.author not in piece.authors
+
+
+def _written(
+    reader: Reader,
+    sessions: Sequence[Session],
+    piece: Piece,
+    origin: Origin,
+    until_ms: int | None,
+) -> list[Session]:
+    """Return the sessions that wrote the lines asked about as they stand, the one of most first.
+
+    None if no edit shows the lines, as where a formatter or a command wrote them.
+    """
+    last: dict[str, tuple[int, int]] = {}
+    wanted = {text.strip() for text in origin.texts if _WORD.search(text)}
+    for session in sessions if wanted else ():
+        events = reader.recorded_near(
+            session.id, from_ms=origin.before_ms, to_ms=until_ms or sys.maxsize
+        )
+        for one in events:
+            body = one.event.body
+            if isinstance(body, FileWrite) and _is_of(body.path, piece.path, origin.path):
+                for text in wanted & _lines_added(body):
+                    last[text] = max(last.get(text, (0, 0)), (one.event.at_ms, session.id))
+    votes = Counter(session_id for _, session_id in last.values())
+    known = {session.id: session for session in sessions}
+    return [known[session_id] for session_id, _ in votes.most_common()]
+
+
+def _is_of(path: str, *names: str) -> bool:
+    shown = path.replace("\\", "/")
+    return any(shown == name or shown.endswith(f"/{name}") for name in names)
+
+
+def _lines_added(write: FileWrite) -> set[str]:
+    """Return the lines that a write brought in."""
+    if write.error:
+        return set()
+    old = {line.strip() for edit in write.edits for line in edit.old.split("\n")}
+    new = {line.strip() for edit in write.edits for line in edit.new.split("\n")}
+    return (
+        new - old if write.edits else {line.strip() for line in (write.content or "").split("\n")}
+    )
+
+
 def _end(origin: Origin, commit: Item | None) -> int | None:
     """Return when a change was over; None for one that is not."""
     if not origin.hash:
@@ -147,7 +212,7 @@ def _sessions(reader: Reader, edits: Sequence[Item], commit: Item | None) -> lis
     """Return the sessions that made the edits, else the one that made the commit."""
     told = (*edits, commit) if commit and not edits else edits
     ids = dict.fromkeys(each.session_id for each in told if each and each.session_id is not None)
-    found = (reader.session(session_id) for session_id in list(ids)[:SESSIONS])
+    found = (reader.session(session_id) for session_id in list(ids)[:LOOKED_AT])
     return [session for session in found if session]
 
 

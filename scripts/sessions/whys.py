@@ -17,7 +17,7 @@ from sessions.corpus import Repository
 from sessions.history import git
 from sessions.kept import Kept
 from sessions.labels import WhyLabel, read
-from sessions.measures import Scored, line, share
+from sessions.measures import Measure, Scored, line, share
 from sessions.product import Reading
 from sessions.symbols import texts_of
 
@@ -43,27 +43,30 @@ class _Written(NamedTuple):
 
 def scored(kept: Kept) -> Scored:
     """Return how often the session that wrote a line is the first that is named, or among them."""
-    asked = first = named = 0
-    wrong = []
     labels = [_Line(each.file, each.line, each.session) for each in read("why", WhyLabel)]
+    measures: list[Measure] = []
+    wrong: list[str] = []
     with Reading(kept.home) as memory:
         for repository in kept.repositories:
             sampled = _sample(repository, kept)
-            for each in (*sampled, *labels):
-                found = memory.why(f"{each.file}:{each.number}", repository.folder)
-                asked += 1
-                first += found[:1] == [each.session]
-                named += each.session in found
-                if found[:1] != [each.session]:
-                    told = ", ".join(name[:8] for name in found) or "none"
-                    wrong.append(line(f"{each.file}:{each.number} {each.session[:8]}: {told}"))
-    return Scored(
-        measures=(
-            share(_GROUP, "right session first", first, asked),
-            share(_GROUP, "right session named", named, asked),
-        ),
-        wrong=tuple(wrong),
-    )
+            for suffix, lines in (("", sampled), (", labelled", labels)):
+                found = [
+                    memory.why(f"{each.file}:{each.number}", repository.folder) for each in lines
+                ]
+                pairs = list(zip(lines, found, strict=True))
+                first = sum(names[:1] == [each.session] for each, names in pairs)
+                named = sum(each.session in names for each, names in pairs)
+                measures += [
+                    share(_GROUP, f"right session first{suffix}", first, len(lines)),
+                    share(_GROUP, f"right session named{suffix}", named, len(lines)),
+                ]
+                wrong += [_shown(*pair) for pair in pairs if pair[1][:1] != [pair[0].session]]
+    return Scored(measures=tuple(measures), wrong=tuple(wrong))
+
+
+def _shown(asked: _Line, found: list[str]) -> str:
+    told = ", ".join(name[:8] for name in found) or "none"
+    return line(f"{asked.file}:{asked.number} {asked.session[:8]}: {told}")
 
 
 def _sample(repository: Repository, kept: Kept) -> list[_Line]:

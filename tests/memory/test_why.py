@@ -275,6 +275,97 @@ def test_a_commit_without_edits_leads_to_its_own_session(work: Work, told: Told)
     assert change.edits == ()
 
 
+def by_a_colleague(work: Work, text: str, subject: str, name: str = "auth.py") -> None:
+    """Commit in a clone of somebody else, and fetch it."""
+    clone = work.root.parent / "bo"
+    if not clone.exists():
+        work.git(work.root, "clone", "-q", str(work.root), str(clone))
+        work.git(work.root, "remote", "add", "bo", str(clone))
+    (clone / name).write_text(text)
+    work.now_s += 10
+    when = {"GIT_AUTHOR_DATE": f"@{work.now_s} +0000", "GIT_COMMITTER_DATE": f"@{work.now_s}"}
+    work.git(clone, "add", "-A")
+    work.git(clone, "commit", "-q", "-m", subject, **when, GIT_AUTHOR_NAME="Bo")
+    work.git(work.root, "fetch", "-q", "bo")
+
+
+LONG = "".join(f"def f{number}():\n    return {number}\n\n\n" for number in range(9))
+
+
+def test_a_colleagues_line_under_a_rebase_is_not_my_sessions(work: Work) -> None:
+    work.write(LONG, session="s0")
+    work.commit("Begin", session="s0")
+    work.tell(Prompt(text="let f1 return more"))
+    by_a_colleague(work, LONG.replace("return 8", "return 88"), "Return more of the last")
+    mine = work.write(LONG.replace("return 1\n", "return 11\n"))
+    by_a_colleague(work, LONG.replace("return 8", "return 888"), "And still more")
+    work.commit("Return more of the first")
+    work.git(work.root, "rebase", "-q", "bo/main")
+    (theirs,) = work.why("auth.py::f8").changes[:1]
+    assert (theirs.origin.author, theirs.sessions, theirs.edits) == ("Bo", (), ())
+    (own,) = work.why("auth.py:6").changes
+    assert ([session.external for session in own.sessions], ids(own, "edits")) == (["s1"], [mine])
+
+
+def test_lines_of_one_file_lead_each_to_the_session_that_wrote_them(work: Work) -> None:
+    work.write(LONG, session="s0")
+    work.commit("Begin", session="s0")
+    text = LONG.replace("return 1\n", "return one()\n")
+    work.write(text, session="s1")
+    work.write(text.replace("return 2\n", "return two()\n"), session="s2")
+    work.commit("Call functions", session="s2")
+    for line, session in ((6, "s1"), (10, "s2")):
+        (change,) = work.why(f"auth.py:{line}").changes
+        assert [each.external for each in change.sessions] == [session]
+
+
+def test_an_edit_that_failed_wrote_no_line(work: Work, told: Told) -> None:
+    work.write(SECOND.replace("return user", "return user or None"), session="s2")
+    text = SECOND.replace("check(user)", "check(user, 1)")
+    file = str(work.root / "auth.py")
+    work.tell(FileWrite(path=file, edits=(Edit(old=SECOND, new=text),), error="denied"), "s2")
+    work.write(text, session="s3")
+    work.commit("Check once more", session="s3")
+    (change,) = work.why("auth.py:5").changes
+    assert [each.external for each in change.sessions] == ["s3"]
+
+
+def test_a_whole_file_written_shows_its_lines(work: Work) -> None:
+    (work.root / "auth.py").write_text(FIRST)
+    work.tell(FileWrite(path=str(work.root / "auth.py"), content=FIRST), "s7")
+    work.commit("Begin", session="s8")
+    (change,) = work.why("auth.py:5").changes
+    assert [each.external for each in change.sessions] == ["s7"]
+
+
+def test_a_new_line_is_of_its_own_commit_though_it_resembles_an_older_one(work: Work) -> None:
+    work.write(LONG)
+    work.commit("Begin")
+    block = LONG.split("\n\n\n")[0]
+    work.write(
+        LONG
+        + "class A:\n"
+        + block.replace("def", "    def").replace("    return", "        return")
+    )
+    work.commit("Copy a function into a class")
+    changes = work.why("auth.py:38-39").changes
+    assert changes[0].origin.subject == "Copy a function into a class"
+    assert changes[0].origin.lines == 2
+
+
+def test_a_line_that_was_moved_names_where_it_was_made_too(work: Work) -> None:
+    body = "".join(f"    total = total + compute_the_price_of({number})\n" for number in range(6))
+    pay = f"def pay():\n{body}\n\n"
+    work.write(pay + LONG)
+    work.commit("Begin")
+    work.write(LONG + pay)
+    work.commit("Pay last")
+    answer = work.why("auth.py::pay")
+    origins = [(each.origin.subject, each.origin.lines) for each in answer.changes]
+    assert origins == [("Pay last", 7), ("Begin", 0)]
+    assert "made none of the lines; 7 of 7 look like its own" in story.why(answer)
+
+
 def test_notes_that_name_it_are_told(work: Work, told: Told) -> None:
     note = work.tell(Remember(content="login must refuse expired tokens: audit", type="decision"))
     answer = work.why("auth.py::login")

@@ -13,6 +13,7 @@ from observer.importers.git import commits
 from observer.paths import Home
 from observer.pipeline import Pipeline, arrivals
 from observer.pipeline.arrivals import arrivals as arrived
+from observer.pipeline.arrivals import without_owner
 from observer.store.interface import Store
 
 Git = Callable[..., str]
@@ -140,6 +141,34 @@ def test_what_git_brings_in_is_told_as_its_authors(
     for step in steps:
         git(shop, *step.split())
     assert told(stored(pipeline, store)) == commits
+
+
+@pytest.mark.parametrize(
+    ("steps", "session"),
+    [
+        pytest.param(["merge -q --ff-only theirs"], "", id="a-colleagues-commit"),
+        pytest.param(["merge -q --ff-only merged"], "", id="a-colleagues-merge"),
+        pytest.param(["merge -q --no-ff -m Merge theirs"], "s1", id="my-merge"),
+    ],
+)
+def test_who_pulls_did_not_make_what_came_in(
+    shop: Path, git: Git, pipeline: Pipeline, store: Store, steps: list[str], session: str
+) -> None:
+    unseen = ("-c", f"core.hooksPath={shop}")
+    git(shop, *unseen, "checkout", "-q", "-b", "merged", "main")
+    git(shop, *unseen, "merge", "-q", "--no-ff", "-m", "Merge theirs", "theirs")
+    git(shop, *unseen, "checkout", "-q", "main")
+    for step in steps:
+        git(shop, *step.split(), CLAUDE_CODE_SESSION_ID="s1")
+    events = stored(pipeline, store)
+    assert events[-1].dedup == f"commit:{git(shop, 'rev-parse', 'HEAD')}"
+    assert events[-1].session == session
+
+
+def test_what_a_script_reports_keeps_its_session(shop: Path) -> None:
+    body = Commit(hash="1" * 40, action="merge", parents=("2" * 40,))
+    event = Event(id="e", at_ms=0, client="ci", session="s1", body=body, route="post/commit")
+    assert without_owner(event, look(str(shop))) is event
 
 
 def test_an_import_tells_the_same_commits_by_the_same_ids(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -18,6 +19,9 @@ UNCOMMITTED = ""
 _FORMAT = "--format=%H%x00%an%x00%at%x00%ct%x00%s"
 _LINE = re.compile(r"([0-9a-f]{40,64}) \d+ \d+")
 _FILE = "filename "
+_MOST_BEFORE = 12
+"""Commits of a file that are looked at for the last one before another."""
+_MOST_MOVES = 300
 _PLAIN = ("--no-mailmap", "--no-show-signature", "--no-color", "--encoding=UTF-8")
 
 
@@ -25,8 +29,10 @@ class Origin(Value):
     """A commit that made part of a file. Times are its own; 0 where it is not committed.
 
     `path` is what the file was called then, empty where nobody asked. `lines` counts those that it
-    made of the ones asked about. `before_ms` is when the file was committed last before it, 0 for
-    never: what made this commit happened since then.
+    made of the ones asked about, `texts` is what they say; `similar` counts lines that it did not
+    make but that look like those it made, as after a move or with another indentation.
+    `before_ms` is when the file was committed last before it, 0 for never: what made this commit
+    happened since then.
     """
 
     hash: str
@@ -37,12 +43,21 @@ class Origin(Value):
     committed_ms: int = 0
     before_ms: int = 0
     lines: int = 0
+    similar: int = 0
+    texts: tuple[str, ...] = ()
+
+
+class _Line(NamedTuple):
+    commit: str
+    path: str
+    text: str
 
 
 def blamed(root: str, path: str, *, first: int, last: int) -> list[Origin]:
     """Return the commits behind some lines of a file as it is on the disk, newest first.
 
-    Their `before_ms` is not known yet: `placed` asks for it.
+    Those that lines only look like stand behind those that made them. Their `before_ms` is not
+    known yet: `placed` asks for it.
 
     Args:
         root: the work tree.
@@ -53,33 +68,83 @@ def blamed(root: str, path: str, *, first: int, last: int) -> list[Origin]:
     Raises:
         NotFound: git does not know the file, or it has no such line; or there is no git.
     """
-    told = ask(root, "blame", "--porcelain", "-w", "-M", f"-L{first},{last}", "--", path)
-    if told is None:
+    made = _lines(root, path, first, last, "-w")
+    if made is None:
         raise NotFound(
             f"git knows no line {first} of {path}", hint="name a committed file and a line of it"
         )
-    counts: dict[str, int] = {}
+    alike = _lines(root, path, first, last, "-w", "-M", "-C") or made
+    own = {line.commit for line in made}
+    earlier = [
+        was for was, now in zip(alike, made, strict=True) if was.commit not in {*own, now.commit}
+    ]
+    return _origins(root, made) + [
+        replace(one, lines=0, similar=one.lines, texts=()) for one in _origins(root, earlier)
+    ]
+
+
+def _lines(root: str, path: str, first: int, last: int, *options: str) -> list[_Line] | None:
+    """Return which commit made each line; None if git cannot say."""
+    words = ("blame", "--porcelain", *options, f"-L{first},{last}", "--", path)
+    answer = ask(root, *words)
+    if answer is None:
+        return None
+    found: list[_Line] = []
     paths: dict[str, str] = {}
     commit = ""
-    for line in told.split("\n"):
-        if found := _LINE.match(line):
+    for line in answer.split("\n"):
+        if line.startswith("\t"):
+            found.append(_Line(commit, paths[commit], line[1:]))
+        elif header := _LINE.match(line):
             # What no commit has taken in bears a hash of zeros.
-            commit = found[1] if found[1].strip("0") else UNCOMMITTED
-            counts[commit] = counts.get(commit, 0) + 1
+            commit = header[1] if header[1].strip("0") else UNCOMMITTED
         elif line.startswith(_FILE):
             paths.setdefault(commit, unquoted(line.removeprefix(_FILE).encode()))
-    uncommitted = [Origin(hash=UNCOMMITTED, path=path, lines=counts.pop(UNCOMMITTED, 0))]
-    commits = _log(root, "--no-walk=unsorted", *counts, "--") if counts else ()
-    made = [replace(one, path=paths[one.hash], lines=counts[one.hash]) for one in commits]
-    made.sort(key=lambda one: -one.committed_ms)
-    return [one for one in uncommitted if one.lines] + made
+    return found
 
 
-def placed(root: str, origin: Origin) -> Origin:
-    """Return one of `blamed` with its `before_ms`."""
-    commits = _log(root, "-2", "--follow", origin.hash or "HEAD", "--", origin.path)
-    times = [one.committed_ms for one in commits if one.hash != origin.hash]
+def _origins(root: str, lines: Sequence[_Line]) -> list[Origin]:
+    texts: dict[str, list[str]] = {}
+    paths = {line.commit: line.path for line in reversed(lines)}
+    for line in lines:
+        texts.setdefault(line.commit, []).append(line.text)
+    hashes = [commit for commit in texts if commit]
+    commits = list(_log(root, "--no-walk=unsorted", *hashes, "--")) if hashes else []
+    commits.sort(key=lambda one: -one.committed_ms)
+    if UNCOMMITTED in texts:
+        commits.insert(0, Origin(hash=UNCOMMITTED))
+    return [
+        replace(one, path=paths[one.hash], lines=len(texts[one.hash]), texts=tuple(texts[one.hash]))
+        for one in commits
+    ]
+
+
+def placed(root: str, origin: Origin, own: Collection[str] = ()) -> Origin:
+    """Return one of `blamed` with its `before_ms`.
+
+    Args:
+        root: the work tree.
+        origin: the commit.
+        own: authors of commits that were made here. Another's commit that a rebase put before this
+            one says nothing about when this one was begun.
+    """
+    path = ("--", origin.path)
+    commits = list(_log(root, f"-{_MOST_BEFORE}", "--follow", origin.hash or "HEAD", *path))
+    own = {*own, origin.author}
+    times = [
+        # A rebase commits anew, but keeps when something was written.
+        min(one.authored_ms, one.committed_ms)
+        for one in commits
+        if one.hash != origin.hash and (one.author in own or not origin.hash)
+    ]
     return replace(origin, before_ms=times[0] if times else 0)
+
+
+def authors_here(root: str) -> frozenset[str]:
+    """Return whose commits were made in this clone, as far as its reflog goes back."""
+    made = ("--extended-regexp", r"--grep-reflog=^commit( \((initial|amend|merge)\))?:")
+    words = ("log", "-g", f"-{_MOST_MOVES}", *_PLAIN, "--all", "--format=%an", *made)
+    return frozenset(filter(None, (ask(root, *words) or "").split("\n")))
 
 
 def touched(root: str, path: str, *, limit: int) -> list[Origin]:

@@ -45,6 +45,7 @@ class ChangeRow(Row):
     """One commit behind the code, or what is not committed yet (without `hash`)."""
 
     lines: int
+    similar_lines: int | UnsetType = UNSET
     hash: str | UnsetType = UNSET
     subject: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
@@ -131,6 +132,7 @@ def _change_row(change: Change) -> ChangeRow:
         author=origin.author or UNSET,
         authored_at=minute(origin.authored_ms) if origin.authored_ms else UNSET,
         lines=origin.lines,
+        similar_lines=origin.similar or UNSET,
         commit_id=change.commit.id if change.commit else UNSET,
         sessions=[
             SessionRow(
