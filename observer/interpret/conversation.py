@@ -16,6 +16,7 @@ from observer.events import AnyBody, Command, Delegation, FileWrite, Prompt, Rep
 from observer.interpret import concepts, prompts, proposals, questions
 from observer.interpret.classify import item
 from observer.interpret.findings import Passage, findings
+from observer.interpret.memory_use import only_asks
 from observer.interpret.questions import Answer
 from observer.interpret.state import Heard, State
 from observer.interpret.told import FACT, PATHS, SUBTITLE, TITLE, Told
@@ -53,6 +54,7 @@ def asked(before: State, body: Prompt, made: Sequence[Item]) -> State:
     title = ask.title or made[0].title
     asked = one_line(body.text, _ASKED_CHARS)
     heard = replace(before.heard, item=made[0].id, title=title, asked=asked)
+    heard = replace(heard, is_question=only_asks(body.text))
     return replace(before, heard=heard)
 
 
@@ -147,6 +149,8 @@ def found(
     """Return the passages of a reply, or of what a sub-agent came back with."""
     heard = before.heard
     is_reply = isinstance(body, Reply)
+    if is_reply and heard.is_question:  # what is remembered would be found twice
+        return before, ()
     text = body.text if isinstance(body, Reply) else body.result
     slots = _SLOTS if is_reply else _BESIDE
     passages = findings(text, prompt=heard.asked if is_reply else "", known=heard.said)[

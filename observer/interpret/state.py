@@ -123,6 +123,7 @@ class Heard(Value):
     item: int = 0
     title: str = ""
     asked: str = ""
+    is_question: bool = False
     said: tuple[str, ...] = ()
 
 

@@ -11,6 +11,7 @@ import re
 from observer.interpret import achievements, committed, concepts, planning, requests, state
 from observer.interpret.classify import content_hash
 from observer.interpret.failures import OpenFailure
+from observer.interpret.memory_use import QUESTION, only_asks
 from observer.interpret.state import Ran, State
 from observer.interpret.told import SUBTITLE, TITLE
 from observer.interpret.wording import (
@@ -80,6 +81,7 @@ def summarise(session: Session) -> Item | None:
         files_read=tuple(path for path, file in known.files.items() if file.reads),
         files_modified=tuple(written),
         summary=fields,
+        category=QUESTION if _only_asked(known) else "",
         project_id=session.project_id,
         session_id=session.id,
         branch=session.branch,
@@ -89,6 +91,12 @@ def summarise(session: Session) -> Item | None:
         created_ms=session.last_ms,
         updated_ms=session.last_ms,
     )
+
+
+def _only_asked(known: State) -> bool:
+    """Return True if a session did nothing but ask what is remembered."""
+    is_asking = known.asks and all(only_asks(ask.said or ask.title) for ask in known.asks)
+    return bool(is_asking) and not any(file.writes for file in known.files.values())
 
 
 def _has_substance(known: State) -> bool:

@@ -64,6 +64,11 @@ def test_consent_is_not_what_a_reply_answers(tell: Tell) -> None:
     assert of_type(told, "finding")[0].subtitle == "asked: Why do the totals differ?"
 
 
+def test_what_is_remembered_is_not_found_twice(tell: Tell) -> None:
+    told = tell(Prompt(text="What did we decide about the totals?"), Reply(text=CAUSE))
+    assert of_type(told, "finding") == []
+
+
 def test_a_sub_agents_result_gives_findings_beside_itself(tell: Tell) -> None:
     told = tell(Delegation(task="Look into the totals", agent="Explore", result=CAUSE))
     assert [item.type for item in told.items.values()] == ["delegation", "finding"]

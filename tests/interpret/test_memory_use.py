@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from observer.events import Command, Outcome, Prompt, Reply, Search, ToolUse
+from observer.events import Command, Edit, FileWrite, Outcome, Prompt, Reply, Search, ToolUse
 from observer.interpret.memory_use import QUESTION, is_memory_use, only_asks
 from observer.interpret.summary import summarise
 
@@ -117,3 +117,14 @@ def test_a_prompt_that_only_asks_is_a_question(tell: Tell, text: str) -> None:
 def test_a_prompt_that_asks_for_work_is_none(tell: Tell, text: str) -> None:
     assert not only_asks(text)
     assert tell(Prompt(text=text)).last.category == ""
+
+
+def test_the_summary_of_a_session_that_only_asked_is_a_question(tell: Tell) -> None:
+    asked = Prompt(text="What did we decide about retries?")
+    reply = Reply(text="We decided on five retries, because the gateway is slow.")
+    summary = summarise(tell(asked, reply).session)
+    assert summary is None or summary.category == QUESTION
+    save = FileWrite(path="a.py", edits=(Edit(new="x"),))
+    worked = summarise(tell(asked, reply, save).session)
+    assert worked is not None
+    assert worked.category == ""
