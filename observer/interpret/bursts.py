@@ -101,8 +101,6 @@ def _ran(before: State, line: Line, name: str, verdict: Verdict) -> State:
         ok=verdict.ok,
         said=verdict.said,
         first_error=verdict.first_error,
-        signature=verdict.signature,
-        failing=verdict.failing,
         tool=verdict.tool or line.tool,
         is_check=verdict.is_check or line.tool in TOOLS,
     )

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Sequence
 
 from observer.events import Value
 from observer.interpret.check_tables import (
+    EXACT,
+    NEUTRAL,
     NEUTRAL_VALUED,
     RECURSIVE,
     SELECTING,
@@ -160,14 +162,17 @@ class _Scope:
     def _take(self, word: str, following: str) -> int:
         """Take a word; return 2 where the next one is its value."""
         name, _, value = word.partition("=")
-        steps = 1 if value else 2
+        steps, base = 1 if value else 2, self._judge.base
         if _INTO.match(word):
             return 2
         if name in _AT or name in _MANIFESTS:
             self._enter(unquoted(value or following), is_file=name in _MANIFESTS)
-        elif name in SELECTING.get(self._judge.base, SELECTING[""]):
+        elif name in EXACT.get(base, EXACT[""]):
             self.filters.append(f"{name.lstrip('-')}={unquoted(value or following)}")
-        elif name not in NEUTRAL_VALUED:
+            self.strict.append(self.filters[-1])
+        elif name in SELECTING.get(base, SELECTING[""]):
+            self.filters.append(f"{name.lstrip('-')}={unquoted(value or following)}")
+        elif name not in NEUTRAL_VALUED and name not in NEUTRAL.get(base, ()):
             self._take_alone(word)
             return 1
         return steps

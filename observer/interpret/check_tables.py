@@ -176,16 +176,15 @@ SELECTING = {
     "": word_set(
         "-k -t -run --run --testNamePattern --testPathPattern --testPathPatterns --filter -p"
         " --package --grep -g -e --test --tests --example --only -pl --projects -w --workspace -F"
-        " --testsuite --group --exclude-group -n --name --bench --bin --lib --tags -tags"
+        " --testsuite --group --exclude-group -n --name --bench --bin --lib"
         " --test-name-pattern"
     ),
     "pytest": word_set("-k -m"),
     "vitest": word_set("-t --testNamePattern --project"),
-    "tsc": word_set("-p --project"),
     "tox": word_set("-e"),
     "nox": word_set("-s -k"),
     "mypy": word_set("-p -m --package --module"),
-    "go test": word_set("-run -tags -skip"),
+    "go test": word_set("-run -skip"),
     "cargo test": word_set("-p --package --test --bin --example -E"),
     "cargo build": word_set("-p --package --bin --example"),
     "cargo clippy": word_set("-p --package --bin --example"),
@@ -195,12 +194,24 @@ SELECTING = {
 """Judge -> options whose value chooses a part of what it looks at; "" is any other judge."""
 NEUTRAL_VALUED = word_set(
     "-n -j --tb --maxfail --durations --reporter --reporters --cov-report --timeout -timeout -count"
-    " -parallel --jobs --max-workers --maxWorkers --workers --config --rcfile --output --format"
+    " -parallel --jobs --max-workers --maxWorkers --workers --output --format"
     " --output-format --output-file --seed --retry --retries --env --log-level --verbosity --logger"
-    " --threads --target --profile --features --out-dir --outdir --ext --parser --ignore-path"
+    " --threads --target --profile --out-dir --outdir --ext --parser --ignore-path"
     " --cache-location --max-warnings --python-version --hook-stage --memory-limit --concurrency"
 )
 """Options whose value says how, not what."""
+NEUTRAL = {
+    "pytest": word_set("-p -W -o --rootdir --basetemp --junitxml"),
+    "mypy": word_set("--python-executable --cache-dir"),
+}
+"""Judge -> more of them."""
+_CONFIGURED = word_set("--config --rcfile --config-file --features --tags -tags")
+EXACT = {
+    "": _CONFIGURED,
+    "tsc": _CONFIGURED | {"-p", "--project"},
+    **dict.fromkeys(("jest", "vitest", "eslint", "playwright test"), _CONFIGURED | {"-c"}),
+}
+"""Judge -> options whose value makes it another one: each sees what the other does not."""
 STRICT = word_set(
     "--strict -race --all-features --release --pedantic --deny-warnings -Werror --run-slow --slow"
     " --runslow --integration --ignored --include-ignored --all-targets --error-on-warnings"

@@ -99,8 +99,6 @@ class Ran(Value):
     ok: bool | None = None
     said: str = ""
     first_error: str = ""
-    signature: str = ""
-    failing: tuple[str, ...] = ()
     tool: str = ""
     is_check: bool = False
     runs: int = 1

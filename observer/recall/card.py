@@ -109,7 +109,8 @@ def _red(red: Red, last: Past) -> Line:
     told = [failure.said, listed(named, NAMES_SAID), failure.error]
     if failure.changed:
         told.append(f"changed since and not run again: {listed(failure.changed, NAMES_SAID)}")
-    text = f"{failure.head}: {'; '.join(filter(None, told))}".removesuffix(": ")
+    where = f" on {failure.branch}" if failure.branch != last.session.branch else ""
+    text = f"{failure.head}{where}: {'; '.join(filter(None, told))}".removesuffix(": ")
     return Line(item=red.item.id, why=why, text=text, at_ms=failure.last_ms)
 
 

@@ -72,6 +72,12 @@ def test_a_command_keeps_its_words_and_results_as_facts(tell: Tell) -> None:
     )
 
 
+def test_a_title_names_the_command_as_it_works_here(tell: Tell) -> None:
+    assert tell(Command(command="CI=1 uv run pytest -q 2>&1 | tail -1")).last.title == (
+        "uv run pytest -q"
+    )
+
+
 def test_each_of_several_tools_is_named_once(tell: Tell) -> None:
     output = "All checks passed!\n2 passed in 0.10s"
     told = tell(Command(command="ruff check && pytest", output=output)).last

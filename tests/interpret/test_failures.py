@@ -199,6 +199,13 @@ KEPT = [
     ("mypy --strict .", "a.py:1: error: no  [misc]\nFound 1 error", green("mypy .")),
     ("mypy .", "a.py:1: error: no  [misc]\nFound 1 error", green("mypy . | tail; pytest", PASSED)),
     ("go test -race ./...", GO, green("go test ./...", GO_OK)),
+    ("go test -tags=integration ./...", GO, green("go test ./...", GO_OK)),
+    ("npx tsc -p tsconfig.build.json", TSC, green("npx tsc --noEmit")),
+    (
+        "npx jest --config e2e.config.js",
+        "Tests: 1 failed, 1 total",
+        green("npx jest", "Tests: 9 passed, 9 total"),
+    ),
     ("go test ./cart/...", GO, green("go test .", GO_OK)),
     ("go test ./...", GO, green("go test -short ./...", GO_OK)),
     ("npx vitest run", VITEST, green("npx vitest run src/web.test.ts", VITEST_OK)),
@@ -447,4 +454,4 @@ def test_a_scope_is_read_from_all_words(project: Project) -> None:
     """Values of options that say how are no targets; those that say what are filters."""
     project.tell(red("pytest -n 4 --tb=short -p no:x tests/test_cart.py -k 'a or b'", PYTEST))
     (one,) = project.open[0].of
-    assert (one.paths, one.filters) == (("no:x", "tests/test_cart.py"), ("k=a or b",))
+    assert (one.paths, one.filters) == (("tests/test_cart.py",), ("k=a or b",))

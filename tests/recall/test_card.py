@@ -219,6 +219,15 @@ def test_a_failure_of_which_nothing_is_left_is_not_told(shop: Shop) -> None:
     assert shop.said("red") == []
 
 
+def test_a_red_line_of_another_branch_than_the_last_sessions_names_it(
+    shop: Shop, git: Git, tmp_path: Path
+) -> None:
+    shop.save("cart.py", ago_h=4)
+    git(tmp_path / "shop", "checkout", "-q", "-b", "topic")
+    shop.tell(RED, session="term", client="zsh", ago_h=3)
+    assert shop.said("red")[0].startswith("pytest -q on topic: 1 failed")
+
+
 def test_a_red_line_is_told_no_more_once_it_is_old(shop: Shop) -> None:
     shop.tell(RED, ago_h=TOLD_MS / HOUR_MS - 1)
     assert shop.said("red") != []
