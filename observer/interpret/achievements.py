@@ -61,6 +61,15 @@ def read(text: str) -> tuple[str, ...]:
     return distinct((one_line(line, _CHARS) for line in lines if _is_change(line)), MOST)
 
 
+def unlabelled(sentence: str) -> str:
+    """Return a report without what only introduces it, such as "The fix is simple:"."""
+    label = _LABEL.match(sentence)
+    if label is None or re.search(r"[`/._]", label[0]):
+        return sentence
+    bare = sentence[label.end() :]
+    return bare[:1].upper() + bare[1:]
+
+
 def is_status(sentence: str) -> bool:
     """Return True if a sentence only says that it is committed, that checks pass, or "done"."""
     return _STATUS.match(sentence.lstrip("\u2705 *#-")) is not None

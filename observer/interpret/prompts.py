@@ -68,7 +68,11 @@ _OUTPUT_INSIDE = re.compile(
     r"\s(?=\[\d\d:\d\d|\d{4}-\d\d-\d\d[T ]\d\d:|\[[A-Z][\w -]{1,30}\] |Traceback \(most"
     r"|Uncaught |(?:[\w.]+\.)?\w+(?:Error|Exception): |npm ERR!|panic: |error TS\d)"
 )
-_FAILURE = re.compile(r"\b\w*(?:error|exception|panic|failed|failure)\b", re.IGNORECASE)
+_FAILURES = (
+    re.compile(r"(?:^|\s)(?:[\w.]*(?:Error|Exception)|error|fatal|panic)(?:\[\w+\]| TS\d+)?:"),
+    re.compile(r"\b(?:failed|failure|error|exception|panicked|cannot|denied)\b", re.IGNORECASE),
+)
+"""How a line of output names a failure, the surest way first."""
 
 _HEADING = re.compile(r"^#{1,3}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _NAMED = re.compile(
@@ -229,7 +233,8 @@ def _of_text(words: str) -> Ask:
     """Return the ask of a prompt, without the output that was pasted into it."""
     lines = [line for line in _FENCE.sub("", words).split("\n") if line.strip()]
     text = _written(lines)
-    failure = next((line.strip() for line in lines if _FAILURE.search(line)), "")
+    found = (line.strip() for sign in _FAILURES for line in lines if sign.search(line))
+    failure = next(found, "")
     if not text:
         pasted = failure or (lines or words.split("\n"))[0].strip()
         return Ask(said=one_line(f"Pasted output: {pasted}", SAID))

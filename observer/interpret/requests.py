@@ -6,7 +6,7 @@ told by what the session changed.
 
 from __future__ import annotations
 
-from observer.interpret import committed, planning, prompts
+from observer.interpret import achievements, committed, planning, prompts
 from observer.interpret.prompts import Ask
 from observer.interpret.state import State, Touched
 from observer.interpret.told import TITLE
@@ -80,7 +80,7 @@ def _changed(known: State) -> str:
     if plan := _planned(known):
         return f"Plan: {plan}"
     if known.achieved:
-        return known.achieved[0].rstrip(".")
+        return achievements.unlabelled(known.achieved[0]).rstrip(".")
     if known.later:
         return committed.subject_of(known.later[0])
     changed = [path for path, file in known.files.items() if is_changed(file)][::-1]

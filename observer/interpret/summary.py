@@ -173,8 +173,6 @@ def _is_report(sentence: str) -> bool:
 
 def _completed(known: State) -> str:
     said = [f"Committed {listed(known.commits[-5:], 5)}"] if known.commits else []
-    if known.later:
-        said.append(f"Taken in by later commits: {listed(known.later[-3:], 3)}")
     said += known.achieved[-_ACHIEVED:]
     for verb in ("changed", "created", "deleted"):
         written = [
@@ -189,6 +187,8 @@ def _completed(known: State) -> str:
             said.append(
                 f"{verb.capitalize()} {listed([*shown, *written[_FILES_SAID:]], _FILES_SAID)}"
             )
+    if known.later:
+        said.append(f"Taken in by later commits: {listed(known.later[-3:], 3)}")
     if known.plan:
         said.append(f"{planning.PLANNED}{known.plan}")
     passing = {ran.said: head for head, ran in known.commands.items() if _passes(head, ran)}

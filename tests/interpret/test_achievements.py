@@ -69,3 +69,15 @@ def test_a_finding_is_neither_status_nor_change(sentence: str) -> None:
 )
 def test_a_report_of_work_is_a_change(sentence: str) -> None:
     assert achievements.is_change(sentence)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "bare"),
+    [
+        ("The fix is simple: changed `a` to `b`.", "Changed `a` to `b`."),
+        ("`cart.py` - Added a test.", "`cart.py` - Added a test."),
+        ("Added a test.", "Added a test."),
+    ],
+)
+def test_what_only_introduces_a_report_goes(sentence: str, bare: str) -> None:
+    assert achievements.unlabelled(sentence) == bare
