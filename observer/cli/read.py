@@ -10,7 +10,6 @@ import click
 from msgspec import UNSET
 
 from observer import config
-from observer.capture.repository.uncommitted import uncommitted
 from observer.cli.output import emit, json_option, limit_option, say
 from observer.cli.reach import named_project, open_memory, project_here
 from observer.clock import now_ms
@@ -22,6 +21,7 @@ from observer.front.session_context import existing
 from observer.front.tool import Answer
 from observer.front.toolsets import rows, tools_of
 from observer.front.toolsets.core import LARGEST, MOST_AROUND, MOST_RESULTS
+from observer.front.work_tree import uncommitted_at
 from observer.memory import Memory
 from observer.paths import home, working_folder
 from observer.recall.search import Found
@@ -174,7 +174,7 @@ def _explained(
         project,
         tokens=tokens or config.load(home()).context_tokens,
         client=client,
-        uncommitted=partial(uncommitted, root),
+        uncommitted=uncommitted_at(project, str(working_folder())),
         exists=partial(existing, root),
     )
     return explaining.explained(start, memory)

@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 
 from observer.errors import NotFound
 from observer.front import moment, render
+from observer.front.work_tree import uncommitted_at
 from observer.memory import Memory
 from observer.model import Item, Project, Session
 from observer.recall.past import Uncommitted
@@ -84,8 +85,9 @@ class Documents:
         """Return where work stands in a project as fenced data, empty if nothing is known.
 
         The whole text, label included, is at most `tokens` tokens of 4 characters. Its resume card
-        is that of a client, or of any; `uncommitted` and `exists` as for `recall.start.start`. A
-        `notice` comes first, and takes its tokens from the rest.
+        is that of a client, or of any; `uncommitted` and `exists` as for `recall.start.start`, but
+        without the former git is asked in the work tree here. A `notice` comes first, and takes its
+        tokens from the rest.
 
         Raises:
             BadInput: `tokens` does not hold the label.
@@ -119,7 +121,7 @@ class Documents:
         return memory.start(
             request,
             lambda line: render.tokens(render.card_line(line) + "\n"),
-            uncommitted=uncommitted,
+            uncommitted=uncommitted or uncommitted_at(project, here),
             exists=exists,
         )
 

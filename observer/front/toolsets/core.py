@@ -20,6 +20,7 @@ from observer.front import render
 from observer.front.narrowing import narrow
 from observer.front.tool import Answer, Row, Tool
 from observer.front.toolsets import compact, notes, rows
+from observer.front.work_tree import uncommitted_at
 from observer.memory import MOST_IDS, Memory
 from observer.model import Project
 from observer.recall.card import Line
@@ -214,7 +215,11 @@ class Core:
         asked = self._memory.project(handle)
         shape = _Shape(asked, self._names(), is_full=detail == "full")
         packed = self._seen().context(
-            asked.uuid, budget_tokens=token_budget, query=query, costs=shape.costs()
+            asked.uuid,
+            budget_tokens=token_budget,
+            query=query,
+            costs=shape.costs(),
+            uncommitted=uncommitted_at(asked, self._here()),
         )
         return Answer(render.pack(packed), shape.context(packed))
 
