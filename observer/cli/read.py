@@ -21,8 +21,8 @@ from observer.front.session_context import existing
 from observer.front.tool import Answer
 from observer.front.toolsets import rows, tools_of
 from observer.front.toolsets.core import LARGEST, MOST_AROUND, MOST_RESULTS
-from observer.front.work_tree import uncommitted_at
 from observer.memory import Memory
+from observer.memory.work_tree import uncommitted_at
 from observer.paths import home, working_folder
 from observer.recall.search import Found
 

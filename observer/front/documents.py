@@ -10,8 +10,8 @@ from urllib.parse import quote, unquote
 
 from observer.errors import NotFound
 from observer.front import moment, render
-from observer.front.work_tree import uncommitted_at
 from observer.memory import Memory
+from observer.memory.work_tree import uncommitted_at
 from observer.model import Item, Project, Session
 from observer.recall.past import Uncommitted
 from observer.recall.start import Exists, Start, StartRequest

@@ -232,10 +232,9 @@ class Memory:
         budget_tokens: int = 2000,
         query: str = "",
         costs: Costs,
+        uncommitted: Uncommitted | None = None,
     ) -> Pack:
-        """Return the most useful items of a project that fit into a token budget.
-
-        Without a query it begins with the resume card.
+        """Return what of a project is most useful and fits, see `pack`; without a query its card.
 
         Raises:
             NotFound, Ambiguous: the project.
@@ -249,7 +248,7 @@ class Memory:
                 budget_tokens=budget_tokens,
                 now_ms=self._now_ms(),
             )
-            return pack(sources, request, costs)
+            return pack(sources, request, costs, uncommitted=uncommitted)
 
     def start(
         self,

@@ -24,6 +24,7 @@ from observer.recall.card import CardRequest, Line, card
 from observer.recall.discarded import discarded
 from observer.recall.distinct import distinct
 from observer.recall.lasting import capped, lasting, successors
+from observer.recall.past import Uncommitted
 from observer.recall.purse import Costs, Entry, Finished, Omitted, Purse
 from observer.recall.query import plan
 from observer.recall.rank import (
@@ -95,13 +96,20 @@ class Pack(Value):
     degraded: str = ""
 
 
-def pack(sources: Sources, request: PackRequest, costs: Costs) -> Pack:
+def pack(
+    sources: Sources,
+    request: PackRequest,
+    costs: Costs,
+    *,
+    uncommitted: Uncommitted | None = None,
+) -> Pack:
     """Choose what fits.
 
     Args:
         sources: where to look.
         request: what to pack.
         costs: what rendering costs.
+        uncommitted: asks git about files that sessions left dirty; None believes the sessions.
 
     Raises:
         BadInput: the budget cannot hold even an empty answer.
@@ -115,7 +123,7 @@ def pack(sources: Sources, request: PackRequest, costs: Costs) -> Pack:
     found = candidates(sources, wanted, _filters(request, "summary"))
     fitting, of_sessions = found.lists()
     purse = Purse(request.budget_tokens - costs.overhead, costs)
-    lines = _card(sources.reader, request, purse)
+    lines = _card(sources.reader, request, purse, uncommitted)
     hits = distinct(_ranked(sources, request, found, fitting))
     knowledge = [hit for hit in hits if leads(hit.item)]
     others = [hit for hit in hits if not leads(hit.item)]
@@ -136,7 +144,9 @@ def pack(sources: Sources, request: PackRequest, costs: Costs) -> Pack:
     )
 
 
-def _card(reader: Reader, request: PackRequest, purse: Purse) -> list[Line]:
+def _card(
+    reader: Reader, request: PackRequest, purse: Purse, uncommitted: Uncommitted | None
+) -> list[Line]:
     most = min(request.card_tokens, int(purse.left * CARD_SHARE))
     if not most:
         return []
@@ -146,7 +156,7 @@ def _card(reader: Reader, request: PackRequest, purse: Purse) -> list[Line]:
         owner=request.owner,
         with_standing=False,  # the pack's entries say what holds
     )
-    return purse.lines(card(reader, asked), at_most=most)
+    return purse.lines(card(reader, asked, uncommitted=uncommitted), at_most=most)
 
 
 def _ranked(

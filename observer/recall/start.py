@@ -14,6 +14,7 @@ from itertools import groupby
 
 from observer.errors import BadInput
 from observer.events import Value
+from observer.interpret.unfinished import is_trivial
 from observer.interpret.wording import one_line
 from observer.recall.card import LAST, CardRequest, Line, card
 from observer.recall.past import Uncommitted
@@ -186,9 +187,9 @@ def _symbols(works: Sequence[Work]) -> Iterator[Line]:
 
 
 def _sessions(works: Sequence[Work], lines: Sequence[Line]) -> Iterator[Line]:
-    """Yield the titles of the last sessions that no other line speaks of."""
+    """Yield the titles of the last sessions that no other line speaks of, questions last."""
     shown = {line.item for line in lines if line.why == LAST or line.why.startswith("changed by")}
     others = [work for work in works if work.summary.id not in shown and not work.session.parent]
-    for work in others[:MOST_SESSIONS]:
+    for work in sorted(others, key=lambda work: is_trivial(work.session))[:MOST_SESSIONS]:
         at_ms = work.session.last_ms
         yield Line(item=work.summary.id, why=SESSION, text=work.summary.title, at_ms=at_ms)

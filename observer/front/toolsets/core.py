@@ -20,8 +20,8 @@ from observer.front import render
 from observer.front.narrowing import narrow
 from observer.front.tool import Answer, Row, Tool
 from observer.front.toolsets import compact, notes, rows
-from observer.front.work_tree import uncommitted_at
 from observer.memory import MOST_IDS, Memory
+from observer.memory.work_tree import uncommitted_at
 from observer.model import Project
 from observer.recall.card import Line
 from observer.recall.context import Costs, Entry, Finished, Pack

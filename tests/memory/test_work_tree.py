@@ -15,9 +15,9 @@ from observer.config import Settings
 from observer.events import AnyBody, Edit, Event, FileWrite, SessionEnd
 from observer.front.documents import Documents
 from observer.front.toolsets import tools_of
-from observer.front.work_tree import uncommitted_at
 from observer.index import Index
 from observer.memory import Memory
+from observer.memory.work_tree import uncommitted_at
 from observer.model import Project
 from observer.pipeline import Pipeline
 from observer.spool import Spool
