@@ -14,51 +14,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from unicodedata import category
 
-from observer.capture import environment, extent
+from observer.capture import code, environment, extent
+from observer.capture.secret_names import SECRET_NAMES, SecretName
 from observer.capture.secrets import MARKER, Span, is_placeholder, is_random
 
 _NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
 
-
-class _Word(NamedTuple):
-    """A word that names secrets. `pattern` tells, in lower case, where it does; `gate` is in it."""
-
-    gate: str
-    name: str
-    pattern: re.Pattern[str]
-    is_password: bool = False
-
-
-def _after(word: str, *owners: str) -> str:
-    """Return a pattern for the word behind any of the owners, however the two are joined."""
-    return "|".join(f"(?<={owner}{word})|(?<={owner}[_-]{word})" for owner in owners)
-
-
-_OWNERS_OF_KEYS = (
-    *("api", "access", "private", "account", "auth", "encryption", "signing", "signature"),
-    *("master", "shared", "service", "license", "app", "admin", "deploy", "storage", "session"),
-    *("jwt", "hmac", "webhook", "client", "consumer", "functions", "subscription", "cipher"),
-)
-_OWNERS_OF_PASS = ("user", "db", "root", "admin", "keystore", "smtp", "ftp")
-
-# Each pattern begins with its gate, a literal that the engine finds before it tries anything.
-_WORDS = (
-    _Word(
-        "pass",
-        "password",
-        re.compile(
-            rf"pass(?:(?=w|phrase|code)|(?<=[_-]pass)|(?<![a-z]pass)(?![a-z])"
-            rf"|{_after('pass', *_OWNERS_OF_PASS)})"
-        ),
-        is_password=True,
-    ),
-    _Word("pwd", "password", re.compile("pwd(?<!oldpwd)"), is_password=True),
-    _Word("secret", "secret", re.compile("secret")),
-    _Word("token", "token", re.compile("token")),
-    _Word("key", "api-key", re.compile(f"key(?<=[a-z_-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")),
-    _Word("credential", "credential", re.compile("credential")),
-    _Word("auth", "token", re.compile("auth(?![a-z])(?<![a-z-]auth)")),
-)
 
 _HEAD = re.compile(
     r"""
@@ -85,7 +46,7 @@ _HEAD = re.compile(
 class _Key(NamedTuple):
     """A secret-named key that is given a value, and how; `before` is the text before it."""
 
-    word: _Word
+    word: SecretName
     text: str
     tail: str
     before: str
@@ -137,7 +98,11 @@ class _Key(NamedTuple):
     @property
     def is_environment(self) -> bool:
         """Whether no expression can stand behind it: a shell variable, an option, a URL's query."""
-        return not self.is_spaced and (self.text.isupper() or self.is_option or self.lead in "?&")
+        return not self.is_spaced and (
+            self.text.isupper()
+            or self.is_option
+            or (self.lead in "?&" and self.head["assign"] == "=")
+        )
 
 
 _WEAK = re.compile(r"-*(?:auth|pass)(?![a-z])", re.IGNORECASE)
@@ -145,7 +110,7 @@ _WEAK = re.compile(r"-*(?:auth|pass)(?![a-z])", re.IGNORECASE)
 
 def assignments(text: str, low: str) -> Iterator[Span]:
     """Yield the values of secret-named keys; `low` is the text in lower case, at equal offsets."""
-    for word in _WORDS:
+    for word in SECRET_NAMES:
         if word.gate not in low:
             continue
         at = 0
@@ -156,7 +121,7 @@ def assignments(text: str, low: str) -> Iterator[Span]:
                 yield span
 
 
-def _value_span(text: str, found: re.Match[str], word: _Word) -> Span | None:
+def _value_span(text: str, found: re.Match[str], word: SecretName) -> Span | None:
     head = _HEAD.match(text, found.end())
     if head is None or _is_vain(text, found, word=word, head=head):
         return None
@@ -164,10 +129,13 @@ def _value_span(text: str, found: re.Match[str], word: _Word) -> Span | None:
     if _CALL.match(text, head.end()) and not (key.is_quoted or key.is_environment):
         return None
     start, end = _bounds(text, head, key)
-    if head["listed"] and (not key.takes_next or text.startswith("-", start)):
+    if text.startswith("...", end) or (
+        head["listed"] and (not key.takes_next or text.startswith("-", start))
+    ):
         return None
     value = MARKER.sub("", text[start:end])
-    if head["option"] and not (key.is_option or key.is_variable or _stands_out(key, value)):
+    is_joined = not head["option"] or key.is_option or key.is_variable
+    if not (is_joined or _stands_out(key, value)) or _is_code(key, value):
         return None
     whole = end
     if not key.is_quoted:
@@ -181,7 +149,26 @@ def _value_span(text: str, found: re.Match[str], word: _Word) -> Span | None:
     return Span(start, whole, _class(key))
 
 
-def _is_vain(text: str, found: re.Match[str], *, word: _Word, head: re.Match[str]) -> bool:
+def _is_code(key: _Key, value: str) -> bool:
+    """Return True if a value is source code, or what a program printed about its work."""
+    assign = key.head["assign"] or ""
+    if code.is_result(key.text, assign) or code.is_about(key.text):
+        return True
+    if (key.lead in "?&" and "badge" in key.before) or _is_listed_word(key, value):
+        return True
+    if key.is_environment or key.is_variable:
+        return False
+    is_variable = not key.is_quoted and code.is_variable(value)
+    return is_variable or (not key.word.is_password and code.is_expression(value))
+
+
+def _is_listed_word(key: _Key, value: str) -> bool:
+    """Return True for `name:password:GID` in a description, and `AUTH=CRAM-MD5`."""
+    is_field = key.lead == key.head["assign"] == ":"
+    return (is_field or (key.is_weak and value.isupper())) and not is_random(value)
+
+
+def _is_vain(text: str, found: re.Match[str], *, word: SecretName, head: re.Match[str]) -> bool:
     """Tell at first sight what is too short or a reference: most places of a hostile text are."""
     start = head.end()
     quote = head["quote"]
@@ -192,7 +179,7 @@ def _is_vain(text: str, found: re.Match[str], *, word: _Word, head: re.Match[str
     return extent.quote_end(text, start, quote=quote) - start < (4 if word.is_password else 8)
 
 
-def _key(text: str, found: re.Match[str], *, word: _Word, head: re.Match[str]) -> _Key:
+def _key(text: str, found: re.Match[str], *, word: SecretName, head: re.Match[str]) -> _Key:
     around = text[max(0, found.start() - 48) : found.start()]
     before = around.rstrip(_NAME_CHARACTERS)
     if before.endswith("\\") and around[len(before) :].startswith(("n", "r", "t")):

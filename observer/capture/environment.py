@@ -93,6 +93,8 @@ def is_given(name: str, value: str) -> bool:
     """Tell whether a value is the secret itself, not a reference, a switch or a stand-in."""
     if len(value) < 3 or is_placeholder(value) or _SETTINGS.fullmatch(value):
         return False
+    if name == "PWD" and value.isalpha():
+        return False
     if _PATH.fullmatch(value):
         return name != "PWD" and is_random(value)
     return value.lower().translate(_JOINTS) not in name.lower().translate(_JOINTS)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from observer.capture.commands import COMMANDS
 from observer.capture.passage import NO_MORE, Passage, is_drawn, is_given
-from observer.capture.secrets import Span, is_placeholder
+from observer.capture.secrets import Span, is_placeholder, is_random
 
 _MIXED = re.compile(r"\d|[a-z][A-Z]|[+/=]")
 
@@ -21,6 +21,20 @@ def _is_credential(match: re.Match[str]) -> bool:
     value = match["secret"]
     telling = len(value) >= 24 or (len(value) >= 6 and _MIXED.search(value) is not None)
     return telling and not is_placeholder(value)
+
+
+_PAIR = re.compile(r"[\w!#$%&*+.^|~-]{1,128}=([^\s;\"'`\\]{4,256})")
+
+
+def _holds_session(match: re.Match[str]) -> bool:
+    """Return True if one of the cookies in this line is more than a setting or an example."""
+    line = match.string[match.start("secret") : match.start("secret") + 1024].splitlines()[0]
+    values = [value for value in _PAIR.findall(line) if not is_placeholder(value)]
+    return any(len(value) >= 16 or is_random(value, at_least=8) for value in values)
+
+
+def _is_login(match: re.Match[str]) -> bool:
+    return is_given(match) and "[" not in match["secret"]
 
 
 _WORD = re.compile(r"[^\s\"'`\\<>,;]*")
@@ -70,7 +84,7 @@ PASSAGES = (
             r"(?i:cookie)\\{0,3}[\"'`]?(?:[ \t]{0,8}:[ \t]{0,8}|(?<=--cookie)[ =])"
             r"\\{0,3}[\"'`]?[ \t]{0,8}(?P<secret>[\w!#$%&*+.^|~-]{1,128}=[^\s;\"'`\\]{4,256})"
         ),
-        lambda match: not is_placeholder(match["secret"].partition("=")[2]),
+        _holds_session,
         re.compile(r"[^\s;\"'`\\]*(?:;[ \t]{0,4}[^\s;\"'`\\]+)*"),
     ),
     Passage(
@@ -80,7 +94,7 @@ PASSAGES = (
             r"://[^\s/?#@:\"'<>`\\]{0,256}:(?P<secret>[^\s/\"'<>`\\]{1,256}(?=@)"
             r"|(?!\d{1,5}[/?#])(?:[^\s/\"'<>`\\]|/(?!/)){1,256}?(?=@))"
         ),
-        is_given,
+        _is_login,
         NO_MORE,
     ),
     Passage(

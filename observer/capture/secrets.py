@@ -41,7 +41,7 @@ _WORDS = frozenset(
 _STAND_INS = (
     *("changeme", "change_me", "change-me", "placeholder", "example", "redacted", "dummy"),
     *("insert_", "insert-", "replace_", "replace-", "your_", "your-", "your ", "xxxx", "****"),
-    *("[private", "${", "{{", "...", "%s", "(?:", "[^", "\\w"),
+    *("[private", "${", "{{", "...", "\u2026", "%s", "(?:", "[^", "\\w"),
 )
 _BEGINNINGS = ("<", "your", "my_pass", "my-pass", "mypass", "my_sec", "my-sec", "my_tok", "my-tok")
 _VARIABLE = re.compile(
@@ -76,7 +76,21 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
     if len(kinds) < at_least or b"0" not in kinds or not (b"a" in kinds or b"A" in kinds):
         return False
     changes: int = sum(map(operator.ne, kinds, kinds[1:]))
-    return changes * 4 >= len(kinds)
+    return changes * 4 >= len(kinds) and not _is_name(value[:64])
+
+
+_HUMP = re.compile(r"[A-Z]?[a-z]+")
+_WORD_LENGTH = 4
+"""Mean length of the words in names; in what is drawn in both cases they are about 2 letters."""
+
+
+def _is_name(value: str) -> bool:
+    """Return True for words joined as in names: `testEd25519PrivateKey`."""
+    if value.islower() or value.isupper():
+        return False
+    humps = _HUMP.findall(value)
+    letters = sum(map(len, humps))
+    return letters * 2 >= len(value) and letters >= _WORD_LENGTH * len(humps)
 
 
 # --- tokens: told by a prefix --------------------------------------------------------------------
@@ -97,7 +111,11 @@ def _token(name: str, anchors: str, pattern: str) -> Token:
 _GITLAB = ("pat", "ptt", "dt", "rt", "rtr", "cbt", "soat", "ft", "oas", "agent", "imt", "ffct")
 
 TOKENS = (
-    _token("aws-access-key", "AKIA ASIA ABIA ACCA", r"A(?:KI|SI|BI|CC)A[A-Z0-9]{16}"),
+    _token(
+        "aws-access-key",
+        "AKIA ASIA ABIA ACCA",
+        r"A(?:KI|SI|BI|CC)A(?![A-Z0-9]{0,13}AAA)[A-Z0-9]{16}",
+    ),
     _token("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9_]{36,}"),
     _token("github-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{22,}"),
     _token(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import string
+from collections.abc import Callable
 
 import msgspec
 import pytest
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 
 from observer import events
 from observer.capture.redact import redact, redact_bytes, redact_text, secret_class
+from observer.capture.secrets import is_random
 from observer.events import Event
 
 # Secrets are put together here, so that no scanner trips over this file.
@@ -535,6 +539,32 @@ HARMLESS = {
     "diff": "- token: Token\n+ token: Token2 | None",
 }
 HARMLESS |= {
+    "go-passed": "=== RUN   TestA\n--- PASS: TestOutputWithSubtest/sub_test2 (0.00s)\n",
+    "go-passed-address": "    --- PASS: TestWithColons/127.0.0.1:0 (0.00s)\\n",
+    "make-passed": "PASS: tests/test_a1B2c3.sh\nPASS: a1b2-C3d4-e5F6\n",
+    "named-like-it": "PrivateKey:  testEd25519PrivateKey,\nkey.PrivateKey = testP256PrivateKey",
+    "type": "type CommaToken = CommaToken$1;\nfunction f(t: T): token is OpeningBraceToken$1;",
+    "ruby-variable": "last_token = @last_token[0]; http.proxy_pass = @proxy_pass",
+    "ruby-call": "password = @userdb.get_passwd(@realm, x)",
+    "minified": "toJSON(){return{token:this.tokenType}}get(){let{onToken:e}=this.options;if(e)",
+    "minified-compare": "t.items[0].srcToken===e}function os(t){this._tokenizeBlocks=r.blocks??!0",
+    "minified-ternary": "tokens.map((t,i)=>0==i?token:token.replace(/^x1/,''))",
+    "lexer": 'com.Token = "// indirect; " + text; token = r"[-!#$%&*+.^_`|~0-9a-zA-Z]+"',
+    "sentence": '"--token": "Use a User Access Token, v2. Prefer setting `HF_TOKEN`"',
+    "prompted": "long_auth = 'username:' + x",
+    "public-key": 'publicKeyToken="1fc8b3b9a1e18e3b"',
+    "error-name": 'const ErrPwd = "Error!1"; ERR_TOKEN = "q7zr2mk9vx4t"',
+    "pwd": "also adds PWD=dir to the environment",
+    "listed-words": "groupname:password:GID:user_list",
+    "mechanism": '"AUTH=LOGIN" or "AUTH=CRAM-MD5".',
+    "badge": "https://codecov.io/gh/x/graph/badge.svg?token=d93ya8MfmB)](https://codecov.io)",
+    "cut-example": "set OPENAI_API_KEY=sk-... and ANTHROPIC_API_KEY=sk-...; `token: hf_jwt_\u2026`",
+    "data": "CACAAQQBHCwupFwIAQZQIC4EXCwAAAAIAAAAZAAAAAgAAABIAAAACAAAAAQAAAAIAAAAOAAAAAwAA",
+    "cookie-example": "Set-Cookie: fig=newton; Path=/",
+    "clone-address": "git://[path-to-repo[:][ref@]path/to/file",
+}
+
+HARMLESS |= {
     "dotenv-reference": "API_KEY=${API_KEY}\nA_TOKEN=$A_TOKEN/x B_TOKEN=$(pass b) SECRET=<secret>",
     "dotenv-quoted-reference": 'A_TOKEN="$A_TOKEN and more" B_TOKEN="$(cat b.txt)"',
     "dotenv-placeholder": "API_KEY=xxx\nTOKEN=\nSECRET=''\nPASSWORD=password\nA_TOKEN=x",
@@ -633,6 +663,16 @@ def test_a_secret_told_by_its_surroundings_is_replaced(
     assert gone not in cleaned
     assert kept in cleaned
     assert f"[redacted:{name}]" in cleaned
+
+
+@pytest.mark.parametrize(("encode", "share"), [(bytes.hex, 0.97), (base64.b64encode, 0.97)])
+def test_most_of_what_is_drawn_looks_random(
+    encode: Callable[[bytes], str | bytes], share: float
+) -> None:
+    """The oracle of guesses by context must not lose what issuers draw."""
+    drawn = [encode(hashlib.sha256(bytes([n % 256, n // 256])).digest())[:24] for n in range(2000)]
+    texts = [value if isinstance(value, str) else value.decode() for value in drawn]
+    assert sum(map(is_random, texts)) >= share * len(texts)
 
 
 @pytest.mark.parametrize("text", [pytest.param(text, id=key) for key, text in HARMLESS.items()])

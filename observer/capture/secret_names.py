@@ -1,0 +1,52 @@
+"""Words that name secrets: `PASSWORD`, `api_key`, `token`, and where they do.
+
+Part of step 4 (redaction). How a value that is given to such a name is judged is in `assignments`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class SecretName(NamedTuple):
+    """A word that names secrets: `pattern` finds it in lower case, and begins with `gate`."""
+
+    gate: str
+    name: str
+    pattern: re.Pattern[str]
+    is_password: bool = False
+
+
+def _after(word: str, *owners: str) -> str:
+    """Return a pattern for the word behind any of the owners, however the two are joined."""
+    return "|".join(f"(?<={owner}{word})|(?<={owner}[_-]{word})" for owner in owners)
+
+
+_OWNERS_OF_KEYS = (
+    *("api", "access", "private", "account", "auth", "encryption", "signing", "signature"),
+    *("master", "shared", "service", "license", "app", "admin", "deploy", "storage", "session"),
+    *("jwt", "hmac", "webhook", "client", "consumer", "functions", "subscription", "cipher"),
+)
+_OWNERS_OF_PASS = ("user", "db", "root", "admin", "keystore", "smtp", "ftp")
+
+# Each pattern begins with its gate, a literal that the engine finds before it tries anything.
+SECRET_NAMES = (
+    SecretName(
+        "pass",
+        "password",
+        re.compile(
+            rf"pass(?:(?=w|phrase|code)|(?<=[_-]pass)|(?<![a-z]pass)(?![a-z])"
+            rf"|{_after('pass', *_OWNERS_OF_PASS)})"
+        ),
+        is_password=True,
+    ),
+    SecretName("pwd", "password", re.compile("pwd(?<!oldpwd)"), is_password=True),
+    SecretName("secret", "secret", re.compile("secret")),
+    SecretName("token", "token", re.compile("token")),
+    SecretName(
+        "key", "api-key", re.compile(f"key(?<=[a-z_-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")
+    ),
+    SecretName("credential", "credential", re.compile("credential")),
+    SecretName("auth", "token", re.compile("auth(?![a-z])(?<![a-z-]auth)")),
+)
