@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from observer.events import AnyBody, Checkout, Command, Commit, Edit, FileChange, FileWrite
 from observer.interpret import sessions
 from observer.interpret.arcs import Arcs
+from observer.interpret.check_runs import runs_of
 from observer.interpret.failures import FORGOTTEN_MS, MOST, OpenFailure, worth_telling
 from observer.interpret.fold import Fold
 from observer.interpret.tracking import TASKS
+from observer.interpret.verdict import Verdict
+from observer.interpret.wording import word_set
 from observer.model import Recorded
 
 Place = Callable[..., Recorded]
@@ -455,3 +460,25 @@ def test_a_scope_is_read_from_all_words(project: Project) -> None:
     project.tell(red("pytest -n 4 --tb=short -p no:x tests/test_cart.py -k 'a or b'", PYTEST))
     (one,) = project.open[0].of
     assert (one.paths, one.filters) == (("tests/test_cart.py",), ("k=a or b",))
+
+
+WORDS = word_set(
+    """
+    pytest make test lint npm run -k -p -C --config= cd .. '' "" > && | ; $( ) ( - -- = x=1 git
+    commit -m stash go ./... cargo +nightly yarn workspace tox -e uv rtk bash -c 'a|b' xargs mvn
+    -Dtest=x gradle :a:test just task mise /tmp/x . / ~ \\ #
+    """
+)
+
+
+@given(
+    words=st.lists(st.sampled_from(sorted(WORDS)), max_size=12),
+    output=st.text("$> make:pytest[]1.\n", max_size=80),
+    ok=st.booleans(),
+)
+def test_any_command_may_pass_or_fail(words: list[str], output: str, *, ok: bool) -> None:
+    """No wording of a command or an output breaks the tracker."""
+    body = Command(command=" ".join(words), output=output, exit_code=0 if ok else 1)
+    runs = runs_of(body, Verdict(ok=ok), root=ROOT, cwd=ROOT, tasks={})
+    assert not (runs.failed and ok)
+    assert bool(runs.failed) == bool(runs.head)
