@@ -143,7 +143,7 @@ OPEN_LIST = re.compile(r"\b(?:support|accept|cover|allow|include|target|offer)\w
 """Verbs of lists that may grow."""
 LEAD = re.compile(
     r"""\A(?:(?:i\ (?:have\ )?changed\ my\ mind|on\ (?:second\ thoughts?|reflection)|actually
-     |scratch\ that|ok(?:ay)?|and|then|please)\b[,:;.!]*\s+
+     |scratch\ that|ok(?:ay)?|and|then|please|(?:can|could|would)\ you)\b[,:;.!]*\s+
     |(?:correction|decision|decided|right|well|hm+|so|yes|no|oh|hey|btw|update|note)[,:;.!]+\s+)+""",
     re.IGNORECASE | re.VERBOSE,
 )

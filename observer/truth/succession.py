@@ -44,11 +44,15 @@ _OPEN = stems("offers supports accepts covers allows includes targets")
 
 
 class Said(Value):
-    """A statement in its item; `items` are all that it is said of, that one first."""
+    """A statement in its item; `items` are all that it is said of, that one first.
+
+    `is_part` of an item that says much else: nothing is said of that for it.
+    """
 
     item: Item
     text: str
     items: tuple[int, ...]
+    is_part: bool = False
 
 
 def standings(
@@ -85,6 +89,8 @@ def _successions(
     """Yield an older statement, what came of it, and how; of several that replace it the newest."""
     postings = _postings(ordered)
     for place, older in enumerate(ordered):
+        if older.is_part:
+            continue
         linked = [newer for newer in ordered[:place] if _is_linked(newer.item, older.item)]
         for newer in linked or _akin(ordered, place, postings):
             what: Relation | None = "supersedes" if linked else _between(newer, older, vectors)

@@ -508,3 +508,11 @@ def test_the_summary_of_a_session_stands_below_what_took_the_place_of_its_words(
     summary = an_item(8, kind="summary", type="summary", title="cents in money", session_id=3)
     superseded(store, old, new)
     assert titles(run(filled(old, new, summary), "cents in money"))[0] == new.title
+
+
+def test_a_session_that_only_asked_stands_below_what_answers(filled: Filled, an_item: Make) -> None:
+    question = "What did we decide about the retry limit?"
+    asked = an_item(1, kind="summary", type="summary", category=QUESTION, title=question)
+    answer = an_item(20, title="The retry limit is 5")
+    found = run(filled(asked, answer), question)
+    assert [hit.item.id for hit in found.hits] == [answer.id, asked.id]

@@ -228,6 +228,12 @@ def test_a_long_prompt_is_about_more_than_one_sentence(story: Story) -> None:
     story.tell(Prompt(text="Fix it. Test it. Then look around. The pool has 16 threads. Why?"))
     story.order()
     assert story.item(old).standing == ()
+    text = "Fix it. Test it. Then look around. From now on the pool has 32 threads. Why?"
+    new = story.tell(Prompt(text=text))
+    last = story.tell(Prompt(text="Make the pool 64 threads"))
+    story.order()
+    assert [each.target for each in story.item(old).standing] == [last]
+    assert [each.reason for each in story.item(new).standing] == []
 
 
 def test_what_one_event_says_is_compared_with_others_only(story: Story) -> None:
