@@ -35,6 +35,9 @@ _WORTH_SAYING_MS = 1000
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _SENTENCE = re.compile(r"[^`] [^`]|[^\x00-\x7f]")
 """A blank outside of code, or a script that may have none: no bare path or name."""
+_CAUSE = re.compile(
+    r"\b(?:because|due to|caused?|turn(?:s|ed) out|came from|must not)\b", re.IGNORECASE
+)
 _ENGLISH = word_set("the is are was and of to in now all it that with for on has have as by")
 _ENDED = f"{ENDS}{WIDE_ENDS}…:"
 _WORDS_OF_STATUS = {"active": "open", "ended": "ended", "idle": "ended idle"}
@@ -167,8 +170,10 @@ def _is_answer(known: State) -> bool:
 
 
 def _is_report(sentence: str) -> bool:
-    """Return True if a sentence says that work is done, which is no lesson."""
-    return achievements.is_status(sentence) or achievements.is_change(sentence)
+    """Return True if a sentence says that work is done and not why, which is no lesson."""
+    if achievements.is_status(sentence):
+        return True
+    return achievements.is_change(sentence) and not _CAUSE.search(sentence)
 
 
 def _completed(known: State) -> str:

@@ -48,6 +48,9 @@ ValueError: no total
         "<environment_context>\n<cwd>/home/ana/shop</cwd>\n</environment_context>",
         "# AGENTS.md instructions for /home/ana/shop\n\nUse tabs.",
         "<turn_aborted>\nThe user interrupted",
+        "Tool loaded.",
+        '<teammate-message teammate_id="a">Done</teammate-message>',
+        "<editorContext>cart.py</editorContext><reminderInstructions>x</reminderInstructions>",
         "",
     ],
 )
@@ -72,6 +75,7 @@ def test_what_no_person_wrote_is_no_prompt(text: str) -> None:
         ("<user_query>\nround the total\n</user_query>", "round the total"),
         ("<task>\nround the total\n</task><environment_details>x", "round the total"),
         ("/review the cart", "/review the cart"),
+        ("round @a.py\n--- Content from referenced files ---\na = 1", "round @a.py"),
         ("/etc/hosts is wrong", "/etc/hosts is wrong"),
         ("a < b and [x] stay", "a < b and [x] stay"),
         ("  as it is ", "  as it is "),
@@ -159,6 +163,9 @@ def test_only_a_document_has_a_heading(text: str, heading: str) -> None:
     [
         ("yes, go on", True, True),
         ("continue", True, True),
+        ("Continue from where you left off.", True, True),
+        ("\u7ee7\u7eed", True, True),
+        ("\u8c22\u8c22", True, False),
         ("Ja, weiter", True, True),
         ("thanks!", True, False),
         ("ok thanks", True, False),

@@ -27,7 +27,7 @@ from observer.events import (
     SessionStart,
     ToolUse,
 )
-from observer.interpret import planning, state
+from observer.interpret import committed, planning, state
 from observer.interpret.summary import summarise
 from observer.model import Item, SummaryFields, item_id
 
@@ -214,6 +214,11 @@ def test_fixes_notes_and_reasons_were_learned(tell: Tell) -> None:
 def test_a_session_of_talk_learned_the_answer(tell: Tell) -> None:
     fields = summary(tell, Prompt(text="What is quantize?"), Reply(text="It rounds a decimal."))
     assert fields.learned == "It rounds a decimal."
+
+
+def test_a_change_with_its_cause_is_a_lesson(tell: Tell) -> None:
+    reply = "Fixed the race, which was there because the lock was dropped too early."
+    assert summary(tell, WRITE, Reply(text=reply)).learned == reply
 
 
 @pytest.mark.parametrize(
@@ -424,3 +429,16 @@ def test_a_summary_keeps_its_id_and_is_of_the_sessions_last_moment(tell: Tell) -
     assert early.id == late.id == item_id(1, "summary")
     assert early.uuid == late.uuid
     assert early.created_ms < late.created_ms == late.updated_ms
+
+
+def test_a_commit_from_outside_names_a_vague_session(tell: Tell) -> None:
+    session = tell(Prompt(text="fix it"), WRITE).session
+    taken = committed.taken_in_later(
+        state.decode(session.state), "Round totals (abcdef0123)", ("api/cart.py",)
+    )
+    item = summarise(replace(session, state=state.encode(taken)))
+    assert item
+    assert item.summary
+    assert item.title == "Round totals"
+    assert item.summary.completed.endswith("Taken in by later commits: Round totals (abcdef0123).")
+    assert item.summary.next_steps == ""
