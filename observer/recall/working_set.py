@@ -106,7 +106,11 @@ def working_checks(works: Sequence[Work]) -> list[WorkingCheck]:
             if kinds:
                 weights[kinds][command] += ran.runs * DECAY**age
                 last.setdefault(command, WorkingCheck(command, ran.said, work))
-    best = {kinds: max(of.items(), key=lambda pair: pair[1]) for kinds, of in weights.items()}
+    # Of two that were used alike, the shorter one checks more.
+    best = {
+        kinds: max(of.items(), key=lambda pair: (pair[1], -len(pair[0])))
+        for kinds, of in weights.items()
+    }
     chosen: list[str] = []
     covered: set[str] = set()
     for kinds in sorted(best, key=lambda kinds: (len(kinds), -best[kinds][1])):

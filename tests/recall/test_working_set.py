@@ -96,6 +96,7 @@ def test_files_elsewhere_and_lock_files_are_left_out(
             ["pytest -q"],
             id="most used",
         ),
+        pytest.param({"pytest a.py": PASSED, "pytest": PASSED}, ["pytest"], id="wider"),
         pytest.param({"pytest -q": Ran(ok=False, is_check=True)}, [], id="failed"),
         pytest.param({"git push": PASSED, "python app.py": PASSED}, [], id="no checks"),
         pytest.param(
