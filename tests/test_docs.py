@@ -56,3 +56,13 @@ def test_every_setting_is_in_the_readme(name: str) -> None:
 @pytest.mark.parametrize("name", list(TARGETS))
 def test_every_client_is_in_the_readme(name: str) -> None:
     assert f"`{name}`" in README
+
+
+def test_no_document_holds_what_a_merge_left_behind() -> None:
+    left = [
+        path
+        for path in ROOT.rglob("*.md")
+        if not any(part.startswith(".") for part in path.relative_to(ROOT).parts)
+        and "\n<<<<<<< " in path.read_text(encoding="utf-8")
+    ]
+    assert left == []
