@@ -49,7 +49,11 @@ def scored(kept: Kept) -> Scored:
     with Reading(kept.home) as memory:
         for repository in kept.repositories:
             sampled = _sample(repository, kept)
-            for suffix, lines in (("", sampled), (", labelled", labels)):
+            sessions = {each.session for each in repository.transcripts}
+            labelled = [each for each in labels if each.session in sessions]
+            for suffix, lines in (("", sampled), (", labelled", labelled)):
+                if suffix and not lines:
+                    continue  # labels are of another corpus
                 found = [
                     memory.why(f"{each.file}:{each.number}", repository.folder) for each in lines
                 ]
