@@ -60,6 +60,7 @@ class Truth:
         self._told = told
         self._places = Places()
         self._touched: set[int] = set()
+        self._compared: dict[int, int] = {}
         self._news = asyncio.Event()
         self._leaving = threading.Event()
         self._rested_s = time.monotonic()
@@ -101,7 +102,7 @@ class Truth:
         return left
 
     def _follow(self, project: Project) -> None:
-        keep_order(self._store, self._write, project)
+        keep_order(self._store, self._write, project, self._compared)
         if keep_up(self._store, self._write, project, pause=self._pause):
             self._told(frozenset({project.id}))
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, MutableMapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from observer.model import Project, Standing
 from observer.store.interface import Store, Writer
-from observer.store.truth import ANYWHERE, Vantage
+from observer.store.truth import ANYWHERE, StandingsById, Vantage
 from observer.truth.following import Following, Write
 from observer.truth.repository import Repository
 from observer.truth.saying import statements
-from observer.truth.succession import standings
+from observer.truth.succession import Said, standings
 
 
 def keep_up(
@@ -48,20 +48,39 @@ def keep_up(
     return news
 
 
-def keep_order(store: Store, write: Write, project: Project) -> None:
+def keep_order(
+    store: Store, write: Write, project: Project, known: MutableMapping[int, int] | None = None
+) -> None:
     """Say of a project's notes, proposals and prompts which took the place of which.
+
+    Args:
+        store: what is read.
+        write: runs changes of the store.
+        project: whose statements.
+        known: by project, what was compared last: the same is not compared again.
 
     Raises:
         StoreUnavailable: the store cannot be read or written.
     """
     with store.read() as reader:
         said = statements(reader, project.id)
-        ids = sorted({item for one in said for item in one.items})
-        told = standings(said, reader.vectors_of([one.item.id for one in said]))
-        before = reader.standings(ids)
+        before = reader.standings(sorted({item for one in said for item in one.items}))
+        vectors = reader.vectors_of([one.item.id for one in said])
+    digest = _digest(said, before, vectors)
+    if known is not None and known.get(project.id) == digest:
+        return
+    told = standings(said, vectors)
     news = {item: new for item, new in told.items() if new != _of_items(before.get(item, ()))}
     if news:
         write(lambda writer: writer.put_standings(ANYWHERE, news))
+    elif known is not None:
+        known[project.id] = digest
+
+
+def _digest(said: Sequence[Said], before: StandingsById, vectors: Collection[int]) -> int:
+    stated = ((one.item.id, one.item.updated_ms, one.text) for one in said)
+    links = (link for one in said for link in one.item.links)
+    return hash((*stated, *links, *before.items(), *vectors))
 
 
 def _of_items(standing: Iterable[Standing]) -> tuple[Standing, ...]:

@@ -123,11 +123,11 @@ class Story:
             projects = [project for project in reader.projects() if project.id > 1]
         return any(keep_up(self.store, self._write, project) for project in projects)
 
-    def order(self) -> None:
+    def order(self, known: dict[int, int] | None = None) -> None:
         with self.store.read() as reader:
             projects = [project for project in reader.projects() if project.id > 1]
         for project in projects:
-            keep_order(self.store, self._write, project)
+            keep_order(self.store, self._write, project, known)
 
     def said(self, item: int, *, at: Path | None = None) -> list[Standing]:
         """Follow what is new, and return what is said of an item, from a folder."""

@@ -251,3 +251,16 @@ def test_the_summary_of_a_session_that_said_nothing_else_is_labelled_too(story: 
     (summary,) = [each for each in story.items() if each.kind == "summary" and each.id < new]
     assert [each.target for each in summary.standing] == [new]
     assert [each.target for each in story.item(old).standing] == [new]
+
+
+def test_what_was_compared_is_not_compared_again_until_it_changes(story: Story) -> None:
+    old = story.noted("The pool has 4 threads")
+    known: dict[int, int] = {}
+    story.order(known)
+    assert known
+    before = dict(known)
+    story.order(known)
+    assert known == before
+    new = story.noted("The pool has 16 threads")
+    story.order(known)
+    assert [each.target for each in story.item(old).standing] == [new]
