@@ -24,7 +24,7 @@ _LABEL = re.compile(r"^[^:\u2013\u2014]{1,120}?(?:: | (?:[\u2013\u2014]|-{1,2}) 
 """What stands in front of a change: a path, a symbol, "Fix 1", "The fix was simple"."""
 _NOW = re.compile(
     r"(?:the |a |`|when |each |every |all )?[^.;:]{1,80}? (?:now|no longer) "
-    r"(?!(?:on|in|at|up|part|available|committed|pushed|clean)\b)\w+|now,? (?:when|the) ",
+    r"(?!(?:on|in|at|up|part|available|committed|pushed|clean)\b)[\w`\"']+|now,? (?:when|the) ",
     re.IGNORECASE,
 )
 _TRIVIAL = re.compile(

@@ -61,6 +61,7 @@ def test_a_finding_is_neither_status_nor_change(sentence: str) -> None:
     [
         "Fix 1 - `cart.py`: Swapped the order of rounding and tax.",
         "The fix is simple: changed `round` to `quantize`.",
+        "The change is done - the default mode is now `half-even`.",
         "Now when a cart is empty, its total is zero.",
         "I've fixed the retry loop.",
         "- Removed the cache",
