@@ -242,6 +242,8 @@ WIDER: dict[str, frozenset[str]] = {
     "gradle check": frozenset({"gradle build"}),
 }
 """Judge -> those whose pass says that this one would pass too."""
+KINDS = {base: kind for verbs in VERBS.values() for kind, base in verbs.values()}
+"""Judge that is a word of a program -> what it judges."""
 TOLD: dict[str, tuple[Kind, str]] = {
     "compiler": ("build", "compiler"),
     "linker": ("build", "compiler"),
@@ -254,6 +256,7 @@ TOLD: dict[str, tuple[Kind, str]] = {
     "minitest": ("test", "minitest"),
     "node": ("test", "node --test"),
     "biome": ("lint", "biome"),
+    "playwright": ("test", "playwright test"),
     "prettier": ("format", "prettier"),
     "black": ("format", "black"),
     "isort": ("format", "isort"),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from observer.interpret import commandline
 from observer.interpret.check import Check, check_of
-from observer.interpret.check_tables import ALWAYS, PROGRAMS, TOLD, TOLD_BY_COUNTS, Kind
+from observer.interpret.check_tables import ALWAYS, KINDS, PROGRAMS, TOLD, TOLD_BY_COUNTS, Kind
 from observer.interpret.commandline import Part
 from observer.interpret.runners import name_of
 from observer.interpret.shell import unquoted
@@ -117,6 +117,8 @@ def _judges(tool: str, verdict: Verdict) -> list[tuple[Kind, str]]:
         return [TOLD_BY_COUNTS[tool][verdict.passed is None]]
     if tool in TOLD:
         return [TOLD[tool]]
+    if tool in KINDS:
+        return [(KINDS[tool], tool)]
     return [(kind, tool) for kind, names in ALWAYS.items() if tool in names.split()]
 
 

@@ -122,8 +122,9 @@ def _built(name: str, rest: list[str]) -> Judge | None:
     plain = [word for word in rest if word[0] != "-" and kind_named(word.rpartition(":")[2])]
     if not plain:
         return None
-    called = re.sub(r"(?:Check|:check|Apply|:apply|Format)\Z", "", plain[-1])
-    left = [word for word in rest if word not in plain]
+    project, _, called = plain[-1].rpartition(":") if plain[-1][0] == ":" else ("", "", plain[-1])
+    called = re.sub(r"(?:Check|:check|Apply|:apply|Format)\Z", "", called)
+    left = [*(word for word in rest if word not in plain), *([f"-p={project}"] if project else ())]
     return Judge(kind_named(plain[-1]), f"{name} {called}", left)
 
 
@@ -134,6 +135,8 @@ def _goal(word: str) -> str:
 def _task(name: str, rest: list[str]) -> Judge | None:
     if name in SCRIPTS:
         return _package_script(name, rest)
+    if name == "mise" and rest and kind_named(rest[0]):
+        rest = ["run", *rest]
     if name in RUNNING_TASKS:
         at = next((at for at, word in enumerate(rest) if word in RUNNING_TASKS[name]), None)
         return None if at is None else _first_task(f"{name} {rest[at]}", rest[:at], rest[at + 1 :])

@@ -85,6 +85,10 @@ VITEST_OK = " Test Files  1 passed (1)\n      Tests  4 passed (4)\n"
 TSC = "src/cart.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'."
 BUN = "src/cart.test.ts:\n(fail) cart > adds up [1.00ms]\n\n 3 pass\n 1 fail\n 4 expect() calls\n"
 BUN_OK = "\n 4 pass\n 0 fail\n 4 expect() calls\nRan 4 tests across 1 files."
+PLAYWRIGHT = (
+    "  1) e2e/a.spec.ts:3:1 \u203a a\n\n  1 failed\n    e2e/a.spec.ts:3:1 \u203a a\n"
+    "  2 passed (3.0s)\n"
+)
 MAVEN = (
     "[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n"
     "[ERROR]   CartTest.total:9 expected: <5> but was: <0>\n[INFO] BUILD FAILURE"
@@ -124,6 +128,13 @@ CLEARED = [
     ("cd cart && go test ./...", GO, "go test ./...", GO_OK),
     ("go build ./...", "cart/cart.go:3:5: undefined: x", "go test ./...", GO_OK),
     ("gofmt -l .", "", "gofmt -w .", ""),
+    ("go test -v ./cart/...", GO, "mise run test", GO_OK),
+    (
+        "mise run lint",
+        "a.go:1:1: no (errcheck)\n1 issues:\n* errcheck: 1",
+        "golangci-lint run",
+        "0 issues.",
+    ),
     # Rust
     ("cargo test -p cart total", CARGO, "cargo nextest run", ""),
     ("cargo check", "error: could not compile `shop` (lib)", "cargo clippy --all-targets", ""),
@@ -143,6 +154,12 @@ CLEARED = [
     ("bun test src/cart.test.ts", BUN, "rtk bun run test", f"$ bun test\n{BUN_OK}"),
     ("npx tsc --noEmit -p .", TSC, "npx tsc -p . --noEmit", ""),
     ("npm run typecheck", f"> tsc --noEmit\n{TSC}", "npx tsc --noEmit", ""),
+    (
+        "npx playwright test e2e/a.spec.ts",
+        PLAYWRIGHT,
+        "npx playwright test",
+        "Running 9 tests using 1 worker\n\n  9 passed (9.0s)\n",
+    ),
     # JVM, .NET, Ruby, PHP
     ("./mvnw -pl core test -Dtest=CartTest", MAVEN, "./mvnw verify", MAVEN_OK),
     (
