@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from observer.events import Command
-from observer.interpret import exit_status, invocation, not_run, readings, visible
+from observer.interpret import exit_status, invocation, not_run, prefixes, readings, visible
 from observer.interpret.commandline import Line
 from observer.interpret.readers import READERS
 from observer.interpret.readings import bad
@@ -30,6 +30,9 @@ _LAST_CHARS = 2000
 _TOLD_CHARS = 4000
 
 _EXIT_LINE = re.compile(r"^(?:Exit [Cc]ode:? ?|exit status )(-?\d+)\s*$", re.MULTILINE)
+_CLIENT = "Shell cwd was reset to "
+_CLIENT_LINE = re.compile(rf"(?:\A|(?<=\n)){_CLIENT}[^\n]*\n?")
+"""What a client says of its own shell, behind the output."""
 _SAID_NOTHING = frozenset(
     {"", "(no output)", "no output", "tool ran without output or errors", "(empty)", "output:"}
 )
@@ -69,7 +72,7 @@ def _read(command: Command, line: Line) -> Verdict:
         return Verdict(
             ok=True, said="differences found" if "diff" in line.tool else "nothing found"
         )
-    text = LINE_START + plain(command.output)
+    text = LINE_START + prefixes.without(plain(command.output))
     if line.is_routine and told is not False:
         return _looked(command, line, text)
     if not_run.is_interrupted(command):
@@ -171,6 +174,8 @@ def plain(output: str) -> str:
     if len(output) > HEAD_CHARS + TAIL_CHARS:
         output = f"{output[:HEAD_CHARS]}\n{output[-TAIL_CHARS:]}"
     output = uncoloured(output)
+    if _CLIENT in output:
+        output = _CLIENT_LINE.sub("", output)
     if "\r" in output:
         lines = output.replace("\r\n", "\n").split("\n")
         output = "\n".join(line.rpartition("\r")[2] for line in lines)

@@ -110,6 +110,8 @@ def _printed(call: Call, answer: Object) -> str:
     if flag(answer, "isImage"):
         return "[image]"
     printed = joined(text(answer, "stdout", "output"), text(answer, "stderr"))
+    if not printed and (task := text(answer, "backgroundTaskId")):
+        return f"Command running in background with ID: {task}"
     if printed or not (call.error or answer.keys().isdisjoint(_STREAMS)):
         return printed
     return said(call)

@@ -5,7 +5,7 @@ import pytest
 from observer.capture import own_tools
 from observer.capture.clients import claude_code, tools
 from observer.capture.clients.payload import Json
-from observer.events import Search, ToolUse
+from observer.events import Command, Search, ToolUse
 from observer.front.toolsets import TOOLSETS
 
 
@@ -115,3 +115,20 @@ def test_a_search_is_answered_in_text(tool: str, response: Json, output: str) ->
     made = tools.make(call, claude_code.TOOLS)
     assert isinstance(made, Search)
     assert made.output == output
+
+
+@pytest.mark.parametrize(
+    ("response", "output"),
+    [
+        (
+            {"stdout": "", "stderr": "", "backgroundTaskId": "b1"},
+            "Command running in background with ID: b1",
+        ),
+        ({"stdout": "on", "stderr": "", "backgroundTaskId": "b1"}, "on"),
+        ({"stdout": "", "stderr": ""}, ""),
+    ],
+)
+def test_a_command_that_was_sent_to_the_background_says_so(response: Json, output: str) -> None:
+    call = tools.Call(tool="Bash", given={"command": "make"}, response=response)
+    told = tools.make(call, claude_code.TOOLS)
+    assert told == Command(command="make", output=output)
