@@ -44,28 +44,26 @@ class _Written(NamedTuple):
 def scored(kept: Kept) -> Scored:
     """Return how often the session that wrote a line is the first that is named, or among them."""
     labels = [_Line(each.file, each.line, each.session) for each in read("why", WhyLabel)]
-    measures: list[Measure] = []
-    wrong: list[str] = []
+    asked: dict[str, list[tuple[_Line, list[str]]]] = {"": [], ", labelled": []}
     with Reading(kept.home) as memory:
         for repository in kept.repositories:
-            sampled = _sample(repository, kept)
-            sessions = {each.session for each in repository.transcripts}
-            labelled = [each for each in labels if each.session in sessions]
-            for suffix, lines in (("", sampled), (", labelled", labelled)):
-                if suffix and not lines:
-                    continue  # labels are of another corpus
-                found = [
-                    memory.why(f"{each.file}:{each.number}", repository.folder) for each in lines
-                ]
-                pairs = list(zip(lines, found, strict=True))
-                first = sum(names[:1] == [each.session] for each, names in pairs)
-                named = sum(each.session in names for each, names in pairs)
-                measures += [
-                    share(_GROUP, f"right session first{suffix}", first, len(lines)),
-                    share(_GROUP, f"right session named{suffix}", named, len(lines)),
-                ]
-                wrong += [_shown(*pair) for pair in pairs if pair[1][:1] != [pair[0].session]]
-    return Scored(measures=tuple(measures), wrong=tuple(wrong))
+            known = {each.session for each in repository.transcripts}
+            here = [each for each in labels if each.session in known]
+            for suffix, lines in (("", _sample(repository, kept)), (", labelled", here)):
+                for each in lines:
+                    found = memory.why(f"{each.file}:{each.number}", repository.folder)
+                    asked[suffix].append((each, found))
+    measures: list[Measure] = []
+    for suffix, pairs in asked.items():
+        if pairs:
+            first = sum(names[:1] == [each.session] for each, names in pairs)
+            named = sum(each.session in names for each, names in pairs)
+            measures += [
+                share(_GROUP, f"right session first{suffix}", first, len(pairs)),
+                share(_GROUP, f"right session named{suffix}", named, len(pairs)),
+            ]
+    wrong = [pair for pairs in asked.values() for pair in pairs if pair[1][:1] != [pair[0].session]]
+    return Scored(measures=tuple(measures), wrong=tuple(_shown(*pair) for pair in wrong))
 
 
 def _shown(asked: _Line, found: list[str]) -> str:
