@@ -8,7 +8,8 @@ tree-sitter has its only home here; a grammar is loaded with the first text it r
 
 from observer.syntax.comparing import compare, compare_files
 from observer.syntax.framing import frame, only_in
+from observer.syntax.mentions import code_of
 from observer.syntax.outline import outline
 from observer.syntax.symbol import Symbol
 
-__all__ = ["Symbol", "compare", "compare_files", "frame", "only_in", "outline"]
+__all__ = ["Symbol", "code_of", "compare", "compare_files", "frame", "only_in", "outline"]

@@ -14,6 +14,15 @@ from observer.languages import IDENTIFIER, KEYWORDS
 MOST_CHARS = 20_000
 """Of the lines that are looked at."""
 
+_HASH = frozenset({"python", "ruby", "shell", "perl", "r", "elixir", "make", "terraform"})
+_DASHES = frozenset({"sql", "lua"})
+_TEXT = r"""\"{3}.*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'"""
+_UNSAID = {
+    "#": re.compile(rf"{_TEXT}|#[^\n]*", re.DOTALL),
+    "--": re.compile(rf"{_TEXT}|--[^\n]*", re.DOTALL),
+    "//": re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?(?:\*/|\Z)|(?m:^[ \t]*\*[^\n]*)", re.DOTALL),
+}
+
 _IMPORT = re.compile(
     r"\s*(?:(?:import|from|use|using|require|require_relative|include)\b|export\s*[{*])"
 )
@@ -34,3 +43,9 @@ def mentioned(lines: Iterable[str]) -> dict[str, None]:
         found.update(dict.fromkeys(pattern.findall(line[:MOST_CHARS])))
         is_import = is_import and line.rstrip().endswith(("{", "(", ","))
     return {name: None for name in found if name not in KEYWORDS}
+
+
+def code_of(lines: str, language: str) -> str:
+    """Return lines cut out of a file without their comments and strings, as far as they show it."""
+    sign = "#" if language in _HASH else "--" if language in _DASHES else "//"
+    return _UNSAID[sign].sub(" ", lines)

@@ -117,7 +117,8 @@ def _spans(suffix: str, text: str) -> tuple[_Span, ...]:
 def _within(node: Node, owner: str, *, is_local: bool) -> Iterator[_Span]:
     for child in node.named_children:
         name = _test(child) or (_name(child) if child.type in _DECLARED else "")
-        if child.type in _FIELDS and not _runs(child):
+        is_field = child.type in _FIELDS or (child.type == "assignment" and bool(owner))
+        if is_field and not _runs(child):
             name = ""
         is_test = child.type == "call_expression"
         if not name or (is_local and not (_runs(child) or is_test)):

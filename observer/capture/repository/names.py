@@ -10,6 +10,7 @@ from observer.capture.redact import redact_text
 from observer.capture.repository.symbols import DATA
 from observer.capture.secrets import MARKER
 from observer.languages import FLAT, IDENTIFIER, KEYWORDS, language_of
+from observer.syntax import code_of
 
 MOST_NAMES = 8
 """Names told of one file."""
@@ -24,6 +25,7 @@ class Names:
 
     def __init__(self, path: str) -> None:
         language = language_of(path)
+        self._language = language
         self._is_code = bool(language) and language not in FLAT and language != DATA
         self._lines: dict[bytes, list[bytes]] = {b"+": [], b"-": []}
         self._room = {b"+": MOST_BYTES, b"-": MOST_BYTES}
@@ -39,7 +41,8 @@ class Names:
         added, removed = self._text(b"+"), self._text(b"-")
         if not added:
             return ()
-        found = dict.fromkeys(IDENTIFIER.findall(MARKER.sub(" ", redact_text(added))))
+        code = code_of(MARKER.sub(" ", redact_text(added)), self._language)
+        found = dict.fromkeys(IDENTIFIER.findall(code))
         new = (name for name in found if _tells(name) and name not in removed)
         return tuple(name for _, name in zip(range(MOST_NAMES), new, strict=False))
 
