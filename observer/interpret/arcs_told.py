@@ -6,6 +6,7 @@ observations of the failure, of the changes and of the pass.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -23,6 +24,11 @@ from observer.model import Item, Link, Recorded, item_id, item_uuid
 
 _SAID = 4
 _IN_VAIN = ": did not help"
+_VAGUE = re.compile(
+    r"(?i)\W*(?:(?:found|lint:) )?\d+ (?:error|problem|fail|warning|issue)\w*\W*\Z"
+    r"|\W*(?:formatter would have|some (?:errors|warnings) were)"
+)
+"""Errors that could be of any failure of their check."""
 _DONE = ("command", "undo")
 """Sorts of changes that are told by what was done, not by the file."""
 
@@ -169,7 +175,11 @@ def _failure(trouble: Trouble) -> str:
 
 
 def _error(trouble: Trouble) -> str:
-    return trouble.error or next(iter(trouble.tests), "") or f"{trouble.head} failed"
+    """Return what failed in the words that say most: not only that there was an error."""
+    told = (one for one in (trouble.error, trouble.last_error) if one and not _VAGUE.match(one))
+    if said := next(told, "") or next(iter(trouble.tests), ""):
+        return said
+    return f"{trouble.head}: {trouble.error}" if trouble.error else f"{trouble.head} failed"
 
 
 def _facts(troubles: Sequence[Trouble], edits: Sequence[Edited], last: str) -> tuple[str, ...]:

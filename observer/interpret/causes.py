@@ -42,10 +42,16 @@ def _can_count(edit: Edited, trouble: Trouble) -> bool:
         and not edit.gone
         and edit.sort != "probe"
         and not (edit.has_failed and edit.remedy != "fixer")
+        and not _is_retry(edit, trouble)
         and edit.ground == trouble.ground
         and trouble.of.program not in edit.fixed
         and (edit.sort != "undo" or edit.since < trouble.seq)
     )
+
+
+def _is_retry(edit: Edited, trouble: Trouble) -> bool:
+    """Return True if a command is what had failed, run once more, and no `--fix` of it."""
+    return edit.sort == "command" and edit.said == trouble.head and edit.remedy != "fixer"
 
 
 def _until_fixed(likely: list[Edited]) -> list[Edited]:

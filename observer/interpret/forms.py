@@ -57,22 +57,26 @@ def forms_of(command: str, *, folder: str = "") -> tuple[Form, ...]:
         folder: where it ends up, relative to the project, as `invocation.folder_of` says.
     """
     parts = commandline.parts_of(command)
+    before = [part.shown for part in parts if part.words[0] in _SETTING]
     return tuple(
-        _form(part, folder)
+        _form(part, folder, before)
         for part in parts
         if part.sign != "|" and not part.looks and name_of(part.words[0]) not in _ASIDE
     )[:8]
 
 
+_SETTING = word_set("source . export")
+"""What is run before a command to set it up: `source .venv/bin/activate`."""
 _ASIDE = word_set("cd export source . set unset echo printf")
 
 
-def _form(part: Part, folder: str) -> Form:
+def _form(part: Part, folder: str, before: Sequence[str]) -> Form:
     typed = [word for word in part.words if word not in _STREAMS]
     settings = [word for word in part.wrapping.split() if ASSIGNMENT.match(word)]
     line = " ".join(filter(None, (*settings, part.runner, *typed)))
-    place = f"cd {folder} && " if folder and not folder.startswith(("/", "~")) else ""
-    return Form(line=one_line(f"{place}{line}", _LINE), words=_canonical(typed), folder=folder)
+    place = [f"cd {folder}"] if folder and not folder.startswith(("/", "~")) else []
+    whole = " && ".join([*place, *before, line])
+    return Form(line=one_line(whole, _LINE), words=_canonical(typed), folder=folder)
 
 
 def _canonical(typed: Sequence[str]) -> tuple[str, ...]:

@@ -102,7 +102,8 @@ _SCRIPTS: dict[RemedyKind, re.Pattern[str]] = {
     "install": re.compile(r"(?i)^(?:install|deps|setup|bootstrap|restore|vendor)$"),
     "files": re.compile(r"(?i)^(?:clean|distclean|clobber|reset)$|:clean$"),
     "service": re.compile(
-        r"(?i)^(?:up|services?|db-up|docker-up)$|^(?:docker|db|services?):(?:up|start)$"
+        r"(?i)^(?:up|services?|db-up|docker-up|dev|start|serve|server|runserver)$"
+        r"|^(?:docker|db|services?|dev|start|serve):\w+$"
     ),
 }
 _FIXING = word_set("--fix --write --autofix --auto-correct")

@@ -152,9 +152,25 @@ def test_an_installation_that_failed_mended_nothing(play: Play) -> None:
     assert play(lost, red("pip install x", "error: no"), green("python app.py")).fixes == []
 
 
+def test_the_same_command_once_more_is_no_cause_of_its_pass(play: Play) -> None:
+    failed = red("npm start", "Error: listen EADDRINUSE: address already in use :::3000")
+    (fix,) = play(failed, green("kill -9 123"), green("npm start", "ready")).fixes
+    assert fix.subtitle == "npm start passes after running kill -9 123"
+    assert play(failed, green("npm start", "ready")).fixes == []
+
+
 def test_a_script_that_fixes_is_no_check_of_its_own(play: Play) -> None:
     failed = red("npm run lint:fix", "cart.ts:1:1 error no-var")
     assert play(failed, edit("cart.ts"), replace(failed, exit_code=0)).fixes == []
+
+
+def test_a_title_says_more_than_that_there_were_errors(play: Play) -> None:
+    vague = red("make lint", "Found 2 errors.")
+    (fix,) = play(vague, edit("cart.c"), green("make lint")).fixes
+    assert fix.title.startswith("Fixed: make lint: Found 2 errors")
+    clear = red("make lint", "src/cart.c:3: error: no such field\nmake: *** [lint] Error 1")
+    (fix,) = play(vague, edit("user.c"), clear, edit("src/cart.c"), green("make lint")).fixes
+    assert fix.title == "Fixed: src/cart.c:3: no such field"
 
 
 def test_a_form_that_works_is_told_with_the_one_that_does_not(play: Play) -> None:

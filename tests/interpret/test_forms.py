@@ -12,6 +12,11 @@ def form(command: str, folder: str = "") -> Form:
     return found
 
 
+def test_what_sets_a_command_up_is_part_of_its_form() -> None:
+    found = form("cd api && source .venv/bin/activate && pytest -q", "api")
+    assert found.line == "cd api && source .venv/bin/activate && pytest -q"
+
+
 @pytest.mark.parametrize(
     ("failed", "worked"),
     [
@@ -64,6 +69,8 @@ def test_a_path_may_be_told_from_another_folder() -> None:
     ("failed", "worked", "expected"),
     [
         ("pytest", "DATABASE_URL=x pytest", True),
+        ("python a.py", "source .venv/bin/activate && python a.py", True),
+        ("npm test", "export CI=1 && npm test", True),
         ("npm install", "npm install --legacy-peer-deps", True),
         ("npm install", "npm install left-pad", False),
         ("pytest", "pytest --collect-only", False),
@@ -81,6 +88,6 @@ def test_what_runs_in_another_folder_has_not_only_a_setting_more() -> None:
 
 
 def test_only_what_does_something_has_a_form() -> None:
-    found = forms_of("cd api && export A=1 && git status && timeout 60 pytest -q | tail -5")
+    found = forms_of("cd api && git status && timeout 60 pytest -q | tail -5")
     assert [one.line for one in found] == ["pytest -q"]
     assert is_same(found[0], form("pytest -q"))
