@@ -111,8 +111,6 @@ def _pipelines(parts: Iterable[Part]) -> Iterator[list[Part]]:
 
 def _is_own_part(part: Part) -> bool:
     """Return True if a simple command runs observer, a launcher's option before it or not."""
-    if part.wrapping.endswith(("=$(observer", "=`observer")):
-        return True
     words = [word for word in part.words if not word.startswith("-")]
     names = [_PROGRAM.match(name_of(word)) is not None for word in words[:2]]
     verbs = [word.strip("\"'") for word in words[1:3]]

@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 
-from observer.events import Command, Edit, FileWrite, Outcome, Prompt, Reply, Search, ToolUse
+from observer.events import (
+    Command,
+    Edit,
+    FileWrite,
+    Intent,
+    Outcome,
+    Prompt,
+    Reply,
+    Search,
+    SessionEnd,
+    ToolUse,
+)
 from observer.interpret.memory_use import QUESTION, is_memory_use, only_asks
 from observer.interpret.summary import summarise
 
@@ -71,6 +82,12 @@ def test_the_use_of_the_memory_is_counted_and_makes_no_item(tell: Tell, body: An
     told = tell(body)
     assert told.types == []
     assert told.session.events == 1
+
+
+def test_a_question_that_was_told_in_two_parts_makes_no_item(tell: Tell) -> None:
+    asked = Intent(tool="shell", of=Command(command="observer search zebra"))
+    assert tell(asked, Outcome(tool="shell", output="#1 zebra", exit_code=0)).types == []
+    assert tell(asked, SessionEnd()).types == []
 
 
 def test_a_search_of_the_memory_is_not_what_was_investigated(tell: Tell) -> None:
