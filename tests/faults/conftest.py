@@ -177,7 +177,7 @@ class Trap(NamedTuple):
 
     folder: Path
 
-    def command(self, name: str, *, then: str = "cat") -> str:
+    def command(self, name: str, *, then: str = "/bin/cat") -> str:
         """Return a shell command that leaves the file and then does as expected."""
         script = self.folder.parent / f"run-{name}"
         script.write_text(f'#!/bin/sh\ntouch "{self.folder}/{name}"\n{then}\n')

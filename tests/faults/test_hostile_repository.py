@@ -113,7 +113,7 @@ def hostile(plain: Path, tmp_path: Path, trap: Trap, git: Git) -> Path:
     first = git(plain, "rev-list", "--max-parents=0", "HEAD")
     lost = git(plain, "rev-parse", f"{first}:b.py")
     (plain / ".git/objects" / lost[:2] / lost[2:]).unlink()
-    commands = {name: trap.command(name, then=f"cat; : {name}") for name in NAMES}
+    commands = {name: trap.command(name, then=f"/bin/cat; : {name}") for name in NAMES}
     hooks = plain / ".git" / "hooks"
     for name in HOOKS:
         shutil.copy(trap.command(f"hook-{name}"), hooks / name)
