@@ -20,6 +20,8 @@ from observer.interpret.wording import distinct, first_line, lasted, listed, one
 def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: int = 1) -> Told:
     """Tell a command that was run `times` times with this outcome, the last time as given."""
     code = own_code_of(command)
+    if code == 0 and verdict.ok is False:
+        code = None  # its output is believed
     facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, verdict)]
     folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
     return Told(

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from observer.interpret import commandline, shell
 from observer.interpret.commandline import Part
-from observer.interpret.runners import name_of
+from observer.interpret.runners import XARGS, name_of
 
 _LOOPS = frozenset({"for", "while", "until"})
 _IN_BACKGROUND = re.compile(r"(?<![&>])&\s*\)?\s*\Z")
@@ -107,6 +107,8 @@ class _Line(NamedTuple):
     @property
     def success(self) -> bool:
         """Whether an exit code of 0 proves that all commands which matter ended well."""
+        if any(XARGS in head.wrapping for head in self.heads):
+            return False  # it may have had nothing to run
         start = next(at for at, part in enumerate(self.parts) if part is self.heads[0])
         return all(self._passes_on(part) for part in self.parts[start + 1 :])
 

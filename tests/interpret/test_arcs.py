@@ -134,6 +134,29 @@ def test_a_call_that_never_ran_is_neither_a_failure_nor_a_remedy(play: Play) -> 
     assert not played.of("fix")
 
 
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("pytest -q 2>&1 | tail -1", "1 failed in 0.10s"),
+        ("pytest -q 2>&1 | tail -1", ERROR),
+        ("pytest -q 2>&1 | tail -1", ""),
+        ("pytest -q | grep FAILED", ""),
+        ("pytest -q || true", ""),
+        ("pytest -q; echo done", "done"),
+        ("pytest -q &", ""),
+        ("ls tests | xargs pytest -q", "1 failed in 0.10s"),
+    ],
+)
+def test_a_failure_stays_until_something_proves_a_pass(
+    play: Play, command: str, output: str
+) -> None:
+    masked = Command(command=command, output=output, exit_code=0, failed=False)
+    played = play(RED, A, masked)
+    assert not played.of("fix")
+    assert not any("exit code" in fact for fact in played.items[item_id(3)].facts)
+    assert len(play(RED, masked, A, GREEN).of("fix")) == 1
+
+
 def test_a_rejected_attempt_says_what_was_tried_and_how_it_went(play: Play) -> None:
     other = replace(RED, output="FAILED test_cart.py::test_total - OSError: no\n1 failed in 0.1s")
     played = play(RED, A, other, git("checkout -- cart.py"))

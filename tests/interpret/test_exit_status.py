@@ -23,6 +23,7 @@ from observer.interpret import exit_status
         ("(pytest | tail -3)", False, False),
         ("pytest | xargs make", False, True),
         ("make || true", False, True),
+        ("ls f | xargs -r make", False, True),
         ("make; echo $?", False, False),
         ("make && make test; date", False, False),
         ("make; make test", False, True),
