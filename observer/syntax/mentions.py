@@ -14,6 +14,16 @@ from observer.languages import IDENTIFIER, KEYWORDS
 MOST_CHARS = 20_000
 """Of the lines that are looked at."""
 
+_COMMON = """
+    append apply assert concat contains each every expect extend fail filter find findIndex flat
+    flatMap forEach format includes indexOf items join keys length lower make next panic parse
+    pop push puts replace reverse setdefault shift slice some sort sorted split splice startsWith
+    endsWith strip test toString trim unshift update upper values Array Boolean Date Error Math
+    Number Object Promise Record
+"""
+_EVERYWHERE = frozenset(_COMMON.split())
+"""What any code calls: that it does so says nothing."""
+
 _HASH = frozenset({"python", "ruby", "shell", "perl", "r", "elixir", "make", "terraform"})
 _DASHES = frozenset({"sql", "lua"})
 _TEXT = r"""\"{3}.*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'"""
@@ -42,7 +52,7 @@ def mentioned(lines: Iterable[str]) -> dict[str, None]:
         pattern = IDENTIFIER if is_import else _USED
         found.update(dict.fromkeys(pattern.findall(line[:MOST_CHARS])))
         is_import = is_import and line.rstrip().endswith(("{", "(", ","))
-    return {name: None for name in found if name not in KEYWORDS}
+    return {name: None for name in found if name not in KEYWORDS and name not in _EVERYWHERE}
 
 
 def code_of(lines: str, language: str) -> str:

@@ -279,6 +279,15 @@ def test_names_in_comments_and_strings_are_not_named() -> None:
     assert found.names == ("Found",)
 
 
+def test_what_any_code_calls_is_not_named() -> None:
+    new = SCRIPT.replace(
+        "return found;", "return found.filter(Boolean).map(toPrice).push(sold(1));"
+    )
+    found = compare_files(SCRIPT, new, "typescript")
+    assert found
+    assert found.names == ("sold",)
+
+
 def test_names_of_a_long_import_are_named() -> None:
     new = PYTHON.replace("import os\n", "from shop import (\n    parse_cart,\n    prices,\n)\n")
     found = compare_files(PYTHON, new, "python")
