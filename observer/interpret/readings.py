@@ -43,12 +43,18 @@ _COMMITTED = line_pattern(r"\[[^\]\n]+ [0-9a-f]{7,40}\] [^\n]+$")
 """What `git commit` says when it is done: all that hooks printed before was no failure."""
 
 
+_SHOWING = frozenset({"gh", "glab", "heroku", "vercel", "fly", "flyctl", "sqlite3", "psql", "jq"})
+"""Programs that show what others printed: a failure in it is not theirs."""
+
+
 def of(text: str, line: Line, told: bool | None, seen: Visible) -> list[Verdict]:  # noqa: FBT001 - three-valued, not a switch
     """Return what the readers say, the most telling first.
 
     Where nothing proves how the command ended, a success is believed only if a failure would have
     been seen, and silence is one of tools that print nothing if all is well.
     """
+    if line.tool in _SHOWING:
+        return []
     if line.tool == "git" and (committed := last(_COMMITTED, text)):
         text = text[committed.end() :]
     if told is not None:

@@ -350,3 +350,11 @@ def test_a_commit_of_nothing_tells_why() -> None:
     text = "error: Item 3 failed\nno changes added to commit (use git add)"
     found = judged("git commit -m x", text, exit_code=1)
     assert found.first_error == "no changes added to commit (use git add)"
+
+
+@pytest.mark.parametrize(
+    "command", ["gh run view 7 --log-failed", "gh run view 7 --log | tail -50"]
+)
+def test_a_failure_in_a_log_that_is_shown_is_none_of_the_command(command: str) -> None:
+    text = "test\t2026-01-01 --- FAIL\n--- FAIL: TestTotal (0.00s)\nFAIL\tshop\t0.1s\nexit status 1"
+    assert judged(command, text, exit_code=0, failed=False).ok is not False
