@@ -3,13 +3,17 @@
 Part of interpretation (step 6). Each function takes the state and one happening and returns the
 new state with the observation, whose id is that of the burst's first happening.
 
-What folds: saves of one file, reads of the same files, runs of one command with the same outcome,
-commands that only look around; each within `WITHIN_MS` of the one before, from the same sub-agent.
+What folds: saves of one file, reads of any files, runs of one command with the same outcome; each
+within `WITHIN_MS` of the one before, from the same sub-agent. Commands that only look around or
+stage files, and edits that a tool refused for its own reasons, make no observation: nothing became
+of them that anybody would ask for.
 A prompt, commit or checkout ends every burst; a command whose outcome is new ends those of writes,
 so that the story "edit, fails, edit, passes" stays four observations.
 """
 
 from __future__ import annotations
+
+import re
 
 from msgspec.structs import replace
 
@@ -26,17 +30,27 @@ from observer.interpret.wording import distinct, one_line, relative
 from observer.model import Item, Recorded
 
 WITHIN_MS = 300_000
-TOLD = 24
-"""Most different command lines or line ranges that a burst lists."""
+_ERROR_CHARS = 400
+READS = 40
+"""Most files, with the parts of them, that one burst of reads lists."""
+_REFUSED = re.compile(
+    r"has not been read|read it first|modified since|(?:string|text|context) .{0,40}not found"
+    r"|not found in file|no (?:match|changes)|\d+ matches|multiple (?:matches|occurrences)"
+    r"|not unique|(?:are|is) (?:exactly )?the same|identical|failed to find",
+    re.IGNORECASE,
+)
+"""Why tools refuse an edit that the agent then makes otherwise."""
 
 
 def write(
     before: State, recorded: Recorded, body: FileWrite, change: Change, chars: int
-) -> tuple[State, Item]:
+) -> tuple[State, Item | None]:
     """Fold a write into the burst of its file, or begin one."""
     where = where_of(recorded)
     if body.error:
-        return before, item(files.write(body, change, where), recorded, chars=chars)
+        is_refused = _REFUSED.search(body.error[:_ERROR_CHARS]) is not None
+        made = None if is_refused else item(files.write(body, change, where), recorded, chars=chars)
+        return before, made
     path = relative(body.path, where.root, where.cwd)
     key = state.key_of("write", _agent(recorded), path)
     burst = _continued(before, key, recorded, chars)
@@ -54,26 +68,28 @@ def write(
 
 
 def read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Item]:
-    """Fold a read into the burst of the same files, or begin one."""
-    where = where_of(recorded)
-    paths = files.shown_paths(body, where)
-    key = state.key_of("read", _agent(recorded), *paths)
-    burst = _continued(before, key, recorded, sum(map(len, paths)))
-    lines = one_line(body.lines, 40) or files.WHOLE
-    burst = replace(burst, told=distinct((*burst.told, lines), TOLD))
-    told = files.read(body, where, ranges=burst.told, times=burst.times)
+    """Fold a read into the burst of reads, or begin one."""
+    paths = files.shown_paths(body, where_of(recorded))
+    burst = _continued(
+        before, state.key_of("read", _agent(recorded)), recorded, sum(map(len, paths))
+    )
+    parts = [files.part(path, body.lines) for path in paths]
+    if len({*burst.told, *parts}) > READS:
+        burst = _begun(burst.key, recorded, sum(map(len, paths)))
+    burst = replace(burst, told=distinct((*burst.told, *parts), max(READS, len(parts))))
+    told = files.read(burst.told, times=burst.times)
     after = state.read(state.opened(before, burst), paths)
     return after, _item(told, recorded, burst)
 
 
 def command(
     before: State, recorded: Recorded, body: Command, verdict: Verdict
-) -> tuple[State, Item]:
+) -> tuple[State, Item | None]:
     """Fold a run into the burst of its command and outcome, or begin one."""
     line = commandline.read(body.command)
     chars = len(body.command) + len(body.output)
-    if line.is_routine and verdict.ok is not False:
-        return _looked(before, recorded, line, chars)
+    if verdict.ok is not False and (line.is_routine or _only_stages(body.command)):
+        return before, None
     # What git took back is told once: a second run takes back something else.
     number = str(recorded.seq) if gitline.acts(body.command) else ""
     key = state.key_of("command", _agent(recorded), body.command, recorded.event.cwd, number)
@@ -89,11 +105,12 @@ def command(
     return _ran(after, line, name, verdict), _item(told, recorded, burst)
 
 
-def _looked(before: State, recorded: Recorded, line: Line, chars: int) -> tuple[State, Item]:
-    burst = _continued(before, state.key_of("looking", _agent(recorded)), recorded, chars)
-    burst = replace(burst, told=distinct((*burst.told, line.head), TOLD))
-    told = commands.looked(burst.told, times=burst.times, chars=burst.chars)
-    return state.opened(before, burst), _item(told, recorded, burst)
+def _only_stages(command: str) -> bool:
+    parts = commandline.parts_of(command)
+    staged = [part.words[:2] in (["git", "add"], ["git", "stage"]) for part in parts]
+    return any(staged) and all(
+        stages or part.looks for stages, part in zip(staged, parts, strict=True)
+    )
 
 
 def _ran(before: State, line: Line, name: str, verdict: Verdict) -> State:

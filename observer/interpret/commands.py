@@ -45,22 +45,6 @@ def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: 
     )
 
 
-def looked(lines: tuple[str, ...], *, times: int, chars: int) -> Told:
-    """Tell commands that only looked; `lines` are the different ones, in order."""
-    more = f" and {len(lines) - 3} more" if len(lines) > 3 else ""
-    programs = distinct((line.partition(" ")[0] for line in lines), 8)
-    again = f", {times:,} runs" if times > len(lines) else ""
-    return Told(
-        type="command",
-        title=one_line(", ".join(lines[:3]) + more if more else listed(lines, 3), TITLE),
-        subtitle="looking around" if times > 1 else "",
-        narrative=one_line(f"Ran {listed(lines, 12)}{again}.", NARRATIVE),
-        facts=tuple([f"$ {line}" for line in lines[:FACTS]]),
-        concepts=concepts.together(concepts.of_tools(programs), *map(_words, lines[:4])),
-        chars=chars,
-    )
-
-
 def started(command: Command, line: Line, where: Where) -> Told:
     """Tell a command of which only the start was seen."""
     told = run(command, line, Verdict(), where=where)

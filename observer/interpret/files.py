@@ -65,23 +65,39 @@ def chars_of(write: FileWrite) -> int:
     return len(write.content or "") + sum([len(edit.old) + len(edit.new) for edit in write.edits])
 
 
-def read(read: FileRead, where: Where, *, ranges: tuple[str, ...] = (), times: int = 1) -> Told:
-    """Tell a read, or several of the same files; `ranges` are the parts that were read."""
-    paths = shown_paths(read, where)
+def part(path: str, lines: str) -> str:
+    """Return a file and what was read of it as one text, which `read` takes apart."""
+    return f"{path}\t{one_line(lines, 40) or WHOLE}"
+
+
+def read(parts: Sequence[str], *, times: int = 1) -> Told:
+    """Describe reads, single or folded; `parts` are as `part` returns them, in their order."""
+    ranges: dict[str, list[str]] = {}
+    for path, _, lines in (each.partition("\t") for each in parts):
+        ranges.setdefault(path, []).append(lines)
+    paths = tuple(ranges)
     names = [base_name(path) for path in paths]
-    parts = [part for part in ranges if part != WHOLE]
-    whole = " whole and" if len(parts) < len(ranges) else ""
-    lines = f",{whole} lines {listed(parts, 8)}" if parts else ""
-    again = f", {times:,} times" if times > 1 else ""
+    again = f", {times:,} times" if times > max(1, len(paths)) else ""
+    described = [_extent(path, lines, is_only=len(paths) == 1) for path, lines in ranges.items()]
     return Told(
         type="file-read",
         title=one_line(listed(names, 3), TITLE) or "(no file)",
         subtitle=one_line(f"read {listed(paths, 3)}", SUBTITLE),
-        narrative=one_line(f"Read {listed(paths, 12)}{lines}{again}.", NARRATIVE),
+        narrative=one_line(f"Read {listed(described, 12)}{again}.", NARRATIVE),
         concepts=concepts.of_files(paths[:8]),
         files_read=paths,
         chars=sum(map(len, paths)),
     )
+
+
+def _extent(path: str, ranges: Sequence[str], *, is_only: bool) -> str:
+    """Return a path with the parts that were read, where it was not read whole alone."""
+    parts = [each for each in ranges if each != WHOLE]
+    if not parts:
+        return path
+    whole = " whole and" if len(parts) < len(ranges) else ""
+    said = f"{whole} lines {listed(parts, 8)}"
+    return f"{path},{said}" if is_only else f"{path} ({said.strip()})"
 
 
 def shown_paths(read: FileRead, where: Where) -> tuple[str, ...]:

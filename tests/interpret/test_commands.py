@@ -43,11 +43,6 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         Command(command="deploy", output="fatal: no host", failed=True),
         ("command", "deploy: fatal: no host", "", "Ran deploy (failed). Error: fatal: no host"),
     ),
-    (
-        "routine",
-        Command(command="git status", output="nothing to commit"),
-        ("command", "git status", "", "Ran git status."),
-    ),
 ]
 
 

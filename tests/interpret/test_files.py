@@ -93,12 +93,12 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
     ),
     (
         "failed-write",
-        FileWrite(path="a.py", error="String not found"),
+        FileWrite(path="a.py", error="Permission denied"),
         (
             "file-write",
             "Failed to edit a.py",
             "edit a.py, failed",
-            "Could not edit a.py: String not found",
+            "Could not edit a.py: Permission denied",
         ),
     ),
     (

@@ -23,6 +23,7 @@ from observer.events import (
     SessionEnd,
     ToolUse,
 )
+from observer.interpret.bursts import READS
 from observer.interpret.fold import Fold
 from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
@@ -121,16 +122,55 @@ def test_a_failure_carries_the_signature_of_its_error(tell: Tell) -> None:
     assert [bool(item.signature) for item in told.items.values()] == [True, False]
 
 
-def test_looking_around_folds_into_one(tell: Tell) -> None:
-    told = tell(*(Command(command=c) for c in ("ls", "git status", "pwd", "ls", "cat a")))
-    assert told.last.title == "ls, git status, pwd and 1 more"
-    assert told.last.narrative == "Ran ls, git status, pwd and cat a, 5 runs."
-    assert told.last.folded == 5
+@pytest.mark.parametrize(
+    "command",
+    ["ls", "git status", "cat a", "git log --oneline -5 && git diff --stat", "git add -A",
+     "cd web && git add a.ts && git status"],
+)  # fmt: skip
+def test_looking_around_and_staging_is_no_observation(tell: Tell, command: str) -> None:
+    assert tell(Command(command=command, output="a", exit_code=0)).types == []
 
 
-def test_a_routine_command_that_fails_stands_alone(tell: Tell) -> None:
-    told = tell(Command(command="ls"), Command(command="ls nowhere", exit_code=2, output="no such"))
-    assert len(told.items) == 2
+@pytest.mark.parametrize("command", ["ls nowhere", "git add ignored.txt"])
+def test_a_routine_command_that_fails_is_one(tell: Tell, command: str) -> None:
+    assert tell(Command(command=command, exit_code=2, output="fatal: no such")).types == ["command"]
+
+
+@pytest.mark.parametrize("command", ["git add -A && git commit -m x", "git add a && make"])
+def test_staging_before_something_else_is_told_with_it(tell: Tell, command: str) -> None:
+    assert tell(Command(command=command, exit_code=0)).types == ["command"]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "String to replace not found in file.",
+        "File has not been read yet. Read it first before writing to it.",
+        "File has been modified since read, either by the user or by a linter.",
+        "Found 3 matches of the string to replace, but replace_all is false.",
+        "No changes to make: old_string and new_string are exactly the same.",
+    ],
+)
+def test_an_edit_that_a_tool_refused_is_no_observation(tell: Tell, error: str) -> None:
+    assert tell(FileWrite(path="a.py", error=error)).types == []
+
+
+def test_reads_of_several_files_fold_into_one(tell: Tell) -> None:
+    told = tell(
+        FileRead(paths=("a.py",)),
+        FileRead(paths=("src/b.py",), lines="1-9"),
+        FileRead(paths=("src/b.py",), lines="20-30"),
+    )
+    assert told.last.title == "a.py and b.py"
+    assert told.last.narrative == "Read a.py and src/b.py (lines 1-9 and 20-30), 3 times."
+    assert told.last.files_read == ("a.py", "src/b.py")
+    assert len(told.items) == 1
+
+
+def test_a_burst_of_reads_that_is_full_is_followed_by_another(tell: Tell) -> None:
+    told = tell(*(FileRead(paths=(f"{number}.py",)) for number in range(READS + 1)))
+    first, second = told.items.values()
+    assert (len(first.files_read), second.files_read) == (READS, (f"{READS}.py",))
 
 
 def test_reads_of_one_file_fold_and_list_their_parts(tell: Tell) -> None:
