@@ -23,6 +23,7 @@ from observer.interpret.changes import Change, merged
 from observer.interpret.classify import item, origin_of, where_of
 from observer.interpret.commandline import Line
 from observer.interpret.concepts import TOOLS
+from observer.interpret.runners import name_of
 from observer.interpret.state import Open, Ran, State
 from observer.interpret.told import Told
 from observer.interpret.verdict import Verdict
@@ -31,6 +32,7 @@ from observer.model import Item, Recorded
 
 WITHIN_MS = 300_000
 _ERROR_CHARS = 400
+_STAGING = (["add"], ["stage"])
 READS = 40
 """Most files, with the parts of them, that one burst of reads lists."""
 _REFUSED = re.compile(
@@ -107,7 +109,10 @@ def command(
 
 def _only_stages(command: str) -> bool:
     parts = commandline.parts_of(command)
-    staged = [part.words[:2] in (["git", "add"], ["git", "stage"]) for part in parts]
+    staged = [
+        name_of(part.words[0]) == "git" and commandline.git_words(part.words)[:1] in _STAGING
+        for part in parts
+    ]
     return any(staged) and all(
         stages or part.looks for stages, part in zip(staged, parts, strict=True)
     )

@@ -35,10 +35,15 @@ _LOOKING = word_set(
     Get-ChildItem Get-Content Get-Location Select-Object Select-String
     """
 )
-_WITH_LOGS = word_set("docker docker-compose podman kubectl")
 _GIT_LOOKING = word_set(
     "blame branch describe diff log ls-files remote reflog rev-parse shortlog show status"
 )
+_GIT_VALUED = word_set("-C -c --git-dir --work-tree --namespace")
+_LOOKING_VERBS = {
+    "gh": word_set("view list status diff checks watch"),
+    **dict.fromkeys(("docker", "docker-compose", "podman", "kubectl"), word_set("logs")),
+}
+"""Words of programs, among the first two, with which these only show something."""
 _MEMORY_LOOKING = word_set(
     """
     context doctor export history links list projects recall search sessions show status timeline
@@ -167,16 +172,25 @@ def _led(chief: Sequence[Part]) -> Sequence[Part]:
     return [part for part in leading if ">" in part.words or not part.looks] or leading[:1]
 
 
+def git_words(words: list[str]) -> list[str]:
+    """Return the words of a git command from its subcommand on, behind git's own options."""
+    place = 1
+    while place < len(words) and words[place].startswith("-"):
+        place += 2 if words[place] in _GIT_VALUED else 1
+    return words[place:]
+
+
 def _looks(words: list[str]) -> bool:
     tool = name_of(words[0])
     if tool == "git":
-        return len(words) > 1 and words[1] in _GIT_LOOKING and "-D" not in words
+        verb = next(iter(git_words(words)), "")
+        return verb in _GIT_LOOKING and "-D" not in words
     if tool == "observer":
         return not _MEMORY_LOOKING.isdisjoint(words[2:3] if words[1:2] == ["note"] else words[1:2])
     if tool == "sed":
         return "-n" in words and "-i" not in words
-    if tool in _WITH_LOGS:
-        return "logs" in words
+    if tool in _LOOKING_VERBS:
+        return not _LOOKING_VERBS[tool].isdisjoint(words[1:3])
     if tool == "find":
         return "-delete" not in words and "-exec" not in words
     return tool in _LOOKING

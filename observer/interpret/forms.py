@@ -83,20 +83,13 @@ def _canonical(typed: Sequence[str]) -> tuple[str, ...]:
     program = name_of(typed[0])
     words = [*_TWO_WORDS.get(program, (_SAME_PROGRAM.get(program, program),)), *typed[1:]]
     if program == "git":
-        words = ["git", *_behind_global(words[1:])]
+        words = ["git", *commandline.git_words(list(words))]
     found = [
         word
         for place, word in enumerate(words)
         if word != "--" and not (word == "run" and place and words[place - 1] in _RUNS_SCRIPTS)
     ]
     return tuple(one_line(word.strip("'\""), 120) for word in found[:_WORDS])
-
-
-def _behind_global(words: Sequence[str]) -> Sequence[str]:
-    """Return the words of git behind the options that say where it works."""
-    while len(words) > 1 and words[0] in ("-C", "-c", "--git-dir", "--work-tree"):
-        words = words[2:]
-    return words
 
 
 def is_same(one: Form, other: Form) -> bool:

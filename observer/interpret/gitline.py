@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from observer.events import Command, Value
-from observer.interpret.commandline import Part, parts_of
+from observer.interpret.commandline import Part, git_words, parts_of
 from observer.interpret.invocation import folder_of
 from observer.interpret.runners import name_of
 from observer.interpret.wording import one_line, relative, word_set
@@ -26,7 +26,6 @@ Deed = Literal[
 ]  # fmt: skip
 
 _WITH_VALUE = word_set("-s --source -b -B -c -C --orphan -m --message")
-_GLOBAL_WITH_VALUE = word_set("-C -c --git-dir --work-tree --namespace")
 _HEAD_NOW = re.compile(r"HEAD is now at ([0-9a-f]{7,64})")
 _BACK = re.compile(r"(?:HEAD|@)(?:\^{1,9}|~\d{0,3}|\^)?\Z")
 _HASH = re.compile(r"[0-9a-f]{7,64}\Z")
@@ -119,10 +118,7 @@ def read(part: Part, output: str = "") -> Act | None:
 
 def words_of(part: Part) -> list[str]:
     """Return what stands behind `git` and its own options; nothing for another program."""
-    words = part.words[1:] if name_of(part.words[0]) == "git" else []
-    while words and words[0].startswith("-"):
-        words = words[2 if words[0] in _GLOBAL_WITH_VALUE else 1 :]
-    return words
+    return git_words(part.words) if name_of(part.words[0]) == "git" else []
 
 
 def _split(words: list[str]) -> tuple[set[str], list[str], list[str] | None]:

@@ -125,7 +125,7 @@ def test_a_failure_carries_the_signature_of_its_error(tell: Tell) -> None:
 @pytest.mark.parametrize(
     "command",
     ["ls", "git status", "cat a", "git log --oneline -5 && git diff --stat", "git add -A",
-     "cd web && git add a.ts && git status"],
+     "cd web && git add a.ts && git status", "git -C /src/shop add a.ts"],
 )  # fmt: skip
 def test_looking_around_and_staging_is_no_observation(tell: Tell, command: str) -> None:
     assert tell(Command(command=command, output="a", exit_code=0)).types == []
