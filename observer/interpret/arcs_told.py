@@ -29,6 +29,8 @@ _VAGUE = re.compile(
     r"|\W*(?:formatter would have|some (?:errors|warnings) were)"
 )
 """Errors that could be of any failure of their check."""
+ALTERNATIVE = "command"
+"""Category of a fix that says which form of a command works here instead of which."""
 _DONE = ("command", "undo")
 """Sorts of changes that are told by what was done, not by the file."""
 
@@ -133,7 +135,7 @@ def alternative(found: Alternative, remedies: Sequence[Edited], recorded: Record
     made = _arc(told, recorded, links, found.origin)
     asked = {"failed": failed, "works": works, "reason": found.reason, "times": found.times}
     return replace(
-        made, category="command", metadata=msgspec.json.encode(asked).decode(), folded=found.times
+        made, category=ALTERNATIVE, metadata=msgspec.json.encode(asked).decode(), folded=found.times
     )
 
 

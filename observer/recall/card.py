@@ -27,7 +27,16 @@ MOST_RED, MOST_DIRTY, MOST_STEPS, MOST_REJECTED, MOST_STANDING, MOST_OTHERS = 3,
 NAMES_SAID = 4
 NOTES = 60
 COMMITS = 100
-STANDING = {"constraint": 1.0, "rule": 1.0, "decision": 0.9, "heuristic": 0.7, "rejected": 0.6}
+STANDING = {
+    "constraint": 1.0,
+    "rule": 1.0,
+    "decision": 0.9,
+    "preference": 0.8,
+    "heuristic": 0.7,
+    "rejected": 0.6,
+    "fact": 0.5,
+    "context": 0.4,
+}
 """Notes that hold until somebody says otherwise, by how binding they are."""
 AGELESS = 0.5
 """Share of a standing note's worth that it keeps however old it is."""

@@ -23,10 +23,12 @@ from observer.recall.working_set import (
     MOST_FILES,
     Work,
     dense,
+    form_of,
     frequent_files,
     frequent_symbols,
     recent_work,
     working_checks,
+    working_forms,
 )
 from observer.store.interface import Reader
 
@@ -35,7 +37,8 @@ FILES_SHARE = 0.5
 MOST_SESSIONS = 6
 MOST_SYMBOLS = 16
 FILES_CHARS = 4_000
-CHECKED = "passed here"
+MOST_FORMS = 3
+CHECKED, FORM = "passed here", "works here"
 FILES, SYMBOLS, SESSION = "files of recent work", "symbols of recent work", "earlier session"
 _LATER = ("changed by", "committed", "learned")
 """What the lines of a card begin with that come after the working set."""
@@ -118,7 +121,8 @@ def start(
     lines = list(_joined(card(reader, asked, uncommitted=uncommitted)))
     budget = _Budget(request.budget_tokens, cost)
     keep = int(request.budget_tokens * FILES_SHARE) if works else 0
-    for line in [*(line for line in lines if not _is_later(line)), *_checks(works)]:
+    before = [line for line in lines if not _is_later(line)]
+    for line in [*before, *_checks(works), *_forms(reader, request)]:
         budget.buy(line, keep=keep)
     _buy_files(budget, _files(reader, request, works, exists))
     for line in [
@@ -157,6 +161,17 @@ def _checks(works: Sequence[Work]) -> Iterator[Line]:
         said = (f"`{one.command}`" + (f" ({one.said})" if one.said else "") for one in found)
         newest = found[0].work
         yield Line(item=newest.summary.id, why=CHECKED, text=" · ".join(said))
+
+
+def _forms(reader: Reader, request: StartRequest) -> Iterator[Line]:
+    """Yield which commands do not work here, and which do instead, one line a failing form."""
+    shown: set[str] = set()
+    for item in working_forms(reader, request.project_id):
+        form = form_of(item)
+        if form and form.failed not in shown and len(shown) < MOST_FORMS:
+            shown.add(form.failed)
+            text = f"`{form.works}`, not `{form.failed}` (failed {form.times} times)"
+            yield Line(item=item.id, why=FORM, text=text)
 
 
 def _files(

@@ -12,8 +12,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from observer.filters import Filters
 from observer.interpret import commandline, state
+from observer.interpret.arcs_told import ALTERNATIVE
 from observer.interpret.check_tools import judge_of
 from observer.interpret.state import State
 from observer.languages import language_of
@@ -32,6 +35,8 @@ WRITTEN_WEIGHT = 2.0
 """What a write counts more than a read."""
 COMMIT_WEIGHT, COMMIT_DECAY = 0.7, 0.95
 """What the file that was committed last counts, and each one before it less."""
+FORMS = 40
+"""Newest fixes by another form of a command that are looked at."""
 MOST_CHECKS = 4
 CHECK_CHARS = 100
 _COMMON = frozenset({"package-lock.json", "yarn.lock", "bun.lock", "pnpm-lock.yaml", "uv.lock"})
@@ -54,6 +59,14 @@ class WorkingCheck(NamedTuple):
     command: str
     said: str
     work: Work
+
+
+class CommandForm(msgspec.Struct, frozen=True):
+    """A form of a command that could not run here, the one that did, and how often it was met."""
+
+    failed: str
+    works: str
+    times: int = 1
 
 
 def recent_work(reader: Reader, project_id: int) -> list[Work]:
@@ -118,6 +131,22 @@ def working_checks(works: Sequence[Work]) -> list[WorkingCheck]:
             chosen.append(best[kinds][0])
             covered.update(kinds)
     return [last[command] for command in chosen[:MOST_CHECKS]]
+
+
+def working_forms(reader: Reader, project_id: int) -> list[Item]:
+    """Return the fixes that say which form of a command works here, the most often met first."""
+    filters = Filters(project_id=project_id, types=("fix",), categories=(ALTERNATIVE,))
+    known = ((form_of(item), item) for item in reader.recent(filters, limit=FORMS))
+    met = [(form.times, item.id, item) for form, item in known if form and form.times > 1]
+    return [item for *_, item in sorted(met, key=lambda each: each[:2], reverse=True)]
+
+
+def form_of(item: Item) -> CommandForm | None:
+    """Return which form of a command works instead of which; None for another item."""
+    try:
+        return msgspec.json.decode(item.metadata, type=CommandForm) if item.metadata else None
+    except msgspec.DecodeError:
+        return None
 
 
 def dense(paths: Iterable[str]) -> str:

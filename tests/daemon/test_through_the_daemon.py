@@ -104,6 +104,10 @@ def test_a_note_reaches_the_context_file(
     until(lambda: file.exists() and "Redis" in file.read_text())
 
 
+def speaks_of_redis(file: Path) -> bool:
+    return file.exists() and "Redis" in file.read_text()
+
+
 @pytest.mark.parametrize("scope", ["team", "personal"])
 def test_a_note_of_no_project_comes_to_the_files_of_all_and_goes(
     home: Home, app: Path, tmp_path: Path, observer: Observer, until: Until, *, scope: str
@@ -114,9 +118,9 @@ def test_a_note_of_no_project_comes_to_the_files_of_all_and_goes(
         _json(observer("post", "custom", "name=deploy", f"cwd={folder}", "--wait", "--json"))
     files = [home.context / "by-path" / str(at).lstrip("/") / "CONTEXT.md" for at in (app, other)]
     kept = _json(observer("remember", "Tests need Redis", "--scope", scope, "--json"))
-    until(lambda: all(file.exists() and "Redis" in file.read_text() for file in files))
+    until(lambda: all(map(speaks_of_redis, files)))
     observer("forget", str(kept["id"]))
-    until(lambda: not any("Redis" in file.read_text() for file in files))
+    until(lambda: not any(map(speaks_of_redis, files)))
 
 
 def test_importing_twice_stores_nothing_twice(app: Path, observer: Observer) -> None:

@@ -456,6 +456,7 @@ def test_what_holds_is_told_by_how_binding_it_is(shop: Shop) -> None:
         ("standing decision", "Note 2"),
         ("standing heuristic", "Note 1"),
         ("rejected before", "Note 0"),
+        ("standing fact", "Note 4"),
     ]
 
 

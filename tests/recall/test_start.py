@@ -116,6 +116,40 @@ def test_what_passed_here_is_named(store: SqliteStore, add: Callable[..., None])
     assert texts(begun(store), "passed here") == ["`uv run pytest -q` (3 passed)"]
 
 
+def test_the_form_of_a_command_that_works_here_is_named_once(
+    store: SqliteStore, add: Callable[..., None], an_item: Make
+) -> None:
+    def form(seq: int, works: str, times: int, metadata: str = "") -> Item:
+        told = f'{{"failed":"rtk bun test","works":"{works}","reason":"usage","times":{times}}}'
+        return an_item(seq, type="fix", category="command", metadata=metadata or told)
+
+    add(1, "Round the total", "a.py")
+    with store.write() as writer:
+        writer.put_items(
+            [
+                form(50, "bun test", 40),
+                form(51, "rtk test bun test", 5),
+                form(52, "once", 1),
+                form(53, "", 2, metadata="no JSON"),
+            ]
+        )
+    (line,) = [line for line in begun(store).lines if line.why == "works here"]
+    assert (line.item, line.text) == (
+        item_id(50), "`bun test`, not `rtk bun test` (failed 40 times)"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("type_", ["fact", "preference", "decision"])
+def test_what_was_remembered_on_purpose_is_there(
+    store: SqliteStore, add: Callable[..., None], an_item: Make, type_: str
+) -> None:
+    add(1, "Round the total", "a.py")
+    note = an_item(60, kind="note", type=type_, title="Redis", narrative="Tests need Redis")
+    with store.write() as writer:
+        writer.put_items([note])
+    assert texts(begun(store), f"standing {type_}") == ["Redis: Tests need Redis"]
+
+
 def test_symbols_come_after_the_files(store: SqliteStore, add: Callable[..., None]) -> None:
     written = Touched(writes=1, symbols=("total",))
     add(1, "Round the total", "cart.py", files={"cart.py": written})
