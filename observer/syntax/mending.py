@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from observer.syntax.grammars import Grammar
@@ -24,9 +25,9 @@ _SIGNS = ("<", "`")
 _OPENERS = ("def", "class", "module", "if", "do", "begin")
 _MOST_SIGNS = 40
 _MOST_OPENERS = 60
-_RUN = re.compile(
-    rf"(?:[{''.join(_SIGNS)}]\w{{0,8}}\s?){{{_MOST_SIGNS}}}"
-    rf"|(?:(?:{'|'.join(_OPENERS)})\b\W{{0,8}}\w{{0,8}}\s{{1,4}}){{{_MOST_OPENERS}}}"
+_SIGNS_RUN = re.compile(rf"(?:[{''.join(_SIGNS)}]\w{{0,8}}\s?){{{_MOST_SIGNS}}}")
+_OPENERS_RUN = re.compile(
+    rf"(?:(?:{'|'.join(_OPENERS)})\b\W{{0,8}}\w{{0,8}}\s{{1,4}}){{{_MOST_OPENERS}}}"
 )
 _BRACES = re.compile(r"[{}]")
 
@@ -49,13 +50,15 @@ def mended(text: str, grammar: Grammar) -> Iterator[Mended]:
         yield _between(before + opening, text, opening.count("{") + left)
 
 
+@lru_cache(maxsize=8)  # what an edit leaves is what the next one finds
 def is_readable(text: str) -> bool:
-    """Tell whether a text is nested as people nest."""
+    """Return True if a text is nested as people nest."""
     # Few texts hold enough to be nested deeply: counting costs a tenth of looking at the order.
     if _count(text, "[](){}") > DEEPEST_BRACKET and _is_deep(text):
         return False
-    is_run = _count(text, _SIGNS) >= _MOST_SIGNS or _count(text, _OPENERS) >= _MOST_OPENERS
-    return not (is_run and _RUN.search(text))
+    if _count(text, _SIGNS) >= _MOST_SIGNS and _SIGNS_RUN.search(text):
+        return False
+    return not (_count(text, _OPENERS) >= _MOST_OPENERS and _OPENERS_RUN.search(text))
 
 
 def _count(text: str, parts: Iterable[str]) -> int:

@@ -8,6 +8,7 @@ renamed.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import cache
@@ -22,6 +23,9 @@ TELLING_CHARS = 24
 
 MOST_RENAMED = 100
 """Of symbols that came, and of those that went, beyond which renames are not looked for."""
+
+_LAYOUT = {ord(sign): None for sign in ",;'\""}
+"""What, beside spaces, a formatter adds, drops or replaces."""
 
 MOST_MOVED = 1_000
 """Symbols beyond which nobody looks for those that stand in another order."""
@@ -48,7 +52,12 @@ def paired(
         return tokens(text, is_indented=is_indented)
 
     same, old, new = _matched(list(before), list(after), _said)
-    alike, old, new = _matched(old, new, lambda one: (one.path, laid_out(one.text)))
+    rough = Counter(map(_roughly, (*old, *new)))
+    alike, old, new = _matched(
+        old,
+        new,
+        lambda one: (one.path, laid_out(one.text)) if rough[key := _roughly(one)] > 1 else key,
+    )
     same += alike
     changed, old, new = _matched(old, new, lambda one: (one.path, laid_out(one.signature)))
     resigned, old, new = _matched(old, new, lambda one: one.path)
@@ -69,6 +78,11 @@ def paired(
 
 def _said(symbol: Symbol) -> tuple[str, str, str]:
     return symbol.path, symbol.signature, symbol.text
+
+
+def _roughly(symbol: Symbol) -> tuple[str, str]:
+    """Return what is the same of symbols that differ in layout alone; far cheaper than tokens."""
+    return symbol.path, "".join(symbol.text.translate(_LAYOUT).split())
 
 
 def _matched(

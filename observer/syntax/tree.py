@@ -7,7 +7,7 @@ is bounded by the parser's steps, not by a clock, so that a text always gets the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import NamedTuple, TypeAlias
 
@@ -95,6 +95,7 @@ def _reader(language: str) -> _Reader:
     return _Reader(known, Query(known, grammar.query))
 
 
+@lru_cache(maxsize=4)  # what an edit leaves is what the next one finds
 def _parsed(text: bytes, language: str, *, is_partial: bool) -> Node | None:
     """Return the root of a tree; a parser is stopped where it is broken, if that matters."""
     steps = 0
