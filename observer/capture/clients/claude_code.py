@@ -69,6 +69,8 @@ _OWN_WORDS = re.compile(
     r"|bash-(?:input|stdout|stderr))>"
 )
 """How the client's own messages begin; older versions tell no source and pass them as prompts."""
+_REMINDERS = re.compile(r"(?:\s*<system-reminder>.*?</system-reminder>)+\s*(?=\S)", re.DOTALL)
+"""What the client puts before the words of a person."""
 
 TOOLS: Mapping[str, tools.Maker] = {
     "Bash": tools.command,
@@ -153,7 +155,7 @@ def _session_end(payload: Object) -> AnyBody:
 
 
 def _prompt(payload: Object) -> AnyBody | None:
-    said = text(payload, "prompt")
+    said = _REMINDERS.sub("", text(payload, "prompt"), count=1)
     is_synthetic = text(payload, "source") in SYNTHETIC or _OWN_WORDS.match(said) is not None
     return None if is_synthetic else Prompt(text=said)
 
