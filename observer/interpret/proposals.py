@@ -20,7 +20,14 @@ MOST = 2
 
 _BETWEEN = re.compile(rf"(?<=[{ENDS}])\s+(?=\S)|(?<=[{WIDE_ENDS}])|\n+")
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
-_BULLET = re.compile(r"^(?:[-*\u2022>]|\d{1,2}[.)])\s+")
+_QUOTED = re.compile(
+    r"^[ \t]*>[^\n]*$"
+    r"|^[^\n]{0,200}\b(?:says|said|wrote|writes|states|stated|reads|replied|commented|suggests"
+    r"|suggested)\b[^\n:]{0,60}:[ \t]*\n+(?:[^\n]+(?:\n|\Z))+",
+    re.MULTILINE,
+)
+"""What others wrote: lines quoted as in mail, and the paragraph behind `the guide says:`."""
+_BULLET = re.compile(r"^(?:[-*\u2022]|\d{1,2}[.)])\s+")
 _OPENING = (
     r"(?:(?:ok(?:ay)?|so|and|but|also|please|note|then|well|yes|no|right|actually|hm+|good|great"
     r"|decision|rule|important|reminder|btw|fyi)\b[,:;.!\s-]*){0,3}"
@@ -139,8 +146,9 @@ def is_document(text: str) -> bool:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text that stand outside code, without the marks of lists."""
-    parts = (_BULLET.sub("", part.strip()) for part in _BETWEEN.split(_FENCED.sub("\n", text)))
+    """Return the sentences outside code and quotations, without the marks of lists."""
+    own = _QUOTED.sub("", _FENCED.sub("\n", text))
+    parts = (_BULLET.sub("", part.strip()) for part in _BETWEEN.split(own))
     return [one_line(part, MOST_CHARS + 1) for part in parts if part]
 
 

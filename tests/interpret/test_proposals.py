@@ -91,3 +91,20 @@ def test_what_stands_in_code_or_in_a_document_is_not_the_persons_word() -> None:
 def test_one_prompt_decides_a_few_things_at_most() -> None:
     prompt = "\n".join(f"Never use the module number {number}." for number in range(9))
     assert len(decisions(prompt)) == MOST
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "From the list:\n\n> I decided to go with RabbitMQ instead of Kafka\n\nis that ours?",
+        "the guide says:\nAlways write the test first\nDo we follow that?",
+        "Ana wrote in the review:\n\nLet's use Redis for sessions\n\nwhat do you think?",
+    ],
+)
+def test_what_somebody_else_wrote_is_no_decision(prompt: str) -> None:
+    assert decisions(prompt) == ()
+
+
+def test_a_decision_beside_a_quotation_is_known() -> None:
+    prompt = "> Let's use Redis for sessions\n\nWe decided against Redis"
+    assert decisions(prompt) == ("We decided against Redis",)
