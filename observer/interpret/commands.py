@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from observer.events import Command
-from observer.interpret import concepts
+from observer.interpret import concepts, not_run
 from observer.interpret.commandline import Line
 from observer.interpret.outcome import own_code_of
 from observer.interpret.signature import bare_name
@@ -95,7 +95,7 @@ def _narrative(
     remarks = [f"exit {code}"] if code is not None else []
     if code is None and verdict.ok is False:
         remarks = ["failed"]
-    if command.interrupted:
+    if not_run.is_interrupted(command):
         remarks.append("interrupted")
     if command.duration_ms and " in " not in verdict.said:
         remarks.append(f"took {lasted(command.duration_ms)}")

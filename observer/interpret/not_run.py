@@ -42,6 +42,10 @@ _IN_BACKGROUND = re.compile(
 )
 BACKGROUND = "running in the background"
 _INTERRUPTED = "[Request interrupted by user"
+_BY_SIGINT = 130
+_EXITED_BY_SIGINT = re.compile(rf"Exit code {_BY_SIGINT}$", re.MULTILINE)
+_KEYBOARD = re.compile(r"^!{3,} (?:[\w.]+: )?KeyboardInterrupt !{3,}$", re.MULTILINE)
+"""What pytest prints before the counts of an interrupted run."""
 
 
 def read(command: Command) -> Verdict | None:
@@ -61,4 +65,10 @@ def read(command: Command) -> Verdict | None:
 
 def is_interrupted(command: Command) -> bool:
     """Return True if somebody put an end to the command: what it would have come to is unknown."""
-    return command.interrupted or _INTERRUPTED in command.output[-200:]
+    return (
+        command.interrupted
+        or command.exit_code == _BY_SIGINT
+        or _INTERRUPTED in command.output[-200:]
+        or _EXITED_BY_SIGINT.match(command.output) is not None
+        or _KEYBOARD.search(command.output[-_READ_CHARS:]) is not None
+    )

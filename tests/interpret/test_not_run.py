@@ -62,3 +62,23 @@ def test_an_interrupted_command_is_unknown() -> None:
     text = "3 passed\n[Request interrupted by user for tool use]"
     command = Command(command="pytest", output=text, exit_code=137, failed=True)
     assert outcome.read(command, commandline.read("pytest")).ok is None
+
+
+@pytest.mark.parametrize(
+    ("output", "exit_code"),
+    [
+        ("....^C\n!!!!!!!! KeyboardInterrupt !!!!!!!!\n4 passed in 3.10s\n", 2),
+        ("!!!!! _pytest.outcomes.Exit: KeyboardInterrupt !!!!!\n4 passed in 3.10s", 2),
+        ("Exit code 130\n....\n4 passed in 3.10s", None),
+        ("4 passed in 3.10s", 130),
+    ],
+)
+def test_a_run_that_somebody_broke_off_neither_failed_nor_passed(
+    output: str, exit_code: int | None
+) -> None:
+    command = Command(command="pytest", output=output, exit_code=exit_code, failed=True)
+    line = commandline.read(command.command)
+    verdict = outcome.read(command, line)
+    told = commands.run(command, line, verdict, where=Where())
+    assert verdict.ok is None
+    assert "interrupted" in told.narrative
