@@ -73,6 +73,7 @@ def _instead_of(known: Story, trouble: Trouble, ran: Ran) -> Form | None:
     recorded, failed = ran.recorded, trouble.form
     if (
         failed is None
+        or trouble.unstarted == "service"  # what was not up says nothing about the words
         or recorded.session_id != trouble.sessions[-1]
         or trouble.ground.root != recorded.root
         or recorded.event.at_ms - trouble.last_ms > WITHIN_MS

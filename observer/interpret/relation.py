@@ -131,6 +131,8 @@ def _of_command(edit: Edited, trouble: Trouble) -> int:
 
 def _lets_start(edit: Edited, reason: str) -> bool:
     """Return True if a change lets a command start that could not."""
+    if reason == "service":
+        return edit.remedy == "service"
     if edit.sort == "command":
         return edit.remedy == "install" or (edit.remedy == "files" and reason != "usage")
     return bool(_MANIFEST.search(edit.path)) and reason in ("script", "missing", "folder")

@@ -11,9 +11,10 @@ from typing import Literal, NamedTuple
 
 from observer.interpret.wording import one_line, uncoloured
 
-Reason = Literal["", "missing", "usage", "script", "folder", "permission"]
+Reason = Literal["", "missing", "usage", "script", "folder", "permission", "service"]
 """Why: the program is `missing`, its words are no valid `usage`, the project has no such `script`,
-it was run in the wrong `folder`, or there is no `permission` to run it."""
+it was run in the wrong `folder`, there is no `permission` to run it, or the container or daemon
+of the `service` that would run it is not up."""
 
 _READ_CHARS = 4000
 _MOST_LINES = 30
@@ -98,13 +99,24 @@ _PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
             r"option requires an argument",
         ),
     ),
+    (
+        "service",
+        _pattern(
+            r"^(?:error: )?service " + _named(1) + r" is not running",
+            r"^error response from daemon: (?:container " + _named(2) + r" is not running"
+            r"|no such container)",
+            r"^(?:error: )?no (?:such )?container (?:found )?(?:for|with name) ",
+            r"^(?:error: )?cannot connect to the docker daemon",
+        ),
+    ),
     ("permission", _pattern(_SHELL + _named(1) + r": permission denied$")),
 )
 _SPEAKS = re.compile(
     r"(?i)not found|no such|unknown|unrecogni[sz]ed|unexpected|invalid|illegal|missing|ENOENT|cd:"
     r"|no rule|no task|don't know|could not|cannot find|can't open|not recogni[sz]ed|no module"
     r"|not defined|requires? |required|spawn|exec|does not|there is no|MSB1003|no script"
-    r"|permission denied|unsupported|no makefile|no configuration"
+    r"|permission denied|is not running|no container|cannot connect|unsupported"
+    r"|no makefile|no configuration"
 )
 _RAISED = re.compile(r"[\w.]+(?:Error|Exception)\b: ")
 """How a program's own exceptions begin, which quote anything."""

@@ -36,6 +36,10 @@ from observer.interpret.unstarted import Unstarted, read
         ("flag provided but not defined: -foo", "usage", "-foo"),
         ("Error: No such option: --foo", "usage", "--foo"),
         ("bash: ./run.sh: Permission denied", "permission", "./run.sh"),
+        ('service "app" is not running', "service", "app"),
+        ("Error response from daemon: container 1a2b is not running", "service", "1a2b"),
+        ("Error response from daemon: No such container: shop", "service", ""),
+        ("Cannot connect to the Docker daemon at unix:///var/run/docker.sock.", "service", ""),
     ],
 )
 def test_a_command_that_could_not_start_says_why(output: str, reason: str, name: str) -> None:
