@@ -182,7 +182,7 @@ class _Scope:
         is_chosen = word.startswith("-D") and "test" in word.partition("=")[0].lower()
         if _NARROWING.match(word) or is_chosen:
             self.filters.append(word)
-        elif word in STRICT:
+        elif word.partition(":")[0] in STRICT:
             self.strict.append(word)
         elif word[0] not in "-+…" and "=" not in word and not _INTO_FILE.match(word):
             self._targets.append(unquoted(word))

@@ -215,6 +215,8 @@ EXACT = {
 STRICT = word_set(
     "--strict -race --all-features --release --pedantic --deny-warnings -Werror --run-slow --slow"
     " --runslow --integration --ignored --include-ignored --all-targets --error-on-warnings"
+    " -warnaserror --warnaserror /warnaserror --warnings-as-errors"
+    " -Dwarnings --fail-on-warning --warning-mode=fail --error-on-warning"
 )
 """Options with which more can fail."""
 RECURSIVE = (

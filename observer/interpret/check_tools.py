@@ -47,6 +47,8 @@ _NAME_PART = re.compile(r"[A-Za-z][a-z0-9]*")
 _ASKING = word_set("--help --version -h --list --collect-only --co --listTests --init --showConfig"
                    " --show-config --print-config --dry-run --watch --watchAll --ui")  # fmt: skip
 """With these words nothing is judged, or no end of it is waited for."""
+_PRINTING = word_set("-n --just-print --recon -q --question")
+"""With these `make` only says what it would run."""
 _MASKED = word_set("--dry-run --list")
 _TEST_FILE = re.compile(r"(?:test_\w+|\w+_test)\.(?:py|rb|pl|php|sh)\Z")
 _SCRIPT_FILE = re.compile(r"(?:\./)?(?:[\w.-]+/)*([\w-]+?)(?:\.(?:sh|bash|py|rb|js|mjs|ts|ps1))?\Z")
@@ -58,6 +60,8 @@ def judge_of(words: Sequence[str]) -> Judge | None:
     name, rest = SAME.get(name, name), list(words[1:])
     if name.startswith("python") and rest[1:] and name_of(rest[0]) == "manage.py":
         name, rest = "manage.py", rest[1:]
+    if name in {"make", "gmake"} and not _PRINTING.isdisjoint(rest):
+        return None
     found = _known(name, rest) or _task(name, rest) or _script(words)
     if found is None or not _ASKING.isdisjoint(rest):
         is_checking = found is not None and found.kind == "format" and "--help" not in rest

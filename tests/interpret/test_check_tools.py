@@ -14,6 +14,7 @@ CHECKS = [
     ("python manage.py test shop", "test", "django test", "shop"),
     ("python tests/test_cart.py", "test", "tests/test_cart.py", ""),
     ("poetry run mypy --strict .", "types", "mypy", "--strict ."),
+    ("make -n test", None, "", ""),
     ("ruff check --fix .", "lint", "ruff check", "--fix ."),
     ("black --check .", "format", "black", "--check ."),
     ("tox -e py312", "test", "tox", "-e py312"),

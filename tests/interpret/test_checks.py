@@ -339,3 +339,31 @@ def test_what_was_interrupted_could_start(play: Play) -> None:
 def test_a_line_that_only_changes_folder_has_no_form(play: Play) -> None:
     lost = red("cd api", "bash: cd: api: No such file or directory")
     assert play(lost, WORKED).fixes == []
+
+
+@pytest.mark.parametrize(
+    ("strict", "lax"),
+    [
+        ("dotnet build -warnaserror", "dotnet build"),
+        ("dotnet build -warnaserror:CS0168", "dotnet build"),
+        ("mix compile --warnings-as-errors", "mix compile"),
+    ],
+)
+def test_a_run_that_lets_warnings_pass_mends_no_stricter_one(
+    play: Play, strict: str, lax: str
+) -> None:
+    edit = FileWrite(path="/shop/Shop.cs", edits=(Edit(old="a", new="b"),))
+    said = "/shop/Shop.cs(3,9): error CS0168: The variable 'x' is never used [/shop/Shop.csproj]"
+    assert play(red(strict, said), edit, Command(command=lax, exit_code=0)).fixes == []
+    assert play(red(strict, said), edit, Command(command=strict, exit_code=0)).fixes != []
+
+
+def test_what_was_not_up_has_no_other_form(play: Play) -> None:
+    failed = red("docker compose exec app phpunit", 'service "app" is not running')
+    up = Command(command="docker compose up -d app", exit_code=0)
+    ran = Command(command="docker compose exec -T app phpunit", output="OK (2 tests, 2 assertions)")
+    assert play(failed, replace(ran, exit_code=0)).fixes == []
+    (fix,) = play(
+        failed, up, replace(failed, output="OK (2 tests, 2 assertions)", exit_code=0)
+    ).fixes
+    assert "docker compose up -d app" in fix.narrative
