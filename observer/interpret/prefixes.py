@@ -16,6 +16,8 @@ _PREFIX = re.compile(
     r"|[\w.-]{1,60} +\| )",
     re.MULTILINE,
 )
+_FRAMED = re.compile(r"^ *Tasks: +\d+ successful,", re.MULTILINE)
+"""What turbo sums up with, behind the tasks' lines and without their names."""
 _LEAST_LINES = 3
 _SHARE = 0.6
 
@@ -24,7 +26,9 @@ def without(text: str) -> str:
     """Return a text without the names of tasks before its lines, if most lines have one."""
     found = Counter(map(str.rstrip, _PREFIX.findall(text)))
     names = {name for name, count in found.items() if count >= _LEAST_LINES}
-    lines = sum(1 for line in text.split("\n") if line.strip())
+    named = list(_PREFIX.finditer(text)) if _FRAMED.search(text) else []
+    shown = text[named[0].start() : named[-1].end()] if named else text
+    lines = sum(1 for line in shown.split("\n") if line.strip())
     if not names or sum(found[name] for name in names) < _SHARE * lines:
         return text
     return _PREFIX.sub(lambda one: "" if one.group().rstrip() in names else one.group(), text)

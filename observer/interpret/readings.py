@@ -143,6 +143,10 @@ _FAILING = {
 """Lines that a failing run of a tool always has, and those that a failure may have instead."""
 
 
+_COUNTS_TASKS = frozenset({"turbo", "nx"})
+"""Runners that only count which tasks failed: what those complained of stands above."""
+
+
 def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noqa: FBT001 - as above
     """Ask the readers of each tool that was named, then those whose mark is there.
 
@@ -154,6 +158,11 @@ def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noq
     for tool in line.tools:
         named |= ((tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, told)))
     found = list(named.values())
+    if any(one.tool in _COUNTS_TASKS for one in bad(found)):
+        within = (
+            one for one in _marked(_BY_MARK, text) if not _COUNTS_TASKS.intersection(one.tools)
+        )
+        return _first(bad(_heard(within, text, told))) or found
     if bad(found) or (told and found):
         return found
     if told:

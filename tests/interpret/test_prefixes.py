@@ -56,3 +56,19 @@ def test_where_a_client_went_back_to_is_no_output() -> None:
     assert outcome.plain(text) == "2 passed in 0.10s\n"
     silent = Command(command="touch a", output="Shell cwd was reset to /app", failed=False)
     assert outcome.read(silent, commandline.read("touch a")).said == ""
+
+
+def test_what_turbo_says_before_and_behind_its_tasks_does_not_count() -> None:
+    text = """• Running typecheck in 2 packages
+@shop/ui:typecheck: cache miss, executing 1a2b
+@shop/ui:typecheck: src/a.ts(3,5): error TS2322: Type 'string' is not assignable.
+@shop/ui:typecheck: ERROR: command finished with error: pnpm run typecheck exited (2)
+
+ Tasks:    1 successful, 2 total
+Cached:    1 cached, 2 total
+  Time:    2.1s
+Failed:    @shop/ui#typecheck
+"""
+    found = outcome.read(Command(command="turbo typecheck", output=text), commandline.read("turbo"))
+    assert found.ok is False
+    assert found.first_error == "src/a.ts:3: TS2322: Type 'string' is not assignable."

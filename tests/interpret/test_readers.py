@@ -181,6 +181,13 @@ WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
      "  \u00d7 Some warnings were emitted while running checks."), False, "1 warning", ""),
     ("npx biome init", "Welcome", None, "Welcome", ""),
     ("npx vitest run", " Tests  2 passed (2)\n Errors  1 error", False, "1 failed, 2 passed", ""),
+    ("npx vitest", (" FAIL  a.test.ts > adds\nAssertionError: expected 1 to be 2\n\n"
+     " Test Files  1 failed (1)\n      Tests  1 failed (1)\n"
+     " FAIL  Tests failed. Watching for file changes...\n       press h to show help"), False,
+     "1 failed", "a.test.ts > adds - AssertionError: expected 1 to be 2"),
+    ("bin/rails test", ("F\n\nFailure:\nCartTest#test_total [test/cart_test.rb:8]:\nExpected: 3\n"
+     "  Actual: 2\n\n4 runs, 4 assertions, 1 failures, 0 errors, 0 skips"), False,
+     "1 failed, 3 passed", "CartTest#test_total - test/cart_test.rb:8: Expected: 3 Actual: 2"),
     ("npx jest | tail -4", "Test Suites: 1 failed, 1 total\nTests:       0 total", False,
      "1 failed", ""),
     ("rspec | tail -1", "rspec ./spec/cart_spec.rb:6 # cart adds", False, "tests failed",

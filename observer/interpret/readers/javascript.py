@@ -102,7 +102,7 @@ _VITEST_END = line_pattern(r" *Tests +(no tests|\d[^\n]*\(\d+\))")
 _VITEST_SUITES = line_pattern(r" *Test Files +(\d+) failed")
 _VITEST_ERRORS = line_pattern(r" *Errors +(\d+) errors?")
 _VITEST_TIME = line_pattern(r" *Duration +(\d+(?:\.\d+)?)(m?s)")
-_VITEST_BAD = line_pattern(r" *FAIL +(\S[^\n]*)\n(\S[^\n]*)?")
+_VITEST_BAD = line_pattern(r" *FAIL +(?!Tests failed\. Watching)(\S[^\n]*)\n(\S[^\n]*)?")
 _NEVER_BEGAN = " [ "
 
 

@@ -59,7 +59,8 @@ _MINI_END = line_pattern(
     r"(\d+) (?:runs|tests), \d+ assertions, (\d+) failures, (\d+) errors(?:, (\d+) skips)?"
 )
 _MINI_BAD = line_pattern(
-    r" +\d+\) (?:Failure|Error):\n(\S+?)(?: \[([^\]\n]+:\d+)\])?:\n(\S[^\n]*)(?:\n +(\S[^\n]*))?"
+    r"(?: +\d+\) )?(?:Failure|Error):\n(\S+?)(?: \[([^\]\n]+:\d+)\])?:"
+    r"\n(\S[^\n]*)(?:\n +(\S[^\n]*))?"
 )
 _MINI_FRAME = line_pattern(r" +(\S+:\d+):in ")
 
