@@ -3,10 +3,10 @@
 Part of interpretation (step 6). Each function takes the state and one happening and returns the
 new state with the observation, whose id is that of the burst's first happening.
 
-What folds: saves of one file, reads of any files, runs of one command with the same outcome; each
-within `WITHIN_MS` of the one before, from the same sub-agent. Commands that only look around or
-stage files, and edits that a tool refused for its own reasons, make no observation: nothing became
-of them that anybody would ask for.
+What folds: saves of one file, reads of any files, searches of the code, runs of one command with
+the same outcome; each within `WITHIN_MS` of the one before, from the same sub-agent. Commands that
+only look around or stage files, and edits that a tool refused for its own reasons, make no
+observation: nothing became of them that anybody would ask for.
 A prompt, commit or checkout ends every burst; a command whose outcome is new ends those of writes,
 so that the story "edit, fails, edit, passes" stays four observations.
 """
@@ -17,12 +17,13 @@ import re
 
 from msgspec.structs import replace
 
-from observer.events import Command, FileRead, FileWrite
-from observer.interpret import commandline, commands, files, gitline, invocation, state
+from observer.events import Command, FileRead, FileWrite, Search
+from observer.interpret import commandline, commands, files, gitline, happenings, invocation, state
 from observer.interpret.changes import Change, merged
 from observer.interpret.classify import item, origin_of, where_of
 from observer.interpret.commandline import Line
 from observer.interpret.concepts import TOOLS
+from observer.interpret.gist import gist_of
 from observer.interpret.runners import name_of
 from observer.interpret.state import Open, Ran, State
 from observer.interpret.told import Told
@@ -32,6 +33,8 @@ from observer.model import Item, Recorded
 
 WITHIN_MS = 300_000
 _ERROR_CHARS = 400
+SEARCHES = 12
+"""Most searches of the code that one burst lists."""
 _STAGING = (["add"], ["stage"])
 READS = 40
 """Most files, with the parts of them, that one burst of reads lists."""
@@ -82,6 +85,21 @@ def read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Item
     told = files.read(burst.told, times=burst.times)
     after = state.read(state.opened(before, burst), paths)
     return after, _item(told, recorded, burst)
+
+
+def search(before: State, recorded: Recorded, body: Search) -> tuple[State, Item | None]:
+    """Fold a search of the code into the burst of searches, or begin one; others stand alone."""
+    told = gist_of(recorded).told
+    if told is None or body.where not in ("code", "files"):
+        return before, item(told, recorded) if told else None
+    burst = _continued(before, state.key_of("search", _agent(recorded)), recorded, told.chars)
+    if len(burst.told) >= SEARCHES:
+        burst = _begun(burst.key, recorded, told.chars)
+    part = happenings.search_part(body, where_of(recorded))
+    burst = replace(burst, told=distinct((*burst.told, part), SEARCHES))
+    if len(burst.told) > 1:
+        told = happenings.searches(burst.told)
+    return state.opened(before, burst), _item(told, recorded, burst)
 
 
 def command(

@@ -172,7 +172,7 @@ def _delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[St
 def _search(before: State, recorded: Recorded, body: Search) -> tuple[State, Items]:
     after = _superseded(before, body)
     after = replace(after, searches=state.added(after.searches, body.query))
-    return after, _plain(recorded)
+    return _one(bursts.search(after, recorded, body))
 
 
 def _tool_use(before: State, recorded: Recorded, body: ToolUse) -> tuple[State, Items]:

@@ -7,6 +7,7 @@ is nothing to tell.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from observer.events import (
     Checkout,
@@ -57,6 +58,9 @@ _OPERATIONS = {"import": "commit"}
 _PULLED = "fast-forward to"
 _PARTED = re.compile(r"[/.]")
 _HASH = re.compile(r"[0-9a-f]{40}")
+_QUERY = 120
+_FILES_KEPT = 8
+"""Files of one search that are named where several searches are told together."""
 _TRAILER = re.compile(r"^[A-Z][\w-]{1,40}: \S")
 _TAKEN = word_set(
     """
@@ -108,6 +112,33 @@ def search(search: Search, where: Where) -> Told | None:
         ),
         files_read=came.files,
         chars=len(search.query) + len(search.output),
+    )
+
+
+def search_part(search: Search, where: Where) -> str:
+    """Return a search of the code as one text, which `searches` takes apart."""
+    came = found(search, where)
+    words = one_line(in_words(search), _QUERY)
+    return "\t".join([words, came.said or "no result was reported", *came.files[:_FILES_KEPT]])
+
+
+def searches(parts: Sequence[str]) -> Told:
+    """Describe several searches of the code; `parts` are as `search_part` returns them."""
+    rows = [part.split("\t") for part in parts]
+    queries = [row[0] for row in rows]
+    files = distinct((path for row in rows for path in row[2:]), PATHS)
+    said = "; ".join(f"{query}: {amount}" for query, amount, *_ in rows)
+    return Told(
+        type="research",
+        title=one_line(listed(queries, 3), TITLE),
+        subtitle=f"code search, {len(rows)} times",
+        narrative=one_line(f"Searched the code for {said}", NARRATIVE),
+        facts=distinct(queries, FACTS),
+        concepts=concepts.together(
+            concepts.of_text(" ".join(queries), 6), concepts.of_files(files[:2])
+        ),
+        files_read=files,
+        chars=sum(map(len, parts)),
     )
 
 

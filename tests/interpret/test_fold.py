@@ -23,7 +23,7 @@ from observer.events import (
     SessionEnd,
     ToolUse,
 )
-from observer.interpret.bursts import READS
+from observer.interpret.bursts import READS, SEARCHES
 from observer.interpret.fold import Fold
 from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
@@ -165,6 +165,40 @@ def test_reads_of_several_files_fold_into_one(tell: Tell) -> None:
     assert told.last.narrative == "Read a.py and src/b.py (lines 1-9 and 20-30), 3 times."
     assert told.last.files_read == ("a.py", "src/b.py")
     assert len(told.items) == 1
+
+
+def test_searches_of_the_code_fold_into_one(tell: Tell) -> None:
+    told = tell(
+        Search(query="total", output="cart.py:3:def total\nshop.py:9:total()"),
+        Search(query="*.csv", where="files", output="prices.csv"),
+        Search(query="tax", output="No matches found"),
+    )
+    assert told.types == ["research"]
+    assert told.last.title == "total, *.csv and tax"
+    assert told.last.narrative == (
+        "Searched the code for total: 2 matches in 2 files; *.csv: 1 file; tax: nothing found"
+    )
+    assert told.last.files_read == ("cart.py", "shop.py", "prices.csv")
+    assert told.last.folded == 3
+
+
+def test_the_same_search_again_is_told_once(tell: Tell) -> None:
+    told = tell(*[Search(query="total", output="cart.py:3:def total")] * 2)
+    assert (told.last.title, told.last.folded) == ("total", 2)
+
+
+def test_a_burst_of_searches_that_is_full_is_followed_by_another(tell: Tell) -> None:
+    told = tell(*(Search(query=f"word{number}") for number in range(SEARCHES + 1)))
+    assert [item.folded for item in told.items.values()] == [SEARCHES, 1]
+
+
+def test_a_search_of_the_web_stands_alone(tell: Tell) -> None:
+    told = tell(*(Search(query=f"word{number}", where="web") for number in range(2)))
+    assert told.types == ["research", "research"]
+
+
+def test_a_search_for_nothing_is_no_observation(tell: Tell) -> None:
+    assert tell(Search(query=" ")).types == []
 
 
 def test_a_burst_of_reads_that_is_full_is_followed_by_another(tell: Tell) -> None:
