@@ -20,6 +20,7 @@ from observer.interpret.check_tables import (
     RECURSIVE,
     SELECTING,
     STRICT,
+    STRICT_VALUES,
     WIDER,
     Kind,
 )
@@ -167,6 +168,8 @@ class _Scope:
             return 2
         if name in _AT or name in _MANIFESTS:
             self._enter(unquoted(value or following), is_file=name in _MANIFESTS)
+        elif self._is_strict(name, unquoted(value or following)):
+            self.strict.append(f"{name}={unquoted(value or following)}")
         elif name in EXACT.get(base, EXACT[""]):
             self.filters.append(f"{name.lstrip('-')}={unquoted(value or following)}")
             self.strict.append(self.filters[-1])
@@ -176,6 +179,10 @@ class _Scope:
             self._take_alone(word)
             return 1
         return steps
+
+    def _is_strict(self, name: str, value: str) -> bool:
+        least = STRICT_VALUES.get(name)
+        return least is not None and bool(value) and value.startswith(least)
 
     def _take_alone(self, word: str) -> None:
         """Take a word that has no value behind it."""

@@ -197,7 +197,7 @@ NEUTRAL_VALUED = word_set(
     " -parallel --jobs --max-workers --maxWorkers --workers --output --format"
     " --output-format --output-file --seed --retry --retries --env --log-level --verbosity --logger"
     " --threads --target --profile --out-dir --outdir --ext --parser --ignore-path"
-    " --cache-location --max-warnings --python-version --hook-stage --memory-limit --concurrency"
+    " --cache-location --python-version --hook-stage --memory-limit --concurrency"
 )
 """Options whose value says how, not what."""
 NEUTRAL = {
@@ -219,6 +219,12 @@ STRICT = word_set(
     " -Dwarnings --fail-on-warning --warning-mode=fail --error-on-warning"
 )
 """Options with which more can fail."""
+STRICT_VALUES = {
+    "--max-warnings": "",
+    **dict.fromkeys(("-D", "--deny", "-F", "--forbid"), "warnings"),
+    "-W": "error",
+}
+"""Options with which more can fail, and how their value begins then."""
 RECURSIVE = (
     "ruff", "black", "isort", "flake8", "prettier", "eslint", "biome", "gofmt", "shellcheck",
     "rubocop", "cargo", "mvn", "gradle", "dotnet",

@@ -51,6 +51,7 @@ _DROPPED = re.compile(
     r"""(?:let\ me|let's|i'll|i\ will|i'm\ (?:going|now)|i\ am\ going|now\ (?:i|let)|next,?\ i
     |first,?\ (?:i'll|let)|sure|great|perfect|certainly|of\ course|thank|you're\ (?:welcome|right)
     |sorry|would\ you|want\ me|shall\ i|should\ i|do\ you\ want|feel\ free|let\ me\ know
+    |once\ (?:that|this|it|those)(?:'s|\ is|\ are)?\ done\b
     |here(?:'s|\ is|\ are)\b|below\ is|the\ following|as\ follows|in\ summary:?$|summary\b
     |happy\ to|if\ you(?:'d|\ would)?\ (?:like|want|prefer)|please\ (?:let|run|try|restart|review)
     |all\ (?:done|set|clean|good|green|passing)

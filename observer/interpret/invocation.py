@@ -54,7 +54,7 @@ _CHOOSING = word_set(
 _AGAIN = word_set("--lf --last-failed --ff --failed-first --onlyFailures -f --only-failures")
 _LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures")
 _QUIET = re.compile(
-    r"-[qvsx]+\Z|-r[a-zA-Z]+\Z|--(?:quiet|verbose|exitfirst|no-header|silent|runInBand|watchAll=false"
+    r"-[qvsx]+\Z|-r[AENPRXafpswx]+\Z|--(?:quiet|verbose|exitfirst|no-header|silent|runInBand|watchAll=false"
     r"|no-cov|fix|unsafe-fixes|nocapture|show-output|ci|passWithNoTests|bail|capture=\w+|reporter=\w+|sw"
     r"|(?:tb|color|colour|colors|durations|maxfail|cov[a-z-]*)(?:=\S*)?)\Z|-(?:n|j)\d*\Z|-count=1\Z"
 )

@@ -54,10 +54,11 @@ _PLAN = re.compile(
     r"|(?:still |left )?to[- ]?dos?\b|remaining\b|(?:what(?:'s| is) )?(?:still )?left(?: to do)?\b"
     r"|still (?:to do|to be|open|missing|pending|outstanding|needs?|left)\b"
     r"|(?:still )?outstanding\b|follow[- ]ups?\b"
-    r"|not (?:yet |done(?: yet)?|implemented|included|covered|started)"
+    r"|not (?:yet |done(?: yet)?|implemented|included|covered|started|verified|tested)"
     r"|deferred\b|out of scope\b|open (?:points|items|tasks|work|todos)\b|pending\b"
     r"|i (?:have not|haven't|did not|didn't)\b"
-    r"|n\u00e4chste schritte\b|noch (?:offen|zu tun)\b"
+    r"|i (?:was(?:n't| not) able to|could(?:n't| not)) (?:run|test|verify|finish|complete)\b"
+    r"|n\u00e4chste schritte\b|noch (?:offen|zu tun)\b|offen:"
     r"|reste \u00e0 faire\b|\u00e0 faire\b|prochaines? \u00e9tapes?\b|pr\u00f3ximos pasos\b"
     r"|pendientes?\b|falta(?:n)?\b)",
     re.IGNORECASE,
@@ -68,6 +69,7 @@ _DUTY = re.compile(
     re.IGNORECASE,
 )
 """How an agent names what only the person can do."""
+_OFFER = re.compile(r"if you(?:'d| would)? (?:want|like|wish|prefer)\b", re.IGNORECASE)
 _DECISION = re.compile(
     r"(?:should i|shall i|should we|shall we|which|what should|how should|do you prefer|is it (?:ok"
     r"|fine|acceptable)|can you confirm|may i|can i)\b",
@@ -76,7 +78,20 @@ _DECISION = re.compile(
 _PLAN_MARKS = (
     *("next", "todo", "to-do", "to do", "remain", "left", "still", "follow", "not ", "i have"),
     *("i did", "deferred", "out of scope", "open ", "pending", "outstanding", "schritte", "noch "),
-    *("need to", "have to", "must", "faire", "tape", "pasos", "pendiente", "falta", "[ ]"),
+    *(
+        "i was",
+        "i could",
+        "offen:",
+        "need to",
+        "have to",
+        "must",
+        "faire",
+        "tape",
+        "pasos",
+        "pendiente",
+        "falta",
+        "[ ]",
+    ),
 )
 _DONE_POINT = re.compile(r"\[x\]|\u2705|\u2714|\u2611|~~|\(done\)", re.IGNORECASE)
 _OPEN_POINT = re.compile(r"(?:[-*+]|\d{1,2}[.)])\s+\[ \]\s+(?P<said>\S.*)")
@@ -174,6 +189,8 @@ def _is_heading(line: str, shown: str) -> bool:
 def _is_plan(sentence: str) -> bool:
     if _DUTY.match(sentence):
         return True
+    if _OFFER.match(sentence):
+        return False
     is_told = _PLAN.match(sentence) or _PLAN_INSIDE.search(sentence)
     return bool(is_told) and len(sentence) > 12 and not sentence.endswith(":")
 

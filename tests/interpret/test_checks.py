@@ -347,6 +347,11 @@ def test_a_line_that_only_changes_folder_has_no_form(play: Play) -> None:
         ("dotnet build -warnaserror", "dotnet build"),
         ("dotnet build -warnaserror:CS0168", "dotnet build"),
         ("mix compile --warnings-as-errors", "mix compile"),
+        ("npx eslint . --max-warnings 0", "npx eslint ."),
+        ("npx eslint . --max-warnings=0", "npx eslint ."),
+        ("cargo clippy -- -D warnings", "cargo clippy"),
+        ("pytest -q -W error", "pytest -q"),
+        ("go test -race ./...", "go test ./..."),
     ],
 )
 def test_a_run_that_lets_warnings_pass_mends_no_stricter_one(

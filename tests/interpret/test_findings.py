@@ -40,6 +40,7 @@ def test_what_somebody_would_ask_for_again_is_kept(said: str) -> None:
         "| before | after because |\n|---|---|\n| 1 | 2 |",
         "```python\n# this is slow because of the loop and should be avoided\n```",
         "`x = [f(y) for y in z if y > 0 and g(y) != {}]; return (x, {1: 2}) // because`",
+        "Once that is done the import should take less than 2 s.",
         "Because.",
         "Thanks!",
         "",
