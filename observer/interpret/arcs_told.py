@@ -107,7 +107,7 @@ def rejected(rejection: Rejection, trouble: Trouble, recorded: Recorded, how: st
 
 
 def alternative(found: Alternative, remedies: Sequence[Edited], recorded: Recorded) -> Item:
-    """Tell which form of a command works; it stands at the failure that was met first."""
+    """Return the item of a form that works; it stands at the failure that was met first."""
     failed, works = found.failed.line, found.worked.line
     met = f"met {counted(found.times, 'time')}"
     error = f" ({one_line(found.error, 200)})" if found.error else ""

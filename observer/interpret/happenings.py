@@ -89,7 +89,7 @@ def prompt(prompt: Prompt, where: Where) -> Told | None:
 
 
 def search(search: Search, where: Where) -> Told | None:
-    """Tell what was looked up, how much was found in which files, and the beginning of it."""
+    """Return what was looked up, how much was found in which files, and the beginning of it."""
     query = one_line(search.query, FACT)
     if not query:
         return None

@@ -134,8 +134,3 @@ def _of_script(words: list[str]) -> RemedyKind:
         (kind for name in names for kind, pattern in _SCRIPTS.items() if pattern.search(name)),
         "",
     )
-
-
-def is_remedy(part: Part) -> bool:
-    """Return True if a simple command changes files, what is installed, or what runs."""
-    return bool(remedy_of(part))

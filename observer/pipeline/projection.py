@@ -101,7 +101,7 @@ class Projection:
         return self._folds[key]
 
     def _take_up(self, recorded: Recorded, told: Items) -> None:
-        """Tell other sessions that what they left open is taken up by an event."""
+        """Mark in other sessions that an event takes up what they left open."""
         for session_id, saying, paths in list(self._later.committed(recorded, told, self._folds)):
             self._fold_of(session_id).commit(saying, paths)
         for session_id in list(self._later.begun(recorded, self._folds)):

@@ -181,6 +181,11 @@ WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
      "  \u00d7 Some warnings were emitted while running checks."), False, "1 warning", ""),
     ("npx biome init", "Welcome", None, "Welcome", ""),
     ("npx vitest run", " Tests  2 passed (2)\n Errors  1 error", False, "1 failed, 2 passed", ""),
+    ("./gradlew test", ("e: file:///shop/a.kt:3:5 Unresolved reference: foo\n"
+     "e: file:///shop/a.kt:9:5 Unresolved reference: bar\n\n* What went wrong:\nIt failed.\n\n"
+     "BUILD FAILED in 2s"), False, "2 errors", "/shop/a.kt:3: Unresolved reference: foo"),
+    ("gradle test", "e: /shop/a.kt: (3, 5): Unresolved reference: foo\nBUILD FAILED in 2s", False,
+     "1 error", "/shop/a.kt:3: Unresolved reference: foo"),
     ("npx vitest", (" FAIL  a.test.ts > adds\nAssertionError: expected 1 to be 2\n\n"
      " Test Files  1 failed (1)\n      Tests  1 failed (1)\n"
      " FAIL  Tests failed. Watching for file changes...\n       press h to show help"), False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from observer.interpret import commandline
-from observer.interpret.remedies import is_remedy
+from observer.interpret.remedies import remedy_of
 
 
 @pytest.mark.parametrize(
@@ -45,4 +45,4 @@ from observer.interpret.remedies import is_remedy
 )
 def test_a_remedy_changes_something(command: str, expected: bool) -> None:
     (part,) = commandline.parts_of(command)
-    assert is_remedy(part) is expected
+    assert bool(remedy_of(part)) is expected

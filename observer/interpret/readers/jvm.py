@@ -79,6 +79,9 @@ def _surefire(text: str, results: list[tuple[int, ...]]) -> Verdict:
 _GRADLE_END = line_pattern(r"(\d+) tests? completed, (\d+) failed(?:, (\d+) skipped)?$")
 _GRADLE_BAD = line_pattern(r"(\S+ > [^\n]+) FAILED\n\s+(\S[^\n]*?)(?: at ([\w.$-]+:\d+))?$")
 _GRADLE_WHY = line_pattern(r"\* What went wrong:\n([^\n]+)(?:\n> ([^\n]+))?")
+_KOTLIN = line_pattern(
+    r"e: (?:file://)?([^\s:(][^\n:(]*):(?: ?\((\d+), ?\d+\):|(\d+):\d+:?) ([^\n]+)$"
+)
 _GRADLE_BROKEN = line_pattern(r"BUILD FAILED")
 _GRADLE_BUILT = line_pattern(r"BUILD SUCCESSFUL")
 
@@ -99,6 +102,9 @@ def gradle(text: str) -> Verdict | None:
             failing=[name for name, _, _ in bad],
             first=first,
         )
+    if errors := _KOTLIN.findall(text):
+        path, old_line, line, said = errors[0]
+        return problems("gradle", len(errors), first=Complaint(said, f"{path}:{line or old_line}"))
     if why := _GRADLE_WHY.search(text):
         said = (part for part in why.groups() if part)
         return cc(text) or stopped("gradle", "the build stopped", Complaint(" ".join(said)))
