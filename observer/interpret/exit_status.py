@@ -17,8 +17,8 @@ from observer.interpret.commandline import Part
 from observer.interpret.runners import XARGS, name_of
 
 _LOOPS = frozenset({"for", "while", "until"})
-_IN_BACKGROUND = re.compile(r"(?<![&>])&\s*\)?\s*\Z")
-_PIPEFAIL = re.compile(r"\bset\s[^;&|\n]*\bpipefail\b|\b(?:ba|z|k)?sh\s[^;&|\n]*\bpipefail\b")
+_PIPEFAIL = re.compile(r"\b(?:set|(?:ba|z|k)?sh)\s[^;&|\n]{0,200}\bpipefail\b")
+"""Options stand near their command; a line of nothing but shells would take quadratic time."""
 _ERREXIT = re.compile(r"\bset\s+-[a-df-z]*e|\b(?:ba|da|z|k)?sh\s+-[a-df-z]*e")
 _LEAVING = frozenset({"exit", "return", "false"})
 _SHOWING = frozenset({"echo", "printf", "Write-Host", "Write-Output"})
@@ -78,11 +78,17 @@ def of(command: str) -> ExitStatus:
         return ExitStatus()
     line = _Line(parts, heads, bool(_PIPEFAIL.search(command)), bool(_ERREXIT.search(command)))
     first_words = {simple.words[0] for simple in shell.split(command)}
-    if "!" in first_words or _IN_BACKGROUND.search(command):
+    if "!" in first_words or _is_in_background(command):
         return ExitStatus(success=False, failure=False)
     if not _LOOPS.isdisjoint(first_words):
         return ExitStatus(success=False, failure=line.failure)
     return _shown(command, line, _worded(line))
+
+
+def _is_in_background(command: str) -> bool:
+    """Return True if a command line ends in `&`, or a subshell at its end does."""
+    end = command.rstrip().removesuffix(")").rstrip()
+    return end.endswith("&") and not end.endswith(("&&", ">&"))
 
 
 class _Line(NamedTuple):

@@ -107,3 +107,12 @@ def test_any_command_line_has_a_status(command: str) -> None:
     status = exit_status.of(command)
     assert status.shown_code("1") in {1, None}
     assert status.printed("1") in {True, False, None}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["bash -c '" * 10_000, "set -o pipefail;" + "set x " * 10_000, "make & " + " " * 60_000 + "x"],
+    ids=["shells", "options", "blanks"],
+)
+def test_a_long_command_line_is_read_in_linear_time(command: str) -> None:
+    assert exit_status.of(command).shown_code("") is None
