@@ -56,7 +56,7 @@ class Statement(Value):
     allows_again: bool = False
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
 def read(text: str) -> Statement:
     """Take a statement apart."""
     shown = phrases.LEAD.sub("", text[:TEXT_CHARS].replace("\u2019", "'").strip())

@@ -87,11 +87,11 @@ def _successions(
     ordered: Sequence[Said], vectors: Mapping[int, bytes]
 ) -> Iterator[tuple[Said, Said, Relation]]:
     """Yield an older statement, what came of it, and how; of several that replace it the newest."""
-    postings = _postings(ordered)
+    postings, linking = _postings(ordered), _linking(ordered)
     for place, older in enumerate(ordered):
         if older.is_part:
             continue
-        linked = [newer for newer in ordered[:place] if _is_linked(newer.item, older.item)]
+        linked = [ordered[newer] for newer in linking[older.item.id] if newer < place]
         for newer in linked or _akin(ordered, place, postings):
             what: Relation | None = "supersedes" if linked else _between(newer, older, vectors)
             if what:
@@ -109,6 +109,16 @@ def _postings(ordered: Sequence[Said]) -> dict[str, list[int]]:
         ):
             postings[word].append(place)
     return postings
+
+
+def _linking(ordered: Sequence[Said]) -> Mapping[int, Sequence[int]]:
+    """Return the places of the statements in items that link to an item as superseded."""
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for place, one in enumerate(ordered):
+        targets = {link.target for link in one.item.links if link.kind == "supersedes"}
+        for target in targets - {None}:
+            found[target].append(place)
+    return found
 
 
 def _akin(
@@ -153,10 +163,6 @@ def _may_replace(newer: Item, older: Item) -> bool:
 def is_proposed(item: Item) -> bool:
     """Return True if a statement was met in a conversation, and nobody recorded it on purpose."""
     return item.kind == "observation"
-
-
-def _is_linked(newer: Item, older: Item) -> bool:
-    return any(link.kind == "supersedes" and link.target == older.id for link in newer.links)
 
 
 def text_of(item: Item) -> str:
