@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from observer.interpret.invocation import FAMILIES
 from observer.interpret.story import Edited, Trouble
@@ -75,6 +76,7 @@ _MANIFEST = re.compile(
     r"|requirements[\w.-]*\.txt)$"
 )
 """Files that say which scripts a project has and what it needs."""
+_TEST_PARTS = re.compile(r"::| > |[ (\[]")
 _STEM_CHARS = 4
 _BEFORE, _BEHIND = r"(?<=['\"`.])", r"(?=['\"`(])"
 """What stands around a plain word where it is a name."""
@@ -164,9 +166,15 @@ def _is_at(name: str, path: str) -> bool:
 
 def _tells(stem: str, test: str) -> bool:
     """Return True if a test is told by the name of the file that it tests."""
-    return any(stem == stem_of(part) for part in re.split(r"::| > |[ (\[]", test) if part)
+    return stem in _stems_in(test)
 
 
+@lru_cache(maxsize=2048)
+def _stems_in(test: str) -> frozenset[str]:
+    return frozenset(stem_of(part) for part in _TEST_PARTS.split(test) if part)
+
+
+@lru_cache(maxsize=2048)
 def stem_of(path: str) -> str:
     """Return the name of a file without its ends and what marks it as a test, in lower case."""
     bare = base_name(path).partition(".")[0] if "." in base_name(path) else base_name(path)
@@ -182,9 +190,12 @@ def is_test(path: str) -> bool:
 def _names_symbol(symbols: Iterable[str], trouble: Trouble) -> bool:
     """Return True if a failure names a symbol, not only uses its name as a word."""
     said = " ".join((*_errors(trouble), *trouble.tests))
+    names = (symbol.rpartition(".")[2] for symbol in symbols)
+    # Compiling a pattern costs far more than looking for the name.
     return any(
         len(name) >= _STEM_CHARS and re.search(rf"{_BEFORE}{re.escape(name)}{_BEHIND}", said)
         if name.islower() and name.isalpha()
-        else name and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said)
-        for name in (symbol.rpartition(".")[2] for symbol in symbols)
+        else re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said)
+        for name in names
+        if name and name in said
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -93,6 +94,7 @@ def _is_among(step: Step, others: Iterable[Step]) -> bool:
     return any(is_about(step.text, one.text) or is_about(one.text, step.text) for one in others)
 
 
+@lru_cache(maxsize=4096)  # each step is held against the same titles and replies again and again
 def _stems(text: str) -> frozenset[str]:
     words = (word for word in _WORD.findall(text.lower()) if word not in _NO_SUBJECT)
     return frozenset(map(_stem, words))

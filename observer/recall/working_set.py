@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
@@ -193,6 +194,7 @@ def _is_of_code(path: str) -> bool:
     return language_of(path) not in {"", *_PROSE}
 
 
+@lru_cache(maxsize=4096)
 def _kinds(command: str) -> tuple[str, ...]:
     """Return what a command line judges, nothing if it does anything else as well."""
     if len(command) > CHECK_CHARS:
