@@ -115,8 +115,7 @@ def _linking(ordered: Sequence[Said]) -> Mapping[int, Sequence[int]]:
     """Return the places of the statements in items that link to an item as superseded."""
     found: defaultdict[int, list[int]] = defaultdict(list)
     for place, one in enumerate(ordered):
-        targets = {link.target for link in one.item.links if link.kind == "supersedes"}
-        for target in targets - {None}:
+        for target in {link.target or 0 for link in one.item.links if link.kind == "supersedes"}:
             found[target].append(place)
     return found
 
@@ -234,13 +233,9 @@ def _exempts(new: Statement, old: Statement) -> bool:
     ours, theirs = _left(new, old)
     if new.is_exemption or (new.is_exception and not (ours and theirs)):
         return old.is_universal or new.is_universal
-    narrows = bool(new.scope - old.words)
-    contradicts = (new.is_permission and not _is_both_negative(new, old)) or _other_amount(new, old)
-    return old.is_universal and narrows and contradicts
-
-
-def _is_both_negative(new: Statement, old: Statement) -> bool:
-    return new.is_negative and old.is_negative
+    permits = new.is_permission and not (new.is_negative and old.is_negative)
+    contradicts = permits or _other_amount(new, old)
+    return old.is_universal and bool(new.scope - old.words) and contradicts
 
 
 def _takes_back(new: Statement, old: Statement) -> bool:
