@@ -151,7 +151,7 @@ def open_plain(path: Path, flags: int) -> int:
         OSError: it cannot be opened, or is no plain file.
     """
     try:
-        descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, 0o600)
     except OSError as error:
         if error.errno == errno.ENXIO:
             raise _no_plain(path, errno.EINVAL) from error

@@ -19,6 +19,8 @@ __observer_open() {
     export OBSERVER_SESSION=${__observer_log##*/}
     (
         umask 077
+        # A relative entry would find the mkdir of whatever folder the shell is in.
+        PATH=/usr/bin:/bin:$PATH
         [[ -d $__observer_folder ]] || command mkdir -p -- "$__observer_folder"
         : >>"$__observer_log"
     ) 2>/dev/null

@@ -15,6 +15,8 @@ set -q __observer_log; and return 0
 function __observer_open
     set -l old (umask)
     umask 077
+    # A relative entry would find the mkdir of whatever folder the shell is in.
+    set -lx PATH /usr/bin /bin $PATH
     test -d $__observer_folder; or command mkdir -p -- $__observer_folder 2>/dev/null
     set -g __observer_log $__observer_folder/fish-$fish_pid-(command date +%s)
     set -gx OBSERVER_SESSION (string split -r -m1 / -- $__observer_log)[2]

@@ -11,7 +11,7 @@ __observer_open() {
     export OBSERVER_SESSION=${__observer_log:t}
     (
         umask 077
-        [[ -d $__observer_folder ]] || command mkdir -p -- $__observer_folder
+        [[ -d $__observer_folder ]] || PATH=/usr/bin:/bin:$PATH command mkdir -p -- $__observer_folder
         : >>|$__observer_log
     ) 2>/dev/null
     return 0

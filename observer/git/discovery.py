@@ -83,13 +83,16 @@ def refusal(repository: Repository) -> str:
 def first_line(path: str) -> str:
     """Return the first line of a small file without its end, "" if it cannot be read."""
     try:
+        # Opening some devices does something: looked at first, they are never opened.
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return ""
         # A pipe laid out in place of the file must not hold up the daemon.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
         return ""
     try:
         return os.fsdecode(os.read(descriptor, _LINE_BYTES).partition(b"\n")[0])
-    except OSError:  # a folder
+    except OSError:  # a folder took its place
         return ""
     finally:
         os.close(descriptor)

@@ -28,6 +28,8 @@ from observer.git.users import is_excepted
 
 LINE_BYTES = 8192
 """Longest part of a line of a patch that is looked at."""
+RECORD_BYTES = 4 << 20
+"""Longest part of a commit's header and message that is kept."""
 REST_S = 600.0
 """A repository in which git did not answer in time is left alone for so long."""
 ANSWER_BYTES = 256 << 20
@@ -154,7 +156,8 @@ def ask(root: str, *words: str, wait_s: float = WAIT_S) -> str | None:
 def lines_of(root: str, words: Sequence[str], *, record: bytes, fields: int) -> Iterator[bytes]:
     """Yield the lines git prints, each cut at `LINE_BYTES`, without holding more than one.
 
-    A record is yielded whole, however many lines it has: it begins with `record` at the start of
+    A record is yielded with all its lines, as far as `RECORD_BYTES` reach, and the ends of all its
+    fields: it begins with `record` at the start of
     a line and ends with the line of the last of its `fields`, each ended by `record`.
 
     Raises:
@@ -176,10 +179,13 @@ def _lines(stream: IO[bytes], record: bytes, fields: int) -> Iterator[bytes]:
     while line := stream.readline(LINE_BYTES):
         if line.startswith(record):
             parts = [line]
+            size = len(line)
             missing = fields + 1 - line.count(record)
             while missing > 0 and (line := stream.readline(LINE_BYTES)):
-                parts.append(line)
-                missing -= line.count(record)
+                size += len(line)
+                ends = line.count(record)
+                parts.append(line if size <= RECORD_BYTES else record * ends)
+                missing -= ends
             yield b"".join(parts)
             continue
         yield line

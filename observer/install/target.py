@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from observer.errors import ConfigInvalid
+from observer.git.launch import absolute
 from observer.install.edits import FileEdit
 from observer.paths import Home, working_folder
 
@@ -51,13 +52,18 @@ class Plan:
 def here(home: Home, *, project: Path | None = None) -> Context:
     """Return the context of this process: its user, environment, working folder and command.
 
-    The command is the one that belongs to this interpreter, else the first in `PATH`.
+    The command is the one that belongs to this interpreter, else the first in an absolute folder
+    of `PATH`.
 
     Raises:
         ConfigInvalid: there is no observer command.
     """
     beside = Path(sys.executable).with_name("observer")
-    found = str(beside) if beside.exists() else shutil.which("observer")
+    found = (
+        str(beside)
+        if beside.exists()
+        else shutil.which("observer", path=absolute(os.environ.get("PATH", os.defpath)))
+    )
     if not found:
         raise ConfigInvalid(
             "no observer command is installed", hint="install the package, then repeat"

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from observer.errors import ConfigInvalid
+from observer.install.target import here
 from observer.paths import Home
 
 from .conftest import Trap
@@ -51,6 +53,54 @@ def test_only_programs_in_absolute_folders_run(
         assert len(list((home.spool / "new").iterdir())) == 1
     elif hook == "context":
         assert done.stdout == b"known\n"
+
+
+def test_a_hook_of_git_runs_no_cat_of_the_folder(folder: Path, trap: Trap, tmp_path: Path) -> None:
+    (tmp_path / "hooks").mkdir()
+    hook = tmp_path / "hooks/post-rewrite"
+    text = (HOOKS / "git/hook").read_text().replace("@EVENT@", "post-rewrite")
+    hook.write_text(text.replace("@POST@", "/nonexistent/post"))
+    before = tmp_path / "hooks/post-rewrite.observer-orig"
+    before.write_text(f'#!/bin/sh\n/bin/cat >"{tmp_path}/lines"\n')
+    before.chmod(0o755)
+    environ = {**os.environ, "PATH": f".:{os.environ['PATH']}"}
+    subprocess.run(["/bin/sh", hook], cwd=folder, env=environ, input=b"a b\n", check=True)
+    assert ((tmp_path / "lines").read_bytes(), trap.ran()) == (b"a b\n", [])
+
+
+@pytest.mark.parametrize(
+    "words", ["bash --norc -i -c source", "zsh -f -i -c source", "fish -N -i -c source"]
+)
+def test_a_recorder_runs_no_mkdir_of_the_folder(
+    folder: Path, trap: Trap, home: Home, words: str
+) -> None:
+    shell, *options, source = words.split()
+    program = shutil.which(shell) or pytest.skip(f"{shell} is not installed")
+    plain = ("HOME", "LANG", "OBSERVER_HOME", "TERM")
+    kept = {name: os.environ[name] for name in plain if name in os.environ}
+    shutil.copy(trap.command("date"), folder / "date")
+    shutil.rmtree(home.spool / "shell", ignore_errors=True)
+    subprocess.run(
+        [program, *options, f"{source} {HOOKS}/shell/observer.{shell}"],
+        cwd=folder,
+        env={**kept, "PATH": ".:/usr/bin:/bin"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    assert (trap.ran(), (home.spool / "shell").is_dir()) == ([], True)
+
+
+def test_no_observer_of_the_folder_is_put_into_configurations(
+    folder: Path, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "observer").write_text("#!/bin/sh\n")
+    (folder / "observer").chmod(0o755)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PATH", ".:")
+    monkeypatch.setattr("sys.executable", "/nonexistent/python3")
+    with pytest.raises(ConfigInvalid):
+        here(home)
 
 
 def test_the_traps_work(folder: Path, trap: Trap) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import MutableMapping
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 
 from observer.capture.project.evidence import Seen, ground, inode_of, stamp_of
@@ -22,7 +24,11 @@ from observer.paths import open_plain
 
 WAIT_S = 5.0
 """Longest wait for the oldest commit; a history of a million commits takes about this long."""
+TABLES_WAIT_S = 1.0
+"""Longest wait for what is in tables, which is asked each time that a folder is looked at."""
 
+_LINE_BYTES = 8192
+_MOST_REMOTES = 32
 _STUB = "refs/heads/.invalid"
 """What HEAD points to where the refs are in tables (reftable)."""
 _TABLES = os.path.join("reftable", "tables.list")
@@ -43,7 +49,7 @@ def work_tree(folder: str, root_commits: MutableMapping[str, str]) -> Seen | Non
 
 def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Seen | None:
     root, git_dir, common_dir, _ = repository
-    if root in ground():
+    if root in ground() or _as_text(root + common_dir) != root + common_dir:
         return None
     expected = _ref(git_dir)
     watched = (
@@ -69,7 +75,7 @@ def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> See
         inode=inode,
         remotes=_remotes(common_dir, root),
         root_commit=root_commits.get(inode, "") if commit else "",
-        branch=ref.removeprefix("refs/heads/"),
+        branch=_as_text(ref.removeprefix("refs/heads/")),
         commit=commit,
     )
     # HEAD moved to another branch between the two readings: the wrong ref is watched, look again.
@@ -84,8 +90,9 @@ def _ref(git_dir: str) -> str:
 
 def _asked(root: str) -> tuple[str, str]:
     """Return what `_ref` and `_commit` would, asked of git; nothing where it knows no tables."""
-    ref = _git(root, "symbolic-ref", "--quiet", "HEAD")
-    return ref, _hash(_git(root, "rev-parse", "--verify", "--quiet", "HEAD"))
+    ref = _git(root, "symbolic-ref", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
+    head = ("rev-parse", "--verify", "--quiet", "HEAD")
+    return ref, _hash(_git(root, *head, wait_s=TABLES_WAIT_S))
 
 
 def _commit(git_dir: str, common_dir: str, ref: str) -> str:
@@ -98,7 +105,9 @@ def _commit(git_dir: str, common_dir: str, ref: str) -> str:
 def _packed(path: str, ref: bytes) -> str:
     try:
         with open(open_plain(Path(path), os.O_RDONLY), "rb") as file:
-            found = next((line for line in file if line.rstrip().endswith(b" " + ref)), b"")
+            lines = iter(partial(file.readline, _LINE_BYTES), b"")
+            refs = takewhile(lambda line: line.endswith(b"\n"), lines)  # a longer line is none
+            found = next((line for line in refs if line.rstrip().endswith(b" " + ref)), b"")
     except OSError:
         return ""
     return _hash(found.partition(b" ")[0].decode("latin-1"))
@@ -114,9 +123,9 @@ def _remotes(common_dir: str, root: str) -> tuple[str, ...]:
         for setting in parse(read(os.path.join(common_dir, "config")))
         if setting.section == "remote" and setting.key == "url" and setting.value
     }
-    names = sorted(urls, key=lambda name: (name != "origin", name))
+    names = sorted(urls, key=lambda name: (name != "origin", name))[:_MOST_REMOTES]
     try:
-        found = [normalise(urls[name], base=root) for name in names]
+        found = [normalise(_as_text(urls[name]), base=root) for name in names]
     except ValueError:
         return ()
     return tuple(dict.fromkeys(remote for remote in found if remote))
@@ -131,9 +140,14 @@ def _root_commit(root: str, common_dir: str) -> str:
     return roots[0][1] if roots else ""
 
 
-def _git(root: str, *words: str) -> str:
+def _as_text(name: str) -> str:
+    """Return a name as it can be stored: bytes that are no UTF-8 are replaced."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _git(root: str, *words: str, wait_s: float = WAIT_S) -> str:
     """Return what git prints, "" where it fails or takes too long."""
     try:
-        return ask(root, *words, wait_s=WAIT_S) or ""
+        return ask(root, *words, wait_s=wait_s) or ""
     except NotFound:
         return ""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from observer.capture.repository.patch import unquoted
+from observer.capture.repository.patch import milliseconds, unquoted
 from observer.errors import NotFound
 from observer.events import Value
 from observer.git.process import ask
@@ -22,6 +22,7 @@ _FILE = "filename "
 _MOST_BEFORE = 12
 """Commits of a file that are looked at for the last one before another."""
 _MOST_MOVES = 300
+_SUBJECT_CHARS = 1_000
 _PLAIN = ("--no-mailmap", "--no-show-signature", "--no-color", "--encoding=UTF-8")
 
 
@@ -74,6 +75,8 @@ def blamed(root: str, path: str, *, first: int, last: int) -> list[Origin]:
             f"git knows no line {first} of {path}", hint="name a committed file and a line of it"
         )
     alike = _lines(root, path, first, last, "-w", "-M", "-C") or made
+    if len(alike) != len(made):  # the file was written between the two
+        alike = made
     own = {line.commit for line in made}
     earlier = [
         was for was, now in zip(alike, made, strict=True) if was.commit not in {*own, now.commit}
@@ -169,8 +172,8 @@ def _read(line: str) -> Origin:
     commit, author, authored_s, committed_s, subject = line.split("\0", 4)
     return Origin(
         hash=commit,
-        subject=subject,
+        subject=subject[:_SUBJECT_CHARS],
         author=author,
-        authored_ms=int(authored_s) * 1000,
-        committed_ms=int(committed_s) * 1000,
+        authored_ms=milliseconds(authored_s),
+        committed_ms=milliseconds(committed_s),
     )

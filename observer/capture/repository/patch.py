@@ -73,12 +73,12 @@ class Draft:
         if self._count > len(files):
             self._others.path = f"[… {self._count - len(files):,} more files]"
             files.append(self._others.change())
-        return _ms(self._committed), Commit(
+        return milliseconds(self._committed), Commit(
             hash=self._hash,
             subject=self._message.partition("\n")[0].rstrip(),
             message=self._message,
             author=self._author,
-            authored_ms=_ms(self._authored),
+            authored_ms=milliseconds(self._authored),
             parents=self._parents,
             files=tuple(files),
         )
@@ -154,6 +154,7 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
     return bytes([int(code, 8) & 0xFF if len(code) == 3 else _ESCAPES.get(code[0], code[0])])
 
 
-def _ms(seconds: str) -> int:
+def milliseconds(seconds: str) -> int:
+    """Return a time of git in milliseconds, 0 if it is none, at most the year 9999."""
     known = seconds if seconds.isdecimal() else "0"
     return min(int(known[:20]), _LATEST_S) * 1000

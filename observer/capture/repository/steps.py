@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from observer.capture.redact import redact_text
-from observer.capture.repository.patch import RECORD, unquoted
+from observer.capture.repository.patch import RECORD, milliseconds, unquoted
 from observer.git.process import ask, lines_of
 
 FIELDS = ("H", "P", "ct", "B")
@@ -152,7 +152,7 @@ def _step(header: bytes, files: Iterable[Moved]) -> Step:
     return Step(
         commit=commit,
         parents=tuple(parents.split()),
-        committed_ms=int(committed) * 1000 if committed.isdecimal() else 0,
+        committed_ms=milliseconds(committed),
         message=message.strip()[:MESSAGE_CHARS],
         files=tuple(files),
     )

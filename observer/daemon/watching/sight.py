@@ -14,6 +14,9 @@ KEPT_CHARS = 4 << 20
 """Of the texts of one tree that are kept: those that git does not have."""
 
 _BINARY_BYTES = 8_000
+_PLAIN = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = _PLAIN | os.O_DIRECTORY
+_FILE = _PLAIN | os.O_NONBLOCK | os.O_NOCTTY
 
 
 class Sight(NamedTuple):
@@ -32,16 +35,19 @@ NOTHING = Sight(None, None)
 UNKNOWN = Sight((0, 0), None)
 
 
-def see(path: str, before: Sight | None, *, with_text: bool) -> Sight | None:
+def see(root: str, path: str, before: Sight | None, *, with_text: bool) -> Sight | None:
     """Look at a file; None if it is none of which anything is told: large, binary, a link.
 
+    A file below a symbolic link is not in the tree, whatever the index says: it counts as gone.
+
     Args:
-        path: absolute.
+        root: the work tree.
+        path: relative to it.
         before: returned as it is if the file still bears its stamp.
         with_text: whether to read it.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = _open(root, path)
     except (FileNotFoundError, NotADirectoryError):
         return NOTHING
     except (OSError, ValueError):  # a link, unreadable, no name of a file
@@ -59,6 +65,20 @@ def see(path: str, before: Sight | None, *, with_text: bool) -> Sight | None:
     finally:
         os.close(descriptor)
     return None if text is None else Sight(stamp, text)
+
+
+def _open(root: str, path: str) -> int:
+    """Open a file of a work tree; each folder on the way is opened as one, never as a link."""
+    *folders, name = path.split("/")
+    above = os.open(root, _FOLDER)
+    try:
+        for folder in folders:
+            inner = os.open(folder, _FOLDER, dir_fd=above)
+            os.close(above)
+            above = inner
+        return os.open(name, _FILE, dir_fd=above)
+    finally:
+        os.close(above)
 
 
 def text_of(data: bytes) -> str | None:

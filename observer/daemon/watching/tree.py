@@ -127,7 +127,7 @@ class Tree:
             if is_passing(path.rpartition("/")[2]) or self._is_excluded(f"{self.root}/{path}"):
                 continue
             before = self._sights.get(path)
-            now = see(f"{self.root}/{path}", before, with_text=len(found) < MOST_READ)
+            now = see(self.root, path, before, with_text=len(found) < MOST_READ)
             # A file that is new and not there has a name that is no text.
             is_nameless = now == NOTHING and differing.get(path) == "new"
             if now and now != before and not is_nameless:
