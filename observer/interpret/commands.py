@@ -83,11 +83,6 @@ def _about(head: str, description: str) -> tuple[str, ...]:
     return concepts.of_text(f"{arguments} {description}", 4)
 
 
-@lru_cache(maxsize=1024)
-def _words(line: str) -> tuple[str, ...]:
-    return concepts.of_text(line, 2)
-
-
 def _narrative(
     command: Command, line: Line, verdict: Verdict, *, code: int | None, times: int
 ) -> str:

@@ -96,6 +96,11 @@ def test_a_title_counts_the_failing_tests_that_it_does_not_name(tell: Tell) -> N
     assert told.title == "pytest: test_a, test_b and 2 more failed"
 
 
+def test_an_exit_code_that_the_output_belies_is_not_shown(tell: Tell) -> None:
+    told = tell(Command(command="pytest", output="1 failed in 0.10s", exit_code=0)).last
+    assert "exit" not in " ".join((told.narrative, *told.facts))
+
+
 def test_a_command_in_another_folder_says_where(tell: Tell, place: Callable[..., Any]) -> None:
     told = tell(place(Command(command="make"), cwd="/home/ana/shop/api"))
     assert told.last.subtitle == "in api"

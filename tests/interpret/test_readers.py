@@ -365,7 +365,12 @@ def test_a_commit_of_nothing_tells_why() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["gh run view 7 --log-failed", "gh run view 7 --log | tail -50"]
+    "command",
+    [
+        "gh run view 7 --log-failed",
+        "gh run view 7 --log | tail -50",
+        "psql -c 'select log from run'",
+    ],
 )
 def test_a_failure_in_a_log_that_is_shown_is_none_of_the_command(command: str) -> None:
     text = "test\t2026-01-01 --- FAIL\n--- FAIL: TestTotal (0.00s)\nFAIL\tshop\t0.1s\nexit status 1"
