@@ -41,7 +41,8 @@ READS = 40
 _REFUSED = re.compile(
     r"has not been read|read it first|modified since|(?:string|text|context) .{0,40}not found"
     r"|not found in file|no (?:match|changes)|\d+ matches|multiple (?:matches|occurrences)"
-    r"|not unique|(?:are|is) (?:exactly )?the same|identical|failed to find",
+    r"|not unique|(?:are|is) (?:exactly )?the same|identical|failed to find"
+    r"|sibling tool call errored",
     re.IGNORECASE,
 )
 """Why tools refuse an edit that the agent then makes otherwise."""

@@ -71,10 +71,10 @@ _TAKEN = word_set(
 
 
 def prompt(prompt: Prompt, where: Where) -> Told | None:
-    """Return what was asked; None for an empty prompt and for the client's own messages."""
+    """Return what was asked; None for an empty prompt, a mere "ok" and the client's own words."""
     words = prompts.words_of(prompt.text)
     title = prompts.heading_of(words) or first_line(words, TITLE)
-    if not title:
+    if not title or (prompts.is_assent(words) and not prompt.files):
         return None
     files = distinct((relative(path, where.root, where.cwd) for path in prompt.files), PATHS)
     return Told(

@@ -219,4 +219,4 @@ def test_a_prompt_is_not_stored_by_asking(happening: Happening, memory: Memory) 
     before = memory.totals().events
     happening.prompted(ERROR)
     assert memory.totals().events == before
-    assert happening.tell(Prompt(text="hello")) > 0
+    assert happening.tell(Prompt(text="round the total")) > 0

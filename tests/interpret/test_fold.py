@@ -145,6 +145,7 @@ def test_staging_before_something_else_is_told_with_it(tell: Tell, command: str)
     "error",
     [
         "String to replace not found in file.",
+        "Sibling tool call errored",
         "File has not been read yet. Read it first before writing to it.",
         "File has been modified since read, either by the user or by a linter.",
         "Found 3 matches of the string to replace, but replace_all is false.",
@@ -165,6 +166,12 @@ def test_reads_of_several_files_fold_into_one(tell: Tell) -> None:
     assert told.last.narrative == "Read a.py and src/b.py (lines 1-9 and 20-30), 3 times."
     assert told.last.files_read == ("a.py", "src/b.py")
     assert len(told.items) == 1
+
+
+@pytest.mark.parametrize("text", ["commit", "ok, go on", "thanks!", "commit and push then"])
+def test_a_mere_yes_is_no_observation(tell: Tell, text: str) -> None:
+    assert tell(Prompt(text=text)).types == []
+    assert tell(Prompt(text=text, files=("a.py",))).types == ["prompt"]
 
 
 def test_searches_of_the_code_fold_into_one(tell: Tell) -> None:
