@@ -85,11 +85,11 @@ def runs_of(body: Command, verdict: Verdict, *, root: str, cwd: str, tasks: Task
     if verdict.ok is None or not root or _sets_aside(parts):
         return Runs()
     told = check_tasks.told_by(verdict)
-    ran = list(check_tasks.checks_in(parts, root, cwd))
+    ran = check_tasks.checks_of(body.command, root, cwd)
     learned = check_tasks.learned(ran, body.output, root, told=told, known=tasks)
     known = {**tasks, **learned}
-    ran = [one._replace(inner=known.get(key_of(one.check), ())) for one in ran]
-    line = _Line(body, verdict, parts, ran, told)
+    inner = [one._replace(inner=known.get(key_of(one.check), ())) for one in ran]
+    line = _Line(body, verdict, parts, inner, told)
     if not verdict.ok:
         return _failed(line)._replace(learned=learned)
     is_empty = verdict.passed == 0 and bool(verdict.tool)

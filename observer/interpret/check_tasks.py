@@ -68,6 +68,12 @@ def checks_in(parts: Sequence[Part], root: str, cwd: str) -> Iterator[Ran]:
             yield Ran(place, check)
 
 
+@lru_cache(maxsize=1024)
+def checks_of(command: str, root: str, cwd: str) -> tuple[Ran, ...]:
+    """Return the checks of a command line as `checks_in` yields them; several readers ask."""
+    return tuple(checks_in(commandline.parts_of(command), root, cwd))
+
+
 def told_by(verdict: Verdict) -> dict[str, Kind]:
     """Return the judges that an output is signed by, with what they judge."""
     tools = [verdict.tool, *_SAID.findall(verdict.said)]
@@ -153,7 +159,8 @@ def _printed(output: str, folder: str, root: str) -> list[Check]:
     """Return the checks of the commands that a task printed before it ran them."""
     lines = (line.strip() for line in uncoloured(output[:_CHARS]).split("\n"))
     commands = (_command(line) for line in lines if len(line) < _LINE_CHARS)
-    return [one for line in commands if line for one in _read(line, folder, root)]
+    found = (checks_of(line, root, f"{root}/{folder}") for line in commands if line)
+    return [one.check for ran in found for one in ran]
 
 
 def _command(line: str) -> str:
@@ -161,9 +168,3 @@ def _command(line: str) -> str:
         return found.group(1)
     is_bare = line.partition(" ")[0] in PROGRAMS and " " in line and not _VERSION.search(line)
     return line if is_bare else ""
-
-
-@lru_cache(maxsize=512)
-def _read(command: str, folder: str, root: str) -> tuple[Check, ...]:
-    parts = commandline.parts_of(command)
-    return tuple(one.check for one in checks_in(parts, root, f"{root}/{folder}"))

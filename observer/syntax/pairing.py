@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from difflib import SequenceMatcher
-from functools import cache
+from functools import lru_cache
 from typing import TypeAlias
 
 from observer.syntax.layout import tokens
@@ -47,9 +47,8 @@ def paired(
         is_indented: indentation has a meaning.
     """
 
-    @cache
     def laid_out(text: str) -> tuple[str, ...]:
-        return tokens(text, is_indented=is_indented)
+        return _tokens(text, is_indented=is_indented)
 
     same, old, new = _matched(list(before), list(after), _said)
     rough = Counter(map(_roughly, (*old, *new)))
@@ -74,6 +73,9 @@ def paired(
         moved=_moved(same, before, after),
         commented=_unique(path for path in commented if path not in known),
     )
+
+
+_tokens = lru_cache(maxsize=256)(tokens)
 
 
 def _said(symbol: Symbol) -> tuple[str, str, str]:
