@@ -69,8 +69,8 @@ _OWN_WORDS = re.compile(
     r"|bash-(?:input|stdout|stderr))>"
 )
 """How the client's own messages begin; older versions tell no source and pass them as prompts."""
-_REMINDERS = re.compile(r"(?:\s*<system-reminder>.*?</system-reminder>)+\s*(?=\S)", re.DOTALL)
-"""What the client puts before the words of a person."""
+_REMINDERS = re.compile(r"\A(?:\s*<system-reminder>.*?</system-reminder>)+\s*(?=\S)", re.DOTALL)
+"""What the client puts before the words of a person; only there, or blanks take quadratic time."""
 
 TOOLS: Mapping[str, tools.Maker] = {
     "Bash": tools.command,
