@@ -50,6 +50,12 @@ def test_what_means_none_is_refused(handle: str) -> None:
         named(ALL, handle)
 
 
+def test_before_the_first_project_the_refusal_says_how_to_begin() -> None:
+    with pytest.raises(NotFound) as refused:
+        named([], "shop")
+    assert "observer install" in (refused.value.hint or "")
+
+
 @pytest.mark.parametrize(
     ("files", "names", "home"),
     [

@@ -72,3 +72,9 @@ def test_a_rename_leaves_out_whole_words_only() -> None:
     again = text.replace("{0}x", "y").replace("x_{0}", "z")
     assert renamed == ()
     assert compare([(again.format("aa"), again.format("bb"))], "python").renamed == (("aa", "bb"),)
+
+
+def test_other_quotes_and_a_comma_at_the_end_change_nothing() -> None:
+    old = "def names(a):\n    return call(a, 'one', 'two')\n"
+    new = 'def names(a):\n    return call(\n        a,\n        "one",\n        "two",\n    )\n'
+    assert compare([(old, new)], "python") == Changes(only="layout")
