@@ -15,6 +15,7 @@ from contextlib import suppress
 from observer.clock import now_ms
 from observer.daemon.health import Health
 from observer.daemon.tenure import HomeLost
+from observer.daemon.wake import heard
 from observer.daemon.writer import WriterThread
 from observer.errors import StoreUnavailable
 from observer.pipeline import Pipeline
@@ -67,7 +68,7 @@ class Draining:
             self._news.clear()
             if await self._round(self.drain):
                 self._failures = 0
-                await _either(self._news, LOOK_ANYWAY_S)
+                await heard(self._news, within_s=LOOK_ANYWAY_S)
             else:
                 # Not woken by news: a storm of hooks must not hammer a store that is full.
                 await asyncio.sleep(BACKOFF_S[min(self._failures, len(BACKOFF_S) - 1)])
@@ -76,7 +77,8 @@ class Draining:
     async def finish(self, *, wait_s: float) -> None:
         """Drain once more, for `wait_s` at most."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._round(self.drain), wait_s)
+            async with asyncio.timeout(wait_s):
+                await self._round(self.drain)
 
     async def keep_chores(self) -> None:
         """Close idle sessions and sweep the spool, until cancelled."""
@@ -144,8 +146,3 @@ class Draining:
             return False
         self._health.recover(part)
         return True
-
-
-async def _either(news: asyncio.Event, wait_s: float) -> None:
-    with suppress(TimeoutError):
-        await asyncio.wait_for(news.wait(), wait_s)

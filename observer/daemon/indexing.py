@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from observer.daemon.health import Health
 from observer.daemon.heap import give_memory_back
+from observer.daemon.wake import heard
 from observer.daemon.writer import WriterThread
 from observer.embed.late import LateModel
 from observer.errors import ObserverError, StoreUnavailable
@@ -91,8 +92,7 @@ class Indexing:
         return False
 
     async def _has_news(self, *, within_s: float) -> bool:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._news.wait(), within_s)
+        await heard(self._news, within_s=within_s)
         return self._news.is_set()
 
     async def _embed_from(self, after: int) -> int:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 
 from observer.capture.project import Places
 from observer.daemon.health import Health
+from observer.daemon.wake import heard
 from observer.daemon.writer import WriterThread
 from observer.errors import ObserverError
 from observer.model import UNASSIGNED, Project
@@ -78,8 +79,7 @@ class Truth:
                 left = await asyncio.to_thread(self._round, touched)
                 self._touched.update(left)
                 await asyncio.sleep(PAUSE_S)
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._news.wait(), LOOK_S)
+                await heard(self._news, within_s=LOOK_S)
                 self._news.clear()
         finally:
             self._leaving.set()

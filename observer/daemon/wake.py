@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from watchfiles import Change, awatch
@@ -39,3 +40,12 @@ async def watch(folders: tuple[Path, ...], wake: Callable[[], None], health: Hea
 
 def _is_news(change: Change, _path: str) -> bool:
     return change is not Change.deleted  # our own acknowledgements
+
+
+async def heard(news: asyncio.Event, *, within_s: float) -> None:
+    """Wait for news, for `within_s` at most."""
+    # Not `wait_for`: in Python 3.11 it swallows a cancellation that comes together with the news,
+    # and a daemon that was told to leave then waits for a task that goes on for ever.
+    with suppress(TimeoutError):
+        async with asyncio.timeout(within_s):
+            await news.wait()
