@@ -173,7 +173,23 @@ def read_plain(path: Path) -> bytes:
         return file.read()
 
 
-def _no_plain(path: Path, number: int) -> OSError:
+def read_head(path: str | Path, size: int) -> bytes:
+    """Return the first `size` bytes of a plain file that may be anybody's: one in a repository.
+
+    Raises:
+        OSError: it cannot be read, or is no plain file.
+        ValueError: no file system can hold the path (NUL, lone surrogates).
+    """
+    # Opening some devices does something: looked at first, they are never opened.
+    if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - hooks count each Path
+        raise _no_plain(path, errno.EINVAL)
+    # What takes its place now must not hold up the daemon, as a pipe would, or end in a device.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        return file.read(size)
+
+
+def _no_plain(path: str | Path, number: int) -> OSError:
     said = os.strerror(number) if number == errno.EISDIR else "it is no plain file"
     return OSError(number, said, str(path))
 

@@ -6,14 +6,13 @@ is other is on both sides of the comparison.
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from observer.capture.symbol_changes import around, symbols_of
+from observer.capture.symbol_changes import around, has_symbols, symbols_of
 from observer.events import Event, FileWrite
+from observer.paths import read_head
 
 MOST_BYTES = 1 << 20
 
@@ -24,7 +23,8 @@ def with_symbols(event: Event) -> Event:
     if not isinstance(body, FileWrite) or body.symbols or body.error or not body.edits:
         return event
     path = Path(event.cwd, body.path)
-    text = _text(path) if path.is_absolute() else None
+    is_readable = path.is_absolute() and has_symbols(body.path)
+    text = _text(path) if is_readable else None
     found = around(text, body.edits) if text else None
     symbols = symbols_of(body.path, *found) if found else None
     return replace(event, body=replace(body, symbols=symbols)) if symbols else event
@@ -33,13 +33,7 @@ def with_symbols(event: Event) -> Event:
 def _text(path: Path) -> str | None:
     """Return the text of a file of usual size, None for anything else."""
     try:
-        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # no pipe can block
+        read = read_head(path, MOST_BYTES + 1)
     except (OSError, ValueError):
         return None
-    try:
-        told = os.fstat(opened)
-        if not stat.S_ISREG(told.st_mode) or told.st_size > MOST_BYTES:
-            return None
-        return os.read(opened, MOST_BYTES).decode("utf-8", "replace")
-    finally:
-        os.close(opened)
+    return read.decode("utf-8", "replace") if len(read) <= MOST_BYTES else None

@@ -14,9 +14,14 @@ MOST_NAMED = 48
 NAME_CHARS = 160
 
 
+def has_symbols(path: str) -> bool:
+    """Return whether a file's name is one of a language whose symbols are known."""
+    return bool(_language_of(path))
+
+
 def symbols_of(path: str, old: str | None, new: str | None) -> SymbolChanges | None:
     """Return what became of the symbols of a file; None if one of its texts is not known."""
-    language = language_of(path.replace("\\", "/"))
+    language = _language_of(path)
     if old is None or new is None or not language:
         return None
     found = compare_files(old, new, language)
@@ -34,6 +39,10 @@ def symbols_of(path: str, old: str | None, new: str | None) -> SymbolChanges | N
         dropped=_short(found.dropped),
         only=found.only,
     )
+
+
+def _language_of(path: str) -> str:
+    return language_of(path.replace("\\", "/"))
 
 
 def _short(names: Sequence[str]) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from observer.model import Item, Reason, Standing, iso
 from observer.recall.rank import is_proposed
 
@@ -63,3 +65,22 @@ def _when(told: Standing, item: Item) -> str:
         if count := minutes // length:
             return f"{where}, {count} {name}{'s' if count > 1 else ''} after"
     return f"{where}, soon after"
+
+
+def json_characters(shell: int, item: Item, *texts: str) -> int:
+    """Return how many characters a row of an item has as JSON.
+
+    Args:
+        shell: characters of the row without its texts, an id of 0 and a comma included.
+        item: what the row is of; its type and its labels count too.
+        texts: what else the row tells.
+    """
+    said = labels(item)
+    told = (item.type, *texts, *said)
+    listed = len(',"standing":[]') + len('"",') * len(said) if said else 0
+    return (
+        shell + len(str(item.id)) + sum(len(_encode(text).decode()) - 2 for text in told) + listed
+    )
+
+
+_encode = msgspec.json.Encoder().encode

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from observer.errors import NotFound
+from observer.paths import read_head
 
 _LINE_BYTES = 8192
 _GITFILE = "gitdir:"
@@ -83,19 +84,9 @@ def refusal(repository: Repository) -> str:
 def first_line(path: str) -> str:
     """Return the first line of a small file without its end, "" if it cannot be read."""
     try:
-        # Opening some devices does something: looked at first, they are never opened.
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return ""
-        # A pipe laid out in place of the file must not hold up the daemon.
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        return os.fsdecode(read_head(path, _LINE_BYTES).partition(b"\n")[0])
     except OSError:
         return ""
-    try:
-        return os.fsdecode(os.read(descriptor, _LINE_BYTES).partition(b"\n")[0])
-    except OSError:  # a folder took its place
-        return ""
-    finally:
-        os.close(descriptor)
 
 
 def _upwards(folder: str) -> Iterator[str]:

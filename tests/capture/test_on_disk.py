@@ -66,3 +66,9 @@ def test_without_a_folder_no_file_is_read() -> None:
 def test_other_events_stay_as_they_are() -> None:
     event = Event(id="1", at_ms=1, client="cursor", body=Prompt(text="hi"))
     assert with_symbols(event) is event
+
+
+def test_what_has_no_symbols_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "notes.unknown").write_text(TEXT)
+    monkeypatch.setattr("observer.capture.on_disk.read_head", pytest.fail)
+    assert changed(tmp_path, Edit(old="step(5)", new="step5()"), path="notes.unknown") is None

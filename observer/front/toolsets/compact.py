@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from observer.front import render
-from observer.front.standing import labels
+from observer.front.standing import json_characters, labels
 from observer.front.tool import Row
 from observer.front.toolsets.rows import CardLine, ProjectName
 from observer.front.toolsets.written import Written, written
@@ -145,11 +145,7 @@ def summary_line(item: Item) -> SummaryLine:
 def context_characters(entry: Entry) -> int:
     """Return at least how many characters `context_line` has as JSON, a comma included."""
     item = entry.hit.item
-    texts = (render.one_line(item.title), entry.content, item.type, *labels(item))
-    listed = len(',"standing":[]') + len('"",') * len(labels(item)) if labels(item) else 0
-    return (
-        _SHELL + len(str(item.id)) + sum(len(_encode(text).decode()) - 2 for text in texts) + listed
-    )
+    return json_characters(_SHELL, item, render.one_line(item.title), entry.content)
 
 
 def minute(at_ms: int) -> str:

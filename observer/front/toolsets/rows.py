@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from observer.front import render
-from observer.front.standing import labels
+from observer.front.standing import json_characters, labels
 from observer.front.tool import Row
 from observer.front.toolsets.written import Written, written
 from observer.model import Item, Project, SummaryFields, iso
@@ -317,10 +317,7 @@ def context_item(entry: Entry, name: ProjectName) -> ContextItem:
 def context_characters(entry: Entry, name: ProjectName) -> int:
     """Return at least how many characters `context_item` has as JSON, a comma included."""
     item = entry.hit.item
-    told = (item.title, entry.content, item.type, name(item.project_id), *labels(item))
-    texts = sum(len(_encode(text).decode()) - 2 for text in told)
-    standing = len(',"standing":[]') + len('"",') * len(item.standing) if item.standing else 0
-    return _SHELL + len(str(item.id)) + texts + standing
+    return json_characters(_SHELL, item, item.title, entry.content, name(item.project_id))
 
 
 _encode = msgspec.json.Encoder().encode
