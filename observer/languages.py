@@ -207,6 +207,9 @@ _GRAMMARS = {
     "restructuredtext": _grammar(r"(?!)"),
 }
 
+PROSE = frozenset({"markdown", "restructuredtext"})
+"""Languages of texts for people."""
+
 
 def language_of(path: str) -> str:
     """Return the language of a file by its name, or an empty string."""

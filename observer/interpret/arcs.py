@@ -69,6 +69,13 @@ class Arcs:
         """The checks of the project that are red."""
         return self._story.failures
 
+    def is_known(self, recorded: Recorded) -> bool:
+        """Return True if a command could not run, as one of which it is told what works instead."""
+        verdict = gist_of(recorded).verdict
+        return verdict.ok is False and any(
+            one.reason and one.error == verdict.first_error for one in self._story.alternatives
+        )
+
     def story(self) -> bytes | None:
         """Return the story with everything added so far; None if it is as it was stored."""
         return None if self._story is self._stored else story.encode(self._story)
@@ -106,7 +113,8 @@ def _write(known: Story, recorded: Recorded, body: FileWrite, made: Item) -> Ste
         how = f"{path} {'deleted' if is_gone else 'edited back'}"
         return undoing.undone(known, recorded, taken, made, Undo(how=how))
     change = gist.change
-    became = f"`{change.before}` became `{change.after}`" if change.before and change.after else ""
+    is_one = change.added == change.removed == 1 and bool(change.before and change.after)
+    became = f"`{change.before}` became `{change.after}`" if is_one else ""
     edit = Edited(
         seq=recorded.seq,
         item=made.id,

@@ -24,13 +24,15 @@ from observer.model import Item, Link, Recorded, item_id, item_uuid
 
 _SAID = 4
 _IN_VAIN = ": did not help"
-_VAGUE = re.compile(
+VAGUE = re.compile(
     r"(?i)\W*(?:(?:found|lint:) )?\d+ (?:error|problem|fail|warning|issue)\w*\W*\Z"
     r"|\W*(?:formatter would have|some (?:errors|warnings) were)"
 )
 """Errors that could be of any failure of their check."""
 ALTERNATIVE = "command"
 """Category of a fix that says which form of a command works here instead of which."""
+REPAIR = "repair"
+"""Category of a fix that a fixer made, such as a formatter."""
 _DONE = ("command", "undo")
 """Sorts of changes that are told by what was done, not by the file."""
 
@@ -38,13 +40,15 @@ _DONE = ("command", "undo")
 class Mended(Value):
     """A pass and what it ended: the failures, the changes, and those that had been in vain.
 
-    `passed` is the observation of the pass, `head` its command, `said` its result in a few words.
+    `passed` is the observation of the pass, `head` its check, `ran` the command line that it was
+    part of, `said` its result in a few words.
     """
 
     troubles: tuple[Trouble, ...]
     edits: tuple[Edited, ...]
     passed: int
     head: str
+    ran: str
     vain: tuple[Edited, ...] = ()
     said: str = ""
 
@@ -70,10 +74,13 @@ def fix(mended: Mended, recorded: Recorded) -> Item:
         files_modified=_paths(mended.edits),
         signature=next((one.signature for one in mended.troubles if one.signature), ""),
     )
-    failures = dict.fromkeys(one for trouble in mended.troubles for one in trouble.items)
-    links = [Link(kind="fixes", target=one) for one in failures]
-    links += _to_edits("edit", mended.edits)
-    return _arc(told, recorded, (*links, Link(kind="evidence", target=mended.passed)))
+    links = [
+        *(link for one in mended.troubles for link in _to_runs("fixes", one.items, one.head)),
+        *_to_edits("edit", mended.edits),
+        *_to_runs("evidence", (mended.passed,), mended.ran),
+    ]
+    is_repair = all(edit.remedy == "fixer" for edit in mended.edits)
+    return replace(_arc(told, recorded, links), category=REPAIR if is_repair else "")
 
 
 def _cause_said(edits: Sequence[Edited]) -> str:
@@ -102,7 +109,8 @@ def rejected(rejection: Rejection, trouble: Trouble, recorded: Recorded, how: st
         signature=trouble.signature,
     )
     links = [*_to_edits("rejects", rejection.edits)]
-    links += [Link(kind="evidence", target=one) for one in (*trouble.items, *rejection.undone_by)]
+    links += _to_runs("evidence", trouble.items, trouble.head)
+    links += [Link(kind="evidence", target=one) for one in rejection.undone_by]
     return _arc(told, recorded, links, rejection.origin)
 
 
@@ -124,13 +132,9 @@ def alternative(found: Alternative, remedies: Sequence[Edited], recorded: Record
         signature=found.signature,
     )
     links = [
-        Link(kind=kind, target=one)
-        for kind, ids in (
-            ("fixes", [pair[0] for pair in found.pairs]),
-            ("edit", [edit.item for edit in remedies]),
-            ("evidence", [pair[1] for pair in reversed(found.pairs)]),
-        )
-        for one in dict.fromkeys(ids)
+        *_to_runs("fixes", (pair[0] for pair in found.pairs), failed),
+        *_to_edits("edit", remedies),
+        *_to_runs("evidence", (pair[1] for pair in reversed(found.pairs)), works),
     ]
     made = _arc(told, recorded, links, found.origin)
     asked = {"failed": failed, "works": works, "reason": found.reason, "times": found.times}
@@ -178,7 +182,7 @@ def _failure(trouble: Trouble) -> str:
 
 def _error(trouble: Trouble) -> str:
     """Return what failed in the words that say most: not only that there was an error."""
-    told = (one for one in (trouble.error, trouble.last_error) if one and not _VAGUE.match(one))
+    told = (one for one in (trouble.error, trouble.last_error) if one and not VAGUE.match(one))
     if said := next(told, "") or next(iter(trouble.tests), ""):
         return said
     return f"{trouble.head}: {trouble.error}" if trouble.error else f"{trouble.head} failed"
@@ -205,8 +209,14 @@ def _paths(edits: Iterable[Edited]) -> tuple[str, ...]:
     return distinct((edit.path for edit in edits), 40)
 
 
+def _to_runs(kind: str, targets: Iterable[int], command: str) -> list[Link]:
+    """Return links to runs of a command, with its words: not all of them are kept as items."""
+    return [Link(kind=kind, target=one, excerpt=command) for one in dict.fromkeys(targets)]
+
+
 def _to_edits(kind: str, edits: Iterable[Edited]) -> list[Link]:
-    return [Link(kind=kind, target=one) for one in dict.fromkeys(edit.item for edit in edits)]
+    said = {edit.item: edit.said if edit.sort in _DONE else "" for edit in edits}
+    return [Link(kind=kind, target=one, excerpt=words) for one, words in said.items()]
 
 
 def _arc(
@@ -219,5 +229,5 @@ def _arc(
         made,
         id=item_id(seq, "arc"),
         uuid=item_uuid(event, made.created_ms, "arc"),
-        links=tuple(links),
+        links=tuple({(link.kind, link.target): link for link in links}.values()),
     )

@@ -3,10 +3,10 @@
 Part of interpretation (step 6). Each function takes the state and one happening and returns the
 new state with the observation, whose id is that of the burst's first happening.
 
-What folds: saves of one file, reads of any files, searches of the code, runs of one command with
-the same outcome; each within `WITHIN_MS` of the one before, from the same sub-agent. Commands that
-only look around or stage files, and edits that a tool refused for its own reasons, make no
-observation: nothing became of them that anybody would ask for.
+What folds: saves of one file, and runs of one command with the same outcome; each within
+`WITHIN_MS` of the one before, from the same sub-agent. Commands that only look around or stage
+files, and edits that a tool refused for its own reasons, make no observation: nothing became of
+them that anybody would ask for. Of the rest, `notable` says which are kept as items.
 A prompt, commit or checkout ends every burst; a command whose outcome is new ends those of writes,
 so that the story "edit, fails, edit, passes" stays four observations.
 """
@@ -17,27 +17,22 @@ import re
 
 from msgspec.structs import replace
 
-from observer.events import Command, FileRead, FileWrite, Search
-from observer.interpret import commandline, commands, files, gitline, happenings, invocation, state
+from observer.events import Command, FileWrite
+from observer.interpret import commandline, commands, files, gitline, invocation, state
 from observer.interpret.changes import Change, merged
 from observer.interpret.classify import item, origin_of, where_of
 from observer.interpret.commandline import Line
 from observer.interpret.concepts import TOOLS
-from observer.interpret.gist import gist_of
 from observer.interpret.runners import name_of
 from observer.interpret.state import Open, Ran, State
 from observer.interpret.told import Told
 from observer.interpret.verdict import Verdict
-from observer.interpret.wording import distinct, one_line, relative
+from observer.interpret.wording import one_line, relative
 from observer.model import Item, Recorded
 
 WITHIN_MS = 300_000
 _ERROR_CHARS = 400
-SEARCHES = 12
-"""Most searches of the code that one burst lists."""
 _STAGING = (["add"], ["stage"])
-READS = 40
-"""Most files, with the parts of them, that one burst of reads lists."""
 _REFUSED = re.compile(
     r"has not been read|read it first|modified since|(?:string|text|context) .{0,40}not found"
     r"|not found in file|no (?:match|changes)|\d+ matches|multiple (?:matches|occurrences)"
@@ -71,36 +66,6 @@ def write(
     told = files.write(first, burst.change, where, times=burst.times)
     after = state.wrote(state.opened(before, burst), path, change, body.operation)
     return after, _item(told, recorded, burst)
-
-
-def read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Item]:
-    """Fold a read into the burst of reads, or begin one."""
-    paths = files.shown_paths(body, where_of(recorded))
-    burst = _continued(
-        before, state.key_of("read", _agent(recorded)), recorded, sum(map(len, paths))
-    )
-    parts = [files.part(path, body.lines) for path in paths]
-    if len({*burst.told, *parts}) > READS:
-        burst = _begun(burst.key, recorded, sum(map(len, paths)))
-    burst = replace(burst, told=distinct((*burst.told, *parts), max(READS, len(parts))))
-    told = files.read(burst.told, times=burst.times)
-    after = state.read(state.opened(before, burst), paths)
-    return after, _item(told, recorded, burst)
-
-
-def search(before: State, recorded: Recorded, body: Search) -> tuple[State, Item | None]:
-    """Fold a search of the code into the burst of searches, or begin one; others stand alone."""
-    told = gist_of(recorded).told
-    if told is None or body.where not in ("code", "files"):
-        return before, item(told, recorded) if told else None
-    burst = _continued(before, state.key_of("search", _agent(recorded)), recorded, told.chars)
-    if len(burst.told) >= SEARCHES:
-        burst = _begun(burst.key, recorded, told.chars)
-    part = happenings.search_part(body, where_of(recorded))
-    burst = replace(burst, told=distinct((*burst.told, part), SEARCHES))
-    if len(burst.told) > 1:
-        told = happenings.searches(burst.told)
-    return state.opened(before, burst), _item(told, recorded, burst)
 
 
 def command(

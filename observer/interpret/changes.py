@@ -12,15 +12,20 @@ from typing import Literal
 from observer import syntax
 from observer.events import Edit, FileWrite, Value
 from observer.interpret.wording import distinct, one_line
-from observer.languages import language_of
+from observer.languages import PROSE, language_of
 from observer.value import SymbolChanges
 
 SYMBOLS = 24
 """Most symbols of one sort that a change names."""
 NAMES = 12
 """Most identifiers that a change names as coming in or going out."""
+FEW = 3
+"""Most lines, in and out, that are told as they are."""
 
 _PATH_CHARS = 160
+_TEXT_CHARS = 160
+_NO_TEXT = ("#", "=", "-----", "~~~", "```", "<", "|", "..", ":")
+"""How headings, rules, tables and code begin in prose."""
 
 
 class Change(Value):
@@ -30,7 +35,8 @@ class Change(Value):
     `renamed` pairs of an old and a new one, `moved` what only stands elsewhere, `commented` what
     has other comments; a path is in one of them. `names` are identifiers that the code uses now,
     `dropped` those that it uses no more. `only` says that nothing but the layout, or the comments,
-    changed. `before` and `after` hold the text of a change of a single line.
+    changed. `before` and `after` hold the text of a change of a few lines; of more, `after` holds
+    the first sentence of prose.
     """
 
     added: int = 0
@@ -80,7 +86,7 @@ def difference(
         old, new = differing(edit)
         gone += [old[place] for place in syntax.only_in(old, new)]
         fresh += [new[place] for place in syntax.only_in(new, old)]
-    is_single = len(gone) == len(fresh) == 1
+    is_short = max(len(gone), len(fresh)) <= FEW
     symbols = symbols or syntax.compare(((edit.old, edit.new) for edit in edits), language)
     return Change(
         added=len(fresh),
@@ -95,8 +101,8 @@ def difference(
         only=symbols.only,
         names=distinct(symbols.names, NAMES),
         dropped=distinct(symbols.dropped, NAMES),
-        before=one_line(gone[0], 100) if is_single else "",
-        after=one_line(fresh[0], 100) if is_single else "",
+        before=_joined(*gone) if is_short else "",
+        after=_joined(*fresh) if is_short else _opening(fresh, language),
     )
 
 
@@ -114,6 +120,7 @@ def merged(first: Change, then: Change) -> Change:
     settled.update(resigned)
     changed = [name for name in changed if name not in settled]
     settled.update(changed)
+    before, after = _texts(first, then)
     return Change(
         added=first.added + then.added,
         removed=first.removed + then.removed,
@@ -127,7 +134,30 @@ def merged(first: Change, then: Change) -> Change:
         only=then.only if then.only == first.only else "",
         names=_lasting(first.names, first.dropped, then.names, then.dropped),
         dropped=_lasting(first.dropped, first.names, then.dropped, then.names),
+        before=before,
+        after=after,
     )
+
+
+def _texts(first: Change, then: Change) -> tuple[str, str]:
+    """Return the text of two changes before and after; "" where they are more than a few lines."""
+    if then.before and first.after == then.before:
+        return first.before, then.after
+    if max(first.added + then.added, first.removed + then.removed) > FEW:
+        return "", next((one.after for one in (first, then) if one.added > FEW), "")
+    return _joined(first.before, then.before), _joined(first.after, then.after)
+
+
+def _joined(*texts: str) -> str:
+    return one_line(" ".join(filter(None, texts)), _TEXT_CHARS)
+
+
+def _opening(lines: Sequence[str], language: str) -> str:
+    """Return the first sentence of prose that came in: its headings say nothing of it."""
+    if language not in PROSE:
+        return ""
+    said = (line for line in lines if line.strip() and not line.lstrip().startswith(_NO_TEXT))
+    return one_line(next(said, ""), _TEXT_CHARS)
 
 
 def _besides(settled: set[str], first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:

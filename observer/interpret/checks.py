@@ -48,6 +48,7 @@ class Check(NamedTuple):
     recorded: Recorded
     of: Invocation
     head: str
+    ran: str
     ground: Ground
     verdict: Verdict
     item: int
@@ -81,6 +82,7 @@ def checked(known: Story, recorded: Recorded, body: Command, verdict: Verdict, m
         of=run,
         head=runs.head
         or invocation.named(body.command, root=recorded.root, cwd=recorded.event.cwd),
+        ran=commandline.read(body.command).head,
         ground=story.ground_of(known, recorded.root),
         verdict=verdict,
         item=made.id,
@@ -111,7 +113,7 @@ def _with_remedies(
     known: Story, recorded: Recorded, body: Command, verdict: Verdict, made: Item
 ) -> Story:
     kinds = [(part, remedy_of(part)) for part in commandline.parts_of(body.command)]
-    remedies = [(" ".join(part.words), kind) for part, kind in kinds if kind]
+    remedies = [(part.shown, kind) for part, kind in kinds if kind]
     if not remedies:
         return known
     remedy = Edited(
@@ -258,6 +260,7 @@ def _passed(known: Story, check: Check) -> Step:
         edits=tuple(edits[seq] for seq in sorted(edits)),
         vain=_vain(known, mended),
         passed=check.item,
+        ran=check.ran,
         head=check.head,
         said=check.verdict.said,
     )

@@ -31,7 +31,7 @@ from observer.model import Item, Recorded, item_id, item_uuid
 # Each teller takes the body of the type it stands under, which a dict's type cannot say.
 TELLERS: dict[type[AnyBody], Callable[[Any, Where], Told | None]] = {
     Prompt: happenings.prompt,
-    Search: happenings.search,
+    Search: lambda body, _: happenings.search(body),
     Delegation: lambda body, _: happenings.delegation(body),
     ToolUse: lambda body, _: happenings.tool_use(body),
     Outcome: lambda body, _: happenings.outcome(body),

@@ -40,10 +40,12 @@ _GIT_LOOKING = word_set(
 )
 _GIT_VALUED = word_set("-C -c --git-dir --work-tree --namespace")
 _LOOKING_VERBS = {
-    "gh": word_set("view list status diff checks watch"),
+    "gh": word_set("view list status diff checks watch api"),
     **dict.fromkeys(("docker", "docker-compose", "podman", "kubectl"), word_set("logs")),
 }
 """Words of programs, among the first two, with which these only show something."""
+_SENDING = word_set("-X --method -f -F --field --raw-field --input")
+"""Options with which `gh api` does more than ask."""
 _MEMORY_LOOKING = word_set(
     """
     context doctor export history links list projects recall search sessions show status timeline
@@ -190,7 +192,8 @@ def _looks(words: list[str]) -> bool:
     if tool == "sed":
         return "-n" in words and "-i" not in words
     if tool in _LOOKING_VERBS:
-        return not _LOOKING_VERBS[tool].isdisjoint(words[1:3])
+        is_asking = words[1:2] != ["api"] or _SENDING.isdisjoint(words)
+        return is_asking and not _LOOKING_VERBS[tool].isdisjoint(words[1:3])
     if tool == "find":
         return "-delete" not in words and "-exec" not in words
     return tool in _LOOKING

@@ -10,15 +10,25 @@ from functools import lru_cache
 from observer.events import Command
 from observer.interpret import concepts, not_run
 from observer.interpret.commandline import Line
+from observer.interpret.inline import Script, script_of
 from observer.interpret.outcome import own_code_of
 from observer.interpret.signature import bare_name
-from observer.interpret.told import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, Told, Where
+from observer.interpret.told import FACT, FACTS, NARRATIVE, PATHS, SUBTITLE, TITLE, Told, Where
 from observer.interpret.verdict import Verdict
-from observer.interpret.wording import distinct, first_line, lasted, listed, one_line, relative
+from observer.interpret.wording import (
+    base_name,
+    distinct,
+    first_line,
+    lasted,
+    listed,
+    one_line,
+    relative,
+)
 
 
 def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: int = 1) -> Told:
     """Tell a command that was run `times` times with this outcome, the last time as given."""
+    script = script_of(command.command)
     code = own_code_of(command)
     if code == 0 and verdict.ok is False:
         code = None  # its output is believed
@@ -26,7 +36,7 @@ def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: 
     folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
     return Told(
         type="command",
-        title=_title(line, verdict),
+        title=_title(command, line, verdict, script),
         subtitle=one_line(
             (verdict.failing and verdict.first_error)
             or command.description
@@ -39,6 +49,10 @@ def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: 
             concepts.of_tools((verdict.tool, *line.tools)),
             _about(line.head, command.description[:SUBTITLE]),
             *(concepts.of_path(name.partition("::")[0]) for name in verdict.failing[:2]),
+        ),
+        files_modified=distinct(
+            (relative(path, where.root, where.cwd) for path in (script.writes if script else ())),
+            PATHS,
         ),
         signature=verdict.signature if verdict.ok is False else "",
         chars=len(command.command) + len(command.output),
@@ -59,8 +73,12 @@ def started(command: Command, line: Line, where: Where) -> Told:
     )
 
 
-def _title(line: Line, verdict: Verdict) -> str:
+def _title(command: Command, line: Line, verdict: Verdict, script: Script | None) -> str:
     """Name the command, and what failed in it, or that it did not run."""
+    if script and verdict.ok is not False:
+        written = f"Wrote {listed([*map(base_name, script.writes)], 3)}" if script.writes else ""
+        said = first_line(command.description, TITLE) or written or verdict.said or "Ran"
+        return one_line(f"{said} ({script.program} script)", TITLE)
     if not verdict.was_run:
         return one_line(f"{one_line(line.head, TITLE // 2)}: {verdict.said}", TITLE)
     if verdict.ok is not False or not verdict.first_error:

@@ -30,13 +30,13 @@ def subject_of(saying: str) -> str:
 def rewritten(sayings: tuple[str, ...], pairs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return what is said once commits were replaced: each old one under its new hash, once."""
     became = {old[:HASH_CHARS]: new for old, new in pairs}
-    known = {_hash_of(one) for one in sayings}
+    known = {hash_of(one) for one in sayings}
     told: dict[str, str] = {}
     for one in sayings:
-        new = became.get(_hash_of(one), "")
+        new = became.get(hash_of(one), "")
         if new[:HASH_CHARS] not in known:
             shown = said(subject_of(one), new) if new else one
-            told.setdefault(_hash_of(shown), shown)
+            told.setdefault(hash_of(shown), shown)
     return tuple(told.values())
 
 
@@ -44,7 +44,7 @@ def behind(sayings: tuple[str, ...], to: str) -> tuple[str, ...]:
     """Return what is left once git went back: ``~2`` commits, or to the commit of a hash."""
     if to.startswith("~"):
         return sayings[: max(0, len(sayings) - int(to[1:]))]
-    found = [place for place, one in enumerate(sayings) if _is(_hash_of(one), to)]
+    found = [place for place, one in enumerate(sayings) if _is(hash_of(one), to)]
     return sayings[: found[-1] + 1] if found else sayings
 
 
@@ -144,7 +144,8 @@ def _taken_back(touched: Touched) -> Touched:
     return replace(before, reads=touched.reads, writes=touched.writes, kept=touched.kept)
 
 
-def _hash_of(saying: str) -> str:
+def hash_of(saying: str) -> str:
+    """Return the first characters of the name of a commit that is said so."""
     return saying.rpartition(_OPENING)[2].removesuffix(")")
 
 

@@ -20,7 +20,7 @@ from observer.interpret.check import Check
 from observer.interpret.check_runs import Runs
 from observer.interpret.verdict import Verdict
 from observer.interpret.wording import distinct, is_within
-from observer.languages import language_of
+from observer.languages import PROSE, language_of
 
 MOST = 24
 CHANGED = 24
@@ -34,7 +34,6 @@ TOLD_CHANGED = 8
 _SAME_SIZE = 0.8
 """Share of a failing run's tests that a run of unknown scope must have passed to be as wide."""
 _PLACE = re.compile(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
-_PROSE = frozenset({"markdown", "restructuredtext"})
 _LEAF = re.compile(r"::| > |/")
 _PASS = re.compile(
     r"\bPASS(?:ED)?\b|--- PASS|✓|✔|\(pass\)|^\s*ok \d|\.\.\. ok\b|\bok$", re.MULTILINE
@@ -99,7 +98,7 @@ def after_run(known: Open, ended: Outcome) -> Open:
 
 def after_change(known: Open, root: str, path: str, *, is_gone: bool) -> Open:
     """Return the open failures after a file was written, or deleted."""
-    if language_of(path) in _PROSE:
+    if language_of(path) in PROSE:
         return known
     return tuple(
         replace(one, changed=distinct((path, *one.changed), CHANGED)) if one.root == root else one

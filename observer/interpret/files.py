@@ -1,4 +1,4 @@
-"""The wording of file writes and reads, single or folded.
+"""The wording of file writes, single or folded.
 
 Part of interpretation (step 6): pure functions from what happened to `Told`.
 """
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from observer.events import FileRead, FileWrite
 from observer.interpret import concepts
-from observer.interpret.changes import Change
+from observer.interpret.changes import FEW, Change
 from observer.interpret.told import FACT, FACTS, NARRATIVE, PATHS, SUBTITLE, TITLE, Told, Where
 from observer.interpret.wording import base_name, counted, distinct, listed, one_line, relative
 
@@ -20,8 +20,6 @@ _VERBS = {
     "delete": "Deleted",
     "write": "Wrote",
 }
-WHOLE = "whole"
-"""The part that a read without line numbers reads."""
 _WHOLE = ("create", "write")
 
 
@@ -65,41 +63,6 @@ def chars_of(write: FileWrite) -> int:
     return len(write.content or "") + sum([len(edit.old) + len(edit.new) for edit in write.edits])
 
 
-def part(path: str, lines: str) -> str:
-    """Return a file and what was read of it as one text, which `read` takes apart."""
-    return f"{path}\t{one_line(lines, 40) or WHOLE}"
-
-
-def read(parts: Sequence[str], *, times: int = 1) -> Told:
-    """Describe reads, single or folded; `parts` are as `part` returns them, in their order."""
-    ranges: dict[str, list[str]] = {}
-    for path, _, lines in (each.partition("\t") for each in parts):
-        ranges.setdefault(path, []).append(lines)
-    paths = tuple(ranges)
-    names = [base_name(path) for path in paths]
-    again = f", {times:,} times" if times > max(1, len(paths)) else ""
-    described = [_extent(path, lines, is_only=len(paths) == 1) for path, lines in ranges.items()]
-    return Told(
-        type="file-read",
-        title=one_line(listed(names, 3), TITLE) or "(no file)",
-        subtitle=one_line(f"read {listed(paths, 3)}", SUBTITLE),
-        narrative=one_line(f"Read {listed(described, 12)}{again}.", NARRATIVE),
-        concepts=concepts.of_files(paths[:8]),
-        files_read=paths,
-        chars=sum(map(len, paths)),
-    )
-
-
-def _extent(path: str, ranges: Sequence[str], *, is_only: bool) -> str:
-    """Return a path with the parts that were read, where it was not read whole alone."""
-    parts = [each for each in ranges if each != WHOLE]
-    if not parts:
-        return path
-    whole = " whole and" if len(parts) < len(ranges) else ""
-    said = f"{whole} lines {listed(parts, 8)}"
-    return f"{path},{said}" if is_only else f"{path} ({said.strip()})"
-
-
 def shown_paths(read: FileRead, where: Where) -> tuple[str, ...]:
     """Return the paths of a read as they are shown, each once."""
     return distinct([relative(path, where.root, where.cwd) for path in read.paths], PATHS)
@@ -123,8 +86,8 @@ def _sentences(opening: str, operation: str, change: Change, times: int) -> str:
     edits = counted(times, "edit") if times > 1 else ""
     extent = ", ".join(filter(None, (edits, _lines_said(operation, change))))
     said = [f"{opening}{inside}: {extent}." if extent else f"{opening}{inside}."]
-    if change.before and change.after and not inside:
-        said.append(f"`{change.before}` became `{change.after}`.")
+    if operation in ("edit", "append"):
+        said += _text_said(change)
     fates = _fates(change)
     if done := [f"{verb} {listed(names, 8)}" for verb, _, names in fates if verb and names]:
         said.append(f"It {listed(done)}.")
@@ -136,6 +99,15 @@ def _sentences(opening: str, operation: str, change: Change, times: int) -> str:
     if dropped := [name for name in change.dropped if name not in known]:
         said.append(f"Drops {', '.join(dropped)}.")
     return " ".join(said)
+
+
+def _text_said(change: Change) -> list[str]:
+    """Return what a short change put in, took out, or replaced, as it stands in the file."""
+    if change.before and change.after:
+        return [f"`{change.before}` became `{change.after}`."]
+    if change.after:
+        return [f"{'New' if change.added <= FEW else 'It begins'}: `{change.after}`."]
+    return [f"Gone: `{change.before}`."] if change.before else []
 
 
 def _lines_said(operation: str, change: Change) -> str:

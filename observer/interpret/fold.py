@@ -141,7 +141,8 @@ def _write(before: State, recorded: Recorded, body: FileWrite) -> tuple[State, I
 
 
 def _read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Items]:
-    return _one(bursts.read(_superseded(before, body), recorded, body))
+    paths = files.shown_paths(body, where_of(recorded))
+    return state.read(_superseded(before, body), paths), ()
 
 
 def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, Items]:
@@ -172,7 +173,7 @@ def _delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[St
 def _search(before: State, recorded: Recorded, body: Search) -> tuple[State, Items]:
     after = _superseded(before, body)
     after = replace(after, searches=state.added(after.searches, body.query))
-    return _one(bursts.search(after, recorded, body))
+    return after, _plain(recorded)
 
 
 def _tool_use(before: State, recorded: Recorded, body: ToolUse) -> tuple[State, Items]:

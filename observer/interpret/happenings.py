@@ -7,7 +7,6 @@ is nothing to tell.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from observer.events import (
     Checkout,
@@ -23,8 +22,7 @@ from observer.events import (
 )
 from observer.interpret import concepts, json_text, prompts, todos
 from observer.interpret.memory_use import QUESTION, only_asks
-from observer.interpret.outcome import told_lines
-from observer.interpret.search_results import Found, found, in_words
+from observer.interpret.outcome import plain, told_lines
 from observer.interpret.told import (
     FACT,
     FACTS,
@@ -52,15 +50,14 @@ _FILES_SAID = 6
 _ARGUMENTS = 8
 
 _MCP = re.compile(r"\Amcp__(.+?)__(.+)\Z")
-_PLACES = {"web": "the web", "code": "the code", "files": "file names", "memory": "memory"}
+_PLACES = {"web": "the web", "memory": "memory"}
 _SIGNS = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C"}
 _OPERATIONS = {"import": "commit"}
 _PULLED = "fast-forward to"
 _PARTED = re.compile(r"[/.]")
 _HASH = re.compile(r"[0-9a-f]{40}")
-_QUERY = 120
-_FILES_KEPT = 8
-"""Files of one search that are named where several searches are told together."""
+_LINES_READ = 8
+"""Lines of an answer of the web in which what to tell is looked for."""
 _TRAILER = re.compile(r"^[A-Z][\w-]{1,40}: \S")
 _TAKEN = word_set(
     """
@@ -88,66 +85,27 @@ def prompt(prompt: Prompt, where: Where) -> Told | None:
     )
 
 
-def search(search: Search, where: Where) -> Told | None:
-    """Return what was looked up, how much was found in which files, and the beginning of it."""
+def search(search: Search) -> Told | None:
+    """Return what was looked up elsewhere, and the beginning of what came back.
+
+    A search of the code is nothing to tell: the files that it led to are read, or changed.
+    """
     query = one_line(search.query, FACT)
-    if not query:
+    if not query or search.where in ("code", "files"):
         return None
     is_page = search.where == "web" and "://" in query.partition(" ")[0]
-    path = relative(search.path, where.root, where.cwd) if search.path else ""
-    path = "" if path == where.root else path
-    inside = f" in {path}" if path else ""
-    came, words = found(search, where), in_words(search)
-    opening = (
-        f"Fetched {query}" if is_page else f"Searched {_PLACES[search.where]}{inside} for {words}"
-    )
+    opening = f"Fetched {query}" if is_page else f"Searched {_PLACES[search.where]} for {query}"
+    lines = [line for line in plain(search.output).split("\n") if line.strip()]
+    said = "; ".join(told_lines(json_text.plain("\n".join(lines[:_LINES_READ])), 4))
     return Told(
         type="research",
-        title=one_line(words, TITLE),
-        subtitle=one_line("web page" if is_page else f"{search.where} search{inside}", SUBTITLE),
-        narrative=one_line(f"{opening}{_findings_said(came)}", NARRATIVE),
-        facts=distinct((query, came.said), 2),
-        concepts=concepts.together(
-            concepts.of_text(words, 6), concepts.of_files(came.files[:2] or (path,))
-        ),
-        files_read=came.files,
+        title=one_line(query, TITLE),
+        subtitle="web page" if is_page else f"{search.where} search",
+        narrative=one_line(f"{opening}: {said or 'no result was reported'}", NARRATIVE),
+        facts=(query,),
+        concepts=concepts.of_text(query, 6),
         chars=len(search.query) + len(search.output),
     )
-
-
-def search_part(search: Search, where: Where) -> str:
-    """Return a search of the code as one text, which `searches` takes apart."""
-    came = found(search, where)
-    words = one_line(in_words(search), _QUERY)
-    return "\t".join([words, came.said or "no result was reported", *came.files[:_FILES_KEPT]])
-
-
-def searches(parts: Sequence[str]) -> Told:
-    """Describe several searches of the code; `parts` are as `search_part` returns them."""
-    rows = [part.split("\t") for part in parts]
-    queries = [row[0] for row in rows]
-    files = distinct((path for row in rows for path in row[2:]), PATHS)
-    said = "; ".join(f"{query}: {amount}" for query, amount, *_ in rows)
-    return Told(
-        type="research",
-        title=one_line(listed(queries, 3), TITLE),
-        subtitle=f"code search, {len(rows)} times",
-        narrative=one_line(f"Searched the code for {said}", NARRATIVE),
-        facts=distinct(queries, FACTS),
-        concepts=concepts.together(
-            concepts.of_text(" ".join(queries), 6), concepts.of_files(files[:2])
-        ),
-        files_read=files,
-        chars=sum(map(len, parts)),
-    )
-
-
-def _findings_said(came: Found) -> str:
-    """Return what came back, behind what was asked for."""
-    files = listed(came.files, _FILES_SAID) if came.amount and came.noun == "file" else ""
-    lines = "; ".join(told_lines(json_text.plain("\n".join(came.lines)), 4))
-    said = ": ".join(filter(None, (came.said, files or lines)))
-    return f": {said or 'no result was reported'}"
 
 
 def delegation(delegation: Delegation) -> Told | None:

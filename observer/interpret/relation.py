@@ -14,13 +14,12 @@ from functools import lru_cache
 
 from observer.interpret.invocation import FAMILIES
 from observer.interpret.story import Edited, Trouble
-from observer.interpret.wording import base_name, relative, word_set
-from observer.languages import language_of
+from observer.interpret.wording import base_name, relative
+from observer.languages import PROSE, language_of
 
 UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
 """How a change stands to a failure."""
 
-_PROSE = word_set("markdown restructuredtext")
 _PROSE_FILE = re.compile(
     r"(?i)\.(?:adoc|png|jpe?g|svg|gif|pdf|log)$|(?:^|/)(?:LICENSE|NOTICE|CHANGELOG|README)[^/]*$"
     r"|(?:^|/)(?!requirements|constraints|cmakelists)[^/]*\.txt$"
@@ -106,7 +105,7 @@ def strength(edit: Edited, trouble: Trouble) -> int:
 def _is_judged(path: str, trouble: Trouble) -> bool:
     """Return True if a file of the project may be part of what is checked."""
     language = language_of(path)
-    if path.startswith(("/", "~")) or language in _PROSE or _PROSE_FILE.search(path):
+    if path.startswith(("/", "~")) or language in PROSE or _PROSE_FILE.search(path):
         return False
     family = _LANGUAGES.get(language, "")
     return not family or not trouble.of.family or family == trouble.of.family

@@ -46,8 +46,8 @@ class Origin(Value):
 class Open(Value):
     """A burst that may grow: what is needed to tell it again with one more happening.
 
-    `told` are the different command lines or line ranges so far; `outcome` the result that a
-    further run must have in common.
+    `told` are the task and the result of a delegation so far; `outcome` the result that a further
+    run must have in common.
     """
 
     key: str

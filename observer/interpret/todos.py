@@ -19,6 +19,8 @@ from observer.interpret import concepts
 from observer.interpret.told import FACT, FACTS, NARRATIVE, Told
 from observer.interpret.wording import listed, one_line, word_set
 
+TITLED = "To-do list: "
+"""How the title of a list begins."""
 MOST = 60
 """Points of one list that are kept."""
 _READ_CHARS = 100_000
@@ -96,7 +98,7 @@ def tell(points: Points) -> Told:
     texts = [one.text for one in points]
     return Told(
         type="tool-use",
-        title=f"To-do list: {len(done)} of {len(points)} done",
+        title=f"{TITLED}{len(done)} of {len(points)} done",
         narrative=one_line(" ".join(said), NARRATIVE),
         facts=tuple(one_line(line, FACT) for line in marks[:FACTS]),
         concepts=concepts.of_text("\n".join((*active, *waiting, *done)), 6),

@@ -11,6 +11,7 @@ from observer.events import Enriched, Forget, Remember, Triage, Undo
 from observer.interpret import committed
 from observer.interpret.enrichments import enrichment
 from observer.interpret.fold import Fold, Items
+from observer.interpret.notable import is_notable
 from observer.interpret.notes import forgotten
 from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
@@ -64,7 +65,9 @@ class Projection:
         arcs = self._telling.add(whole, told)
         fold.learn(arcs, self._telling.failures(whole.project_id))
         self._take_up(recorded, told)
-        made = [*told, *arcs, *self._purpose(recorded)]
+        is_known = self._telling.is_known(whole)
+        kept = [one for one in told if is_notable(one, whole, fold.known(), is_known=is_known)]
+        made = [*kept, *arcs, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}
         return made[0].id if made else None
 

@@ -33,6 +33,10 @@ class Telling:
         """Return the checks of a project, of which an event was added, that are red."""
         return self._arcs[project_id].failures
 
+    def is_known(self, recorded: Recorded) -> bool:
+        """Return whether an event that was added is a failure whose remedy is told."""
+        return self._arcs[recorded.project_id].is_known(recorded)
+
     def finish(self) -> None:
         """Store what the stories have become."""
         for project_id, arcs in self._arcs.items():

@@ -113,9 +113,9 @@ def test_a_fix_links_failure_edits_and_pass_and_says_all_of_it(play: Play) -> No
     (fix,) = played.of("fix")
     assert fix.id == item_id(3, "arc")
     assert fix.links == (
-        Link(kind="fixes", target=item_id(1)),
+        Link(kind="fixes", target=item_id(1), excerpt="pytest -q"),
         Link(kind="edit", target=item_id(2)),
-        Link(kind="evidence", target=item_id(3)),
+        Link(kind="evidence", target=item_id(3), excerpt="pytest -q"),
     )
     assert fix.signature == played.items[item_id(1)].signature != ""
     assert fix.title == "Fixed: test_cart.py::test_total - KeyError: 'total'"

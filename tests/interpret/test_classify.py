@@ -7,7 +7,7 @@ from typing import Any
 
 from observer.events import (
     Commit,
-    FileRead,
+    FileWrite,
     Prompt,
 )
 
@@ -15,8 +15,8 @@ Tell = Callable[..., Any]
 
 
 def test_a_sub_agent_is_named(tell: Tell, place: Callable[..., Any]) -> None:
-    told = tell(place(FileRead(paths=("a.py",)), agent="Explore"))
-    assert told.last.subtitle == "read a.py, by sub-agent Explore"
+    told = tell(place(FileWrite(path="a.py", content="x = 1\n"), agent="Explore"))
+    assert told.last.subtitle == "edit a.py, by sub-agent Explore"
 
 
 def test_an_item_carries_where_and_when_it_happened(tell: Tell) -> None:

@@ -10,7 +10,6 @@ import pytest
 from observer.events import (
     AnyBody,
     Edit,
-    FileRead,
     FileWrite,
 )
 from observer.value import SymbolChanges
@@ -34,6 +33,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "edit src/auth.ts",
             (
                 "Modified src/auth.ts in login: 1 line added, 1 removed."
+                " `return check(user)` became `return verify(user)`."
                 " Brings in verify. Drops check."
             ),
         ),
@@ -83,7 +83,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "file-write",
             "Modified a.txt",
             "edit a.txt",
-            "Modified a.txt: 2 lines removed.",
+            "Modified a.txt: 2 lines removed. Gone: `one two`.",
         ),
     ),
     (
@@ -102,24 +102,30 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         ),
     ),
     (
-        "read",
-        FileRead(paths=("/home/ana/shop/src/auth.ts",), lines="10-80"),
-        ("file-read", "auth.ts", "read src/auth.ts", "Read src/auth.ts, lines 10-80."),
-    ),
-    (
-        "read-many",
-        FileRead(paths=("a.py", "b.py", "c.py", "d.py")),
+        "added-lines",
+        FileWrite(path="a.txt", edits=(Edit(old="one\n", new="one\ntwo\n  three\n"),)),
         (
-            "file-read",
-            "a.py, b.py and 2 more",
-            "read a.py, b.py and 2 more",
-            "Read a.py, b.py, c.py and d.py.",
+            "file-write",
+            "Modified a.txt",
+            "edit a.txt",
+            "Modified a.txt: 2 lines added. New: `two three`.",
         ),
     ),
     (
-        "read-nothing",
-        FileRead(paths=()),
-        ("file-read", "(no file)", "read", "Read ."),
+        "added-prose",
+        FileWrite(
+            path="NEWS.md",
+            edits=(Edit(old="", new="## Fixed\n\n- Prices are rounded once.\n- More.\n- Even.\n"),),
+        ),
+        (
+            "file-write",
+            "Modified NEWS.md: added Fixed",
+            "edit NEWS.md",
+            (
+                "Modified NEWS.md: 5 lines added. It begins: `- Prices are rounded once.`."
+                " It adds Fixed."
+            ),
+        ),
     ),
 ]
 

@@ -23,7 +23,6 @@ from observer.events import (
     SessionEnd,
     ToolUse,
 )
-from observer.interpret.bursts import READS, SEARCHES
 from observer.interpret.fold import Fold
 from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
@@ -156,47 +155,35 @@ def test_an_edit_that_a_tool_refused_is_no_observation(tell: Tell, error: str) -
     assert tell(FileWrite(path="a.py", error=error)).types == []
 
 
-def test_reads_of_several_files_fold_into_one(tell: Tell) -> None:
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(FileRead(paths=("a.py",)), id="read"),
+        pytest.param(Search(query="total", output="cart.py:3:def total"), id="search-of-code"),
+        pytest.param(Search(query="*.csv", where="files", output="a.csv"), id="search-of-names"),
+    ],
+)
+def test_looking_around_is_no_observation(tell: Tell, body: AnyBody) -> None:
+    assert tell(body).types == []
+
+
+def test_what_was_read_and_looked_for_stands_in_the_summary(tell: Tell) -> None:
     told = tell(
+        Prompt(text="Why are totals off?"),
         FileRead(paths=("a.py",)),
         FileRead(paths=("src/b.py",), lines="1-9"),
-        FileRead(paths=("src/b.py",), lines="20-30"),
+        Search(query="total", output="cart.py:3:def total"),
     )
-    assert told.last.title == "a.py and b.py"
-    assert told.last.narrative == "Read a.py and src/b.py (lines 1-9 and 20-30), 3 times."
-    assert told.last.files_read == ("a.py", "src/b.py")
-    assert len(told.items) == 1
+    summary = summarise(told.session)
+    assert summary is not None
+    assert summary.files_read == ("a.py", "src/b.py")
+    assert "total" in summary.narrative + str(summary.summary)
 
 
 @pytest.mark.parametrize("text", ["commit", "ok, go on", "thanks!", "commit and push then"])
 def test_a_mere_yes_is_no_observation(tell: Tell, text: str) -> None:
     assert tell(Prompt(text=text)).types == []
     assert tell(Prompt(text=text, files=("a.py",))).types == ["prompt"]
-
-
-def test_searches_of_the_code_fold_into_one(tell: Tell) -> None:
-    told = tell(
-        Search(query="total", output="cart.py:3:def total\nshop.py:9:total()"),
-        Search(query="*.csv", where="files", output="prices.csv"),
-        Search(query="tax", output="No matches found"),
-    )
-    assert told.types == ["research"]
-    assert told.last.title == "total, *.csv and tax"
-    assert told.last.narrative == (
-        "Searched the code for total: 2 matches in 2 files; *.csv: 1 file; tax: nothing found"
-    )
-    assert told.last.files_read == ("cart.py", "shop.py", "prices.csv")
-    assert told.last.folded == 3
-
-
-def test_the_same_search_again_is_told_once(tell: Tell) -> None:
-    told = tell(*[Search(query="total", output="cart.py:3:def total")] * 2)
-    assert (told.last.title, told.last.folded) == ("total", 2)
-
-
-def test_a_burst_of_searches_that_is_full_is_followed_by_another(tell: Tell) -> None:
-    told = tell(*(Search(query=f"word{number}") for number in range(SEARCHES + 1)))
-    assert [item.folded for item in told.items.values()] == [SEARCHES, 1]
 
 
 def test_a_search_of_the_web_stands_alone(tell: Tell) -> None:
@@ -206,22 +193,6 @@ def test_a_search_of_the_web_stands_alone(tell: Tell) -> None:
 
 def test_a_search_for_nothing_is_no_observation(tell: Tell) -> None:
     assert tell(Search(query=" ")).types == []
-
-
-def test_a_burst_of_reads_that_is_full_is_followed_by_another(tell: Tell) -> None:
-    told = tell(*(FileRead(paths=(f"{number}.py",)) for number in range(READS + 1)))
-    first, second = told.items.values()
-    assert (len(first.files_read), second.files_read) == (READS, (f"{READS}.py",))
-
-
-def test_reads_of_one_file_fold_and_list_their_parts(tell: Tell) -> None:
-    told = tell(*(FileRead(paths=("a.py",), lines=part) for part in ("1-9", "20-30", "1-9")))
-    assert told.last.narrative == "Read a.py, lines 1-9 and 20-30, 3 times."
-
-
-def test_a_whole_read_is_told_beside_its_parts(tell: Tell) -> None:
-    told = tell(*(FileRead(paths=("a.py",), lines=part) for part in ("", "5-14")))
-    assert told.last.narrative == "Read a.py, whole and lines 5-14, 2 times."
 
 
 def test_what_a_sub_agent_brings_back_joins_its_task(tell: Tell) -> None:
@@ -295,16 +266,10 @@ ASKED: list[tuple[str, Intent, Outcome, str]] = [
         "Could not edit a.py: no",
     ),
     (
-        "read",
-        Intent(tool="fs_read", of=FileRead(paths=("a.py",), tool="fs_read")),
-        Outcome(tool="fs_read", output="..."),
-        "Read a.py.",
-    ),
-    (
         "search",
-        Intent(tool="grep", of=Search(query="total", tool="grep")),
-        Outcome(tool="grep", output="a.py:1:total = 0"),
-        "Searched the code for total: 1 match: a.py:1:total = 0",
+        Intent(tool="web", of=Search(query="total", where="web", tool="web")),
+        Outcome(tool="web", output="A total is a sum."),
+        "Searched the web for total: A total is a sum.",
     ),
     (
         "tool",
@@ -341,8 +306,11 @@ FULL: list[tuple[str, Intent, AnyBody]] = [
     ("command", Intent(tool="shell", of=Command(command="make")), Command(command="make")),
     ("write", Intent(tool="Edit", of=save("b.py")), save("b.py")),
     ("other-subject", Intent(tool="Edit", of=save("b.py")), save("c.py")),
-    ("read", Intent(tool="r", of=FileRead(paths=("a",))), FileRead(paths=("a",))),
-    ("search", Intent(tool="s", of=Search(query="a")), Search(query="a")),
+    (
+        "search",
+        Intent(tool="s", of=Search(query="a", where="web")),
+        Search(query="a", where="web"),
+    ),
     ("tool", Intent(tool="t", of=ToolUse(tool="t")), ToolUse(tool="t")),
 ]
 

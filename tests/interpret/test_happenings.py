@@ -64,21 +64,6 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
         ),
     ),
     (
-        "code-search",
-        Search(query="def total", path="/home/ana/shop/api", output="api/cart.py:3"),
-        (
-            "research",
-            "def total",
-            "code search in api",
-            "Searched the code in api for def total: 1 file: api/cart.py",
-        ),
-    ),
-    (
-        "search-of-the-whole-project",
-        Search(query="total", path="/home/ana/shop", output="/home/ana/shop/api/cart.py:3"),
-        ("research", "total", "code search", "Searched the code for total: 1 file: api/cart.py"),
-    ),
-    (
         "described-delegation",
         Delegation(task="Find callers\nList every caller of total().", agent="Explore"),
         (

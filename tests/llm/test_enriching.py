@@ -173,7 +173,7 @@ def test_a_session_that_goes_on_is_asked_about_again_once_it_is_over(
 ) -> None:
     run(lambda _: desk.item(SUMMARY).enrichment)
     asked = len(model.asked)
-    desk.tell(Command(command="make", exit_code=0), SessionEnd())
+    desk.tell(Command(command="make", exit_code=2), SessionEnd())
     run(lambda _: len(model.asked) > asked)
     assert "make" in str(model.asked[asked])
 

@@ -73,7 +73,7 @@ def post(spool: Spool, folder: Path) -> Post:
     return append
 
 
-def bash(command: str, output: str = "", **fields: str) -> dict[str, Any]:
+def bash(command: str, output: str = "done", **fields: str) -> dict[str, Any]:
     """Return the payload of a Bash tool call."""
     return {
         "tool_name": "Bash",

@@ -50,7 +50,7 @@ def test_what_is_drained_has_its_vectors_after_the_commit(
     embedding: Pipeline, store: Store, model: LateModel, post: Post, run: Run
 ) -> None:
     for n in range(3):
-        post("PostToolUse", run(f"make target{n}"))
+        post("PostToolUse", run(f"./deploy target{n}"))
     embedding.drain()
     assert vectors(store, model) == model.made(items(store))
     assert len(items(store)) >= 3
@@ -81,7 +81,7 @@ def test_a_rebuild_gives_the_same_vectors(
     embedding: Pipeline, store: Store, model: LateModel, post: Post, run: Run
 ) -> None:
     for n in range(4):
-        post("PostToolUse", run(f"make target{n}"))
+        post("PostToolUse", run(f"./deploy target{n}"))
     embedding.drain()
     embedding.ingest([a_note(1, "use builders"), a_note(2, "never on Fridays")])
     before = vectors(store, model)

@@ -34,7 +34,12 @@ def items(store: Store) -> list[Item]:
 
 
 def an_event(name: str = "e", **fields: Any) -> Event:
-    event = Event(id=name, at_ms=1_790_000_000_000, client="c", body=Command(command=f"do {name}"))
+    event = Event(
+        id=name,
+        at_ms=1_790_000_000_000,
+        client="c",
+        body=Command(command=f"do {name}", output="done"),
+    )
     return msgspec.structs.replace(event, **fields)
 
 
@@ -56,7 +61,7 @@ def test_an_empty_spool_drains_to_nothing(pipeline: Pipeline) -> None:
 def test_a_replayed_entry_changes_nothing(
     pipeline: Pipeline, store: Store, spool: Spool, home: Home, post: Post, run: Run
 ) -> None:
-    post("PostToolUse", run("make"))
+    post("PostToolUse", run("./deploy"))
     shutil.copytree(home.spool, home.root / "copy")
     pipeline.drain()
     before = items(store)
@@ -69,7 +74,7 @@ def test_the_same_tool_call_told_twice_is_one_event(
     pipeline: Pipeline, store: Store, post: Post, run: Run
 ) -> None:
     for _ in range(2):
-        post("PostToolUse", run("make", tool_use_id="toolu_1"))
+        post("PostToolUse", run("./deploy", tool_use_id="toolu_1"))
     pipeline.drain()
     with store.read() as reader:
         assert reader.totals().events == 1
@@ -80,7 +85,7 @@ def test_what_cannot_be_decoded_is_kept_redacted_with_its_reason(
 ) -> None:
     secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
     bad = post("PostToolUse", b"{ not json " + secret.encode())
-    post("PostToolUse", run("make"))
+    post("PostToolUse", run("./deploy"))
     drained = pipeline.drain()
     assert (drained.bad, spool.bad(), spool.depth()) == (1, 1, 0)
     kept = (home.spool / "bad" / bad).read_bytes()
@@ -99,7 +104,7 @@ def test_an_unforeseen_reason_holds_no_secret_either(
         def at(self, folder: str) -> Place:
             raise ValueError(f"{folder}/{secret}")
 
-    bad = post("PostToolUse", run("make"))
+    bad = post("PostToolUse", run("./deploy"))
     assert make_pipeline(places=Broken()).drain().bad == 1
     reason = (home.spool / "bad" / f"{bad}.reason").read_text()
     assert "cannot be decoded" in reason
@@ -119,7 +124,7 @@ def test_more_than_a_batch_is_drained_in_rounds(
     pipeline: Pipeline, store: Store, post: Post, run: Run
 ) -> None:
     for n in range(FIRST_BATCH + 1):
-        post("PostToolUse", run(f"make step{n}"))
+        post("PostToolUse", run(f"./deploy step{n}"))
     assert [pipeline.drain().entries for _ in range(3)] == [FIRST_BATCH, 1, 0]
     with store.read() as reader:
         assert reader.totals().events == FIRST_BATCH + 1
@@ -167,7 +172,7 @@ def test_a_note_told_on_a_command_line_is_stored_once(
 def test_a_huge_event_is_capped(
     make_pipeline: Callable[..., Pipeline], store: Store, post: Post, run: Run
 ) -> None:
-    post("PostToolUse", run("make", "x y " * 500_000))
+    post("PostToolUse", run("./deploy", "x y " * 500_000))
     make_pipeline(settings=Settings(event_cap_bytes=2048)).drain()
     with store.read() as reader:
         (recorded,) = reader.log()
@@ -184,7 +189,7 @@ def test_nothing_of_an_excluded_folder_is_recorded(
     make_pipeline: Callable[..., Pipeline], store: Store, folder: Path, post: Post, run: Run
 ) -> None:
     pipeline = make_pipeline(settings=Settings(exclude=(str(folder),)))
-    post("PostToolUse", run("make"))
+    post("PostToolUse", run("./deploy"))
     assert pipeline.drain().entries == 1
     assert pipeline.ingest([an_event(cwd=str(folder / "deep"))]) == [Receipt()]
     assert items(store) == []
@@ -219,7 +224,7 @@ def test_two_projects_stay_apart(pipeline: Pipeline, store: Store, tmp_path: Pat
 def test_a_moved_project_keeps_its_identity_under_its_new_name(
     pipeline: Pipeline, store: Store, folder: Path, post: Post, run: Run
 ) -> None:
-    post("PostToolUse", run("make"))
+    post("PostToolUse", run("./deploy"))
     pipeline.drain()
     moved = folder.rename(folder.with_name("store"))
     pipeline.ingest([an_event("later", cwd=str(moved))])
@@ -354,7 +359,7 @@ def test_an_event_that_breaks_the_interpreter_does_not_hold_up_the_rest(
 ) -> None:
     poison = post("PostToolUse", run("boom"))
     for n in range(3):
-        post("PostToolUse", run(f"make {n}"))
+        post("PostToolUse", run(f"./deploy {n}"))
     drained = make_pipeline(store=Tripping(store, poison)).drain()
     assert (drained.entries, spool.depth(), spool.bad()) == (4, 0, 1)
     with store.read() as reader:
@@ -364,7 +369,7 @@ def test_an_event_that_breaks_the_interpreter_does_not_hold_up_the_rest(
 def test_a_store_that_cannot_write_leaves_the_spool_as_it_is(
     make_pipeline: Callable[..., Pipeline], store: Store, spool: Spool, post: Post, run: Run
 ) -> None:
-    post("PostToolUse", run("make"))
+    post("PostToolUse", run("./deploy"))
     broken, whole = make_pipeline(store=Full(store)), make_pipeline()
     with pytest.raises(StoreUnavailable):
         broken.drain()
@@ -395,7 +400,7 @@ def test_a_spool_that_cannot_set_aside_says_so(
 def test_everything_stored_can_be_found(
     pipeline: Pipeline, store: Store, post: Post, run: Run
 ) -> None:
-    post("PostToolUse", run("cargo build --release"))
+    post("PostToolUse", run("cargo run --release"))
     pipeline.drain()
     with store.read() as reader:
         assert reader.match("cargo", Filters(), limit=5)

@@ -141,7 +141,10 @@ def test_a_reverted_commit_says_so_until_that_is_reverted(story: Story) -> None:
 def test_what_was_only_said_at_a_reverted_commit_still_holds(story: Story, text: str) -> None:
     story.commit(auth__py=LOGIN)
     commit = story.told_commit(story.commit(auth__py=OTHER))
-    note, run = story.noted(text), story.tell(Command(command="make check", exit_code=0))
+    note, run = (
+        story.noted(text),
+        story.tell(Command(command="make check", output="3 passed", exit_code=0)),
+    )
     story.git("revert", "--no-edit", "HEAD")
     assert (story.reasons(note), story.reasons(run)) == ([], [])
     assert story.reasons(commit) == ["reverted"]

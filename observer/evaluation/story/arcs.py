@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from observer.evaluation.story.playing import Stage
 from observer.evaluation.story.score import Case
 from observer.interpret import commandline
-from observer.model import Item
+from observer.model import Item, Link
 
 HOOKS = Path(__file__).parents[3] / "hooks"
 _BETWEEN_COMMITS = ("reverts", "replaces")
@@ -68,12 +68,12 @@ def claims(items: list[Item]) -> frozenset[str]:
 
 def _ends(item: Item, known: dict[int, Item], kind: str) -> list[str]:
     ends = [link for link in item.links if link.kind == kind]
-    return list(dict.fromkeys(_named(known.get(link.target), link.title) for link in ends))
+    return list(dict.fromkeys(_named(known.get(link.target), link) for link in ends))
 
 
-def _named(target: Item | None, title: str) -> str:
+def _named(target: Item | None, link: Link) -> str:
     if target is None:
-        return f"({title})"
+        return link.excerpt or f"({link.title})"
     if target.type == "command":
         return commandline.read(target.facts[0].removeprefix("$ ")).head
     if target.type == "fix":

@@ -1,0 +1,121 @@
+"""Which observations are kept as items, and which only serve the arcs and the session's state.
+
+Part of interpretation (step 6), pure. An item is something that somebody may want to find later:
+what failed, what tests counted, what was installed, reset or printed. A check that found nothing, a
+file that was copied, a commit that tells of itself is in the session's state and in its summary.
+What a person typed into a shell is kept: there the command line itself is what is looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from observer.events import Command, ToolUse
+from observer.interpret import committed, gitline, todos
+from observer.interpret.arcs_told import VAGUE
+from observer.interpret.check_tools import judge_of
+from observer.interpret.commandline import Part, leading, parts_of
+from observer.interpret.gist import gist_of
+from observer.interpret.inline import script_of
+from observer.interpret.remedies import remedy_of
+from observer.interpret.runners import name_of
+from observer.interpret.state import State
+from observer.interpret.verdict import Verdict
+from observer.interpret.wording import word_set
+from observer.model import Item, Recorded
+
+_PLAIN = word_set("rm rmdir mv cp mkdir touch ln chmod chown kill pkill killall open sync")
+"""Programs that move files and processes about."""
+_GIT_PLAIN = word_set("add stage push fetch pull config mv")
+_TAGS = word_set("--tags --follow-tags")
+_ROUTINE_REMEDIES = word_set("fixer service")
+_UNKNOWN = ("unknown skill", "no such tool", "unknown tool", "tool not found")
+_UNKNOWN_CHARS = 200
+_POINTS = 3
+"""A shorter to-do list says what the request said."""
+
+
+def is_notable(made: Item, recorded: Recorded, known: State, *, is_known: bool = False) -> bool:
+    """Return False for an observation that nobody would look for.
+
+    Args:
+        made: the observation.
+        recorded: the event that it tells of, completed.
+        known: the session after that event.
+        is_known: whether it could not run, and it is told already what works instead.
+    """
+    body = recorded.event.body
+    if isinstance(body, ToolUse):
+        return _is_tool_notable(made, body)
+    if not isinstance(body, Command) or made.type != "command":
+        return True
+    verdict = gist_of(recorded).verdict
+    parts = leading(parts_of(body.command))
+    if not verdict.was_run:
+        return False
+    if verdict.ok is False:
+        return not (is_known or _only_looks(parts, verdict) or _is_vague(parts, verdict))
+    if recorded.event.author == "person" or any(map(_takes_back, parts)):
+        return True
+    return _tells(parts, body, verdict, known)
+
+
+def _is_tool_notable(made: Item, use: ToolUse) -> bool:
+    if made.title.startswith(todos.TITLED):
+        return len(made.facts) >= _POINTS
+    return not (use.failed and use.output[:_UNKNOWN_CHARS].lower().startswith(_UNKNOWN))
+
+
+def _tells(parts: Sequence[Part], body: Command, verdict: Verdict, known: State) -> bool:
+    """Return True if a command that did not fail says something new."""
+    if verdict.passed is not None:
+        return True
+    script = script_of(body.command)
+    if script:
+        return not script.only_looks
+    left = [part for part in parts if not _is_commit(part) or not _is_known(body, known)]
+    judges = [judge_of(part.words) for part in left]
+    if any(judge and judge.kind in ("test", "all") for judge in judges):
+        return verdict.ok is True
+    if all(judge or _is_plain(part) for part, judge in zip(left, judges, strict=True)):
+        return False
+    is_change = any(remedy_of(part) or gitline.words_of(part) for part in left)
+    return is_change or bool(verdict.said or body.output.strip())
+
+
+def _is_plain(part: Part) -> bool:
+    words = gitline.words_of(part)
+    if words:
+        return words[0] in _GIT_PLAIN and _TAGS.isdisjoint(words)
+    return part.looks or name_of(part.words[0]) in _PLAIN or remedy_of(part) in _ROUTINE_REMEDIES
+
+
+def _only_looks(parts: Sequence[Part], verdict: Verdict) -> bool:
+    return not verdict.is_check and all(part.looks for part in parts)
+
+
+def _is_vague(parts: Sequence[Part], verdict: Verdict) -> bool:
+    """Return True if a check says that something is wrong, and neither what nor how much."""
+    is_counted = verdict.passed is not None and verdict.failed is not None
+    return (
+        any(judge_of(part.words) for part in parts)
+        and not verdict.failing
+        and not is_counted
+        and VAGUE.match(verdict.first_error) is not None
+    )
+
+
+def _takes_back(part: Part) -> bool:
+    return bool(gitline.words_of(part)) and gitline.read(part) is not None
+
+
+def _is_commit(part: Part) -> bool:
+    return gitline.words_of(part)[:1] == ["commit"]
+
+
+def _is_known(body: Command, known: State) -> bool:
+    """Return True if the commit that a command made has told of itself."""
+    return any(
+        committed.hash_of(saying)[:7] in body.output or committed.subject_of(saying) in body.command
+        for saying in known.commits
+    )

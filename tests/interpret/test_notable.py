@@ -1,0 +1,123 @@
+"""Which observations are kept as items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from observer.events import AnyBody, Command, Commit, Prompt, Search, ToolUse
+from observer.interpret.fold import Fold
+from observer.interpret.notable import is_notable
+from observer.interpret.sessions import begin
+from observer.model import Recorded
+
+TODO = '{{"todos": [{0}]}}'
+POINT = '{{"content": "step {0}", "status": "pending"}}'
+COMMITTED = Commit(hash="ab12cd34" * 5, subject="Round prices once")
+TESTS = "2 failed, 3 passed in 0.1s"
+
+
+@pytest.fixture
+def keeps(place: Callable[..., Recorded]) -> Callable[..., bool]:
+    """Tell bodies as one session; return whether an item is kept of the last."""
+
+    def keeps(*bodies: AnyBody, **known: Any) -> bool:
+        events = [place(body, seq, **known) for seq, body in enumerate(bodies, 1)]
+        fold = Fold(begin(events[0]))
+        for event in events:
+            whole, made = fold.told(event)
+        return bool(made) and is_notable(made[0], whole, fold.known())
+
+    return keeps
+
+
+Keeps = Callable[..., bool]
+
+
+KEPT = [
+    Command(command="pytest -q", output="3 passed in 0.1s"),
+    Command(command="pytest -q", exit_code=0),
+    Command(command="make check", exit_code=0),
+    Command(command="pytest -q && ruff check .", output="3 passed in 0.1s\nAll checks passed!"),
+    Command(command="ruff check .", output="a.py:1:1: F401 `os` imported", exit_code=1),
+    Command(command="pytest -q", output=TESTS, exit_code=1),
+    Command(command="npm install left-pad"),
+    Command(command="alembic upgrade head"),
+    Command(command="git reset --hard HEAD~1"),
+    Command(command="git tag v1.2 && git push --tags"),
+    Command(command="git commit -m 'Round prices once'", output="[main 1a2b3c4] Round prices"),
+    Command(command="./measure", output="p95 12 ms"),
+    Command(command="sed -i s/a/b/ cart.py", output="done"),
+    Command(command="python3 -c \"open('a.txt', 'w').write('x')\""),
+    Command(command="gh api repos/a/b -X DELETE", output="{}"),
+    ToolUse(tool="Deploy", output="deployed"),
+    ToolUse(tool="TodoWrite", input=TODO.format(", ".join(map(POINT.format, range(3))))),
+    Search(query="half even", where="web", output="Decimal"),
+    Prompt(text="Round prices once"),
+]
+DROPPED = [
+    Command(command="ruff check .", output="All checks passed!"),
+    Command(command="tsc --noEmit", exit_code=0),
+    Command(command="npm run build", output="built in 1.2s", exit_code=0),
+    Command(command="ruff check --fix .", output="Found 1 error (1 fixed, 0 remaining)."),
+    Command(command="pytest -q | grep -c x", output="tests/test_a.py"),
+    Command(command="rm -rf build && mkdir build"),
+    Command(command="git push origin main", output="ab12..cd34 main -> main"),
+    Command(command="./measure"),
+    Command(command="cat -A a.py", output="cat: illegal option -- A", exit_code=1),
+    Command(command="npm run lint", output="Found 1 error.", exit_code=1),
+    Command(command="gh api repos/a/b", output='{"id": 1}'),
+    Command(command="python3 -c \"print(open('a.txt').read())\"", output="x"),
+    ToolUse(tool="Skill", output="Unknown skill: commit", failed=True),
+    ToolUse(tool="TodoWrite", input=TODO.format(POINT.format(1))),
+]
+
+
+def _named(body: AnyBody) -> str:
+    return getattr(body, "command", "") or type(body).__name__
+
+
+@pytest.mark.parametrize("body", KEPT, ids=_named)
+def test_what_says_something_is_kept(keeps: Keeps, body: AnyBody) -> None:
+    assert keeps(body)
+
+
+@pytest.mark.parametrize("body", DROPPED, ids=_named)
+def test_what_nobody_would_look_for_is_not(keeps: Keeps, body: AnyBody) -> None:
+    assert not keeps(body)
+
+
+@pytest.mark.parametrize(
+    "output", ["[main ab12cd3] Round prices once", "", " 1 file changed, 2 insertions(+)"]
+)
+def test_a_commit_that_told_of_itself_is_not_told_again(keeps: Keeps, output: str) -> None:
+    command = Command(command='git add . && git commit -m "Round prices once"', output=output)
+    assert not keeps(COMMITTED, command)
+
+
+def test_a_commit_that_failed_is_kept(keeps: Keeps) -> None:
+    command = Command(command='git commit -m "x"', output="ruff: a.py:1 F401", exit_code=1)
+    assert keeps(COMMITTED, command)
+
+
+@pytest.mark.parametrize("command", ["make", "rm -rf build", "git push", "ssh build uptime"])
+def test_what_a_person_typed_is_kept(keeps: Keeps, command: str) -> None:
+    assert keeps(Command(command=command, exit_code=0), author="person")
+
+
+def test_a_refused_call_is_not_kept(keeps: Keeps) -> None:
+    assert not keeps(
+        Command(command="make", output="Cancelled: parallel call errored", failed=True)
+    )
+
+
+def test_a_failure_whose_remedy_is_told_is_not_told_again(
+    place: Callable[..., Recorded],
+) -> None:
+    event = place(Command(command="rtk bun test", output="unrecognized 'bun'", exit_code=2), 1)
+    fold = Fold(begin(event))
+    whole, (made,) = fold.told(event)
+    assert is_notable(made, whole, fold.known())
+    assert not is_notable(made, whole, fold.known(), is_known=True)
