@@ -1,7 +1,7 @@
 """What happened: the decoded form of everything that hooks, fronts and the daemon report.
 
-All values are frozen. Times are integer UTC milliseconds (`*_ms`). What a client sent is an
-`Event`; the tag of its `body` is the event's kind, the same word in JSON, SQL, tools and README.
+Values are frozen, times integer UTC milliseconds (`*_ms`). What a client sent is an `Event`; the
+tag of its `body` is its kind, the same word in JSON, SQL, tools and README.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Layer = Literal["past", "state", "rule"]
 
 
 class Body(Value, tag_field="kind"):
-    """Base of the happenings; the tag is the event's kind in JSON, SQL and tools alike."""
+    """Base of the happenings; the tag is the event's kind."""
 
 
 class SessionStart(Body, tag="session-start"):
@@ -31,7 +31,7 @@ class SessionStart(Body, tag="session-start"):
 class SessionEnd(Body, tag="session-end"):
     """A session is over, by the client's word, or `idle` by the daemon's.
 
-    `uncommitted` are files of it that git found changed then; None where git was not asked.
+    `uncommitted` are its files that git found changed then; None where git was not asked.
     """
 
     reason: str = ""
@@ -59,10 +59,7 @@ class Edit(Value):
 
 
 class FileWrite(Body, tag="file-write"):
-    """A file was created, changed or deleted.
-
-    `symbols` is what that did to the symbols of the file, where its whole text was known.
-    """
+    """A file was created, changed or deleted; `symbols` are known where its whole text was."""
 
     path: str
     operation: Literal["create", "edit", "append", "delete", "write"] = "edit"
@@ -146,7 +143,7 @@ class Compaction(Body, tag="compaction"):
 class FileChange(Value):
     """One file of a commit; line counts are None for binary files.
 
-    `symbols` are what git's hunk headers and changed lines name, `names` are in added lines only.
+    `symbols` are named in hunk headers and changed lines, `names` in added lines only.
     """
 
     path: str
@@ -159,7 +156,7 @@ class FileChange(Value):
 
 
 class Commit(Body, tag="commit"):
-    """A commit that now exists; `action` is the git operation that made it."""
+    """A commit, and how git made it; `unlisted`: files too many to list, their lines in and out."""
 
     hash: str
     subject: str = ""
@@ -168,6 +165,7 @@ class Commit(Body, tag="commit"):
     authored_ms: int | None = None
     parents: tuple[str, ...] = ()
     files: tuple[FileChange, ...] = ()
+    unlisted: tuple[int, int, int] = (0, 0, 0)
     action: Literal["commit", "amend", "merge", "cherry-pick", "revert", "import"] = "commit"
 
 
@@ -201,8 +199,8 @@ class Reference(Value):
 class Remember(Body, tag="remember"):
     """A note recorded on purpose. `key` makes it an upsert within its scope and owner.
 
-    `owner` is whose note it is where `scope` is personal, empty otherwise. Without a `layer` the
-    type decides it. `expires_ms` is when it stops to hold; `metadata` is a JSON object as text.
+    `owner` is whose note it is where `scope` is personal. Without a `layer` the type decides it.
+    `expires_ms` is when it stops to hold; `metadata` is a JSON object as text.
     """
 
     content: str

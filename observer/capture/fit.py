@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 import msgspec
 from msgspec import structs
 
-from observer.events import AnyBody, Event, Value
+from observer.events import AnyBody, Commit, Event, Value
 
 ELEMENT_BYTES = 128
 """A list keeps at most one element per this many bytes of the cap."""
@@ -51,7 +51,7 @@ def fit(event: Event, cap_bytes: int) -> Event:
     sizes, elements = _measured(content)
     if sum(sizes) + ELEMENT_COST * elements <= cap_bytes:
         return event
-    thinned = _Thinner(cap_bytes // ELEMENT_BYTES).thin(content)
+    thinned = _with_unlisted(_Thinner(cap_bytes // ELEMENT_BYTES).thin(content), content)
     sizes, elements = _measured(thinned)
     limit = _level(sorted(sizes), cap_bytes - ELEMENT_COST * elements)
     return _with(event, _mapped(thinned, lambda text: cut(text, limit)))
@@ -148,6 +148,23 @@ def _ellipsis(left_out: tuple[object, ...]) -> tuple[object, ...]:
     if isinstance(sample, Value):
         return (type(sample)(**{structs.fields(sample)[0].name: words}),)
     return (words,) if isinstance(sample, str) else ((words, ""),)
+
+
+def _with_unlisted(thinned: _Content, whole: _Content) -> _Content:
+    """Say of a commit what the files that were left out come to, in place of their number."""
+    kept, body = thinned.body, whole.body
+    if not (isinstance(kept, Commit) and isinstance(body, Commit)):
+        return thinned
+    if [one.path for one in kept.files] == [one.path for one in body.files]:
+        return thinned
+    listed = kept.files[:-1]
+    left, (files, added, removed) = body.files[len(listed) :], body.unlisted
+    unlisted = (
+        files + len(left),
+        added + sum(file.added or 0 for file in left),
+        removed + sum(file.removed or 0 for file in left),
+    )
+    return structs.replace(thinned, body=structs.replace(kept, files=listed, unlisted=unlisted))
 
 
 def _level(sizes: list[int], total: int) -> int:

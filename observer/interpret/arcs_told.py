@@ -17,7 +17,7 @@ from observer.interpret import concepts
 from observer.interpret.classify import item
 from observer.interpret.relation import is_test
 from observer.interpret.state import Origin
-from observer.interpret.story import Alternative, Edited, Rejection, Trouble
+from observer.interpret.story import Alternative, Edited, Rejection, Repair, Trouble
 from observer.interpret.told import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, Told
 from observer.interpret.wording import counted, distinct, listed, one_line
 from observer.model import Item, Link, Recorded, item_id, item_uuid
@@ -79,8 +79,7 @@ def fix(mended: Mended, recorded: Recorded) -> Item:
         *_to_edits("edit", mended.edits),
         *_to_runs("evidence", (mended.passed,), mended.ran),
     ]
-    is_repair = all(edit.remedy == "fixer" for edit in mended.edits)
-    return replace(_arc(told, recorded, links), category=REPAIR if is_repair else "")
+    return _arc(told, recorded, links)
 
 
 def _cause_said(edits: Sequence[Edited]) -> str:
@@ -112,6 +111,44 @@ def rejected(rejection: Rejection, trouble: Trouble, recorded: Recorded, how: st
     links += _to_runs("evidence", trouble.items, trouble.head)
     links += [Link(kind="evidence", target=one) for one in rejection.undone_by]
     return _arc(told, recorded, links, rejection.origin)
+
+
+def repair(found: Repair, mended: Mended, recorded: Recorded) -> Item:
+    """Return the item of a fixer that mends a check; it stands at the first pass."""
+    met = f"met {counted(found.times, 'time')}"
+    result = f" ({mended.said})" if mended.said else ""
+    told = Told(
+        type="fix",
+        title=one_line(f"`{found.by}` repairs what `{found.head}` finds", TITLE),
+        subtitle=one_line(f"{found.head} passes after {changes_said(mended.edits)}", SUBTITLE),
+        narrative=one_line(
+            f"{_failure(mended.troubles[0])}. `{found.by}` repaired that, and it passes{result};"
+            f" {met}.",
+            NARRATIVE,
+        ),
+        facts=distinct(
+            (
+                one_line(fact, FACT)
+                for fact in (
+                    f"$ {found.head}",
+                    *(f"error: {error}" for error in found.errors),
+                    f"repaired by: {found.by}",
+                    met,
+                )
+            ),
+            FACTS,
+        ),
+        concepts=_concepts(mended.troubles[0], mended.edits),
+        signature=next((one.signature for one in mended.troubles if one.signature), ""),
+    )
+    commands = (("fixes", found.head), ("edit", found.by), ("evidence", mended.ran))
+    links = [
+        link
+        for place, (kind, command) in enumerate(commands)
+        for link in _to_runs(kind, (times[place] for times in reversed(found.met)), command)
+    ]
+    made = _arc(told, recorded, links, found.origin)
+    return replace(made, category=REPAIR, folded=found.times)
 
 
 def alternative(found: Alternative, remedies: Sequence[Edited], recorded: Recorded) -> Item:

@@ -6,6 +6,7 @@ end, so the time is linear in the text; symbols are those of `syntax`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -24,8 +25,16 @@ FEW = 3
 
 _PATH_CHARS = 160
 _TEXT_CHARS = 160
-_NO_TEXT = ("#", "=", "-----", "~~~", "```", "<", "|", "..", ":")
+_AROUND = 40
+"""Characters that are shown before a difference."""
+_WORD = re.compile(r"[^\W\d_]{2}")
+_NO_PROSE = re.compile(r"\s*(?:[#=~`<|:]|\.\.|---)")
 """How headings, rules, tables and code begin in prose."""
+_NO_CODE = re.compile(
+    r"\s*(?:[{}()\[\];,]+\s*$|//|#(?:\s|!)|/?\*|<!--|--\s|[\"']{3}|import\b|use\s|package\s|using\s"
+    r"|from\s+\S+\s+import\b|export\s+(?:\*|\{))"
+)
+"""How lines begin that say little of a change of code."""
 
 
 class Change(Value):
@@ -35,8 +44,8 @@ class Change(Value):
     `renamed` pairs of an old and a new one, `moved` what only stands elsewhere, `commented` what
     has other comments; a path is in one of them. `names` are identifiers that the code uses now,
     `dropped` those that it uses no more. `only` says that nothing but the layout, or the comments,
-    changed. `before` and `after` hold the text of a change of a few lines; of more, `after` holds
-    the first sentence of prose.
+    changed. `before` and `after` hold the text of a change of a few lines; of more, one of
+    them holds the first line that says something.
     """
 
     added: int = 0
@@ -86,7 +95,7 @@ def difference(
         old, new = differing(edit)
         gone += [old[place] for place in syntax.only_in(old, new)]
         fresh += [new[place] for place in syntax.only_in(new, old)]
-    is_short = max(len(gone), len(fresh)) <= FEW
+    before, after = _quoted(gone, fresh, language)
     symbols = symbols or syntax.compare(((edit.old, edit.new) for edit in edits), language)
     return Change(
         added=len(fresh),
@@ -101,8 +110,8 @@ def difference(
         only=symbols.only,
         names=distinct(symbols.names, NAMES),
         dropped=distinct(symbols.dropped, NAMES),
-        before=_joined(*gone) if is_short else "",
-        after=_joined(*fresh) if is_short else _opening(fresh, language),
+        before=before,
+        after=after,
     )
 
 
@@ -140,11 +149,12 @@ def merged(first: Change, then: Change) -> Change:
 
 
 def _texts(first: Change, then: Change) -> tuple[str, str]:
-    """Return the text of two changes before and after; "" where they are more than a few lines."""
+    """Return the text of two changes before and after, of many lines how they begin."""
     if then.before and first.after == then.before:
         return first.before, then.after
     if max(first.added + then.added, first.removed + then.removed) > FEW:
-        return "", next((one.after for one in (first, then) if one.added > FEW), "")
+        after = first.after or then.after
+        return "" if after else first.before or then.before, after
     return _joined(first.before, then.before), _joined(first.after, then.after)
 
 
@@ -152,11 +162,29 @@ def _joined(*texts: str) -> str:
     return one_line(" ".join(filter(None, texts)), _TEXT_CHARS)
 
 
+def _quoted(gone: Sequence[str], fresh: Sequence[str], language: str) -> tuple[str, str]:
+    """Return `before` and `after`: a short change as it is, of a longer one how it begins."""
+    if max(len(gone), len(fresh)) > FEW:
+        opening = _opening(fresh, language)
+        return "" if opening else _opening(gone, language), opening
+    if gone and fresh:
+        return _from_difference(" ".join(gone), " ".join(fresh))
+    return _joined(*gone), _joined(*fresh)
+
+
+def _from_difference(before: str, after: str) -> tuple[str, str]:
+    """Return two texts on a line each, cut so that it is seen in what they differ."""
+    old, new = " ".join(before.split()), " ".join(after.split())
+    at = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), len(old))
+    start = max(0, at - _AROUND) if max(len(old), len(new)) > _TEXT_CHARS else 0
+    cut = "\u2026" if start else ""
+    return cut + one_line(old[start:], _TEXT_CHARS), cut + one_line(new[start:], _TEXT_CHARS)
+
+
 def _opening(lines: Sequence[str], language: str) -> str:
-    """Return the first sentence of prose that came in: its headings say nothing of it."""
-    if language not in PROSE:
-        return ""
-    said = (line for line in lines if line.strip() and not line.lstrip().startswith(_NO_TEXT))
+    """Return the first line that says something: no heading, import, bracket or comment."""
+    no_text = _NO_PROSE if language in PROSE else _NO_CODE
+    said = (line for line in lines if _WORD.search(line) and not no_text.match(line))
     return one_line(next(said, ""), _TEXT_CHARS)
 
 

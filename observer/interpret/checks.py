@@ -14,7 +14,15 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from observer.events import Command
-from observer.interpret import alternatives, arcs_told, commandline, invocation, story, unstarted
+from observer.interpret import (
+    alternatives,
+    arcs_told,
+    commandline,
+    invocation,
+    repairs,
+    story,
+    unstarted,
+)
 from observer.interpret.arcs_told import Mended
 from observer.interpret.causes import causes_of
 from observer.interpret.check import covers
@@ -264,7 +272,10 @@ def _passed(known: Story, check: Check) -> Step:
         head=check.head,
         said=check.verdict.said,
     )
-    fix = arcs_told.fix(told, check.recorded)
+    if repairs.is_repair(told):
+        after, fix = repairs.repaired(after, told, check.recorded)
+    else:
+        fix = arcs_told.fix(told, check.recorded)
     done = dict.fromkeys([check.of.program, *(one.of.program for one in mended)], fix.id)
     after = story.each_edit(
         after, lambda one: replace(one, fixed=one.fixed | done) if one.seq in edits else one

@@ -102,12 +102,14 @@ def _sentences(opening: str, operation: str, change: Change, times: int) -> str:
 
 
 def _text_said(change: Change) -> list[str]:
-    """Return what a short change put in, took out, or replaced, as it stands in the file."""
+    """Return what a short change put in, took out, or replaced; of a longer one how it begins."""
     if change.before and change.after:
         return [f"`{change.before}` became `{change.after}`."]
+    is_short = max(change.added, change.removed) <= FEW
     if change.after:
-        return [f"{'New' if change.added <= FEW else 'It begins'}: `{change.after}`."]
-    return [f"Gone: `{change.before}`."] if change.before else []
+        return [f"{'New' if is_short else 'New text begins'}: `{change.after}`."]
+    gone = "Gone" if is_short else "What went begins"
+    return [f"{gone}: `{change.before}`."] if change.before else []
 
 
 def _lines_said(operation: str, change: Change) -> str:

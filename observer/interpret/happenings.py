@@ -21,6 +21,7 @@ from observer.events import (
     ToolUse,
 )
 from observer.interpret import concepts, json_text, prompts, todos
+from observer.interpret.findings import passages
 from observer.interpret.memory_use import QUESTION, only_asks
 from observer.interpret.outcome import plain, told_lines
 from observer.interpret.told import (
@@ -56,6 +57,7 @@ _OPERATIONS = {"import": "commit"}
 _PULLED = "fast-forward to"
 _PARTED = re.compile(r"[/.]")
 _HASH = re.compile(r"[0-9a-f]{40}")
+_PASSAGES = 3
 _LINES_READ = 8
 """Lines of an answer of the web in which what to tell is looked for."""
 _TRAILER = re.compile(r"^[A-Z][\w-]{1,40}: \S")
@@ -116,7 +118,7 @@ def delegation(delegation: Delegation) -> Told | None:
     agent = one_line(delegation.agent, 60) or "a sub-agent"
     said = [f"Handed to {agent}: {_task_said(delegation.task)}."] if delegation.task else []
     if delegation.result:
-        said.append(f"{agent} came back with: {one_line(delegation.result, 500)}")
+        said.append(f"{agent} came back with: {_conclusion(delegation.result)}")
     return Told(
         type="delegation",
         title=title,
@@ -125,6 +127,13 @@ def delegation(delegation: Delegation) -> Told | None:
         concepts=concepts.of_text(f"{delegation.task}\n{delegation.result}", 6),
         chars=len(delegation.task) + len(delegation.result),
     )
+
+
+def _conclusion(result: str) -> str:
+    """Return what a sub-agent found out: neither how it announces that, nor code and headings."""
+    best = sorted(passages(result), key=lambda one: -one.score)[:_PASSAGES]
+    said = " ".join(one.text for one in sorted(best, key=lambda one: one.place))
+    return one_line(said or result, 700)
 
 
 def _task_said(task: str) -> str:
@@ -186,7 +195,7 @@ def commit(commit: Commit, where: Where) -> Told:
     symbols = [symbol for file in commit.files[:FACTS] for symbol in file.symbols]
     author = one_line(commit.author.partition("<")[0], 60)
     body = block(_body(commit), MESSAGE_CHARS)
-    files = _files_said(commit.files)
+    files = _files_said(commit)
     return Told(
         type="commit",
         title=one_line(commit.subject, TITLE) or f"{operation} {short}",
@@ -268,16 +277,18 @@ def _body(commit: Commit) -> str:
     return "\n\n".join(paragraphs)
 
 
-def _files_said(files: tuple[FileChange, ...]) -> str:
+def _files_said(commit: Commit) -> str:
+    files, (unlisted, added, removed) = commit.files, commit.unlisted
     if not files:
         return ""
-    added = sum(file.added or 0 for file in files)
-    removed = sum(file.removed or 0 for file in files)
+    added += sum(file.added or 0 for file in files)
+    removed += sum(file.removed or 0 for file in files)
     lines = f"{counted(added, 'line')} added, {removed:,} removed"
     names = [_file_said(file) for file in files[:_FILES_SAID]]
-    more = [file.path for file in files[_FILES_SAID:]]
-    said = listed([*names, *more], _FILES_SAID)
-    return one_line(f"{counted(len(files), 'file')} changed, {lines}: {said}.", NARRATIVE)
+    more = len(files) - len(names) + unlisted
+    said = f"{', '.join(names)} and {more:,} more" if more else listed(names, _FILES_SAID)
+    number = counted(len(files) + unlisted, "file")
+    return one_line(f"{number} changed, {lines}: {said}.", NARRATIVE)
 
 
 def _file_said(file: FileChange) -> str:

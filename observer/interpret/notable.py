@@ -8,31 +8,38 @@ What a person typed into a shell is kept: there the command line itself is what 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from observer.events import Command, ToolUse
-from observer.interpret import committed, gitline, todos
-from observer.interpret.arcs_told import VAGUE
+from observer.events import Command, FileWrite, ToolUse
+from observer.interpret import committed, gitline, invocation, todos
+from observer.interpret.arcs_told import REPAIR, VAGUE
 from observer.interpret.check_tools import judge_of
 from observer.interpret.commandline import Part, leading, parts_of
 from observer.interpret.gist import gist_of
 from observer.interpret.inline import script_of
 from observer.interpret.remedies import remedy_of
 from observer.interpret.runners import name_of
-from observer.interpret.state import State
+from observer.interpret.state import Ran, State
 from observer.interpret.verdict import Verdict
 from observer.interpret.wording import word_set
 from observer.model import Item, Recorded
 
 _PLAIN = word_set("rm rmdir mv cp mkdir touch ln chmod chown kill pkill killall open sync")
 """Programs that move files and processes about."""
+_TESTING = "testing"
+"""Concept of commands that run tests."""
 _GIT_PLAIN = word_set("add stage push fetch pull config mv")
 _TAGS = word_set("--tags --follow-tags")
 _ROUTINE_REMEDIES = word_set("fixer service")
-_UNKNOWN = ("unknown skill", "no such tool", "unknown tool", "tool not found")
-_UNKNOWN_CHARS = 200
-_POINTS = 3
-"""A shorter to-do list says what the request said."""
+_SLIPS = (
+    "unknown skill", "no such tool", "unknown tool", "tool not found", "sibling tool call",
+    "<tool_use_error>", "inputvalidationerror", "cancelled:",
+)  # fmt: skip
+"""How the answer begins to a call that could not be."""
+_SLIP_CHARS = 200
+_LOOKS = re.compile(r"(?i)(?:fs_|notebook)?(?:read|glob|grep|ls|list|view|find|search)(?:_\w+)?\Z")
+"""Tools that look something up."""
 
 
 def is_notable(made: Item, recorded: Recorded, known: State, *, is_known: bool = False) -> bool:
@@ -44,26 +51,56 @@ def is_notable(made: Item, recorded: Recorded, known: State, *, is_known: bool =
         known: the session after that event.
         is_known: whether it could not run, and it is told already what works instead.
     """
-    body = recorded.event.body
-    if isinstance(body, ToolUse):
-        return _is_tool_notable(made, body)
-    if not isinstance(body, Command) or made.type != "command":
-        return True
+    match recorded.event.body:
+        case ToolUse() as use:
+            return _is_tool_notable(made, use)
+        case FileWrite():
+            return gist_of(recorded).change.only != "layout" or made.folded > 1
+        case Command() as command if made.type == "command":
+            return _is_run_notable(made, recorded, command, known, is_known=is_known)
+    return True
+
+
+def is_spent(failure: Item, fix: Item) -> bool:
+    """Return True if an observation of a failure says nothing that its fix does not say better.
+
+    What a formatter mended, and a count of errors that names none, matter while they are red.
+    """
+    if failure.type != "command":
+        return False
+    if fix.category == REPAIR:
+        return _TESTING not in failure.concepts
+    told = [fact for fact in failure.facts if fact.startswith(("error: ", "failing: "))]
+    return len(told) == 1 and VAGUE.match(told[0].removeprefix("error: ")) is not None
+
+
+def _is_run_notable(
+    made: Item, recorded: Recorded, body: Command, known: State, *, is_known: bool
+) -> bool:
     verdict = gist_of(recorded).verdict
     parts = leading(parts_of(body.command))
     if not verdict.was_run:
         return False
     if verdict.ok is False:
-        return not (is_known or _only_looks(parts, verdict) or _is_vague(parts, verdict))
+        return not (is_known or _only_looks(parts, verdict))
     if recorded.event.author == "person" or any(map(_takes_back, parts)):
         return True
-    return _tells(parts, body, verdict, known)
+    is_again = made.folded == 1 and _ran(recorded, body, known).is_again
+    return not is_again and _tells(parts, body, verdict, known)
+
+
+def _ran(recorded: Recorded, body: Command, known: State) -> Ran:
+    """Return how the command ended, as its session remembers it."""
+    name = invocation.named(body.command, root=recorded.root, cwd=recorded.event.cwd)
+    return known.commands.get(name, Ran())
 
 
 def _is_tool_notable(made: Item, use: ToolUse) -> bool:
+    """Return False for to-do lists, whose open points stand in the summary, and for slips."""
     if made.title.startswith(todos.TITLED):
-        return len(made.facts) >= _POINTS
-    return not (use.failed and use.output[:_UNKNOWN_CHARS].lower().startswith(_UNKNOWN))
+        return False
+    is_slip = use.output[:_SLIP_CHARS].lower().startswith(_SLIPS) or _LOOKS.match(use.tool)
+    return not (use.failed and is_slip)
 
 
 def _tells(parts: Sequence[Part], body: Command, verdict: Verdict, known: State) -> bool:
@@ -92,17 +129,6 @@ def _is_plain(part: Part) -> bool:
 
 def _only_looks(parts: Sequence[Part], verdict: Verdict) -> bool:
     return not verdict.is_check and all(part.looks for part in parts)
-
-
-def _is_vague(parts: Sequence[Part], verdict: Verdict) -> bool:
-    """Return True if a check says that something is wrong, and neither what nor how much."""
-    is_counted = verdict.passed is not None and verdict.failed is not None
-    return (
-        any(judge_of(part.words) for part in parts)
-        and not verdict.failing
-        and not is_counted
-        and VAGUE.match(verdict.first_error) is not None
-    )
 
 
 def _takes_back(part: Part) -> bool:

@@ -13,7 +13,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from observer.events import Command, FileRead, FileWrite, Search, ToolUse, Value
+from observer.events import Command, FileRead, FileWrite, Search, ToolUse, Value, kind_of
 from observer.interpret.changes import Change
 from observer.interpret.failures import OpenFailure
 from observer.interpret.kept import reread
@@ -33,6 +33,7 @@ SAYINGS = 20
 """Most commits, searches, delegations, lessons … of one sort that a session keeps."""
 SAYING = 300
 SYMBOLS_OF_FILE = 8
+FILE_WRITE = kind_of(FileWrite(path=""))
 
 
 class Origin(Value):
@@ -94,7 +95,11 @@ class Touched(Value):
 
 
 class Ran(Value):
-    """How a command ended last; `since` are the files changed since it began to fail."""
+    """How a command ended last; `since` are the files changed since it began to fail.
+
+    `writes` counts what the session had written by then; `is_again` holds where it passed, as the
+    time before, and nothing was written in between.
+    """
 
     ok: bool | None = None
     said: str = ""
@@ -103,6 +108,8 @@ class Ran(Value):
     is_check: bool = False
     runs: int = 1
     since: tuple[str, ...] = ()
+    writes: int = 0
+    is_again: bool = False
 
 
 class TodoList(Value):
@@ -284,7 +291,10 @@ def ran(state: State, head: str, run: Ran, resolves: Iterable[str] = ()) -> Stat
         if was and was.ok is False and was.is_check:
             fixed = added(fixed, _fix_said(failing, was))
     since = before.since if before and before.ok is False and not run.ok else ()
-    commands[head] = replace(run, runs=before.runs + 1 if before else 1, since=since)
+    writes = state.counts.get(FILE_WRITE, 0)
+    is_again = before is not None and bool(before.ok and run.ok) and before.writes == writes
+    runs = before.runs + 1 if before else 1
+    commands[head] = replace(run, runs=runs, since=since, writes=writes, is_again=is_again)
     return replace(state, commands=_newest(commands, COMMANDS), fixed=fixed)
 
 
@@ -295,11 +305,11 @@ def learned(state: State, items: Iterable[Item]) -> State:
             state = replace(state, rejected=added(state.rejected, item.title))
         elif item.type == "fix":
             head = item.facts[0].removeprefix("$ ")
-            if item.category == "command":
-                state = replace(_settled(state, head), fixed=added(state.fixed, item.subtitle))
-                continue
             others = tuple(said for said in state.fixed if not said.startswith(f"{head} failed"))
-            said = f"{item.subtitle} ({item.title.removeprefix('Fixed: ')})"
+            # The title of a fix that holds for the whole project says no more.
+            is_single = not item.category
+            of = f" ({item.title.removeprefix('Fixed: ')})" if is_single else ""
+            said = f"{item.subtitle}{of}"
             state = replace(_settled(state, head), fixed=added(others, said))
     return state
 

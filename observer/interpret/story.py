@@ -26,6 +26,7 @@ EDITS = 120
 TROUBLES = 24
 COMMITS = 60
 ALTERNATIVES = 40
+REPAIRS = 20
 ROOTS = 8
 EXPIRES_MS = 7 * 24 * 3_600_000
 """A failure that was not seen for so long is no part of today's work."""
@@ -128,6 +129,23 @@ class Alternative(Value):
     pairs: tuple[tuple[int, int], ...] = ()
 
 
+class Repair(Value):
+    """A fixer, such as a formatter, that mends what a check finds, and how often that was met.
+
+    `program` is the check, `head` how it was run first, `by` the fixer. `met` are the
+    observations of the failure, of the fixer and of the pass, of the newest times; `errors` are
+    what was found, the newest first.
+    """
+
+    program: str
+    head: str
+    by: str
+    origin: Origin
+    times: int = 0
+    met: tuple[tuple[int, int, int], ...] = ()
+    errors: tuple[str, ...] = ()
+
+
 class Committed(Value):
     """A commit as far as going back behind it needs it."""
 
@@ -158,6 +176,7 @@ class Story(Value):
     edits: tuple[Edited, ...] = ()
     troubles: tuple[Trouble, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
+    repairs: tuple[Repair, ...] = ()
     commits: tuple[Committed, ...] = ()
     branches: dict[str, str] = msgspec.field(default_factory=dict)
     heads: dict[str, str] = msgspec.field(default_factory=dict)

@@ -11,7 +11,7 @@ from observer.events import Enriched, Forget, Remember, Triage, Undo
 from observer.interpret import committed
 from observer.interpret.enrichments import enrichment
 from observer.interpret.fold import Fold, Items
-from observer.interpret.notable import is_notable
+from observer.interpret.notable import is_notable, is_spent
 from observer.interpret.notes import forgotten
 from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
@@ -67,9 +67,19 @@ class Projection:
         self._take_up(recorded, told)
         is_known = self._telling.is_known(whole)
         kept = [one for one in told if is_notable(one, whole, fold.known(), is_known=is_known)]
-        made = [*kept, *arcs, *self._purpose(recorded)]
+        spent = self._spent(arcs, recorded.event.at_ms)
+        made = [*kept, *arcs, *spent, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}
         return made[0].id if made else None
+
+    def _spent(self, arcs: Items, at_ms: int) -> list[Item]:
+        """Return the failures, deleted, of which a fix says all that is left to say."""
+        ids = {link.target: arc for arc in arcs for link in arc.links if link.kind == "fixes"}
+        if not ids:
+            return []
+        stored = {item.id: item for item in self._writer.items(sorted(ids))}
+        found = {one: item for one in ids if (item := self._items.get(one) or stored.get(one))}
+        return [forgotten(item, at_ms) for one, item in found.items() if is_spent(item, ids[one])]
 
     def session(self, session_id: int) -> Session | None:
         """Return a session as it stands after the events added so far."""

@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from observer.events import Command, FileWrite
+from observer.interpret.arcs_told import REPAIR
 from observer.interpret.verdict import Verdict
 from observer.model import Item, Recorded, seq_of
 from sessions.checks import checks
@@ -144,23 +145,40 @@ class _Calls:
         self._ran = {each.call: each for each in commands(kept)}
 
     def fixes(self) -> Iterator[_Fix]:
-        """Yield the fixes that are told."""
+        """Yield the fixes that are told; one that was met several times, each time."""
         for item in self._kept.items:
             passed = self._by_seq.get(seq_of(item.id))
             if item.type != "fix" or passed is None:
                 continue
-            links = [(link.kind, self._by_seq.get(seq_of(link.target))) for link in item.links]
-            repaired = [_call(event) for kind, event in links if kind == "fixes" and event]
-            causes = [self._cause(event) for kind, event in links if kind == "edit" and event]
-            files = frozenset(item.files_modified)
-            yield _Fix(
-                item=item,
-                session=passed.event.session,
-                passed=_call(passed),
-                kinds=frozenset(kind for call in repaired for kind in self._kinds(call)),
-                causes=files | {cause for cause in causes if not cause.startswith("/")},
-                forms=frozenset(form for call in repaired for form in self._forms(call)),
-            )
+            links = [
+                (link.kind, event)
+                for link in item.links
+                if (event := self._by_seq.get(seq_of(link.target)))
+            ]
+            if item.category != REPAIR:
+                yield self._fix(item, passed, links)
+                continue
+            fixers = [event for kind, event in links if kind == "edit"]
+            failures = [each for each in links if each[0] == "fixes"]
+            for kind, event in links:
+                if kind == "evidence":
+                    before = max(
+                        (one for one in fixers if one.seq <= event.seq), key=lambda one: one.seq
+                    )
+                    yield self._fix(item, event, [*failures, ("edit", before)])
+
+    def _fix(self, item: Item, passed: Recorded, links: Sequence[tuple[str, Recorded]]) -> _Fix:
+        repaired = [_call(event) for kind, event in links if kind == "fixes"]
+        causes = [self._cause(event) for kind, event in links if kind == "edit"]
+        files = frozenset(item.files_modified)
+        return _Fix(
+            item=item,
+            session=passed.event.session,
+            passed=_call(passed),
+            kinds=frozenset(kind for call in repaired for kind in self._kinds(call)),
+            causes=files | {cause for cause in causes if not cause.startswith("/")},
+            forms=frozenset(form for call in repaired for form in self._forms(call)),
+        )
 
     def is_of(self, fix: _Fix, label: FixLabel) -> bool:
         """Return True if a fix tells what a label does."""

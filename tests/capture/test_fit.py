@@ -114,9 +114,6 @@ def test_a_long_folder_is_cut_too() -> None:
     [
         pytest.param(FileRead(paths=("a/b",) * 9000), "paths", id="texts"),
         pytest.param(Rewrite(pairs=(("1" * 40, "2" * 40),) * 9000), "pairs", id="pairs"),
-        pytest.param(
-            Commit(hash="1", files=(FileChange(path="p" * 9),) * 9000), "files", id="values"
-        ),
     ],
 )
 def test_a_long_list_keeps_its_beginning_and_counts_the_rest(body: AnyBody, named: str) -> None:
@@ -125,6 +122,20 @@ def test_a_long_list_keeps_its_beginning_and_counts_the_rest(body: AnyBody, name
     left_out = re.search(r"\[… ([\d,]+) more …\]", "".join(texts(elements[-1])))
     assert left_out is not None
     assert len(elements) - 1 + int(left_out[1].replace(",", "")) == 9000
+
+
+def test_a_commit_of_many_files_says_what_those_come_to_that_are_not_listed() -> None:
+    files = tuple(FileChange(path=f"{n}", added=n, removed=1) for n in range(9000))
+    fitted = fit(event(Commit(hash="1", files=files)), 8192).body
+    assert isinstance(fitted, Commit)
+    count = len(fitted.files)
+    assert 0 < count < 100
+    assert fitted.files == files[:count]
+    assert fitted.unlisted == (9000 - count, sum(range(count, 9000)), 9000 - count)
+    smaller = fit(event(fitted), 2048).body
+    assert isinstance(smaller, Commit)
+    assert smaller.unlisted[0] == 9000 - len(smaller.files)
+    assert smaller.unlisted[1] == sum(range(len(smaller.files), 9000))
 
 
 def test_a_million_empty_elements_are_too_many() -> None:

@@ -314,7 +314,7 @@ FIXED = green("bun run lint:fix", "Checked 9 files in 9ms. Fixed 1 file.")
 )
 def test_each_check_of_a_chain_that_got_through_has_passed(play: Play, line: str) -> None:
     (fix,) = play(LINT, FIXED, green(line, WORKED.output)).fixes
-    assert fix.title.startswith("Fixed: src/cart.ts: format")
+    assert fix.title == "`bun run lint:fix` repairs what `bun run lint` finds"
 
 
 def test_of_a_chain_that_failed_the_check_that_failed_is_mended(play: Play) -> None:

@@ -122,7 +122,7 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
             "Modified NEWS.md: added Fixed",
             "edit NEWS.md",
             (
-                "Modified NEWS.md: 5 lines added. It begins: `- Prices are rounded once.`."
+                "Modified NEWS.md: 5 lines added. New text begins: `- Prices are rounded once.`."
                 " It adds Fixed."
             ),
         ),

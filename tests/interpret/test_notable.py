@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from observer.events import AnyBody, Command, Commit, Prompt, Search, ToolUse
+from observer.events import AnyBody, Command, Commit, Edit, FileWrite, Prompt, Search, ToolUse
 from observer.interpret.fold import Fold
-from observer.interpret.notable import is_notable
+from observer.interpret.notable import is_notable, is_spent
 from observer.interpret.sessions import begin
-from observer.model import Recorded
+from observer.model import Item, Recorded
 
 TODO = '{{"todos": [{0}]}}'
 POINT = '{{"content": "step {0}", "status": "pending"}}'
@@ -24,7 +24,10 @@ def keeps(place: Callable[..., Recorded]) -> Callable[..., bool]:
     """Tell bodies as one session; return whether an item is kept of the last."""
 
     def keeps(*bodies: AnyBody, **known: Any) -> bool:
-        events = [place(body, seq, **known) for seq, body in enumerate(bodies, 1)]
+        events = [
+            body if isinstance(body, Recorded) else place(body, seq, **known)
+            for seq, body in enumerate(bodies, 1)
+        ]
         fold = Fold(begin(events[0]))
         for event in events:
             whole, made = fold.told(event)
@@ -53,7 +56,6 @@ KEPT = [
     Command(command="python3 -c \"open('a.txt', 'w').write('x')\""),
     Command(command="gh api repos/a/b -X DELETE", output="{}"),
     ToolUse(tool="Deploy", output="deployed"),
-    ToolUse(tool="TodoWrite", input=TODO.format(", ".join(map(POINT.format, range(3))))),
     Search(query="half even", where="web", output="Decimal"),
     Prompt(text="Round prices once"),
 ]
@@ -67,11 +69,12 @@ DROPPED = [
     Command(command="git push origin main", output="ab12..cd34 main -> main"),
     Command(command="./measure"),
     Command(command="cat -A a.py", output="cat: illegal option -- A", exit_code=1),
-    Command(command="npm run lint", output="Found 1 error.", exit_code=1),
     Command(command="gh api repos/a/b", output='{"id": 1}'),
     Command(command="python3 -c \"print(open('a.txt').read())\"", output="x"),
     ToolUse(tool="Skill", output="Unknown skill: commit", failed=True),
-    ToolUse(tool="TodoWrite", input=TODO.format(POINT.format(1))),
+    ToolUse(tool="TodoWrite", input=TODO.format(", ".join(map(POINT.format, range(3))))),
+    ToolUse(tool="Read", output="EISDIR: illegal operation on a directory", failed=True),
+    FileWrite(path="a.py", edits=(Edit(old="x=1", new="x = 1"),)),
 ]
 
 
@@ -95,6 +98,16 @@ def test_what_nobody_would_look_for_is_not(keeps: Keeps, body: AnyBody) -> None:
 def test_a_commit_that_told_of_itself_is_not_told_again(keeps: Keeps, output: str) -> None:
     command = Command(command='git add . && git commit -m "Round prices once"', output=output)
     assert not keeps(COMMITTED, command)
+
+
+def test_a_pass_that_says_nothing_new_is_not_kept(
+    keeps: Keeps, place: Callable[..., Recorded]
+) -> None:
+    passes = Command(command="pytest -q", output="3 passed in 0.1s")
+    later = place(passes, 9, at_s=3600)
+    assert not keeps(passes, later)
+    assert keeps(passes, FileWrite(path="a.py", content="x = 1"), later)
+    assert keeps(passes, passes), "it counts how often"
 
 
 def test_a_commit_that_failed_is_kept(keeps: Keeps) -> None:
@@ -121,3 +134,29 @@ def test_a_failure_whose_remedy_is_told_is_not_told_again(
     whole, (made,) = fold.told(event)
     assert is_notable(made, whole, fold.known())
     assert not is_notable(made, whole, fold.known(), is_known=True)
+
+
+RED = {
+    "title": "npm run lint: Found 1 error.",
+    "facts": ("$ npm run lint", "error: Found 1 error."),
+}
+NAMED = {"facts": ("$ npm run lint", "error: a.ts:3: no-var")}
+
+
+@pytest.mark.parametrize(
+    ("failure", "fix", "spent"),
+    [
+        pytest.param(RED, {}, True, id="a-count"),
+        pytest.param(NAMED, {}, False, id="a-cause"),
+        pytest.param({"facts": ("error: 1 fail", "failing: test_a")}, {}, False, id="a-test"),
+        pytest.param(NAMED, {"category": "repair"}, True, id="what-a-fixer-mends"),
+        pytest.param(NAMED | {"concepts": ("testing",)}, {"category": "repair"}, False, id="tests"),
+        pytest.param(RED | {"type": "prompt"}, {}, False, id="no-command"),
+    ],
+)
+def test_a_failure_is_spent_once_its_fix_says_more(
+    failure: dict[str, Any], fix: dict[str, Any], spent: bool
+) -> None:
+    item = {"id": 4, "uuid": "u", "kind": "observation", "type": "command", "title": "npm run lint"}
+    mended = item | {"id": 9, "type": "fix", "title": "Fixed"} | fix
+    assert is_spent(Item(**(item | failure)), Item(**mended)) is spent

@@ -460,3 +460,28 @@ def test_the_branch_is_the_one_that_was_checked_out_then(
     pipeline.drain()
     found = {item.commit: item.branch for item in items(store)}
     assert found == {"1" * 40: "topic", "2" * 40: ""}
+
+
+def test_of_a_failure_that_a_formatter_mended_the_fix_is_left(
+    pipeline: Pipeline, store: Store, folder: Path
+) -> None:
+    bad = "a.py:1:1: I001 Import block is un-sorted or un-formatted\nFound 1 error."
+    runs = [
+        Command(command="ruff check .", output=bad, exit_code=1),
+        Command(command="ruff check --fix .", output="Found 1 error (1 fixed, 0 remaining)."),
+        Command(command="ruff check .", output="All checks passed!", exit_code=0),
+    ]
+    for round_ in range(2):
+        events = [
+            msgspec.structs.replace(
+                an_event(f"{round_}{at}"), body=run, cwd=str(folder), session=f"s{round_}"
+            )
+            for at, run in enumerate(runs)
+        ]
+        pipeline.ingest(events[:1])
+        (failure,) = [item for item in items(store) if item.type == "command"]
+        assert "I001" in failure.title
+        pipeline.ingest(events[1:])
+        (fix,) = [item for item in items(store) if item.type in ("command", "fix")]
+        assert fix.title == "`ruff check --fix .` repairs what `ruff check .` finds"
+        assert fix.folded == round_ + 1
