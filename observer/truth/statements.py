@@ -10,11 +10,10 @@ from functools import lru_cache
 
 from observer.events import Value
 from observer.truth import phrases
+from observer.truth.stemming import Words, stem, stems, unit_of
 
 TEXT_CHARS = 600
 """How much of a text is compared: what it is about stands at its beginning."""
-
-Words = frozenset[str]
 
 
 class Amount(Value):
@@ -69,7 +68,7 @@ def read(text: str) -> Statement:
         sequence=tuple(phrases.WORD.findall(shown.lower())),
         amounts=_amounts(head),
         replaced=_replaced(shown),
-        scope=frozenset(stem for found in phrases.SCOPE.finditer(head) for stem in stems(found[1])),
+        scope=frozenset(one for found in phrases.SCOPE.finditer(head) for one in stems(found[1])),
         order=_order(phrases.CLAUSE.split(answer)[0]),
         choice=_choice(head),
         question=stems(asked),
@@ -79,40 +78,12 @@ def read(text: str) -> Statement:
         is_exemption=phrases.EXEMPTS.search(shown) is not None,
         is_permission=phrases.ALLOWS.search(shown) is not None,
         is_universal=phrases.UNIVERSAL.search(shown) is not None,
-        listed=frozenset(stem for found in phrases.LIST.finditer(head) for stem in stems(found[1])),
+        listed=frozenset(one for found in phrases.LIST.finditer(head) for one in stems(found[1])),
         is_open=phrases.OPEN_LIST.search(shown) is not None,
         is_negative=phrases.NEGATIVE.search(head) is not None,
         is_absolute=phrases.ABSOLUTE.search(head) is not None,
         allows_again=phrases.AGAIN.search(shown) is not None,
     )
-
-
-def stems(text: str) -> Words:
-    """Return the stems of the words that say something."""
-    return frozenset(
-        _stem(word)
-        for word in phrases.WORD.findall(text.lower().replace("'s ", " "))
-        if word not in phrases.EMPTY
-        and word not in phrases.NUMBERS
-        and not word[0].isdigit()
-        and _unit(word) is None
-    )
-
-
-@lru_cache(maxsize=16384)
-def _stem(word: str) -> str:
-    word = phrases.IRREGULAR.get(word, word)
-    for _ in range(2):
-        ending = next((end for end in phrases.ENDINGS if word.endswith(end) and word[:-3]), "")
-        if len(word) - len(ending) < 3:
-            break
-        word = word.removesuffix(ending)
-    return word
-
-
-def _unit(word: str) -> str | None:
-    """Return what a unit measures; None for other words."""
-    return phrases.UNITS.get(word) or phrases.UNITS.get(word.removesuffix("s"))
 
 
 def _asked(text: str) -> tuple[str, str]:
@@ -140,16 +111,16 @@ def _amounts(text: str) -> tuple[Amount, ...]:
         named = (unit or noun).lower()
         if number[0].isalpha() and (not named or named in phrases.EMPTY):
             continue
-        kind = _unit(named) or ("time" if ":" in number else "")
+        kind = unit_of(named) or ("time" if ":" in number else "")
         plain = phrases.NUMBERS.get(number.lower(), number.replace("_", "").replace(",", ""))
         measured = f"{plain} {named.removesuffix('s')}" if kind else plain
-        counted = "" if noun.lower() in phrases.EMPTY else _stem(noun.lower())
+        counted = "" if noun.lower() in phrases.EMPTY else stem(noun.lower())
         found.append(Amount(number=measured, unit=kind or counted))
     if not found:
         found = [
             Amount(number=word, unit=f"per {unit}")
             for word in phrases.WORD.findall(text.lower())
-            if len(word) > 2 and (unit := _unit(word))
+            if len(word) > 2 and (unit := unit_of(word))
         ]
     return tuple(found)
 
@@ -176,5 +147,5 @@ def _choice(text: str) -> tuple[Words, Words] | None:
             topic = stems(f"{found['topic']} {found['more'] or ''}")
             value = frozenset(phrases.WORD.findall(found["value"].lower())) - phrases.EMPTY
             if topic and value:
-                return topic, frozenset(_stem(word) for word in value)
+                return topic, frozenset(stem(word) for word in value)
     return None

@@ -13,10 +13,10 @@ from observer.embed.catalogue import find
 from observer.embed.late import LateModel
 from observer.events import Prompt, Reply, SessionEnd
 from observer.model import Item, Link, Standing
+from observer.truth.relating import relation
 from observer.truth.succession import (
     COMMON,
     Said,
-    relation,
     standings,
     takes_place_of,
     text_of,
