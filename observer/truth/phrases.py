@@ -26,7 +26,10 @@ EMPTY = word_set(
     don doesn isn aren won mustn shouldn couldn wouldn hasn haven didn anything something nothing
     everything before after first last until but because since therefore currently later picked
     chose chosen pick picking prefer mind way thing things best both either neither one's s t re ve
-    ll d into onto off out up down about same other others
+    ll d into onto off out up down about same other others settle settled settling scratch above
+    below under exceed exceeds exceeding least upwards onwards once twice single larger smaller
+    longer shorter higher bigger fewer during outside back everyone everybody somebody someone
+    rather rid wide deep high long tall large
     """
 )
 IRREGULAR = {
@@ -42,7 +45,7 @@ ENDINGS = (
 NUMBERS = {
     "zero": "0", "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6",
     "seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11", "twelve": "12",
-    "fifteen": "15", "twenty": "20", "thirty": "30", "sixty": "60", "hundred": "100",
+    "single": "1", "fifteen": "15", "twenty": "20", "thirty": "30", "sixty": "60", "hundred": "100",
 }  # fmt: skip
 UNITS = {
     unit: measure
@@ -64,7 +67,7 @@ CLAUSE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """Where a first clause ends."""
-COMMA = re.compile(r",\s(?!(?:and|or)\b|[\w./+-]+(?:,|\s(?:and|or)\s))")
+COMMA = re.compile(r",\s(?!(?:too|as well)\b|(?:and|or)\b|[\w./+-]+(?:,|\s(?:and|or)\s))")
 """A comma that parts clauses, not the names of a list."""
 AMOUNT = re.compile(
     rf"""(?<![\w.-])(\d+(?:[.:_,x]\d+)*|{"|".join(NUMBERS)})
@@ -73,14 +76,51 @@ AMOUNT = re.compile(
 )
 
 REPLACED = re.compile(
-    r"""\b(?:instead\ of|rather\ than|in\ place\ of|no\ longer|no\ more|replac(?:e|es|ed|ing)
+    r"""\b(?:instead\ of|rather\ than|in\ place\ of
+    |rather\ (?:[\w-]+\ ){1,8}?than|(?:get|getting|got)\ rid\ of
+    |do(?:ing|ne)?\ away\ with|no\ longer|no\ more|replac(?:e|es|ed|ing)
     |supersed(?:e|es|ed|ing)|away\ from|obsoletes?|deprecat\w+
-    |(?:drop|stop|remove|scrap|forget|ditch|retire|abandon|cancel|revoke|undo)(?:p?ed|p?ing|s|d)?
+    |tak(?:e|es|en|ing)\ over\ (?:[\w-]+\ ){1,8}?from
+    |(?:drop|stop|remove|scrap|scratch|forget(?:\ about)?|ditch|retire|abandon
+    |cancel|revoke|undo)(?:p?ed|p?ing|s|d)?
     |(?:do\ not|don't|doesn't|not?)(?=(?:[^.;,]|\.\w){0,60}\b(?:any\ ?more|any\ longer)\b))\s+
     ((?:[^.;,\n]|\.(?=\w)|,(?=\s\w+\sand\s)){1,80})""",
     re.IGNORECASE | re.VERBOSE,
 )
 """What is said to be over, in the group."""
+LEAVING = re.compile(
+    r"""(?:\A|[;,.]\s)((?:(?!(?:is|are)\b)[^\s;,:]{1,40}\ ){1,5}?)
+    (?:(?:is|are|gets?|has\ been|have\ been|will\ be|was|were)\ (?:now\ )?
+    (?:removed|dropped|deleted|cut\ from|struck|gone|out\b(?!\ of)|history|dead|retired
+    |scrapped|abandoned|withdrawn|over
+    |obsolete|no\ more|taken\ out)|disappears?|vanish(?:es)?|goes\ away|go\ away|leaves?\ the)\b
+    |\b(?:take|takes|taking|throw|kick|leave|cut)\ ((?:[\w.+-]+\ ){1,5}?)out\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What is said to be gone, in one of the groups."""
+DENIES = re.compile(
+    r"\b(?:never|no|not|nobody|none|nothing|nowhere|cannot|neither|avoid|stop|\w+n't)(?![\w-])",
+    re.IGNORECASE,
+)
+BOUNDS = re.compile(
+    r"""\b(?:must|may|should|shall|can|cannot|needs?|at\ (?:most|least)
+    |(?:less|more|fewer|larger|smaller
+    |longer|shorter|higher|lower|bigger)\ than|or\ (?:more|less|fewer)|under|below|above|over|within
+    |up\ to|max(?:imum)?|min(?:imum)?|limit(?:ed)?|exceeds?|upwards|budget|threshold|cap(?:ped)?
+    |if|when|only|always|never|allowed|requires?|required)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What sets a bound, or demands."""
+SWAPS = re.compile(r"\b(?:instead of|rather than|in place of)\b", re.IGNORECASE)
+EXCUSES = re.compile(
+    r"""\b(?:exempt\w*|exceptions?|except|excepted|excluded|spared|needn't|need\ not
+    |(?:don't|doesn't|do\ not|does\ not)\ (?:have|need)\b|no\ need|not\ (?:need\w*|required)|may|can
+    |ok|okay|fine|allowed|permitted|optional|unless)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What a statement says that lets something off."""
+EXEMPTED = re.compile(r"\b(?:exempt\w*|exception\s(?:to|from)|excluded\sfrom)\b", re.IGNORECASE)
 END_OF_REPLACED = re.compile(
     r"""\s(?:with|by|for|in\ favou?r\ of|from|and\ (?:use|go|switch)|because|as|any\ ?more
     |any\ longer|now|on\ the)\s|\s(?:any\ ?more|any\ longer)$""",
@@ -91,7 +131,11 @@ CHANGES = re.compile(
     |going\ forward|now|henceforth|switch(?:ed|es|ing)?\ (?:\w+\ ){0,5}?(?:to|over)
     |mov(?:e|es|ed|ing)\ (?:\w+\ ){0,6}?to|migrat\w+\ (?:\w+\ ){0,4}?to
     |chang(?:e|ed|es|ing)\ (?:\w+\ ){0,8}?to|go\ back\ to|back\ to|replac\w+|let's\ go\ with
-    |actually|on\ second\ thoughts?|changed\ my\ mind|correction|not\ [^.;,]{1,40}\ but
+    |settl(?:e|ed|ing)\ on|decid(?:e|ed|ing)\ on|rather|(?:go|going|went)\ (?:back\ )?with
+    |went\ back\ to|scratch\ that|hand\w*\ (?:\w+\ ){0,5}over
+    |tak\w+\ over|renam\w+|(?:up|down)grad\w+\ (?:\w+\ ){0,5}?to|postpon\w+|slips?\ to
+    |(?:rais|lower|bump)ed\ (?:\w+\ ){0,5}?(?:to|it)|actually|on\ second\ thoughts?
+    |changed\ my\ mind|correction|not\ [^.;,]{1,40}\ but
     |after\ all)\b
     |^(?:let's\ |please\ |we\ (?:now\ )?)?
      (?:make|set|bump|raise|lower|increase|decrease|reduce|widen|shorten|extend)\ """,
@@ -107,7 +151,7 @@ EXCEPTS = re.compile(
 )
 EXEMPTS = re.compile(
     r"""\b(?:but\ not\ (?:in|for|on)|only\ (?:for|in|on|when)|does(?:n't|\ not)\ apply
-    |everywhere\ else|(?:all|the|for)\ others?|as\ before|otherwise)\b""",
+    |everywhere\ else|(?:all|the|for)\ others?|as\ before|otherwise(?!\W*\Z))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 ALLOWS = re.compile(
@@ -125,7 +169,9 @@ AGAIN = re.compile(
 )
 """What was forbidden or demanded is so no more."""
 UNIVERSAL = re.compile(
-    r"\b(?:always|never|all|every|each|must|need|needs|don't|do not|only)\b", re.IGNORECASE
+    r"\b(?:always|never|all|every|each|must|need|needs|don't|do not|only|nobody|no one)\b"
+    r"|\A\W*no\b",
+    re.IGNORECASE,
 )
 NEGATIVE = re.compile(
     r"""\b(?:never|don't|do\ not|must\ not|mustn't|shouldn't|should\ not|cannot|can't|no\ longer
@@ -151,6 +197,10 @@ LEAD = re.compile(
 MARKS = re.compile(
     r"""\s*\b(?:from\ now\ on|as\ of\ (?:now|today)|going\ forward|any\ ?more|any\ longer
     |instead(?!\ of)|again|now|only
+    |(?:from|starting(?:\ (?:in|with))?|as\ of|beginning)
+    \ (?:(?:next\ |the\ next\ )?[\w-]+\ on(?:wards?)?
+    |(?:the\ )?next\ \w+|tomorrow|today|january|february|march|april|may|june|july|august|september
+    |october|november|december)
     |(?:next|this|last)\ (?:week|month|quarter|year|release|sprint))\b""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -184,7 +234,47 @@ def _order(pattern: str) -> re.Pattern[str]:
 ORDERS = (
     (_order(r"(.+?)\s(?:before|ahead of|prior to)\s(.+)"), False),
     (_order(r"(.+?)\sfirst,?\s(?:and then|then|and|after that|afterwards)?,?\s?(.+)"), False),
-    (_order(r"(.+?)\s(?:and then|, then)\s(.+)"), False),
+    (_order(r"(.+?)(?:\sand then|,\s?then)\s(.+)"), False),
     (_order(r"(.+?)\s(?:after|once)\s(.+)"), True),
 )
 """Forms of an order of two things, and whether the second one comes first."""
+
+OPPOSITES = (
+    ("with", "without"), ("enabled", "disabled"), ("on", "off"), ("enabled", "off"),
+    ("on", "disabled"), ("opt-in", "opt-out"),
+    ("public", "private"), ("required", "optional"), ("mandatory", "optional"),
+    ("compulsory", "optional"), ("required", "voluntary"), ("mandatory", "voluntary"),
+    ("allowed", "forbidden"), ("permitted", "forbidden"), ("allowed", "banned"),
+    ("manually", "automatically"), ("manual", "automatic"), ("synchronous", "asynchronous"),
+    ("synchronously", "asynchronously"), ("sync", "async"), ("visible", "hidden"),
+    ("shown", "hidden"), ("show", "hide"), ("local", "remote"), ("locally", "remotely"),
+    ("open", "closed"), ("included", "excluded"), ("include", "exclude"), ("eager", "lazy"),
+    ("eagerly", "lazily"), ("strict", "lenient"), ("internal", "external"), ("left", "right"),
+    ("top", "bottom"), ("ascending", "descending"), ("vertical", "horizontal"), ("first", "last"),
+    ("upper", "lower"), ("uppercase", "lowercase"), ("light", "dark"), ("mutable", "immutable"),
+    ("client", "server"), ("serial", "parallel"), ("singular", "plural"),
+    ("hard", "soft"), ("push", "pull"), ("inline", "external"), ("free", "paid"),
+    ("encrypted", "unencrypted"), ("signed", "unsigned"), ("blocking", "optional"),
+    ("collapsed", "expanded"), ("newest", "oldest"),
+)  # fmt: skip
+"""Words of which one takes the other's place."""
+POLES = re.compile(
+    rf"(?<![\w-])(?:{'|'.join(sorted({word for pair in OPPOSITES for word in pair}))})(?![\w-])"
+)
+REACHES = (
+    (
+        "some",
+        re.compile(
+            r"\b(?:only|just|solely|exclusively|nothing but|(?:limit|restrict|confin)ed to)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "all",
+        re.compile(
+            r"\b(?:all|every(?:one|body|thing|where)?|any(?:one)?|whole|entire|across the board)\b",
+            re.IGNORECASE,
+        ),
+    ),
+)
+"""How far a statement reaches."""

@@ -8,10 +8,13 @@ them and are held to the other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Literal
 
-from observer.truth.statements import Statement, read
+from observer.truth import contrasts, phrases
+from observer.truth.deciding import is_question, is_repetition, is_report
+from observer.truth.statements import TEXT_CHARS, Statement, read
 from observer.truth.stemming import Words, stems
 
 Relation = Literal["supersedes", "amends"]
@@ -23,18 +26,42 @@ SAME = 0.6
 
 NAME_WORDS = 2
 """Most words of a name that joins a list."""
+MOST_PARTS = 4
+"""So many sentences of a text are compared behind its first."""
+_BETWEEN = re.compile(r"(?<=[.!?])\s+|,\s(?:and\s)?(?:so|hence|therefore)\s(?!that\b)")
 _OPEN = stems("offers supports accepts covers allows includes targets")
 
 
 def relation(newer: str, older: str) -> Relation | None:
     """Return what a statement does to an older one; None where both are about different things."""
-    new, old = read(newer), read(older)
+    newer, older = newer[:TEXT_CHARS], older[:TEXT_CHARS]
+    old = read(older)
+    if is_question(older) or is_report(old.plain, older):
+        return None
+    for said in (newer, *_further(newer)):
+        if what := _compared(said, old):
+            return what
+    return None
+
+
+def _further(text: str) -> list[str]:
+    """Return the later sentences of a text, and what it concludes: there it may decide."""
+    parts = [part for part in _BETWEEN.split(text) if part]
+    return parts[1 : 1 + MOST_PARTS]
+
+
+def _compared(newer: str, old: Statement) -> Relation | None:
+    new = read(newer)
     if not new.words & old.words or new.sequence == old.sequence:
+        return None
+    if is_question(newer) or is_report(new.plain, newer) or is_repetition(new.plain, newer):
         return None
     for rule, what in _RULES:
         if rule(new, old):
             return what
-    return None
+    if contrasts.adds_only(new, old) or contrasts.only_measures(new, old):
+        return None
+    return "supersedes" if any(rule(new, old) for rule in _CONTRASTS) else None
 
 
 def joins_list(newer: str, older: str) -> bool:
@@ -77,6 +104,13 @@ def _exempts(new: Statement, old: Statement) -> bool:
     return old.is_universal and bool(new.scope - old.words) and contradicts
 
 
+def _narrows(new: Statement, old: Statement) -> bool:
+    """Return True if some of what a statement is of has another amount of the same."""
+    is_part = old.reach == "all" and not new.reach and old.frame.topic < new.frame.topic
+    is_same = new.frame.verb == old.frame.verb and not old.nouns - new.known
+    return is_part and is_same and _other_amount(new, old)
+
+
 def _takes_back(new: Statement, old: Statement) -> bool:
     """Return True if what was demanded or forbidden is so no more."""
     shared = new.words & old.words
@@ -96,16 +130,32 @@ def _replaces(new: Statement, old: Statement) -> bool:
     named = new.replaced & old.words
     if not named or len(named) < SAME * len(new.replaced):
         return False
-    rest = (new.words & old.words) - new.replaced
-    if new.replaced <= old.listed or (new.is_open and old.is_open and new.replaced <= old.words):
+    if new.replaced - old.known and old.subject - new.known:
+        return False
+    if _takes_out(new, old) or (len(named) > 1 and _says_only(new, old, named)):
         return True
-    ours, theirs = _left(new, old)
+    ours, theirs = new.nouns - old.known, old.nouns - new.known
     ours -= new.choice[1] if new.choice else frozenset()
     is_about_same = not (theirs - new.replaced) or not ours
     if len(named) >= SAME * len(old.subject) and len(named) > 1:
         return is_about_same
+    rest = (new.words & old.words) - new.replaced
     is_about_same |= len(rest) > 1 or _has_same_topic(new, old, is_strict=False)
     return bool(rest) and is_about_same
+
+
+def _takes_out(new: Statement, old: Statement) -> bool:
+    """Return True if what is over is one of those that the older statement lists."""
+    if new.replaced <= old.words and new.is_open and old.is_open:
+        return True
+    if new.replaced <= old.words and new.replaced & old.listed and len(new.replaced) > 1:
+        return True
+    return new.replaced <= old.listed and not phrases.SWAPS.search(new.text)
+
+
+def _says_only(new: Statement, old: Statement, named: Words) -> bool:
+    """Return True if it says nothing but that what an older statement is about is over."""
+    return old.frame.topic <= named and not new.subject - old.known
 
 
 def _adds(new: Statement, old: Statement) -> bool:
@@ -113,6 +163,8 @@ def _adds(new: Statement, old: Statement) -> bool:
     if not new.is_extension or old.is_extension or not (old.listed or old.is_open):
         return False
     is_listing = new.is_open or "add" in new.sequence or not old.is_open
+    if old.frame.topic and not old.frame.topic & new.nouns:
+        return False
     return (
         is_listing
         and bool(_shared(new, old) - _OPEN - old.listed)
@@ -125,6 +177,8 @@ def _changes_amount(new: Statement, old: Statement) -> bool:
     ours, theirs = _left(new, old)
     least = 1 if new.is_change else max(len(new.subject), len(old.subject)) / 2
     is_same = len(_shared(new, old)) >= least and not (ours and theirs)
+    is_same &= new.is_change or contrasts.is_one_measure(new, old)
+    is_same |= contrasts.is_same_measure(new, old)
     return is_same and _other_amount(new, old)
 
 
@@ -132,6 +186,8 @@ def _other_amount(new: Statement, old: Statement) -> bool:
     if not new.amounts or not old.amounts:
         return False
     units = {each.unit for each in new.amounts} & {each.unit for each in old.amounts}
+    if new.is_change and {each.unit for each in (*new.amounts, *old.amounts)} == {"clock", "time"}:
+        return True
     ours = {each.number for each in new.amounts if each.unit in units}
     theirs = {each.number for each in old.amounts if each.unit in units}
     return bool(units) and ours != theirs
@@ -142,6 +198,8 @@ def _changes_choice(new: Statement, old: Statement) -> bool:
     if not new.is_change or not new.choice or not old.choice or old.is_negative:
         return False
     if 2 * len(new.replaced & old.words) < len(new.replaced):
+        return False
+    if not contrasts.is_same_verb(new, old):
         return False
     is_other = not new.choice[1] <= old.choice[1] and bool(new.amounts) == bool(old.amounts)
     return is_other and _has_same_topic(new, old)
@@ -176,12 +234,24 @@ def _left(new: Statement, old: Statement) -> tuple[Words, Words]:
 _RULES: tuple[tuple[Callable[[Statement, Statement], bool], Relation], ...] = (
     (_answers_again, "supersedes"),
     (_exempts, "amends"),
+    (_narrows, "amends"),
+    (contrasts.permits, "supersedes"),
+    (contrasts.lets_off, "amends"),
     (_reverses_order, "supersedes"),
     (_takes_back, "supersedes"),
     (_opposes, "supersedes"),
     (_replaces, "supersedes"),
     (_adds, "amends"),
-    (_changes_amount, "supersedes"),
-    (_changes_choice, "supersedes"),
-    (_gives_up, "supersedes"),
 )
+_CONTRASTS = (
+    _changes_amount,
+    _changes_choice,
+    _gives_up,
+    contrasts.renames,
+    contrasts.has_other_reach,
+    contrasts.says_otherwise,
+    contrasts.gives_reason,
+    contrasts.has_other_pole,
+    contrasts.turns,
+)
+"""Rules of which what says the same, and more, is no case."""

@@ -10,17 +10,14 @@ from functools import lru_cache
 
 from observer.events import Value
 from observer.truth import phrases
-from observer.truth.stemming import Words, stem, stems, unit_of
+from observer.truth.amounts import Amount, amounts_of
+from observer.truth.clauses import PREPOSITIONS, known
+from observer.truth.frames import Frame, frame_of
+from observer.truth.stemming import Words, stem, stems
+from observer.truth.verbs import is_gerund, is_verb_only
 
 TEXT_CHARS = 600
 """How much of a text is compared: what it is about stands at its beginning."""
-
-
-class Amount(Value):
-    """A number with what it counts or is measured in, empty where nothing says it."""
-
-    number: str
-    unit: str = ""
 
 
 class Statement(Value):
@@ -33,6 +30,7 @@ class Statement(Value):
     """
 
     text: str
+    plain: str
     subject: Words
     words: Words
     amounts: tuple[Amount, ...] = ()
@@ -41,6 +39,11 @@ class Statement(Value):
     listed: Words = frozenset()
     order: tuple[Words, Words] | None = None
     choice: tuple[Words, Words] | None = None
+    frame: Frame = Frame()
+    nouns: Words = frozenset()
+    known: Words = frozenset()
+    polarity: tuple[str, ...] = ()
+    reach: str = ""
     question: Words = frozenset()
     sequence: tuple[str, ...] = ()
     is_change: bool = False
@@ -51,6 +54,9 @@ class Statement(Value):
     is_universal: bool = False
     is_open: bool = False
     is_negative: bool = False
+    is_denied: bool = False
+    is_excuse: bool = False
+    is_bound: bool = False
     is_absolute: bool = False
     allows_again: bool = False
 
@@ -60,17 +66,25 @@ def read(text: str) -> Statement:
     """Take a statement apart."""
     shown = phrases.LEAD.sub("", text[:TEXT_CHARS].replace("\u2019", "'").strip())
     asked, answer = _asked(shown)
-    head = phrases.MARKS.sub(" ", _head(answer)).strip()
+    plain = _head(answer)
+    head = phrases.MARKS.sub(" ", plain).strip()
+    frame = frame_of(head)
     return Statement(
         text=shown,
+        plain=plain,
         subject=stems(head),
         words=stems(shown),
         sequence=tuple(phrases.WORD.findall(shown.lower())),
-        amounts=_amounts(head),
+        amounts=amounts_of(head),
         replaced=_replaced(shown),
         scope=frozenset(one for found in phrases.SCOPE.finditer(head) for one in stems(found[1])),
         order=_order(phrases.CLAUSE.split(answer)[0]),
         choice=_choice(head),
+        frame=frame,
+        nouns=_nouns(head, frame),
+        known=known(shown),
+        polarity=tuple(phrases.POLES.findall(head.lower())),
+        reach=_reach(plain),
         question=stems(asked),
         is_change=phrases.CHANGES.search(text[:TEXT_CHARS]) is not None,
         is_extension=phrases.EXTENDS.search(head) is not None,
@@ -80,10 +94,30 @@ def read(text: str) -> Statement:
         is_universal=phrases.UNIVERSAL.search(shown) is not None,
         listed=frozenset(one for found in phrases.LIST.finditer(head) for one in stems(found[1])),
         is_open=phrases.OPEN_LIST.search(shown) is not None,
+        is_denied=phrases.DENIES.search(head) is not None,
+        is_bound=phrases.BOUNDS.search(plain) is not None,
+        is_excuse=phrases.EXCUSES.search(shown) is not None,
         is_negative=phrases.NEGATIVE.search(head) is not None,
         is_absolute=phrases.ABSOLUTE.search(head) is not None,
         allows_again=phrases.AGAIN.search(shown) is not None,
     )
+
+
+def _nouns(text: str, frame: Frame) -> Words:
+    """Return the stems of a text without those of its verbs; "signing key" names a key."""
+    words = phrases.WORD.findall(text.lower())
+    kept = [
+        word
+        for before, word in zip(("", *words), words, strict=False)
+        if not is_verb_only(word) and not (before in PREPOSITIONS and is_gerund(word))
+    ]
+    return stems(" ".join(kept)) - {frame.doing}
+
+
+def _reach(text: str) -> str:
+    """Return whether a statement is of all there is or of some; empty if it says neither."""
+    said = [name for name, pattern in phrases.REACHES if pattern.search(text)]
+    return said[0] if len(said) == 1 else ""
 
 
 def _asked(text: str) -> tuple[str, str]:
@@ -96,40 +130,29 @@ def _asked(text: str) -> tuple[str, str]:
 def _head(text: str) -> str:
     """Return a text without the reasons and remarks behind its first clause that says something."""
     for end in phrases.CLAUSE.finditer(text):
-        if len(stems(text[: end.start()])) > 1:
+        before = text[: end.start()]
+        if ":" in end[0] and len(before.split()) <= 3:
+            continue
+        if _says_something(before):
             text = text[: end.start()]
             break
     for comma in phrases.COMMA.finditer(text):
-        if len(stems(text[: comma.start()])) > 1:
+        if _says_something(text[: comma.start()]):
             return text[: comma.start()]
     return text
 
 
-def _amounts(text: str) -> tuple[Amount, ...]:
-    found = []
-    for number, unit, noun in phrases.AMOUNT.findall(text):
-        named = (unit or noun).lower()
-        if number[0].isalpha() and (not named or named in phrases.EMPTY):
-            continue
-        kind = unit_of(named) or ("time" if ":" in number else "")
-        plain = phrases.NUMBERS.get(number.lower(), number.replace("_", "").replace(",", ""))
-        measured = f"{plain} {named.removesuffix('s')}" if kind else plain
-        counted = "" if noun.lower() in phrases.EMPTY else stem(noun.lower())
-        found.append(Amount(number=measured, unit=kind or counted))
-    if not found:
-        found = [
-            Amount(number=word, unit=f"per {unit}")
-            for word in phrases.WORD.findall(text.lower())
-            if len(word) > 2 and (unit := unit_of(word))
-        ]
-    return tuple(found)
-
-
 def _replaced(text: str) -> Words:
     found: set[str] = set()
+    for each in phrases.LEAVING.finditer(text):
+        found |= stems(each[1] or each[2])
     for each in phrases.REPLACED.finditer(text):
         found |= stems(phrases.END_OF_REPLACED.split(each[1])[0])
     return frozenset(found)
+
+
+def _says_something(text: str) -> bool:
+    return len(stems(text)) + any(map(str.isdigit, text)) > 1
 
 
 def _order(text: str) -> tuple[Words, Words] | None:

@@ -8,6 +8,10 @@ from observer.truth import phrases
 
 Words = frozenset[str]
 
+_DOUBLING = frozenset({"ing", "ings", "ed", "er", "ers", "able", "ables"})
+_DOUBLED = frozenset({"bb", "dd", "gg", "mm", "nn", "pp", "rr", "tt"})
+"""Before these endings English doubles a last consonant."""
+
 
 def stems(text: str) -> Words:
     """Return the stems of the words that say something."""
@@ -27,9 +31,13 @@ def stem(word: str) -> str:
     word = phrases.IRREGULAR.get(word, word)
     for _ in range(2):
         ending = next((end for end in phrases.ENDINGS if word.endswith(end) and word[:-3]), "")
+        if ending == "s" and word.endswith("ss"):
+            break
         if len(word) - len(ending) < 3:
             break
         word = word.removesuffix(ending)
+        if ending in _DOUBLING and len(word) > 3 and word[-2:] in _DOUBLED:
+            word = word[:-1]
     return word
 
 

@@ -1,0 +1,194 @@
+"""The frame of a clause: what it is about, what it says is done with that, and how; pure.
+
+`statements` reads one for each text, `contrasts` compares two. No grammar: prepositions, forms of
+"be" and a list of verbs part a clause, which is right for most of what decisions are told in.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from observer.events import Value
+from observer.truth.clauses import (
+    ADVERBS,
+    BE,
+    MODALS,
+    PREPOSITIONS,
+    Places,
+    names_of,
+    parts,
+    said_at,
+    unfronted,
+    verb_at,
+    words_of,
+)
+from observer.truth.stemming import Words, stem, stems
+from observer.truth.verbs import LISTING, NOUNS, class_of, is_base, is_gerund, is_past
+
+_DUTY = stems("responsible responsibility job task duty")
+_ASKING = frozenset({"let", "lets", "please"})
+_ABOUT = frozenset({"for", "as", "in"})
+
+
+class Frame(Value):
+    """A clause in roles; words are stems.
+
+    `topic` is what it is about, `verb` the class of what is done with that, `actor` who does it
+    where that is not the topic. `value` stands behind the verb without a preposition, `places` are
+    the prepositions' groups and words. `names` are words written like names, or like paths.
+    """
+
+    topic: Words = frozenset()
+    verb: str = ""
+    actor: Words = frozenset()
+    value: tuple[str, ...] = ()
+    places: tuple[tuple[str, Words], ...] = ()
+    names: Words = frozenset()
+    is_listing: bool = False
+    is_colon: bool = False
+    is_demand: bool = False
+    is_choice: bool = False
+    doing: str = ""
+
+    @property
+    def said(self) -> Words:
+        """Return all that is said of the topic."""
+        return frozenset(self.value).union(self.actor, *(words for _, words in self.places))
+
+
+def frame_of(clause: str) -> Frame:
+    """Take a clause apart."""
+    words = words_of(clause)
+    names = names_of(clause)
+    if not words:
+        return Frame()
+    if words[0] == "no":
+        return _verbless(words, names)
+    words = unfronted(words)
+    if ":" in words[1:7] and words[-1] != ":":
+        at = words.index(":")
+        if is_base(words[at + 1]) and words[at + 1] not in NOUNS:
+            return _demand([*words[at + 1 :], "in", *words[:at]], 0, names)
+        return _told(words[:at], ":", words[at + 1 :], names)
+    made = _read(words, said_at(words), names)
+    return replace(made, is_demand=True) if words[0] in _ASKING else made
+
+
+def _read(words: list[str], start: int, names: Words) -> Frame:
+    at = verb_at(words, start)
+    if at is None:
+        is_verb = start < len(words) and class_of(words[start]) is not None
+        if is_verb and (start or is_base(words[start])):
+            return _demand(words, start, names)
+        return _verbless(words, names)
+    end = at
+    while end < len(words) and (words[end] in BE or words[end] in MODALS or words[end] in ADVERBS):
+        end += 1
+    helper = next((word for word in reversed(words[at:end]) if word not in ADVERBS), "")
+    if end == len(words) or not _is_verb(words[end], helper):
+        return _told(words[:at], helper, words[end:], names)
+    if at == start:
+        return _demand(words, end, names)
+    if helper in BE and is_past(words[end]):
+        return _passive(words[:at], words[end], words[end + 1 :], names)
+    return _told(words[:at], words[end], words[end + 1 :], names)
+
+
+def _is_verb(word: str, helper: str) -> bool:
+    if helper in BE:
+        return is_past(word) or is_gerund(word)
+    return class_of(word) is not None
+
+
+def _verbless(words: list[str], names: Words) -> Frame:
+    places = (at for at, word in enumerate(words) if at and word in PREPOSITIONS)
+    at = next(places, len(words))
+    return _told(words[:at], "", words[at:], names)
+
+
+def _demand(words: list[str], place: int, names: Words) -> Frame:
+    """Return the frame of what is demanded, or of what "we" do: it is about the verb's object."""
+    doing = words[place]
+    value, places = parts(words[place + 1 :])
+    verb = class_of(doing) or stem(doing)
+    topic, is_choice = frozenset(value), False
+    if verb == "name" and len(value) > 1 and value[-1] in names:
+        topic, value = frozenset(value[:-1]), value[-1:]
+    elif chosen := _chosen(verb, value, places):
+        value, places, topic = chosen
+        task = next((word for word in words[place + 1 :] if is_gerund(word)), "use")
+        verb, is_choice = class_of(task) or "use", True
+    else:
+        value = ()
+    return Frame(
+        topic=topic,
+        verb=verb,
+        value=value,
+        places=places,
+        names=names,
+        is_listing=doing.rstrip("s") in LISTING,
+        is_demand=not place,
+        is_choice=is_choice,
+        doing=stem(doing),
+    )
+
+
+def _chosen(
+    verb: str, value: tuple[str, ...], places: Places
+) -> tuple[tuple[str, ...], Places, Words] | None:
+    """Return what is chosen, what else is said of that, and for what; None if nothing is."""
+    groups = dict(places)
+    picked = ""
+    if verb in {"change", "go"} and not value:
+        picked = next((group for group in ("with", "to") if group in groups), "")
+    elif verb == "use" and (not value or groups.keys() >= {"on", "for"}):
+        picked = "on"
+    elif verb != "use":
+        return None
+    value = tuple(sorted(groups.get(picked, ()))) if picked else value
+    about = _ABOUT if _ABOUT & groups.keys() else {"when", "to"}
+    topic = _all_of(places, about - {picked})
+    kept = tuple(each for each in places if each[0] not in about and each[0] != picked)
+    return (value, kept, topic) if value and topic else None
+
+
+def _passive(before: list[str], word: str, after: list[str], names: Words) -> Frame:
+    value, places = parts(after)
+    return Frame(
+        topic=stems(" ".join(before)),
+        verb=class_of(word) or stem(word),
+        actor=_all_of(places, {"by"}),
+        value=value,
+        places=tuple(each for each in places if each[0] != "by"),
+        names=names,
+        doing=stem(word),
+    )
+
+
+def _told(before: list[str], word: str, after: list[str], names: Words) -> Frame:
+    """Return the frame of what is said of a subject; who owns something is said of that."""
+    value, places = parts(after)
+    verb = "be" if word == ":" or word in BE else class_of(word) or (stem(word) if word else "")
+    topic, actor = stems(" ".join(before)), frozenset[str]()
+    if verb == "be" and _DUTY & set(value):
+        verb, actor = "own", frozenset(value) - _DUTY
+        if charge := _all_of(places, {"for"}):
+            topic, actor = charge, topic
+        value, places = (), ()
+    elif verb == "own" and value:
+        topic, actor, value = frozenset(value), topic, ()
+    return Frame(
+        topic=topic,
+        verb=verb,
+        actor=actor,
+        value=value,
+        places=places,
+        names=names,
+        is_listing=word.rstrip("s") in LISTING,
+        is_colon=word == ":",
+        doing=stem(word),
+    )
+
+
+def _all_of(places: Places, groups: frozenset[str] | set[str]) -> Words:
+    return frozenset[str]().union(*(words for group, words in places if group in groups))
