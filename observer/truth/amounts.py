@@ -25,6 +25,7 @@ _ORDINALS = {
     "ninth": "9", "tenth": "10", "eleventh": "11", "twelfth": "12",
 }  # fmt: skip
 _ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)})\b(?=\s[a-z])", re.IGNORECASE)
+_HALF = re.compile(r"\bhalf\s(?:of\s)?(?:an?|the)\s(?=[a-z])", re.IGNORECASE)
 _SECONDS = {
     "ms": 0.001, "millisecond": 0.001, "s": 1.0, "sec": 1.0, "second": 1.0, "min": 60.0,
     "minute": 60.0, "h": 3600.0, "hour": 3600.0, "hourly": 3600.0, "day": 86400.0,
@@ -44,6 +45,7 @@ def amounts_of(text: str) -> tuple[Amount, ...]:
     """Return the amounts of a text: dates by month and day, lengths of time in seconds."""
     dates = tuple(_date(found) for found in _DATE.finditer(text))
     rest = _ORDINAL.sub(lambda found: _ORDINALS[found[1].lower()], _DATE.sub(" ", text))
+    rest = _HALF.sub("0.5 ", rest)
     found = [_counted(*each) for each in phrases.AMOUNT.findall(rest)]
     counted = tuple(each for each in found if each)
     return dates + counted if dates or counted else tuple(_lengths(rest))

@@ -38,12 +38,12 @@ _SHORT = (
     ("take care of", "maintain"), ("taken care of", "maintained"), (" off ", " "),
     ("'ll", " will"), ("'re", " are"), ("'ve", ""), ("'d", ""), ("'s", ""),
     ("going to ", ""), ("has to ", "must "), ("have to ", "must "), ("needs to ", "must "),
-    ("need to ", "must "), (" at least", ""), (" at most", ""), (" up to", ""), ("as of ", ""),
-    (" back ", " "),
+    ("need to ", "must "), ("ought to ", "must "), (" at least", ""), (" at most", ""),
+    (" up to", ""), ("as of ", ""), (" back ", " "),
     ("in charge of", "responsible for"), (" out of ", " from "), (" instead of ", " without "),
     (" rather than ", " without "),
 )  # fmt: skip
-_NAME = re.compile(r"(?<=[^.!?:]\s)([A-Z][\w+.#&-]*|[\w./+-]*[\d_/.][\w./+-]*\w)")
+_NAME = re.compile(r"(?<=[^.!?:]\s)([A-Z][\w+.#&-]*|[a-z]+[A-Z]\w*|[\w./+-]*[\d_/.][\w./+-]*\w)")
 ADVERBS = word_set(
     "always never not only just now also too still already again simply directly then instead "
     "no longer all"
@@ -67,7 +67,7 @@ def known(text: str) -> Words:
 
 def names_of(text: str) -> Words:
     """Return the stems of what a text writes like a name, a version or a path."""
-    return frozenset(one for found in _NAME.finditer(text) for one in stems(found[1]))
+    return frozenset(one for found in _NAME.finditer(text) for one in _stemmed(found[1].lower()))
 
 
 def unfronted(words: list[str]) -> list[str]:
@@ -123,6 +123,11 @@ def _is_finite(before: str, word: str) -> bool:
     return word.endswith("s") or is_past(word)
 
 
+def _stemmed(word: str) -> list[str]:
+    """Return what a word says: a path stands for itself."""
+    return [word] if _PATH.fullmatch(word) else sorted(stems(word))
+
+
 def parts(words: list[str]) -> tuple[tuple[str, ...], Places]:
     """Return what stands behind a verb: its object's stems in order, and what prepositions say."""
     value: list[str] = []
@@ -133,6 +138,5 @@ def parts(words: list[str]) -> tuple[tuple[str, ...], Places]:
         if word in PREPOSITIONS:
             places.append((PREPOSITIONS[word], []))
         elif word not in {",", ":"}:
-            stemmed = [word] if _PATH.fullmatch(word) else sorted(stems(word))
-            (places[-1][1] if places else value).extend(stemmed)
+            (places[-1][1] if places else value).extend(_stemmed(word))
     return tuple(value), tuple((group, frozenset(found)) for group, found in places if found)

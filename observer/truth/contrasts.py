@@ -51,7 +51,7 @@ def is_same_verb(new: Statement, old: Statement) -> bool:
         return True
     if not new.is_change:
         return False
-    return verb in _GENERIC or (was in _GENERIC and verb in LIGHT)
+    return verb in _GENERIC - {"be"} or {verb, was} <= LIGHT
 
 
 def says_otherwise(new: Statement, old: Statement) -> bool:
@@ -79,6 +79,14 @@ def _may_both_hold(new: Statement, old: Statement) -> bool:
     return is_elsewhere or new.frame.is_listing or old.frame.is_listing
 
 
+def has_other_slot(new: Statement, old: Statement) -> bool:
+    """Return True if all that two statements say differently stands behind one preposition."""
+    pair = _differing(_slots(new.frame, old.known), _slots(old.frame, new.known))
+    if not pair or new.frame.verb in {"be", "have", ""} or new.is_denied or old.is_denied:
+        return False
+    return pair[0][0] == pair[1][0] and pair[0][0] not in _TOPICAL | {"="}
+
+
 def _differing(ours: Slots, theirs: Slots) -> tuple[Slot, Slot] | None:
     """Return the two slots that hold different things, where no others do."""
     if len(ours) == 1 and len(theirs) == 1:
@@ -93,6 +101,8 @@ def _is_chosen(new: Statement, old: Statement) -> bool:
     """Return True if a choice may say otherwise than the older statement what is chosen."""
     f, g = new.frame, old.frame
     if not new.is_change or not (f.is_choice or f.verb in _CHOOSING):
+        return False
+    if bool(new.amounts) != bool(old.amounts):
         return False
     return g.verb in LIGHT - {"have"} or bool(f.said & f.names and g.said & g.names)
 
@@ -214,11 +224,11 @@ def has_other_reach(new: Statement, old: Statement) -> bool:
 
 def _is_same_beside(new: Statement, old: Statement) -> bool:
     """Return True if the same is said of others: "everyone may export" of "admins may export"."""
-    beside, were_beside = new.subject - new.frame.topic, old.subject - old.frame.topic
-    pairs = [(beside, old.subject), (new.subject, were_beside)]
-    if new.frame.verb == old.frame.verb:
-        pairs.append((beside, were_beside))
-    return any(len(one) > 1 and one == other for one, other in pairs)
+    if new.frame.verb != old.frame.verb:
+        return False
+    beside, were_beside = new.nouns - new.frame.topic, old.nouns - old.frame.topic
+    pairs = [(beside, old.nouns), (new.nouns, were_beside), (beside, were_beside)]
+    return any(one and one == other for one, other in pairs)
 
 
 def renames(new: Statement, old: Statement) -> bool:

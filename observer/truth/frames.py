@@ -175,7 +175,8 @@ def _told(before: list[str], word: str, after: list[str], names: Words) -> Frame
         if charge := _all_of(places, {"for"}):
             topic, actor = charge, topic
         value, places = (), ()
-    elif verb == "own" and value:
+    elif value and (verb == "own" or word in {"run", "runs"}):
+        verb = "own"
         topic, actor, value = frozenset(value), topic, ()
     return Frame(
         topic=topic,

@@ -92,8 +92,9 @@ LEAVING = re.compile(
     r"""(?:\A|[;,.]\s)((?:(?!(?:is|are)\b)[^\s;,:]{1,40}\ ){1,5}?)
     (?:(?:is|are|gets?|has\ been|have\ been|will\ be|was|were)\ (?:now\ )?
     (?:removed|dropped|deleted|cut\ from|struck|gone|out\b(?!\ of)|history|dead|retired
-    |scrapped|abandoned|withdrawn|over
-    |obsolete|no\ more|taken\ out)|disappears?|vanish(?:es)?|goes\ away|go\ away|leaves?\ the)\b
+    |scrapped|abandoned|withdrawn|obsolete|no\ more|taken\ out|over(?=\W*(?:\Z|[,;.]))|going\ away
+    |no\ longer\ (?:among|part\ of|in|one\ of|supported|offered|available))
+    |disappears?|vanish(?:es)?|goes?\ away|leaves?\ the)\b
     |\b(?:take|takes|taking|throw|kick|leave|cut)\ ((?:[\w.+-]+\ ){1,5}?)out\b
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -184,11 +185,15 @@ SCOPE = re.compile(
     ((?:the\ |our\ |a\ )?[\w/.-]+(?:\s[\w/.-]+)?)""",
     re.IGNORECASE | re.VERBOSE,
 )
-LIST = re.compile(r"((?:[\w./+-]+,\s){0,9}[\w./+-]+,?\s(?:and|or)\s[\w./+-]+)", re.IGNORECASE)
+LIST = re.compile(
+    r"((?:[\w./+-]+,\s){0,9}[\w./+-]+,?\s(?:and|or)\s[\w./+-]+"
+    r"|(?<=:\s)(?:[\w./+-]+,\s){1,9}[\w./+-]+)",
+    re.IGNORECASE,
+)
 OPEN_LIST = re.compile(r"\b(?:support|accept|cover|allow|include|target|offer)\w*\b", re.IGNORECASE)
 """Verbs of lists that may grow."""
 LEAD = re.compile(
-    r"""\A(?:(?:i\ (?:have\ )?changed\ my\ mind|on\ (?:second\ thoughts?|reflection)|actually
+    r"""\A(?:(?:(?:i\ (?:have\ )?)?changed\ my\ mind|on\ (?:second\ thoughts?|reflection)|actually
      |scratch\ that|ok(?:ay)?|and|then|please|(?:can|could|would)\ you)\b[,:;.!]*\s+
     |(?:correction|decision|decided|right|well|hm+|so|yes|no|oh|hey|btw|update|note)[,:;.!]+\s+)+""",
     re.IGNORECASE | re.VERBOSE,

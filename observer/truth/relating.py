@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Literal
 
 from observer.truth import contrasts, phrases
-from observer.truth.deciding import is_question, is_repetition, is_report
 from observer.truth.statements import TEXT_CHARS, Statement, read
 from observer.truth.stemming import Words, stems
 
@@ -34,27 +34,25 @@ _OPEN = stems("offers supports accepts covers allows includes targets")
 
 def relation(newer: str, older: str) -> Relation | None:
     """Return what a statement does to an older one; None where both are about different things."""
-    newer, older = newer[:TEXT_CHARS], older[:TEXT_CHARS]
     old = read(older)
-    if is_question(older) or is_report(old.plain, older):
+    if old.is_question or old.is_report:
         return None
-    for said in (newer, *_further(newer)):
-        if what := _compared(said, old):
+    for said in _sentences(newer):
+        new = read(said)
+        if new.words & old.words and (what := _compared(new, old)):
             return what
     return None
 
 
-def _further(text: str) -> list[str]:
-    """Return the later sentences of a text, and what it concludes: there it may decide."""
-    parts = [part for part in _BETWEEN.split(text) if part]
-    return parts[1 : 1 + MOST_PARTS]
+@lru_cache(maxsize=8192)
+def _sentences(text: str) -> tuple[str, ...]:
+    """Return a text, its later sentences and what it concludes: there, too, it may decide."""
+    parts = [part for part in _BETWEEN.split(text[:TEXT_CHARS]) if part]
+    return (text, *parts[1 : 1 + MOST_PARTS])
 
 
-def _compared(newer: str, old: Statement) -> Relation | None:
-    new = read(newer)
-    if not new.words & old.words or new.sequence == old.sequence:
-        return None
-    if is_question(newer) or is_report(new.plain, newer) or is_repetition(new.plain, newer):
+def _compared(new: Statement, old: Statement) -> Relation | None:
+    if new.sequence == old.sequence or new.is_question or new.is_report or new.is_repetition:
         return None
     for rule, what in _RULES:
         if rule(new, old):
@@ -92,6 +90,8 @@ def _reverses_order(new: Statement, old: Statement) -> bool:
 
 def _exempts(new: Statement, old: Statement) -> bool:
     """Return True if a part of what a general statement covers is taken out of it."""
+    if new.is_exception and old.is_universal and old.known <= new.known:
+        return True
     shared = new.words & old.subject
     least = SAME if new.is_exception else NEARLY
     if len(shared) < least * len(old.subject) or len(shared) < 2:
@@ -105,10 +105,12 @@ def _exempts(new: Statement, old: Statement) -> bool:
 
 
 def _narrows(new: Statement, old: Statement) -> bool:
-    """Return True if some of what a statement is of has another amount of the same."""
+    """Return True if some of what a statement is of has another amount or value."""
     is_part = old.reach == "all" and not new.reach and old.frame.topic < new.frame.topic
-    is_same = new.frame.verb == old.frame.verb and not old.nouns - new.known
-    return is_part and is_same and _other_amount(new, old)
+    if not is_part or new.frame.verb != old.frame.verb:
+        return False
+    is_same = not old.nouns - new.known and _other_amount(new, old)
+    return is_same or contrasts.has_other_slot(new, old)
 
 
 def _takes_back(new: Statement, old: Statement) -> bool:
@@ -177,7 +179,8 @@ def _changes_amount(new: Statement, old: Statement) -> bool:
     ours, theirs = _left(new, old)
     least = 1 if new.is_change else max(len(new.subject), len(old.subject)) / 2
     is_same = len(_shared(new, old)) >= least and not (ours and theirs)
-    is_same &= new.is_change or contrasts.is_one_measure(new, old)
+    is_near = len(_shared(new, old)) > 1 or bool(new.frame.topic & old.frame.topic)
+    is_same &= (new.is_change and is_near) or contrasts.is_one_measure(new, old)
     is_same |= contrasts.is_same_measure(new, old)
     return is_same and _other_amount(new, old)
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from observer.events import Value
 from observer.truth import phrases
 from observer.truth.amounts import Amount, amounts_of
 from observer.truth.clauses import PREPOSITIONS, known
+from observer.truth.deciding import is_question, is_repetition, is_report
 from observer.truth.frames import Frame, frame_of
 from observer.truth.stemming import Words, stem, stems
 from observer.truth.verbs import is_gerund, is_verb_only
@@ -27,6 +30,9 @@ class Statement(Value):
     whole text. `replaced` are words that it says to be over, `scope` what it restricts itself to,
     `listed` what it names side by side. `order` are the things that come first and second,
     `choice` a topic and what is chosen for it. `question` is what it answers, if it does.
+    `plain` is the text without reasons and remarks, `nouns` its words without verbs, `known` all
+    words of the text. `polarity` are words that have opposites, `reach` says whether it is of "all"
+    there is or of "some".
     """
 
     text: str
@@ -59,17 +65,21 @@ class Statement(Value):
     is_bound: bool = False
     is_absolute: bool = False
     allows_again: bool = False
+    is_question: bool = False
+    is_report: bool = False
+    is_repetition: bool = False
 
 
 @lru_cache(maxsize=8192)
 def read(text: str) -> Statement:
     """Take a statement apart."""
-    shown = phrases.LEAD.sub("", text[:TEXT_CHARS].replace("\u2019", "'").strip())
+    said = text[:TEXT_CHARS].replace("\u2019", "'").strip()
+    shown = phrases.LEAD.sub("", said)
     asked, answer = _asked(shown)
     plain = _head(answer)
     head = phrases.MARKS.sub(" ", plain).strip()
     frame = frame_of(head)
-    return Statement(
+    statement = Statement(
         text=shown,
         plain=plain,
         subject=stems(head),
@@ -78,21 +88,33 @@ def read(text: str) -> Statement:
         amounts=amounts_of(head),
         replaced=_replaced(shown),
         scope=frozenset(one for found in phrases.SCOPE.finditer(head) for one in stems(found[1])),
-        order=_order(phrases.CLAUSE.split(answer)[0]),
+        order=_order(phrases.CLAUSE.split(answer.replace("first;", "first,"))[0]),
         choice=_choice(head),
         frame=frame,
         nouns=_nouns(head, frame),
         known=known(shown),
         polarity=tuple(phrases.POLES.findall(head.lower())),
         reach=_reach(plain),
+        listed=frozenset(one for found in phrases.LIST.finditer(head) for one in stems(found[1])),
         question=stems(asked),
-        is_change=phrases.CHANGES.search(text[:TEXT_CHARS]) is not None,
+    )
+    return _marked(statement, said, head)
+
+
+def _marked(statement: Statement, said: str, head: str) -> Statement:
+    """Return a statement with the marks by which it speaks of others."""
+    shown, plain = statement.text, statement.plain
+    return replace(
+        statement,
+        is_question=is_question(said),
+        is_report=is_report(plain, said),
+        is_repetition=is_repetition(plain, said),
+        is_change=phrases.CHANGES.search(said) is not None,
         is_extension=phrases.EXTENDS.search(head) is not None,
         is_exception=phrases.EXCEPTS.search(shown) is not None,
         is_exemption=phrases.EXEMPTS.search(shown) is not None,
         is_permission=phrases.ALLOWS.search(shown) is not None,
         is_universal=phrases.UNIVERSAL.search(shown) is not None,
-        listed=frozenset(one for found in phrases.LIST.finditer(head) for one in stems(found[1])),
         is_open=phrases.OPEN_LIST.search(shown) is not None,
         is_denied=phrases.DENIES.search(head) is not None,
         is_bound=phrases.BOUNDS.search(plain) is not None,

@@ -54,41 +54,41 @@ CLASSES = {
 }
 """Base forms by class; a verb of two classes stands in the latter."""
 OTHERS = """
-abort accept activate add alert allocate analyse analyze appear arm ask attach authenticate avoid
-back backup batch become block book boot break bring browse buffer buy cache calculate calibrate
-cancel capture carry charge click collapse commit communicate compute configure confirm connect
-consume control convert copy count cover crash debounce declare decode deduplicate default delete
-depend detect disable disappear discard divide download drain drop edit embed emit enable enforce
-enrich enter evaluate exceed exclude expand explain export expose extract fail fall feed fill
-filter finish fix flag flush follow force format freeze gate give group grow guard identify ignore
-import index infer ingest inherit initialize inject insert install invalidate invite invoke isolate
-join judge leave let limit link lint listen lock log loop map mark measure merge monitor
-mute normalize normalise number open optimize order outsource overwrite own pack package page
-parse partition pass pause pay perform permit pin play point poll prefix preload print process
-profile prompt provide provision proxy queue quote rank react receive recover redirect refer
-register reject reload rely remind render renew reopen reorder repeat reply replicate request
-reserve reset resize resolve respawn restart restore retain retake retry return reuse rotate round
-sample scale scan scrape seal search seed select separate serialize serve share shed sign skip
-sleep snapshot sort spawn split squash stage stop stream strip submit subscribe suffix sum suspend
-swallow sync tag take talk target throttle throw train transcode translate trigger trim truncate
-tune type undo unlock unpack upload validate vary version view visit vote wait wake warm warn
-watch weigh work wrap zip log-transform survive purge mount ask accrue bill invoice refund ban
-mention promote demote hide reveal cap floor clamp answer print mirror pool shard slice
-stack stamp touch cross route dedupe bundle minify prune crop cool heat dose mix fire ring dial
+abort accept accrue activate add alert allocate analyse analyze answer appear approve arm ask
+attach authenticate avoid back backup ban batch become belong bill block book boot break bring
+browse buffer bundle buy cache calculate calibrate cancel cap capture carry charge clamp click
+collapse commit communicate compute configure confirm connect consume control convert cool copy
+count cover crash crop cross debounce declare decode dedupe deduplicate default delete demote
+depend detect dial disable disappear discard divide dose download drain drop edit embed emit
+enable enforce enrich enter evaluate exceed exclude expand explain export expose extract fail fall
+feed fill filter finish fire fix flag floor flush follow force format freeze gate give group grow
+guard hear heat hide identify ignore import index infer ingest inherit initialize inject insert
+install invalidate invite invoice invoke isolate join judge know learn leave let limit link lint
+listen lock log log-transform loop map mark measure mention merge minify mirror mix monitor mount
+mute normalise normalize number open optimize order outsource overwrite own pack package page
+parse partition pass pause pay perform permit pin play plot point poll pool prefix preload print
+process profile promote prompt provide provision proxy prune purge queue quote rank react receive
+recover redirect refer refund register reject reload rely remind render renew reopen reorder
+repeat replicate reply request reserve reset resize resolve respawn restart restore retain retake
+retry return reuse reveal ring rotate round route sample scale scan scrape seal search see seed
+select separate serialize serve shard share shed sign skip sleep slice snapshot sort spawn split
+squash stack stage stamp stop stream strip submit subscribe suffix sum survive suspend swallow
+swap sync tag take talk target teach throttle throw toggle touch train transcode translate trigger
+trim truncate tune type undo unlock unpack upload validate vary version view visit vote wait wake
+warm warn watch weigh work wrap zip
 """
 NOUNS = word_set(
     """
-    test build log cache release map page batch report cut queue number order post mail email sign
-    track trace draw cover feature list start end count copy filter format group index link mark
-    package prefix tag type version view sample seal stage stream stack pool wrap sort review
-    design code script backup import export download upload request search snapshot scale play
-    process profile display label title name host update offer support target lead default alert
-    control book charge commit drop edit feed fix flag force gate guard cap floor floors shard
-    slice stamp route bundle crop mix fire ring dial mirror print answer ban bill invoice refund
-    mention pin round scan share split tune vote wait watch work lint merge run use change move
-    switch shift delay transfer push roll hash test place store keep need display store stand load
-    deploy refresh open source record audit signal check cross notice boot loop lock proxy reply
-    return set
+    alert answer audit backup ban batch bill book boot build bundle cache cap change charge check
+    code commit control copy count cover crop cross cut default delay deploy design dial display
+    download draw drop edit email end export feature feed filter fire fix flag floor floors force
+    format gate group guard hash host import index invoice keep label lead link lint list load
+    lock log loop mail map mark mention merge mirror mix move name need notice number offer open
+    order package page pin place play pool post prefix print process profile proxy push queue
+    record refresh refund release reply report request return review ring roll round route run
+    sample scale scan script seal search set shard share shift sign signal slice snapshot sort
+    source split stack stage stamp stand start store stream support switch tag target test title
+    trace track transfer tune type update upload use version view vote wait watch work wrap
     """
 )
 """Verbs that are nouns as often: at the beginning of a text they may name what it is about."""

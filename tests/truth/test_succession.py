@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from time import perf_counter
 from types import MappingProxyType
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from observer.embed.catalogue import find
@@ -56,9 +59,9 @@ def _judged() -> list[tuple[bool, bool]]:
     return told
 
 
-def _amended(half: str) -> list[tuple[str, str, str]]:
+def _labelled(name: str, half: str) -> list[tuple[str, str, str]]:
     """Return what each newer statement does to an older one, as labelled, and both."""
-    lines = (DATA / "amended.tsv").read_text(encoding="utf-8").splitlines()
+    lines = (DATA / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
     return [(label, old, new) for part, _, label, old, new in rows if part == half]
 
@@ -74,15 +77,51 @@ def test_nearly_all_successors_are_found() -> None:
 
 @pytest.mark.parametrize("half", ["dev", "held"])
 def test_statements_about_different_things_are_not_related(half: str) -> None:
-    pairs = [(old, new) for label, old, new in _amended(half) if label == "none"]
+    pairs = [(old, new) for label, old, new in _labelled("amended", half) if label == "none"]
     assert not [pair for pair in pairs if relation(pair[1], pair[0])]
 
 
 @pytest.mark.parametrize(("half", "least"), [("dev", 0.95), ("held", 0.95)])
 def test_nearly_all_amendments_are_found_for_what_they_are(half: str, least: float) -> None:
-    pairs = [(label, relation(new, old)) for label, old, new in _amended(half) if label != "none"]
+    pairs = [
+        (label, relation(new, old))
+        for label, old, new in _labelled("amended", half)
+        if label != "none"
+    ]
     assert sum(label == said for label, said in pairs) / len(pairs) >= least
     assert not [pair for pair in pairs if pair[1] not in {pair[0], None}]
+
+
+@pytest.mark.parametrize("part", "ABCDE")
+def test_other_things_questions_reports_and_repetitions_change_nothing(part: str) -> None:
+    pairs = [(old, new) for label, old, new in _labelled("contrasts", part) if label == "none"]
+    assert not [pair for pair in pairs if relation(pair[1], pair[0])]
+
+
+@pytest.mark.parametrize("part", "ABCDE")
+def test_most_changes_are_found_however_they_are_told(part: str) -> None:
+    pairs = [
+        (label, relation(new, old))
+        for label, old, new in _labelled("contrasts", part)
+        if label != "none"
+    ]
+    assert sum(label == said for label, said in pairs) / len(pairs) >= 0.9
+    assert not [pair for pair in pairs if pair[1] not in {pair[0], None}]
+
+
+@given(st.text(), st.text())
+def test_any_texts_can_be_compared(newer: str, older: str) -> None:
+    relation(newer, older)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a " * 50_000, "is " * 50_000, "a, " * 50_000, "?" * 100_000, "so " * 50_000, "-" * 100_000],
+)
+def test_a_long_text_is_compared_by_its_beginning(text: str) -> None:
+    began = perf_counter()
+    relation("The pool has 4 threads " + text, "The pool has 9 threads " + text)
+    assert perf_counter() - began < 1
 
 
 def test_an_amended_statement_still_holds() -> None:
