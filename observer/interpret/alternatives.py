@@ -24,6 +24,8 @@ Step = tuple[Story, tuple[Item, ...]]
 WITHIN_MS = 2 * 3_600_000
 """What works so long after a failure is hardly the answer to it."""
 _PAIRS = 20
+_RAN = ("", "stopped")
+"""Of a command that began to work its words are right: it may lack a setting."""
 
 
 class Ran(NamedTuple):
@@ -79,7 +81,7 @@ def _instead_of(known: Story, trouble: Trouble, ran: Ran) -> Form | None:
         or recorded.event.at_ms - trouble.last_ms > WITHIN_MS
     ):
         return None
-    if trouble.unstarted:
+    if trouble.unstarted not in _RAN:
         return next(
             (one for one in ran.forms if forms.is_other_form(failed, one, trouble.last_error)),
             None,

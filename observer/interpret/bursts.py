@@ -103,8 +103,11 @@ def _only_stages(command: str) -> bool:
 
 
 def _ran(before: State, line: Line, name: str, verdict: Verdict) -> State:
+    was = before.commands.get(name)
+    if verdict.is_cut_off and was and was.ok is False:
+        return before  # as red as it was: what this run would have come to is unknown
     run = Ran(
-        ok=verdict.ok,
+        ok=None if verdict.is_cut_off else verdict.ok,
         said=verdict.said,
         first_error=verdict.first_error,
         tool=verdict.tool or line.tool,

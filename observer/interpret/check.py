@@ -35,7 +35,7 @@ _HERE = "*"
 """Last part of a Go package's path: this folder without those below."""
 _NARROWING = re.compile(
     r"--(?:changed\w*|onlyChanged|affected|related|findRelatedTests|shard|lf|last-failed|onlyFailures"
-    r"|only-failures|ff|failed-first|ignore|deselect|exclude|skip[\w-]*|fast|staged|cached)(?:=|\Z)"
+    r"|only-failures|failed|rerun-failed|ignore|deselect|exclude|skip[\w-]*|fast|staged|cached)(?:=|\Z)"
     r"|-o\Z|-short\Z"
 )
 _INTO = re.compile(r"\d?(?:>>?|<)\Z")
@@ -43,6 +43,10 @@ _INTO_FILE = re.compile(r"\d?(?:>>?|<).")
 _AT = word_set("-C --prefix --cwd --directory --dir --project-dir --working-directory")
 _MANIFESTS = word_set("--manifest-path --justfile")
 _PARTIAL = re.compile(r"unit|e2e|integration|smoke|quick|fast|watch|staged|changed|affected")
+
+
+_LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures --failed --rerun-failed")
+"""With these a run looks at what failed last, and at nothing else."""
 
 
 class Check(Value):
@@ -64,6 +68,11 @@ class Check(Value):
     is_given: bool = False
     is_task: bool = False
     is_guess: bool = False
+
+    @property
+    def is_of_last_failed(self) -> bool:
+        """Whether it is a run of what failed last, whichever tests these are."""
+        return not _LAST_FAILED.isdisjoint(self.filters)
 
 
 def check_of(part: Part, folder: str, root: str = "") -> Check | None:
@@ -121,10 +130,14 @@ def is_same_judge(green: Check, red: Check) -> bool:
 
 
 def chooses(check: Check, name: str, place: str = "") -> bool:
-    """Return True if a run looks at a test of this name, or at the place of its failure."""
-    if check.filters and not any(_is_chosen(name, one) for one in check.filters):
+    """Return True if a run looks at a test of this name, or at the place of its failure.
+
+    The test is one that failed when it ran last.
+    """
+    filters = [one for one in check.filters if one not in _LAST_FAILED]
+    if filters and not any(_is_chosen(name, one) for one in filters):
         return False
-    is_bare = check.filters and "/" not in name and "::" not in name
+    is_bare = filters and "/" not in name and "::" not in name
     if is_bare or check.paths == ("",):
         return True
     return any(_inside(one, path) for one in (name, place) if one for path in check.paths)

@@ -82,7 +82,7 @@ def runs_of(body: Command, verdict: Verdict, *, root: str, cwd: str, tasks: Task
         tasks: what is known of the project's tasks.
     """
     parts = commandline.parts_of(body.command)
-    if verdict.ok is None or not root or _sets_aside(parts):
+    if verdict.ok is None or verdict.is_cut_off or not root or _sets_aside(parts):
         return Runs()
     told = check_tasks.told_by(verdict)
     ran = check_tasks.checks_of(body.command, root, cwd)

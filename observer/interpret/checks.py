@@ -111,6 +111,8 @@ def _nothing_ran(verdict: Verdict) -> bool:
 
 def _why_unstarted(body: Command, verdict: Verdict) -> Unstarted:
     """Return why a command could not do its work; nothing where it did, or a check spoke."""
+    if verdict.is_cut_off:
+        return Unstarted(reason="stopped", said=verdict.first_error)
     is_judged = verdict.ok is True or verdict.passed is not None or bool(verdict.failing)
     if is_judged or body.interrupted:
         return Unstarted()

@@ -163,7 +163,7 @@ def _after_passes(one: OpenFailure, ended: Outcome) -> OpenFailure | None:
     for green in ended.runs.passed:
         if any(_clears(green, red, one, ended) for red in one.of):
             return None
-        left = _less(one, green)
+        left = _less(one, green, ended)
         if left is None:
             return None
         one = left
@@ -185,7 +185,7 @@ def _clears(green: Check, red: Check, one: OpenFailure, ended: Outcome) -> bool:
     )
 
 
-def _less(one: OpenFailure, green: Check) -> OpenFailure | None:
+def _less(one: OpenFailure, green: Check, ended: Outcome) -> OpenFailure | None:
     """Return a failure without the tests that a narrower green run looked at; None without any."""
     is_known = not (green.is_guess or green.is_task)
     if not is_known or not any(check.is_comparable(green, red) for red in one.of):
@@ -194,6 +194,8 @@ def _less(one: OpenFailure, green: Check) -> OpenFailure | None:
         is_at = bool(one.place) and not green.filters and check.chooses(green, one.place)
         return None if is_at else one
     left = tuple(name for name in one.tests if not check.chooses(green, name, one.place))
+    if green.is_of_last_failed and (ended.verdict.passed or 0) < len(one.tests) - len(left):
+        return one
     return replace(one, tests=left) if left else None
 
 

@@ -208,7 +208,7 @@ def answers(passed: Invocation, failed: Invocation, tests: Iterable[str], place:
     """
     if not is_kin(passed, failed):
         return False
-    if passed.again or includes(passed, failed):
+    if _reaches(passed, failed):
         return True
     names = [*tests] or ([place] if place else [])
     return bool(names) and all(chooses(passed, name) for name in names)
@@ -221,8 +221,11 @@ def is_kin(one: Invocation, other: Invocation) -> bool:
 
 def includes(wide: Invocation, narrow: Invocation) -> bool:
     """Tell whether all that one checks is checked by the other, as far as the words tell."""
-    if wide.again:
-        return narrow.again
+    return (narrow.again or not wide.again) and _reaches(wide, narrow)
+
+
+def _reaches(wide: Invocation, narrow: Invocation) -> bool:
+    """Return True if the targets of one lie within those of the other, whatever failed last."""
     return not wide.targets or (
         bool(narrow.targets)
         and all(any(_inside(name, place) for place in wide.targets) for name in narrow.targets)

@@ -44,6 +44,10 @@ BACKGROUND = "running in the background"
 _INTERRUPTED = "[Request interrupted by user"
 _BY_SIGINT = 130
 _EXITED_BY_SIGINT = re.compile(rf"Exit code {_BY_SIGINT}$", re.MULTILINE)
+TIMED_OUT = re.compile(
+    r"(?i)\W*(?:\w+[ :]+){0,3}command (?:\w+ ){0,8}(?:timed out after|timeout(?: of)?) \d"
+)
+"""How clients say that they have waited long enough, in a line of its own."""
 _KEYBOARD = re.compile(r"^!{3,} (?:[\w.]+: )?KeyboardInterrupt !{3,}$", re.MULTILINE)
 """What pytest prints before the counts of an interrupted run."""
 
@@ -72,3 +76,12 @@ def is_interrupted(command: Command) -> bool:
         or _EXITED_BY_SIGINT.match(command.output) is not None
         or _KEYBOARD.search(command.output[-_READ_CHARS:]) is not None
     )
+
+
+def is_timed_out(command: Command) -> bool:
+    """Return True if the client says that it stopped the command at its time limit."""
+    if command.exit_code is not None or command.failed is False:
+        return False
+    text = _ERROR_TAG.sub("", f"{command.output[:_READ_CHARS]}\n{command.output[-_READ_CHARS:]}")
+    lines = text.strip().split("\n")
+    return any(map(TIMED_OUT.match, (*lines[:2], lines[-1])))

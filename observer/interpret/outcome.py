@@ -41,14 +41,17 @@ _SUMMARY = line_pattern(
     r"\W*(?:Found )?[1-9]\d* (?:\w+ )?(?:errors?|fail\w*|problems?|issues?)\b[^\n]*$"
     r"|\W*Some errors were emitted [^\n]*$"
 )
+_BY_TIMEOUT = 124
 _ENDINGS = {
-    124: "timed out",
+    _BY_TIMEOUT: "timed out",
     134: "aborted (SIGABRT)",
     137: "killed (SIGKILL)",
     139: "crashed (SIGSEGV)",
     143: "terminated (SIGTERM)",
 }
 """What an exit code says by itself: `timeout`'s own, and those of signals."""
+_STOPPING = frozenset({124, 137, 143})
+"""Those of them by which somebody else stopped the command, and which it did not bring about."""
 _NO_MATCH_IS_ONE = frozenset({"grep", "egrep", "rg", "ag", "diff", "cmp", "test", "[", "pgrep"})
 
 
@@ -67,7 +70,7 @@ def read(command: Command, line: Line, root: str = "") -> Verdict:
 def _read(command: Command, line: Line) -> Verdict:
     if never := not_run.read(command):
         return never
-    code, told = own_code_of(command), ended(command)
+    told = ended(command)
     if exit_code_of(command) == 1 and line.tool in _NO_MATCH_IS_ONE and told is False:
         return Verdict(
             ok=True, said="differences found" if "diff" in line.tool else "nothing found"
@@ -79,7 +82,7 @@ def _read(command: Command, line: Line) -> Verdict:
         return _plain_words(text, ok=None)
     *before, text = _runs(text, invocation.times(command.command))
     seen = visible.of(command.command)
-    verdict = _of_run(text, line, told, code, seen)
+    verdict = _of_run(text, line, told, _stopped_by(command), seen)
     earlier = _of_run(before[-1], line, None, None, seen) if before else verdict
     if not before or earlier.said == verdict.said:
         return verdict
@@ -114,12 +117,13 @@ def _of_run(
     text: str,
     line: Line,
     told: bool | None,  # noqa: FBT001 - three-valued, not a switch
-    code: int | None,
+    ending: int | None,
     seen: Visible,
 ) -> Verdict:
     found = readings.of(text, line, told, seen) if told is None or text.strip() else []
-    if told is False and code in _ENDINGS and not bad(found):
-        return _ended(_ENDINGS[code], found, text)
+    is_named = any(one.first_error or one.failing for one in bad(found))
+    if told is False and ending is not None and not is_named:
+        return _ended(ending, found, text)
     return _weighed(found, text, told) if found else _plain_words(text, ok=told)
 
 
@@ -131,7 +135,7 @@ def ended(command: Command) -> bool | None:
     if (said := status.printed(command.output)) is not None:
         return said
     told = _reported(command)
-    if told is False and exit_code_of(command) in _ENDINGS:
+    if told is False and _stopped_by(command) is not None:
         return False
     return None if told is None or not (status.success if told else status.failure) else told
 
@@ -142,6 +146,14 @@ def _reported(command: Command) -> bool | None:
     if command.failed is not None:
         return not command.failed
     return None if code is None else code == 0
+
+
+def _stopped_by(command: Command) -> int | None:
+    """Return the exit code that tells what ended a command; `timeout`'s where a client did."""
+    code = own_code_of(command)
+    if code in _ENDINGS:
+        return code
+    return _BY_TIMEOUT if not_run.is_timed_out(command) else None
 
 
 def own_code_of(command: Command) -> int | None:
@@ -221,13 +233,18 @@ def _with_words(verdict: Verdict, text: str) -> Verdict:
     return replace(verdict, first_error=str(Complaint(summary.group().strip())))
 
 
-def _ended(ending: str, found: Sequence[Verdict], text: str) -> Verdict:
+def _ended(code: int, found: Sequence[Verdict], text: str) -> Verdict:
     """Speak for a command that something put an end to: what it printed tells how far it came."""
+    ending = _ENDINGS[code]
     reached = one_line(_last_words(text), 160)
     words = Complaint(f"{ending}; its last words: {reached}" if reached else "")
     chief = next(iter(found), Verdict(said=ending))
     return replace(
-        chief, ok=False, first_error=str(words), signature=signature(ending) if reached else ""
+        chief,
+        ok=False,
+        first_error=str(words),
+        signature=signature(ending) if reached else "",
+        is_cut_off=code in _STOPPING,
     )
 
 
@@ -244,6 +261,7 @@ def _plain_words(text: str, *, ok: bool | None) -> Verdict:
 
 def _last_words(text: str) -> str:
     for line in reversed(text[-_LAST_CHARS:].split("\n")):
-        if line.strip().lower() not in _SAID_NOTHING and not _EXIT_LINE.match(line):
+        is_own = not (_EXIT_LINE.match(line) or not_run.TIMED_OUT.match(line))
+        if is_own and line.strip().lower() not in _SAID_NOTHING:
             return line
     return ""

@@ -132,6 +132,8 @@ def _of_command(edit: Edited, trouble: Trouble) -> int:
 
 def _lets_start(edit: Edited, reason: str) -> bool:
     """Return True if a change lets a command start that could not."""
+    if reason == "stopped":
+        return False  # nobody knows what it would have come to
     if reason == "service":
         return edit.remedy == "service"
     if edit.sort == "command":

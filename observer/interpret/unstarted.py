@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 
 from observer.interpret.wording import one_line, uncoloured
 
-Reason = Literal["", "missing", "usage", "script", "folder", "permission", "service"]
+Reason = Literal["", "missing", "usage", "script", "folder", "permission", "service", "stopped"]
 """Why: the program is `missing`, its words are no valid `usage`, the project has no such `script`,
-it was run in the wrong `folder`, there is no `permission` to run it, or the container or daemon
-of the `service` that would run it is not up."""
+it was run in the wrong `folder`, there is no `permission` to run it, the container or daemon of
+the `service` that would run it is not up, or it was `stopped` before it came to anything."""
 
 _READ_CHARS = 4000
 _MOST_LINES = 30

@@ -56,7 +56,9 @@ class Verdict(Value):
     `ok` is None where nothing tells. `said` is the result in a few words ("2 failed, 14 passed in
     3.1 s"); `first_error` the first error with its place ("src/a.ts:3: TS2304: Cannot find …"),
     and `signature` what of it will be the same on another day or in another project. `was_run` is
-    False for a call that the client refused, blocked or cancelled.
+    False for a call that the client refused, blocked or cancelled. `is_cut_off` holds for a run
+    that a time limit or a signal put an end to before anything had failed in it: what it would
+    have come to is unknown, though the command as such has failed.
     """
 
     tool: str = ""
@@ -68,6 +70,7 @@ class Verdict(Value):
     first_error: str = ""
     signature: str = ""
     was_run: bool = True
+    is_cut_off: bool = False
 
     @property
     def is_check(self) -> bool:

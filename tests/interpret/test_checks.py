@@ -253,6 +253,39 @@ def test_what_could_not_run_says_nothing_about_the_check(play: Play) -> None:
     assert len(play(failed, failed).known.troubles) == 1
 
 
+STOPPED = red("timeout 60 pytest -x", "tests/test_cart.py ...", code=124)
+AGAIN = green("pytest --lf", "1 passed in 0.10s")
+
+
+@pytest.mark.parametrize("then", [AGAIN, PASSED], ids=["what failed last", "all of it"])
+@pytest.mark.parametrize("code", [124, 137, 143])
+def test_a_run_that_was_cut_off_was_not_red(play: Play, code: int, then: Command) -> None:
+    played = play(replace(STOPPED, exit_code=code), edit("cart.py"), then)
+    assert played.fixes == []
+    assert played.session is not None
+    told = summarise(played.session)
+    assert told is not None
+    assert told.summary is not None
+    assert told.summary.learned == ""
+
+
+def test_a_run_that_was_cut_off_leaves_the_failure_before_it_as_it_was(play: Play) -> None:
+    played = play(FAILED, edit("cart.py"), STOPPED, AGAIN)
+    (fix,) = played.fixes
+    assert fix.title == "Fixed: test_cart.py::test_total - KeyError: 'x'"
+
+
+def test_a_setting_without_which_a_command_never_ends_is_told(play: Play) -> None:
+    stopped = red("npm test", "Watching for file changes", code=124)
+    (fix,) = play(stopped, green("CI=1 npm test", "Tests: 1 passed, 1 total")).fixes
+    assert fix.subtitle == "`CI=1 npm test` works where `npm test` failed"
+
+
+def test_of_what_failed_last_only_what_is_looked_at_has_passed(play: Play) -> None:
+    both = red("pytest -q", "FAILED t.py::cart - x\nFAILED t.py::user - y\n2 failed in 0.1s")
+    assert play(both, edit("t.py"), replace(AGAIN, command="pytest --lf -k cart")).fixes == []
+
+
 COMMIT = 'git commit -m "Add a cart"'
 REFUSED = red(
     COMMIT, f"{'12 pass' * 100}\ncart.ts(1,1): error TS2322: no\nhusky - pre-commit script failed"

@@ -100,6 +100,7 @@ def test_a_pass_answers(passed: str, failed: str, tests: list[str], place: str) 
         pytest.param("pytest a.py", "pytest", ["a.py::x", "b.py::y"], id="a part of it"),
         pytest.param("pytest test_a", "pytest test_abc", [], id="a name that only begins so"),
         pytest.param("ruff check", "mypy", [], id="another program"),
+        pytest.param("pytest --lf -k x", "pytest", ["a.py::x", "a.py::y"], id="of these a part"),
         pytest.param("pytest a.py", "pytest --lf", [], id="a part of what failed last"),
     ],
 )

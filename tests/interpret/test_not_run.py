@@ -65,6 +65,30 @@ def test_an_interrupted_command_is_unknown() -> None:
 
 
 @pytest.mark.parametrize(
+    "output",
+    [
+        "tests/test_a.py ..\nCommand timed out after 2m 0.0s",
+        "<error>Command timed out after 2m 0.0s</error>\ntests/test_a.py ..",
+        "command timed out after 10000 milliseconds\ntests/test_a.py ..",
+        "Command was cancelled because it exceeded the timeout of 5.0 minutes\ntests/test_a.py ..",
+    ],
+)
+def test_a_client_that_waited_long_enough_cuts_a_run_off(output: str) -> None:
+    command = Command(command="pytest -x", output=output, failed=True)
+    verdict = outcome.read(command, commandline.read(command.command))
+    assert verdict.is_cut_off
+    assert verdict.first_error == "timed out; its last words: tests/test_a.py .."
+
+
+@pytest.mark.parametrize("exit_code", [0, 1])
+def test_a_program_that_prints_of_a_time_limit_was_not_cut_off(exit_code: int) -> None:
+    command = Command(
+        command="./deploy", output="Command timed out after 30 s", exit_code=exit_code
+    )
+    assert not outcome.read(command, commandline.read(command.command)).is_cut_off
+
+
+@pytest.mark.parametrize(
     ("output", "exit_code"),
     [
         ("....^C\n!!!!!!!! KeyboardInterrupt !!!!!!!!\n4 passed in 3.10s\n", 2),

@@ -762,6 +762,23 @@ def test_what_put_an_end_to_a_command_is_its_error(
     assert (found.ok, found.first_error) == (False, said)
 
 
+@pytest.mark.parametrize(
+    ("code", "text", "is_cut_off"),
+    [
+        pytest.param(124, "t.py ..F", True, id="timed out"),
+        pytest.param(143, "t.py::a PASSED\nt.py::b FAILED\nt.py::c ", True, id="no error is told"),
+        pytest.param(137, "9 passed in 0.10s", True, id="after its tests"),
+        pytest.param(124, "FAILED t.py::a - no\n1 failed in 0.10s", False, id="failed before"),
+        pytest.param(139, "t.py ..", False, id="crashed"),
+    ],
+)
+def test_a_run_that_was_stopped_before_it_named_a_failure_is_cut_off(
+    code: int, text: str, *, is_cut_off: bool
+) -> None:
+    found = judged("timeout -s TERM 5 pytest -v", text, exit_code=code)
+    assert (found.ok, found.is_cut_off) == (False, is_cut_off)
+
+
 def test_what_put_an_end_to_a_silent_command_is_its_result() -> None:
     found = judged("timeout 5 ./x", exit_code=124)
     assert (found.ok, found.said, found.first_error) == (False, "timed out", "")
