@@ -38,8 +38,7 @@ _NARROWING = re.compile(
     r"|only-failures|failed|rerun-failed|ignore|deselect|exclude|skip[\w-]*|fast|staged|cached)(?:=|\Z)"
     r"|-o\Z|-short\Z"
 )
-_INTO = re.compile(r"\d?(?:>>?|<)\Z")
-_INTO_FILE = re.compile(r"\d?(?:>>?|<).")
+_FROM_FILE = re.compile(r"\d?<.")
 _AT = word_set("-C --prefix --cwd --directory --dir --project-dir --working-directory")
 _MANIFESTS = word_set("--manifest-path --justfile")
 _PARTIAL = re.compile(r"unit|e2e|integration|smoke|quick|fast|watch|staged|changed|affected")
@@ -177,7 +176,7 @@ class _Scope:
         """Take a word; return 2 where the next one is its value."""
         name, _, value = word.partition("=")
         steps, base = 1 if value else 2, self._judge.base
-        if _INTO.match(word):
+        if word == "<":
             return 2
         if name in _AT or name in _MANIFESTS:
             self._enter(unquoted(value or following), is_file=name in _MANIFESTS)
@@ -204,7 +203,7 @@ class _Scope:
             self.filters.append(word)
         elif word.partition(":")[0] in STRICT:
             self.strict.append(word)
-        elif word[0] not in "-+…" and "=" not in word and not _INTO_FILE.match(word):
+        elif word[0] not in "-+…" and "=" not in word and not _FROM_FILE.match(word):
             self._targets.append(unquoted(word))
 
     def _enter(self, place: str, *, is_file: bool) -> None:

@@ -19,6 +19,9 @@ from observer.interpret.runners import FRAME_WORDS, name_of
 from observer.interpret.wording import distinct, one_line, word_set
 
 _REDIRECTION = re.compile(r"(?<![0-9&>])>{1,2}(?![&>])\s*(?!/dev/null)")
+_OUT = re.compile(r"(?P<stream>[\d*]?)(?P<sign>>>?)(?!\()(?P<target>.*)\Z", re.DOTALL)
+_NULL = "/dev/null"
+_NOWHERE = re.compile(r"|/dev/\w+|\$null|(?i:nul)")
 _SUBSTITUTED = re.compile(r"\w+=(\"?)\$\((.*)\)\1", re.DOTALL)
 _NESTED = 3
 """How deep command lines inside command lines are read: `bash -c "bash -c …"`."""
@@ -35,6 +38,8 @@ _LOOKING = word_set(
     Get-ChildItem Get-Content Get-Location Select-Object Select-String
     """
 )
+_FILTERS = word_set("printf jq yq awk sed cut tr paste seq base64 envsubst")
+"""Programs that only print, so that a file which they write is all that they do."""
 _GIT_LOOKING = word_set(
     "blame branch describe diff log ls-files remote reflog rev-parse shortlog show status"
 )
@@ -73,13 +78,15 @@ class Part(NamedTuple):
     """A simple command, the sign before it (`|`, `&&`, `;` … or none), and what wraps it.
 
     `wrapping` is all that stands before its own words, `runner` what of it belongs to the command
-    as it works here: `uv run`, but not `timeout 60`.
+    as it works here: `uv run`, but not `timeout 60`. Where its output goes is no part of its words;
+    `into` is the file that it goes to, with the sign before it (`> a.txt`).
     """
 
     sign: str
     words: list[str]
     wrapping: str = ""
     runner: str = ""
+    into: str = ""
 
     @property
     def looks(self) -> bool:
@@ -88,8 +95,9 @@ class Part(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The command with its runner."""
-        return " ".join([*filter(None, [self.runner]), *self.words])
+        """The command with its runner, and with the file that it makes if it does nothing else."""
+        into = self.into if self.looks or name_of(self.words[0]) in _FILTERS else ""
+        return " ".join(filter(None, [self.runner, *self.words, into]))
 
 
 @lru_cache(maxsize=2048)
@@ -123,13 +131,32 @@ def _nested(part: Part) -> str:
 def _unwrapped(sign: str, words: list[str]) -> Part:
     wrapping: list[str] = []
     runner: list[str] = []
+    words, into = _directed(words)
     while skipped := runners.launched(words, PROGRAMS):
         taken, words = words[:skipped], words[skipped:]
         if taken[0] not in FRAME_WORDS and "()" not in taken[0]:
             wrapping += taken
             is_quiet = taken[0] in runners.QUIET or runners.ASSIGNMENT.match(taken[0])
             runner += [] if is_quiet else taken
-    return Part(sign, words, " ".join(wrapping), " ".join(runner))
+    return Part(sign, words, " ".join(wrapping), " ".join(runner), into)
+
+
+def _directed(words: list[str]) -> tuple[list[str], str]:
+    """Part the words of a command from where its output goes; what is only that stays as it is."""
+    plain: list[str] = []
+    into = ""
+    rest = iter(words)
+    for word in rest:
+        if found := _OUT.match(word):
+            target = found["target"] or next(rest, "")
+            is_file = found["stream"] != "2" and not _NOWHERE.fullmatch(target)
+            into = f"{found['sign']} {target}" if is_file else into
+        elif word in {"<", "</dev/null"}:
+            target = next(rest, "") if word == "<" else _NULL
+            plain += [] if target == _NULL else [word, target]
+        else:
+            plain.append(word)
+    return (plain, into) if plain else (words, "")
 
 
 @lru_cache(maxsize=2048)
@@ -171,7 +198,7 @@ def _led(chief: Sequence[Part]) -> Sequence[Part]:
     leading = [
         part for part in chief if part.sign != "|" or runners.XARGS in part.wrapping
     ] or chief
-    return [part for part in leading if ">" in part.words or not part.looks] or leading[:1]
+    return [part for part in leading if part.into or not part.looks] or leading[:1]
 
 
 def git_words(words: list[str]) -> list[str]:

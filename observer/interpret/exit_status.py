@@ -165,8 +165,8 @@ def _worded(line: _Line) -> ExitStatus:
 def _literal(part: Part) -> str:
     """Return the words that a command prints, if they are always the same."""
     text = " ".join(part.words[1:]).strip("\"'")
-    is_plain = part.words[0] == "echo" and not set("$`>\"'\\") & set(text) and text[:1] != "-"
-    return text if is_plain else ""
+    is_plain = not part.into and not set("$`>\"'\\") & set(text) and text[:1] != "-"
+    return text if part.words[0] == "echo" and is_plain else ""
 
 
 def _shown(command: str, line: _Line, status: ExitStatus) -> ExitStatus:
@@ -175,7 +175,8 @@ def _shown(command: str, line: _Line, status: ExitStatus) -> ExitStatus:
     for end in range(len(line.parts) - 1, 0, -1):
         part = line.parts[end]
         words = " ".join(part.words)
-        if (is_exit := part.words[0] == "exit") or (part.sign == ";" and part.words[0] in _SHOWING):
+        is_exit = part.words[0] == "exit"
+        if is_exit or (part.sign == ";" and part.words[0] in _SHOWING and not part.into):
             before = _judged_by(words, line, end, saved)
             if before is None:
                 continue

@@ -29,7 +29,6 @@ _SAME_PROGRAM = {
 }
 _TWO_WORDS = {"docker-compose": ("docker", "compose")}
 _RUNS_SCRIPTS = word_set("npm yarn pnpm bun deno composer")
-_STREAMS = word_set("2>&1 2>/dev/null >/dev/null 1>&2 &>/dev/null < /dev/null >")
 _BYPASSING = (
     "--no-verify", "--exit-zero", "--skip", "-DskipTests", "--ignore", "--no-error", "--continue",
     "--passWithNoTests", "--allow-", "--help", "--version", "--force", "-f", "--dry-run",
@@ -71,12 +70,11 @@ _ASIDE = word_set("cd export source . set unset echo printf")
 
 
 def _form(part: Part, folder: str, before: Sequence[str]) -> Form:
-    typed = [word for word in part.words if word not in _STREAMS]
     settings = [word for word in part.wrapping.split() if ASSIGNMENT.match(word)]
-    line = " ".join(filter(None, (*settings, part.runner, *typed)))
+    line = " ".join(filter(None, (*settings, part.runner, *part.words)))
     place = [f"cd {folder}"] if folder and not folder.startswith(("/", "~")) else []
     whole = " && ".join([*place, *before, line])
-    return Form(line=one_line(whole, _LINE), words=_canonical(typed), folder=folder)
+    return Form(line=one_line(whole, _LINE), words=_canonical(part.words), folder=folder)
 
 
 def _canonical(typed: Sequence[str]) -> tuple[str, ...]:

@@ -63,7 +63,6 @@ BELOW = " (in "
 _EXPANDED = frozenset("$~`")
 _PARTS = re.compile(r"::|[ /.\[(:>]")
 _UNSAID = _CHOOSING | _AGAIN | _WITH_VALUE | {"--"}
-_WRITING = word_set("2>&1 2>/dev/null >/dev/null")
 
 
 class Invocation(Value):
@@ -121,7 +120,7 @@ def _able(parts: Iterable[Part]) -> list[Part]:
 
 
 def _of(part: Part, folder: str) -> Invocation:
-    words = [word for word in part.words if word not in _WRITING]
+    words = part.words
     tool = name_of(words[0])
     if tool not in _SELECTING:
         program = one_line(" ".join([tool, *words[1:]]), 300)

@@ -22,7 +22,7 @@ _DOCUMENT = re.compile(
 TOKEN = re.compile(
     r"""
     (?P<skip>\\\n|[ \t\r\f\v]+)
-    |(?P<streams>\d?>&(?:\d|-)|&>>?)
+    |(?P<streams>\d?>&(?:\d|-)|&>>?|\d?>\|)
     |(?P<sign>&&|\|\||\|&|;;|[;|&\n])
     |(?P<into>\$\(|<\(|>\()
     |(?P<open>\()
@@ -33,6 +33,8 @@ TOKEN = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
+_GLUED = re.compile(r"[\w./:-]*[A-Za-z./]\Z")
+"""A word that ends where a redirection begins, without a blank between: `make>log`."""
 _SIGNS = {"\n": ";", ";;": ";", "|&": "|"}
 
 
@@ -77,7 +79,7 @@ class _Splitter:
                 self._inside(kind, token.group())
             elif kind in {"skip", "streams"}:
                 self._end_word()
-                self._word = ">" if token.group().startswith("&>") else ""
+                self._word = ">" if token.group()[-1] in ">|" else ""
                 self._end_word()
             elif kind == "sign":
                 self._end_word()
@@ -98,6 +100,8 @@ class _Splitter:
         elif kind in {"open", "close"} or (kind == "comment" and not self._word):
             self._end_word()
             return
+        if text == ">" and _GLUED.match(self._word):
+            self._end_word()
         self._word += text
 
     def _end_word(self) -> None:

@@ -77,6 +77,7 @@ def test_an_exit_code_proves_only_what_it_is_of(
         ("npm ci; npm test; echo $?", "1", 1),
         ("cd a; echo $?; make", "0", None),
         ("make; echo done", "done 7", None),
+        ("make; echo $? > code.txt", "42 files, 7 warnings 3", None),
     ],
 )
 def test_an_exit_code_may_be_shown_by_the_line(command: str, output: str, code: int | None) -> None:
@@ -96,6 +97,7 @@ def test_an_exit_code_may_be_shown_by_the_line(command: str, output: str, code: 
         ("cat x || echo 'no x'", "no x", None),
         ("make && echo $x || echo BROKEN", "OK", None),
         ("make && printf OK", "OK", None),
+        ("make && echo OK > done.txt", "OK", None),
     ],
 )
 def test_a_line_may_say_in_words_how_it_went(command: str, output: str, ok: bool | None) -> None:

@@ -49,6 +49,8 @@ def act(deed: Deed, *paths: str, to: str = "") -> Act:
         ("git reset a.py", None),
         ("git reset HEAD~1 -- a.py", None),
         ("git stash", act("aside")),
+        ("git stash -q > /dev/null 2>&1", act("aside")),
+        ("git checkout -- a.py 2>/dev/null >log", act("restore", "a.py")),
         ("git stash push -m wip a.py", act("aside", "a.py")),
         ("git stash -- a.py", act("aside", "a.py")),
         ("git stash pop", act("back")),

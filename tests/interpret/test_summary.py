@@ -211,6 +211,12 @@ def test_fixes_notes_and_reasons_were_learned(tell: Tell) -> None:
     )
 
 
+def test_a_check_is_told_without_where_its_output_went(tell: Tell) -> None:
+    ran = Command(command="uv run pytest -q > out.txt 2>&1; tail -3 out.txt", exit_code=0)
+    fields = summary(tell, replace(ran, output="3 passed in 0.10s"))
+    assert fields.completed == "uv run pytest -q: 3 passed in 100 ms."
+
+
 def test_a_session_of_talk_learned_the_answer(tell: Tell) -> None:
     fields = summary(tell, Prompt(text="What is quantize?"), Reply(text="It rounds a decimal."))
     assert fields.learned == "It rounds a decimal."
