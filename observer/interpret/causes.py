@@ -51,7 +51,9 @@ def _can_count(edit: Edited, trouble: Trouble) -> bool:
 
 def _is_retry(edit: Edited, trouble: Trouble) -> bool:
     """Return True if a command is what had failed, run once more, and no `--fix` of it."""
-    return edit.sort == "command" and edit.said == trouble.head and edit.remedy != "fixer"
+    if edit.remedy == "fixer":
+        return trouble.of.mends and trouble.head.endswith(edit.said)
+    return edit.sort == "command" and edit.said == trouble.head
 
 
 def _until_fixed(likely: list[Edited]) -> list[Edited]:

@@ -26,6 +26,7 @@ from observer.interpret.check_tables import (
 )
 from observer.interpret.check_tools import Judge, judge_of
 from observer.interpret.commandline import Part
+from observer.interpret.remedies import rewrites
 from observer.interpret.runners import XARGS
 from observer.interpret.shell import unquoted
 from observer.interpret.wording import distinct, one_line, relative, word_set
@@ -55,6 +56,8 @@ class Check(Value):
     those below it ends in `*`. `filters` choose among what is there, `strict` make it harder to
     pass. `is_given` holds where the paths stand in the command, `is_task` for what the project
     itself defines, `is_guess` where only the output tells of this judge, and nothing of its scope.
+    `mends` holds for a formatter or linter that rewrites what it finds: it may fail, but its
+    success is no pass.
     """
 
     kind: Kind
@@ -67,6 +70,7 @@ class Check(Value):
     is_given: bool = False
     is_task: bool = False
     is_guess: bool = False
+    mends: bool = False
 
     @property
     def is_of_last_failed(self) -> bool:
@@ -95,6 +99,7 @@ def check_of(part: Part, folder: str, root: str = "") -> Check | None:
         strict=distinct(scope.strict, _MOST),
         is_given=scope.is_given,
         is_task=judge.is_task,
+        mends=rewrites(part),
     )
 
 
@@ -108,6 +113,11 @@ def covers(green: Check, red: Check) -> bool:
     """Return True if all that the red run looked at was looked at by the green one."""
     is_unfiltered = set(green.filters) <= set(red.filters)
     return is_comparable(green, red) and is_unfiltered and is_within_scope(green, red)
+
+
+def clears(green: Check, red: Check) -> bool:
+    """Return True if the pass of one run proves that the other would pass now."""
+    return covers(green, red) and (red.mends or not green.mends)
 
 
 def is_comparable(green: Check, red: Check) -> bool:

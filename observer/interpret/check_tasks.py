@@ -49,8 +49,8 @@ class Ran(NamedTuple):
 
 
 def key_of(check: Check) -> str:
-    """Return by what a task is remembered: where it was run, and its name."""
-    return f"{check.folder}|{check.base}"
+    """Return by what a task is remembered: where it was run, its name, and whether it mends."""
+    return f"{check.folder}|{check.base}{' (mends)' if check.mends else ''}"
 
 
 def is_hook(check: Check) -> bool:
@@ -95,6 +95,7 @@ def guess(task: Check, kind: Kind, base: str) -> Check:
         paths=task.paths,
         filters=task.filters,
         is_guess=True,
+        mends=task.mends,
     )
 
 

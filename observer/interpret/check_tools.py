@@ -43,6 +43,7 @@ class Judge(NamedTuple):
 
 
 _FIXING = re.compile(r"[:_-]?(?:auto)?(?:fix|write|apply|update)(?:able)?\Z", re.IGNORECASE)
+_CHECKING = re.compile(r"[:_-]check\Z|\Acheck[:_-]", re.IGNORECASE)
 _NAME_PART = re.compile(r"[A-Za-z][a-z0-9]*")
 _ASKING = word_set("--help --version -h --list --collect-only --co --listTests --init --showConfig"
                    " --show-config --print-config --dry-run --watch --watchAll --ui")  # fmt: skip
@@ -77,7 +78,10 @@ def kind_named(name: str) -> Kind:
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a task without the word that has it repair what it can."""
+    """Return the name of a task without the word that has it repair what it can, or only look."""
+    plain = _CHECKING.sub("", name)
+    if plain != name and kind_named(plain) == "format":
+        return plain
     return _FIXING.sub("", name) or name
 
 

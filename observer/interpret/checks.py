@@ -25,7 +25,7 @@ from observer.interpret import (
 )
 from observer.interpret.arcs_told import Mended
 from observer.interpret.causes import causes_of
-from observer.interpret.check import covers
+from observer.interpret.check import clears
 from observer.interpret.check_runs import Runs, runs_of
 from observer.interpret.classify import origin_of
 from observer.interpret.forms import Form
@@ -208,6 +208,7 @@ def _seen_again(one: Trouble, check: Check) -> Trouble:
         return again
     return replace(
         again,
+        of=check.of,
         runs=one.runs + 1,
         said=verdict.said or one.said,
         tests=_all_failing(verdict),
@@ -222,7 +223,7 @@ def _is_same(one: Trouble, check: Check) -> bool:
     if one.unstarted or check.unstarted.reason:
         # What could not run says nothing about the check that it was meant to be.
         return one.form == check.form and bool(one.unstarted) and bool(check.unstarted.reason)
-    return one.of == check.of and one.ground == check.ground
+    return invocation.is_same(one.of, check.of) and one.ground == check.ground
 
 
 def _overlaps(one: Trouble, check: Check) -> bool:
@@ -303,9 +304,9 @@ def _is_answered(one: Trouble, check: Check) -> bool:
 
 def _covers(check: Check, one: Trouble) -> bool:
     """Return True if the line has passed what had failed, by a check and not by what it repairs."""
-    if _only_fixes(check.of) or COMMIT in (check.of.program, one.of.program):
+    if COMMIT in (check.of.program, one.of.program):
         return False
-    return any(covers(green, red) for green in check.runs.passed for red in one.checks)
+    return any(clears(green, red) for green in check.runs.passed for red in one.checks)
 
 
 def _less(known: Story, one: Trouble, check: Check) -> Trouble:

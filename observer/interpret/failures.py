@@ -41,13 +41,14 @@ _PASS = re.compile(
 
 
 class OpenFailure(Value):
-    """A check that failed when it ran last.
+    """A check that failed when it ran last, or that something may have mended since.
 
     `of` are checks, the pass of any of which clears it: the command's own, and what its task ran.
     `tests` are the failing names that have not passed since, while all are known; `failing` those
     that the output named; `total` how many tests ran, `place` the file
     of the only error. `item` is the observation of it. `changed` are
-    the files changed since its last run.
+    the files changed since its last run. `is_rewritten` holds where a formatter or fixer of its
+    kind has rewritten since what it judges: only its next run says what that has left.
     """
 
     of: tuple[Check, ...]
@@ -68,6 +69,7 @@ class OpenFailure(Value):
     total: int = 0
     place: str = ""
     changed: tuple[str, ...] = ()
+    is_rewritten: bool = False
 
 
 class Outcome(NamedTuple):
@@ -146,7 +148,8 @@ def worth_telling(known: Open, *, now_ms: int, shown: Mapping[str, str]) -> list
     for one in sorted(known, key=lambda one: -one.last_ms):
         is_here = not shown or one.branch in shown.values()
         is_fresh = now_ms - one.last_ms <= TOLD_MS and len(one.changed) <= TOLD_CHANGED
-        if is_here and is_fresh and not any(_overlap(one, other) for other in found):
+        is_known = is_fresh and not one.is_rewritten
+        if is_here and is_known and not any(_overlap(one, other) for other in found):
             found.append(one)
     return found
 
@@ -161,6 +164,9 @@ def _after_passes(one: OpenFailure, ended: Outcome) -> OpenFailure | None:
     if one.branch != ended.branch or not ended.runs.passed:
         return _without_named(one, ended)
     for green in ended.runs.passed:
+        if green.mends and not any(red.mends for red in one.of):
+            one = replace(one, is_rewritten=one.is_rewritten or _is_rewritten(one, green))
+            continue
         if any(_clears(green, red, one, ended) for red in one.of):
             return None
         left = _less(one, green, ended)
@@ -176,12 +182,20 @@ def _clears(green: Check, red: Check, one: OpenFailure, ended: Outcome) -> bool:
     is_counted = green.kind in {"test", "all"} and passed is not None and one.total > 0
     is_vague = green.is_guess or green.is_task or red.is_guess or green.folder != red.folder
     if not (is_counted and is_vague):
-        return check.covers(green, red)
+        return check.clears(green, red)
     return (
         check.is_same_judge(green, red)
         and (passed or 0) >= _SAME_SIZE * one.total
         and set(green.filters) <= set(red.filters)
         and (red.is_guess or check.is_within_scope(green, red))
+    )
+
+
+def _is_rewritten(one: OpenFailure, green: Check) -> bool:
+    """Return True if a fixer has gone over what a failure is about."""
+    is_at = bool(one.place) and check.chooses(green, one.place)
+    return any(
+        check.covers(green, red) or (is_at and check.is_comparable(green, red)) for red in one.of
     )
 
 

@@ -13,9 +13,12 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from observer.events import Value
 from observer.interpret import commandline
 from observer.interpret.commandline import Part
+from observer.interpret.remedies import rewrites
 from observer.interpret.runners import name_of
 from observer.interpret.verdict import Verdict
 from observer.interpret.wording import one_line, relative, word_set
@@ -69,7 +72,8 @@ class Invocation(Value):
     """A command as far as it says what is checked.
 
     `folder` is where, relative to the project; `program` what checks, its options with it;
-    `targets` which part, sorted, nothing for all of it. `again` is a run of what failed last.
+    `targets` which part, sorted, nothing for all of it. `again` is a run of what failed last,
+    `mends` one that rewrites what it finds.
     """
 
     program: str
@@ -77,6 +81,7 @@ class Invocation(Value):
     folder: str = ""
     targets: tuple[str, ...] = ()
     again: bool = False
+    mends: bool = False
 
     @property
     def family(self) -> str:
@@ -121,11 +126,11 @@ def _able(parts: Iterable[Part]) -> list[Part]:
 
 def _of(part: Part, folder: str) -> Invocation:
     words = part.words
-    tool = name_of(words[0])
+    tool, mends = name_of(words[0]), rewrites(part)
     if tool not in _SELECTING:
         program = one_line(" ".join([tool, *words[1:]]), 300)
-        return Invocation(program=program, tool=tool, folder=folder)
-    return _selecting(tool, words[1:], folder)
+        return Invocation(program=program, tool=tool, folder=folder, mends=mends)
+    return replace(_selecting(tool, words[1:], folder), mends=mends)
 
 
 def _selecting(tool: str, words: list[str], folder: str) -> Invocation:
@@ -205,7 +210,7 @@ def answers(passed: Invocation, failed: Invocation, tests: Iterable[str], place:
         tests: all the tests that had failed; empty if they are not all known.
         place: where the one error was; empty if there were more, or nothing tells.
     """
-    if not is_kin(passed, failed):
+    if not is_kin(passed, failed) or (passed.mends and not failed.mends):
         return False
     if _reaches(passed, failed):
         return True
@@ -216,6 +221,11 @@ def answers(passed: Invocation, failed: Invocation, tests: Iterable[str], place:
 def is_kin(one: Invocation, other: Invocation) -> bool:
     """Tell whether both run the same program in the same folder."""
     return (one.program, one.folder) == (other.program, other.folder)
+
+
+def is_same(one: Invocation, other: Invocation) -> bool:
+    """Return True if both check the same, whether or not they mend what they find."""
+    return replace(one, mends=False) == replace(other, mends=False)
 
 
 def includes(wide: Invocation, narrow: Invocation) -> bool:

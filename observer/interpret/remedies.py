@@ -25,7 +25,8 @@ files, `git` brings in other work.
 _TABLE: dict[RemedyKind, tuple[tuple[str, str], ...]] = {
     "fixer": (
         ("cargo go", "fmt fix"),
-        ("dotnet ruff dart mix terraform buf deno", "format fmt"),
+        ("dotnet ruff dart mix terraform buf deno zig gleam taplo dprint hatch", "format fmt"),
+        ("golangci-lint", "fmt"),
         ("php-cs-fixer rector", "fix process"),
     ),
     "install": (
@@ -72,9 +73,15 @@ _WITH_OPTION: dict[str, tuple[RemedyKind, tuple[str, ...]]] = {
     "gofumpt": ("fixer", ("-w",)),
     "prettier": ("fixer", ("--write", "-w")),
     "eslint": ("fixer", ("--fix",)),
-    "stylelint": ("fixer", ("--fix",)),
-    "golangci-lint": ("fixer", ("--fix",)),
-    "ruff": ("fixer", ("--fix",)),
+    **dict.fromkeys(
+        word_set(
+            "stylelint golangci-lint ruff oxlint standard xo standardrb swiftlint markdownlint"
+            " markdownlint-cli2 next ng"
+        ),
+        ("fixer", ("--fix",)),
+    ),
+    "shfmt": ("fixer", ("-w",)),
+    "clang-format": ("fixer", ("-i",)),
     "biome": ("fixer", ("--write", "--apply", "--fix")),
     "rubocop": ("fixer", ("-a", "-A", "--autocorrect", "--auto-correct")),
     "ktlint": ("fixer", ("-F", "--format")),
@@ -107,29 +114,45 @@ _SCRIPTS: dict[RemedyKind, re.Pattern[str]] = {
     ),
 }
 _FIXING = word_set("--fix --write --autofix --auto-correct")
-_HARMLESS = word_set("--check --abort --dry-run --diff --list-different --check-only --no-commit")
+_HARMLESS = word_set(
+    "--check --abort --dry-run --diff --list-different --check-only --no-commit --check-formatted"
+    " --verify-no-changes --set-exit-if-changed --test --lint --fix-dry-run"
+)
+_ONLY_CHECKING = {"isort": "-c", "prettier": "-c"}
+_CHECKING_SCRIPT = re.compile(r"(?i)(?:^|[:_.-])(?:check|verify|diff|ci)(?:$|[:_.-])")
 
 
 def remedy_of(part: Part) -> RemedyKind:
     """Return what a simple command changes that a check may depend on; "" if nothing."""
     tool, words = name_of(part.words[0]), part.words[1:]
-    if not _HARMLESS.isdisjoint(word.partition("=")[0] for word in words):
+    options = {f"--{word.lstrip('-')}".partition("=")[0] for word in words if word[0] == "-"}
+    if not _HARMLESS.isdisjoint(options) or _ONLY_CHECKING.get(tool) in words:
         return ""
-    plain = [word for word in words if not word.startswith("-")]
+    plain = [word for word in words if word[0] not in "-+"]
     verb = plain[0] if plain else ""
     if kind := _VERBS.get(tool, {}).get(verb, _ALWAYS.get(tool, "")):
         return kind
-    kind, options = _WITH_OPTION.get(tool, ("", ()))
-    if options and any(word.startswith(options) for word in words):
+    kind, writing = _WITH_OPTION.get(tool, ("", ()))
+    if writing and any(word.startswith(writing) for word in words):
         return kind
     if tool not in _RUNNERS:
         return ""
     return "fixer" if not _FIXING.isdisjoint(words) else _of_script(plain)
 
 
+def rewrites(part: Part) -> bool:
+    """Return True for a formatter or linter that mends what it finds, and a script named so.
+
+    Its success says that it could do so, and nothing about a check that only looks.
+    """
+    return remedy_of(part) == "fixer"
+
+
 def _of_script(words: list[str]) -> RemedyKind:
     """Return what a script of the project does, as its name says."""
     names = [word for word in words if word not in {"run", "run-script", "exec"}][:2]
+    if any(map(_CHECKING_SCRIPT.search, names)):
+        return ""
     return next(
         (kind for name in names for kind, pattern in _SCRIPTS.items() if pattern.search(name)),
         "",

@@ -8,10 +8,20 @@ from __future__ import annotations
 
 import re
 
-from observer.interpret import achievements, committed, concepts, planning, requests, state
+from observer.interpret import (
+    achievements,
+    commandline,
+    committed,
+    concepts,
+    planning,
+    requests,
+    state,
+)
 from observer.interpret.classify import content_hash
 from observer.interpret.failures import OpenFailure
+from observer.interpret.invocation import BELOW
 from observer.interpret.memory_use import QUESTION, only_asks
+from observer.interpret.remedies import rewrites
 from observer.interpret.state import Ran, State
 from observer.interpret.told import SUBTITLE, TITLE
 from observer.interpret.wording import (
@@ -203,7 +213,8 @@ def _completed(known: State) -> str:
 
 
 def _next_steps(session: Session, known: State) -> str:
-    said = [_failing_said(one) for one in known.failing[::-1]][:_FAILURES_SAID]
+    red = [one for one in known.failing[::-1] if not one.is_rewritten]
+    said = [_failing_said(one) for one in red[:_FAILURES_SAID]]
     said += _uncommitted(session, known)
     return _field([*said, *steps_of(known)])
 
@@ -260,8 +271,9 @@ def _passes(head: str, ran: Ran) -> bool:
     """Return True if a success is worth a word; of git only a push is: commits are named."""
     is_elsewhere = ran.tool in {"git", "gh", "curl", "wget"} or "git commit" in head
     is_bookkeeping = is_elsewhere and "git push" not in head
+    only_mends = all(map(rewrites, commandline.parts_of(head.partition(BELOW)[0])))
     said = ran.said if ran.said != "no tests ran" else ""
-    return ran.ok is True and ran.is_check and bool(said) and not is_bookkeeping
+    return ran.ok is True and ran.is_check and bool(said) and not (is_bookkeeping or only_mends)
 
 
 def _failing_said(one: OpenFailure) -> str:

@@ -19,6 +19,7 @@ from observer.filters import Filters
 from observer.interpret import commandline, state
 from observer.interpret.arcs_told import ALTERNATIVE
 from observer.interpret.check_tools import judge_of
+from observer.interpret.remedies import rewrites
 from observer.interpret.state import State
 from observer.languages import language_of
 from observer.model import Item, Session, item_id
@@ -200,6 +201,6 @@ def _kinds(command: str) -> tuple[str, ...]:
     if len(command) > CHECK_CHARS:
         return ()
     parts = [part for part in commandline.parts_of(command) if part.words[0] != "cd"]
-    judges = [judge_of(part.words) for part in parts]
+    judges = [None if rewrites(part) else judge_of(part.words) for part in parts]
     kinds = sorted({judge.kind for judge in judges if judge})
     return tuple(kinds) if all(judges) else ()

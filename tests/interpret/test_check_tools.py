@@ -25,6 +25,9 @@ CHECKS = [
     # JavaScript, TypeScript
     ("npm test", "test", "script test", ""),
     ("npm run lint:fix", "lint", "script lint", ""),
+    ("npm run format:check", "format", "script format", ""),
+    ("make fmt-check", "format", "make fmt", ""),
+    ("npm run lint:check", "lint", "script lint:check", ""),
     ("npm run typecheck -w web", "types", "script typecheck", "-w web"),
     ("rtk test bun run test", "test", "script test", ""),
     ("bun test src/ --timeout 9", "test", "bun test", "src/ --timeout 9"),

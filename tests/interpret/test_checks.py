@@ -159,6 +159,30 @@ def test_the_same_command_once_more_is_no_cause_of_its_pass(play: Play) -> None:
     assert play(failed, green("npm start", "ready")).fixes == []
 
 
+UGLY = red("cargo fmt --check", "Diff in src/cart.rs:1:")
+FORMATTED = green("cargo fmt")
+
+
+def test_a_formatter_is_what_mends_a_check_and_no_pass_of_it(play: Play) -> None:
+    assert play(UGLY, FORMATTED).fixes == []
+    (fix,) = play(UGLY, FORMATTED, replace(UGLY, output="", exit_code=0)).fixes
+    assert fix.subtitle == "cargo fmt --check passes after running cargo fmt"
+
+
+def test_a_linter_that_repairs_is_no_pass_of_what_had_failed(play: Play) -> None:
+    failed = red("ruff check .", "cart.py:1:1: F401 no\nFound 1 error.")
+    repaired = green("ruff check --fix .", "Found 1 error (1 fixed, 0 remaining).")
+    assert play(failed, repaired).fixes == []
+    (fix,) = play(failed, repaired, green("ruff check .", "All checks passed!")).fixes
+    assert fix.subtitle == "ruff check . passes after running ruff check --fix ."
+
+
+def test_a_formatter_that_could_not_read_the_code_had_failed(play: Play) -> None:
+    failed = replace(FORMATTED, output="error: expected `;`\n --> src/cart.rs:3:5", exit_code=1)
+    (fix,) = play(failed, edit("src/cart.rs"), FORMATTED).fixes
+    assert fix.subtitle == "cargo fmt passes after src/cart.rs (`a = 1` became `a = 2`)"
+
+
 def test_a_script_that_fixes_is_no_check_of_its_own(play: Play) -> None:
     failed = red("npm run lint:fix", "cart.ts:1:1 error no-var")
     assert play(failed, edit("cart.ts"), replace(failed, exit_code=0)).fixes == []

@@ -61,6 +61,11 @@ class Project:
     def heads(self) -> list[str]:
         return [one.head for one in self.open]
 
+    @property
+    def told(self) -> list[str]:
+        now_ms = max((one.last_ms for one in self.open), default=0)
+        return [one.head for one in worth_telling(self.open, now_ms=now_ms, shown={})]
+
 
 @pytest.fixture
 def project(place: Place) -> Project:
@@ -114,20 +119,12 @@ CLEARED = [
     ("pytest tests/test_cart.py::test_total", PYTEST, "pytest tests/", PASSED),
     ("pytest -x --lf", PYTEST, "pytest", PASSED),
     ("mypy --strict a.py", "a.py:1: error: no  [misc]\nFound 1 error", "mypy --strict .", ""),
-    (
-        "ruff check src",
-        "a.py:1:1: F401 no\nFound 1 error.",
-        "ruff check --fix .",
-        "All checks passed!",
-    ),
-    ("black --check .", "would reformat a.py", "black .", ""),
     ("pytest", PYTEST, "out=$(pytest 2>&1); echo $?", "0"),
     # Go
     ("go test ./cart -run TestTotal", GO, "go test ./...", GO_OK),
     ("go test ./cart/...", GO, "mise run test", f"[test] $ go test ./...\n{GO_OK}"),
     ("cd cart && go test ./...", GO, "go test ./...", GO_OK),
     ("go build ./...", "cart/cart.go:3:5: undefined: x", "go test ./...", GO_OK),
-    ("gofmt -l .", "", "gofmt -w .", ""),
     ("go test -v ./cart/...", GO, "mise run test", GO_OK),
     (
         "mise run lint",
@@ -138,7 +135,8 @@ CLEARED = [
     # Rust
     ("cargo test -p cart total", CARGO, "cargo nextest run", ""),
     ("cargo check", "error: could not compile `shop` (lib)", "cargo clippy --all-targets", ""),
-    ("cargo fmt --check", "Diff in src/a.rs", "cargo fmt", ""),
+    ("cargo fmt", "error: expected `;`\n --> src/a.rs:3:5", "cargo fmt", ""),
+    ("black .", "error: cannot format a.py: Cannot parse: 3:5: x", "black --check .", ""),
     ("cd crates/cart && cargo test", CARGO, "cargo test --workspace", CARGO_OK),
     # JavaScript and TypeScript
     (
@@ -149,7 +147,7 @@ CLEARED = [
     ),
     ("pnpm --filter web test", VITEST, "pnpm -r test", VITEST_OK),
     ("npm test -w web", VITEST, "npm test", VITEST_OK),
-    ("bun run lint", LINT, "bun run lint:fix", "$ eslint . --fix"),
+    ("npx eslint --fix .", LINT, "npx eslint --fix .", ""),
     ("bun run test", BUN, "bun test", BUN_OK),
     ("bun test src/cart.test.ts", BUN, "rtk bun run test", f"$ bun test\n{BUN_OK}"),
     ("npx tsc --noEmit -p .", TSC, "npx tsc -p . --noEmit", ""),
@@ -255,6 +253,7 @@ KEPT = [
     ("bundle exec rspec", RSPEC, green("bundle exec rspec spec/web_spec.rb", RSPEC_OK)),
     ("bun run lint", LINT, green("bun run lint | tail -1")),
     ("go build ./...", "a.go:3:5: undefined: x", green("go build ./web")),
+    ("npx prettier --check .", "[warn] a.ts\n[warn] Code style", green("prettier --write b.ts")),
 ]
 
 
@@ -266,6 +265,39 @@ def test_what_is_not_covered_stays_red(
 ) -> None:
     heads = project.tell(red(failing, failed)).heads
     assert heads == project.tell(then).heads != []
+
+
+REPAIRED = [
+    ("ruff check src", "a.py:1:1: F401 no\nFound 1 error.", "ruff check --fix ."),
+    ("ruff format --check .", "Would reformat: a.py\n1 file would be reformatted", "ruff format"),
+    ("black --check .", "would reformat a.py", "black ."),
+    ("gofmt -l .", "", "gofmt -w ."),
+    ("cargo fmt --all -- --check", "Diff in src/a.rs", "cargo fmt --all"),
+    ("terraform fmt -check", "main.tf", "terraform fmt"),
+    ("mix format --check-formatted", "** (Mix) mix format failed", "mix format"),
+    ("npx prettier --check src", "[warn] src/a.ts\n[warn] Code style", "npx prettier --write src"),
+    ("npx eslint .", LINT, "npx eslint --fix ."),
+    ("npx biome check", "Found 1 error.", "npx biome check --write"),
+    ("bun run lint", LINT, "bun run lint:fix"),
+    ("npm run format:check", "[warn] a.ts\n[warn] Code style", "npm run format"),
+    ("dotnet format --verify-no-changes", "a.cs(1,1): error WHITESPACE: no", "dotnet format"),
+]
+
+
+@pytest.mark.parametrize(
+    ("checking", "failed", "writing"), REPAIRED, ids=[one[2] for one in REPAIRED]
+)
+def test_what_a_formatter_rewrote_is_neither_red_nor_green(
+    project: Project, checking: str, failed: str, writing: str
+) -> None:
+    """Only the check itself says what the formatter has left."""
+    project.tell(red(checking, failed), green(writing))
+    assert project.heads == [checking]
+    assert project.told == []
+    project.tell(red(checking, failed))
+    assert project.told == [checking]
+    project.tell(green(writing), green(checking))
+    assert project.heads == []
 
 
 NO_CHECKS = [

@@ -36,7 +36,7 @@ def known(command: str) -> Invocation:
     ],
 )
 def test_these_are_the_same(one: str, other: str) -> None:
-    assert read(one) == read(other) is not None
+    assert invocation.is_same(known(one), known(other))
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,7 @@ def test_the_part_that_spoke_is_read() -> None:
         ),
         pytest.param("pytest -k test_x", "pytest", ["tests/a.py::test_x"], "", id="by name"),
         pytest.param("pytest --lf", "pytest", [], "", id="what failed last"),
+        pytest.param("ruff check", "ruff check --fix", [], "", id="what could not mend all"),
         pytest.param("pytest", "pytest --lf", [], "", id="all that failed last"),
         pytest.param("go test -run TestTotal", "go test", ["TestTotal"], "", id="go by name"),
         pytest.param("mypy a.py", "mypy .", [], "a.py", id="the place of the only error"),
@@ -102,6 +103,7 @@ def test_a_pass_answers(passed: str, failed: str, tests: list[str], place: str) 
         pytest.param("ruff check", "mypy", [], id="another program"),
         pytest.param("pytest --lf -k x", "pytest", ["a.py::x", "a.py::y"], id="of these a part"),
         pytest.param("pytest a.py", "pytest --lf", [], id="a part of what failed last"),
+        pytest.param("ruff check --fix", "ruff check", [], id="what mends"),
     ],
 )
 def test_a_pass_does_not_answer(passed: str, failed: str, tests: list[str]) -> None:

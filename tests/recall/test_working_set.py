@@ -115,6 +115,9 @@ def test_files_elsewhere_and_lock_files_are_left_out(
         ),
         pytest.param({"cd web && npm test": PASSED}, ["cd web && npm test"], id="folder"),
         pytest.param({"pytest " + "x" * 120: PASSED}, [], id="too long"),
+        pytest.param(
+            {"black .": PASSED, "black --check .": PASSED}, ["black --check ."], id="no formatter"
+        ),
     ],
 )
 def test_of_each_kind_of_check_the_one_that_works_is_chosen(
