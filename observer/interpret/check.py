@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from observer.events import Value
+from observer.interpret.check_names import Judge
 from observer.interpret.check_tables import (
     EXACT,
     NEUTRAL,
@@ -24,7 +25,7 @@ from observer.interpret.check_tables import (
     WIDER,
     Kind,
 )
-from observer.interpret.check_tools import Judge, judge_of
+from observer.interpret.check_tools import judge_of
 from observer.interpret.commandline import Part
 from observer.interpret.remedies import rewrites
 from observer.interpret.runners import XARGS
@@ -40,7 +41,9 @@ _NARROWING = re.compile(
     r"|-o\Z|-short\Z"
 )
 _FROM_FILE = re.compile(r"\d?<.")
-_AT = word_set("-C --prefix --cwd --directory --dir --project-dir --working-directory")
+_AT = word_set(
+    "-C --prefix --cwd --directory --dir --project-dir --working-directory --package-path"
+)
 _MANIFESTS = word_set("--manifest-path --justfile")
 _PARTIAL = re.compile(r"unit|e2e|integration|smoke|quick|fast|watch|staged|changed|affected")
 

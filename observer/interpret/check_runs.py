@@ -15,7 +15,7 @@ from typing import NamedTuple
 from observer.events import Command
 from observer.interpret import check_tasks, commandline, outcome
 from observer.interpret.check import Check
-from observer.interpret.check_tables import LIFECYCLE, Kind
+from observer.interpret.check_tables import LIFECYCLE, SIGNED_AS, Kind
 from observer.interpret.check_tasks import Ran, Tasks, guess, is_hook, key_of
 from observer.interpret.commandline import Part
 from observer.interpret.runners import name_of
@@ -33,7 +33,8 @@ _NOT_RUN = re.compile(
     r"|unexpected argument|executable file not found|could not find a? ?task"
     r"|(?:[Tt]ask|[Rr]ecipe|[Cc]ommand|Session) .{1,60} (?:not found|does not exist|is not defined)"
     r"|No module named|does not contain recipe|no Makefile found|Permission denied|not installed"
-    r"|[Uu]sage: |npx canceled|could not determine executable"
+    r"|[Cc]annot find (?:project|configuration for task)|(?:environments|[Ss]essions) not found"
+    r"|does not contain a scheme|[Uu]sage: |npx canceled|could not determine executable"
 )
 _NOTHING = re.compile(
     r"file or directory not found|\bdeselected in |[Nn]o tests? (?:files? )?(?:found|were found)"
@@ -132,7 +133,8 @@ def _all_of(one: Ran, line: _Line) -> Iterator[Check]:
 
 def _signed(one: Ran, line: _Line) -> bool:
     """Return True if the output is that of this check, or of what its task runs."""
-    if any(each.base in line.told for each in (one.check, *one.inner)):
+    bases = {each.base for each in (one.check, *one.inner)}
+    if not (bases | {SIGNED_AS.get(base, base) for base in bases}).isdisjoint(line.told):
         return True
     program = one.check.base.partition(" ")[0]
     if program in LIFECYCLE and any(base.startswith(f"{program} ") for base in line.told):

@@ -14,7 +14,7 @@ Kind = Literal["test", "types", "lint", "format", "build", "all", ""]
 
 ALWAYS: dict[Kind, str] = {
     "test": "pytest unittest nose2 trial tox nox jest vitest mocha ava tap jasmine karma rspec"
-    " minitest phpunit pest paratest codecept prove bats ctest gotestsum ginkgo cypress",
+    " minitest phpunit pest paratest pester codecept prove bats ctest gotestsum ginkgo cypress",
     "types": "mypy dmypy pyright basedpyright ty pyre tsc vue-tsc svelte-check phpstan psalm srb"
     " dialyzer",
     "lint": "flake8 pylint eslint oxlint stylelint golangci-lint staticcheck revive rubocop"
@@ -30,10 +30,11 @@ SAME = {
     "py.test": "pytest", "basedpyright": "pyright",
     "dmypy": "mypy", "vue-tsc": "tsc", "mvnw": "mvn", "gradlew": "gradle", "pest": "phpunit",
     "paratest": "phpunit", "prek": "pre-commit", "docker-compose": "docker", "podman": "docker",
+    "Invoke-Pester": "pester", "invoke-pester": "pester",
 }  # fmt: skip
 RUNNING = {"gotestsum": "go test", "ginkgo": "go test"}
 """Programs that only run another's tests."""
-RUNNING_OTHERS = word_set("tox nox pre-commit lefthook")
+RUNNING_OTHERS = word_set("pre-commit lefthook")
 """Programs that run what a project lists: the output is signed by others."""
 VERBS: dict[str, dict[str, tuple[Kind, str]]] = {
     "go": {
@@ -95,7 +96,6 @@ VERBS: dict[str, dict[str, tuple[Kind, str]]] = {
     "manage.py": {"test": ("test", "django test"), "check": ("lint", "django check")},
     "playwright": {"test": ("test", "playwright test")},
     "meson": {"test": ("test", "meson test"), "compile": ("build", "meson compile")},
-    "xcodebuild": {"test": ("test", "xcodebuild test"), "build": ("build", "xcodebuild build")},
     "vite": {"build": ("build", "vite build")},
     "next": {"build": ("build", "next build"), "lint": ("lint", "eslint")},
     "nuxt": {"build": ("build", "nuxt build")},
@@ -168,7 +168,10 @@ PROGRAMS = (
     | frozenset(VERBS)
     | FORMATTERS
     | frozenset(TASKS)
-    | word_set("npm pnpm yarn mvn gradle python python3 node ruby php rails manage.py uv poetry")
+    | word_set(
+        "npm pnpm yarn mvn gradle python python3 node ruby php rails manage.py uv poetry"
+        " nx turbo xcodebuild"
+    )
 )
 """Programs that judge, or run others that do."""
 
@@ -181,8 +184,18 @@ SELECTING = {
     ),
     "pytest": word_set("-k -m"),
     "vitest": word_set("-t --testNamePattern --project"),
-    "tox": word_set("-e"),
-    "nox": word_set("-s -k"),
+    "tox": word_set("-e -m -f"),
+    "nox": word_set("-e -k -t --tags"),
+    "pester": word_set(
+        "-Tag -TagFilter -ExcludeTag -ExcludeTagFilter -FullNameFilter -TestName -ExcludePath"
+        " -Configuration"
+    ),
+    "swift test": word_set("--filter --skip --test-product -s --specifier"),
+    "swift build": word_set("--product --target"),
+    **dict.fromkeys(
+        ("xcodebuild test", "xcodebuild build", "xcodebuild analyze"),
+        word_set("-scheme -project -workspace -target -testPlan -only-testing -skip-testing"),
+    ),
     "mypy": word_set("-p -m --package --module"),
     "go test": word_set("-run -skip"),
     "cargo test": word_set("-p --package --test --bin --example -E"),
@@ -203,6 +216,14 @@ NEUTRAL_VALUED = word_set(
 NEUTRAL = {
     "pytest": word_set("-p -W -o --rootdir --basetemp --junitxml"),
     "mypy": word_set("--python-executable --cache-dir"),
+    "pester": word_set("-Output -Show -OutputFile -OutputFormat -CodeCoverage"),
+    **dict.fromkeys(
+        ("swift test", "swift build"),
+        word_set(
+            "-c --configuration --num-workers --xunit-output --scratch-path --build-path --triple"
+            " --sdk -Xswiftc -Xcc -Xlinker --skip-build --skip-update"
+        ),
+    ),
 }
 """Judge -> more of them."""
 _CONFIGURED = word_set("--config --rcfile --config-file --features --tags -tags")
@@ -236,6 +257,7 @@ WIDER: dict[str, frozenset[str]] = {
     "dotnet build": frozenset({"dotnet test"}),
     "mix compile": frozenset({"mix test"}),
     "swift build": frozenset({"swift test"}),
+    "xcodebuild build": frozenset({"xcodebuild test"}),
     "sbt compile": frozenset({"sbt test"}),
     "mvn compile": frozenset({"mvn test", "mvn package", "mvn verify", "mvn install"}),
     "mvn test-compile": frozenset({"mvn test", "mvn package", "mvn verify", "mvn install"}),
@@ -252,6 +274,8 @@ WIDER: dict[str, frozenset[str]] = {
 """Judge -> those whose pass says that this one would pass too."""
 KINDS = {base: kind for verbs in VERBS.values() for kind, base in verbs.values()}
 """Judge that is a word of a program -> what it judges."""
+SIGNED_AS = {"xcodebuild test": "swift test", "xcodebuild build": "swift build"}
+"""Judge -> the one whose name its outputs are signed by."""
 TOLD: dict[str, tuple[Kind, str]] = {
     "compiler": ("build", "compiler"),
     "linker": ("build", "compiler"),

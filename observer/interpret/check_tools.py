@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from observer.interpret import check_targets
+from observer.interpret.check_names import NAME_PART, Judge, kind_named, plain_name
 from observer.interpret.check_tables import (
     ALWAYS,
     BY_OPTION,
@@ -29,22 +30,6 @@ from observer.interpret.check_tables import (
 from observer.interpret.runners import name_of
 from observer.interpret.wording import word_set
 
-
-class Judge(NamedTuple):
-    """What judges: `base` is the same for equal judgements, `rest` the words that are left.
-
-    `is_task` holds where a project defines what is run, such as `make test`.
-    """
-
-    kind: Kind
-    base: str
-    rest: list[str]
-    is_task: bool = False
-
-
-_FIXING = re.compile(r"[:_-]?(?:auto)?(?:fix|write|apply|update)(?:able)?\Z", re.IGNORECASE)
-_CHECKING = re.compile(r"[:_-]check\Z|\Acheck[:_-]", re.IGNORECASE)
-_NAME_PART = re.compile(r"[A-Za-z][a-z0-9]*")
 _ASKING = word_set("--help --version -h --list --collect-only --co --listTests --init --showConfig"
                    " --show-config --print-config --dry-run --watch --watchAll --ui")  # fmt: skip
 """With these words nothing is judged, or no end of it is waited for."""
@@ -61,6 +46,8 @@ def judge_of(words: Sequence[str]) -> Judge | None:
     name, rest = SAME.get(name, name), list(words[1:])
     if name.startswith("python") and rest[1:] and name_of(rest[0]) == "manage.py":
         name, rest = "manage.py", rest[1:]
+    if name in check_targets.READ:
+        return check_targets.READ[name](rest) if _ASKING.isdisjoint(rest) else None
     if name in {"make", "gmake"} and not _PRINTING.isdisjoint(rest):
         return None
     found = _known(name, rest) or _task(name, rest) or _script(words)
@@ -68,21 +55,6 @@ def judge_of(words: Sequence[str]) -> Judge | None:
         is_checking = found is not None and found.kind == "format" and "--help" not in rest
         return found if is_checking and _ASKING.intersection(rest) <= _MASKED else None
     return found
-
-
-def kind_named(name: str) -> Kind:
-    """Return what a task of this name is likely to judge."""
-    parts = {part.lower() for part in _NAME_PART.findall(name)}
-    parts.add(name.replace("-", "").lower())
-    return next((kind for kind, known in NAMED if not known.isdisjoint(parts)), "")
-
-
-def plain_name(name: str) -> str:
-    """Return the name of a task without the word that has it repair what it can, or only look."""
-    plain = _CHECKING.sub("", name)
-    if plain != name and kind_named(plain) == "format":
-        return plain
-    return _FIXING.sub("", name) or name
 
 
 def _known(name: str, rest: list[str]) -> Judge | None:
@@ -148,12 +120,7 @@ def _task(name: str, rest: list[str]) -> Judge | None:
     if name in RUNNING_TASKS:
         at = next((at for at, word in enumerate(rest) if word in RUNNING_TASKS[name]), None)
         return None if at is None else _first_task(f"{name} {rest[at]}", rest[:at], rest[at + 1 :])
-    if name == "nx":
-        return _first_task(name, [], [word for word in rest if word not in _MANY])
     return _first_task(TASKS[name], [], rest) if name in TASKS else None
-
-
-_MANY = word_set("run run-many affected -t --target --targets")
 
 
 def _first_task(name: str, before: list[str], rest: list[str]) -> Judge | None:
@@ -207,7 +174,7 @@ def _script(words: Sequence[str]) -> Judge | None:
         return Judge("test", path, rest)
     if is_given and name_of(words[0]) not in {"bash", "sh", "zsh"}:
         return None
-    words_of_name = {part.lower() for part in _NAME_PART.findall(found.group(1))}
+    words_of_name = {part.lower() for part in NAME_PART.findall(found.group(1))}
     is_named = words_of_name <= _OF_SCRIPTS and bool(kind_named(found.group(1)))
     named = path.removeprefix("./")
     return Judge(kind_named(found.group(1)), named, rest, is_task=True) if is_named else None

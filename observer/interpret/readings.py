@@ -18,7 +18,9 @@ from observer.interpret.readers import READERS
 from observer.interpret.readers.reader import Reader
 from observer.interpret.readers.runners import misused
 from observer.interpret.readers.shell import git, nothing_to_commit
+from observer.interpret.readers.targets import COUNTING
 from observer.interpret.verdict import (
+    LINE_START,
     WRAPPER,
     Complaint,
     Verdict,
@@ -39,6 +41,8 @@ _BY_MARK = tuple((mark, reader) for reader in READERS for mark in reader.marks)
 _BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
 
 
+_TASK_INDENT = re.compile(r"\n {6}")
+"""How far nx moves in what a task that failed has printed."""
 _COMMITTED = line_pattern(r"\[[^\]\n]+ [0-9a-f]{7,40}\] [^\n]+$")
 """What `git commit` says when it is done: all that hooks printed before was no failure."""
 
@@ -143,10 +147,6 @@ _FAILING = {
 """Lines that a failing run of a tool always has, and those that a failure may have instead."""
 
 
-_COUNTS_TASKS = frozenset({"turbo", "nx"})
-"""Runners that only count which tasks failed: what those complained of stands above."""
-
-
 def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noqa: FBT001 - as above
     """Ask the readers of each tool that was named, then those whose mark is there.
 
@@ -158,11 +158,8 @@ def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noq
     for tool in line.tools:
         named |= ((tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, told)))
     found = list(named.values())
-    if any(one.tool in _COUNTS_TASKS for one in bad(found)):
-        within = (
-            one for one in _marked(_BY_MARK, text) if not _COUNTS_TASKS.intersection(one.tools)
-        )
-        return _first(bad(_heard(within, text, told))) or found
+    if any(one.tool in COUNTING for one in found):
+        return _of_tasks(text, told, is_bad=bool(bad(found))) or found
     if bad(found) or (told and found):
         return found
     if told:
@@ -178,6 +175,21 @@ def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noq
     if told is None and not _is_final(found, named, line.last):
         found += _first(bad(_heard(marked, text, told)))
     return found
+
+
+def _of_tasks(text: str, told: bool | None, *, is_bad: bool) -> list[Verdict]:  # noqa: FBT001 - as above
+    """Ask what ran in the tasks of a runner that only counts them.
+
+    A failure is told by the first that complains, a success by the one run that counts its tests.
+    """
+    within = [one for one in _marked(_BY_MARK, text) if COUNTING.isdisjoint(one.tools)]
+    if is_bad:
+        texts = (text, _TASK_INDENT.sub(LINE_START, text))
+        return _first(one for each in texts for one in bad(_heard(within, each, told)))
+    counting = [one for one in within if one.end]
+    runs = sum(1 for reader in counting if reader.end for _ in reader.end.finditer(text))
+    heard = list(_heard(counting, text, told)) if runs == 1 else []
+    return [one for one in heard if one.ok]
 
 
 def _is_final(found: Sequence[Verdict], named: Mapping[str, Verdict], last: str) -> bool:

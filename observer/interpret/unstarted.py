@@ -63,6 +63,9 @@ _PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
             r"unknown lifecycle phase " + _named(9),
             r"no such (?:sub)?command:? " + _named(10),
             r"err_pnpm_no_script",
+            r"^nx\s+cannot find (?:project|configuration for task) " + _named(11),
+            r"\b(?:environments|sessions) not found\b(?:[^:]*: " + _named(12) + ")?",
+            r"^xcodebuild: error: .{0,200} does not contain a scheme named " + _named(13),
         ),
     ),
     (

@@ -105,6 +105,16 @@ RSPEC = "rspec ./spec/cart_spec.rb:3 # Cart adds up\n\n2 examples, 1 failure\n"
 RSPEC_OK = "2 examples, 0 failures\n"
 PHPUNIT = "There was 1 failure:\n\n1) CartTest::total\nx\n\nTests: 2, Assertions: 2, Failures: 1.\n"
 PHPUNIT_OK = "OK (2 tests, 2 assertions)\n"
+PESTER = (
+    "[-] Cart.total 25ms (23ms|2ms)\n Expected 5, but got 0.\n"
+    "Tests Passed: 3, Failed: 1, Skipped: 0, NotRun: 0"
+)
+PESTER_OK = "Tests Passed: 4, Failed: 0, Skipped: 0, NotRun: 0"
+SWIFT = (
+    "/app/Cart.swift:9: error: -[AppTests.Cart total] : XCTAssertEqual failed\n"
+    "\t Executed 2 tests, with 1 failure (0 unexpected) in 0.2 (0.3) seconds\n"
+)
+SWIFT_OK = "\t Executed 2 tests, with 0 failures (0 unexpected) in 0.2 (0.3) seconds\n"
 LINT = "$ eslint .\n/home/ana/shop/a.ts\n  1:1  error  no  x\n\n✖ 1 problem (1 error, 0 warnings)\n"
 
 CLEARED = [
@@ -171,6 +181,21 @@ CLEARED = [
     ("bundle exec rspec spec/cart_spec.rb:3", RSPEC, "bin/rspec", RSPEC_OK),
     ("vendor/bin/phpunit --filter total", PHPUNIT, "composer test", f"> phpunit\n{PHPUNIT_OK}"),
     ("php artisan test --filter total", PHPUNIT, "./vendor/bin/pest", PHPUNIT_OK),
+    # targets, environments, schemes
+    ("npx nx test app", VITEST, "nx run-many -t test", " NX   Successfully ran target test"),
+    ("nx run app:lint", LINT, "pnpm nx lint app", " NX   Successfully ran target lint"),
+    ("tox -e lint", "  lint: FAIL code 1 (1 s)\n", "tox", "  lint: OK (1 s)\n  py311: OK (1 s)\n"),
+    ("tox run -e py311", PYTEST, "tox -e py311", PASSED),
+    ("nox -s tests", PYTEST, "nox --session=tests", PASSED),
+    ("nox -s tests", PYTEST, "nox", PASSED),
+    ("Invoke-Pester -Path tests/a.Tests.ps1", PESTER, "pwsh -c 'Invoke-Pester tests'", PESTER_OK),
+    ("swift build -c debug", "a.swift:7:5: error: no\nerror: fatalError", "swift test", SWIFT_OK),
+    (
+        "xcodebuild test -scheme App -only-testing:AppTests/Cart",
+        SWIFT,
+        "xcodebuild -scheme App test -sdk macosx | xcpretty",
+        SWIFT_OK,
+    ),
     # tests by name
     ("pytest", PYTEST, "pytest tests/test_cart.py", PASSED),
     ("pytest -x", PYTEST, "pytest --lf", "1 passed, 3 deselected in 0.1s"),
@@ -253,6 +278,16 @@ KEPT = [
     ("bundle exec rspec", RSPEC, green("bundle exec rspec spec/web_spec.rb", RSPEC_OK)),
     ("bun run lint", LINT, green("bun run lint | tail -1")),
     ("go build ./...", "a.go:3:5: undefined: x", green("go build ./web")),
+    ("nx test app", VITEST, green("nx test web", VITEST_OK)),
+    ("nx run-many -t test -p app,web", VITEST, green("nx test app", VITEST_OK)),
+    ("nx run-many -t test", VITEST, green("nx affected -t test", VITEST_OK)),
+    ("nx affected -t test", VITEST, green("nx affected -t test", " NX   No tasks were run")),
+    ("nx test app", VITEST, red("nx test ap", " NX   Cannot find project 'ap'")),
+    ("nox -s lint tests", PYTEST, green("nox -s tests", PASSED)),
+    ("tox -e py311", PYTEST, green("tox -e lint", "  lint: OK (1 s)\n")),
+    ("tox", PYTEST, red("tox -e x", "provided environments not found in configuration file: x")),
+    ("Invoke-Pester", PESTER, green("Invoke-Pester -Tag Unit", PESTER_OK)),
+    ("xcodebuild -scheme App test", SWIFT, green("xcodebuild -scheme Kit test", SWIFT_OK)),
     ("npx prettier --check .", "[warn] a.ts\n[warn] Code style", green("prettier --write b.ts")),
 ]
 

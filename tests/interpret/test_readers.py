@@ -29,6 +29,102 @@ SWIFT_NEW = """
 \u2718 Test adds() failed after 0.001 seconds with 1 issue.
 \u2718 Test run with 2 tests in 1 suite failed after 0.002 seconds with 1 issue.
 """
+SWIFT_MAC = """
+/app/Tests/CartTests.swift:9: error: -[ShopTests.CartTests testTotal] : XCTAssertEqual failed
+\t Executed 3 tests, with 1 failure (0 unexpected) in 0.2 (0.3) seconds
+\u2714 Test run with 0 tests in 0 suites passed after 0.001 seconds.
+"""
+SWIFT_BUILD = """
+Building for debugging...
+[1/4] Compiling Shop Cart.swift
+/app/Sources/Shop/Cart.swift:7:12: error: cannot find 'totl' in scope
+    return totl
+           ^~~~
+error: emit-module command failed with exit code 1 (use -v to see invocation)
+error: fatalError
+"""
+XCODE_LISTED = """
+Failing tests:
+\tCartTests.testTotal()
+\tCartTests.testTax()
+
+** TEST FAILED **
+"""
+PESTER = """
+Starting discovery in 1 files.
+Running tests.
+[-] Cart.totals with tax 25ms (23ms|2ms)
+ Expected 5, but got 0.
+ at $total | Should -Be 5, /app/tests/Cart.Tests.ps1:14
+ at <ScriptBlock>, /app/tests/Cart.Tests.ps1:14
+Tests completed in 1.23s
+Tests Passed: 11, Failed: 1, Skipped: 2, Inconclusive: 0, NotRun: 0
+"""
+PESTER_DISCOVERY = """
+[-] Discovery in /app/tests/Cart.Tests.ps1 failed with:
+System.Management.Automation.ParseException: Missing closing '}' in statement block.
+Tests completed in 12ms
+Tests Passed: 0, Failed: 0, Skipped: 0, Inconclusive: 0, NotRun: 0
+Container failed: 1
+  - /app/tests/Cart.Tests.ps1
+"""
+NX_JEST = """
+> nx run app:test
+
+FAIL src/cart.spec.ts
+  \u25cf cart \u203a adds up
+
+    expect(received).toBe(expected)
+
+      at Object.<anonymous> (src/cart.spec.ts:4:20)
+
+Tests:       1 failed, 3 passed, 4 total
+Time:        1 s
+
+ NX   Running target test for project app failed
+
+Failed tasks:
+
+- app:test
+"""
+NX_MANY = """
+   \u2714  nx run lib:lint (2s)
+   \u2716  nx run app:lint
+      /app/a.ts
+        1:1  error  Unexpected var  no-var
+
+      \u2716 1 problem (1 error, 0 warnings)
+
+ NX   Ran target lint for 3 projects (5s)
+
+   \u2714  2/3 succeeded [0 read from cache]
+
+   \u2716  1/3 targets failed, including the following:
+
+      - nx run app:lint
+"""
+TOX_END = """
+  py311: OK (5.32=setup[3.1]+cmd[2.2] seconds)
+  lint: FAIL code 1 (0.50=setup[0.1]+cmd[0.4] seconds)
+  evaluation failed :( (6.00 seconds)
+"""
+TOX_OLD = """
+___________ summary ___________
+  py37: commands succeeded
+ERROR:   py38: commands failed
+"""
+NOX_END = """
+nox > Running session tests
+nox > Session tests was successful in 3 seconds.
+nox > Running session lint
+nox > ./lint
+nox > Command ./lint failed with exit code 1
+nox > Session lint failed.
+nox > Ran multiple sessions:
+nox > * tests: success
+nox > * lint: failed
+"""
+ONE_FAILED = "FAILED t.py::cart - assert 0 == 5\n1 failed, 3 passed in 0.10s\n"
 ZIG = """
 1/2 main.test.adds...FAIL (TestUnexpectedResult)
 2/2 main.test.keeps...OK
@@ -120,7 +216,26 @@ WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
     ("swift test", SWIFT_NEW, False, "1 failed, 1 passed",
      "adds() - CartTests.swift:7: Expectation failed: (3) == 4"),
     ("swift build", "Build complete! (3.1s)", True, "built", ""),
-    ("xcodebuild test", "** TEST FAILED **", False, "the build stopped", "** TEST FAILED **"),
+    ("swift test", SWIFT_MAC, False, "1 failed, 2 passed",
+     "CartTests.testTotal - /app/Tests/CartTests.swift:9: XCTAssertEqual failed"),
+    ("swift build", SWIFT_BUILD, False, "1 error",
+     "/app/Sources/Shop/Cart.swift:7: cannot find 'totl' in scope"),
+    ("swift build | tail -1", "error: fatalError", False, "the build stopped",
+     "error: fatalError"),
+    ("xcodebuild test", "** TEST FAILED **", False, "tests failed", "** TEST FAILED **"),
+    ("xcodebuild test", XCODE_LISTED, False, "2 failed", "CartTests.testTotal"),
+    ("xcodebuild test", "** TEST SUCCEEDED **", True, "tests passed", ""),
+    ("xcodebuild test", SWIFT_BUILD + "** TEST FAILED **", False, "1 error",
+     "/app/Sources/Shop/Cart.swift:7: cannot find 'totl' in scope"),
+    ("xcodebuild build", "** BUILD FAILED **", False, "the build stopped", "** BUILD FAILED **"),
+    ("pwsh -c Invoke-Pester", PESTER, False, "1 failed, 11 passed, 2 skipped in 1.2 s",
+     "Cart.totals with tax - /app/tests/Cart.Tests.ps1:14: Expected 5, but got 0."),
+    ("Invoke-Pester", PESTER_DISCOVERY, False, "1 failed in 12 ms",
+     ("Discovery in /app/tests/Cart.Tests.ps1 - System.Management.Automation.ParseException:"
+      " Missing closing '}' in statement block.")),
+    ("Invoke-Pester | tail -1", "Tests Passed: 4, Failed: 0, Skipped: 0 NotRun: 0", True,
+     "4 passed", ""),
+    ("Invoke-Pester -?", "NAME", None, "NAME", ""),
     ("swift package update", "Updated", None, "Updated", ""),
     ("zig build test", ZIG, False, "1 failed, 1 passed", "main.test.adds - TestUnexpectedResult"),
     ("zig test a.zig", "All 2 tests passed.", True, "2 passed", ""),
@@ -164,6 +279,40 @@ WRITTEN: list[tuple[str, str, bool | None, str, str]] = [
     ("npx nx test", " NX   Successfully ran target test for project shop", True,
      "all targets ran", ""),
     ("npx nx test", " NX   Ran target test for project shop", False, "a target failed", ""),
+    ("npx nx test app", NX_JEST, False, "1 failed, 3 passed in 1.0 s",
+     "cart \u203a adds up - src/cart.spec.ts:4: expect(received).toBe(expected)"),
+    ("npx nx test app", ("> nx run app:test\nTests:       4 passed, 4 total\nTime: 1 s\n\n"
+     " NX   Successfully ran target test for project app"), True, "4 passed in 1.0 s", ""),
+    ("npx nx run-many -t test", ("Tests: 4 passed, 4 total\nTime: 1 s\nTests: 2 passed, 2 total\n"
+     "Time: 1 s\n\n NX   Successfully ran target test for 2 projects"), True,
+     "all targets ran", ""),
+    ("npx nx run-many -t lint", NX_MANY, False, "1 error", "/app/a.ts:1: Unexpected var no-var"),
+    ("npx nx run-many -t build | tail -8", NX_MANY.partition(" NX ")[2].join(["\n NX ", ""]), False,
+     "1 of 3 targets failed", "app:lint failed"),
+    ("npx nx build app", " NX   Running target build for project app failed\n\n- app:build", False,
+     "a target failed", "app:build failed"),
+    ("npx nx run-many -t a b", " NX   Running targets a, b for 3 projects:", None,
+     "NX Running targets a, b for 3 projects:", ""),
+    ("tox", ONE_FAILED + "  py311: FAIL code 1 (1 seconds)\n  evaluation failed :(", False,
+     "1 failed, 3 passed in 100 ms", "t.py::cart - assert 0 == 5"),
+    ("tox | tail -3", TOX_END, False, "1 of 2 environments failed", "lint failed"),
+    ("tox | tail -3", TOX_OLD, False, "1 of 2 environments failed", "py38 failed"),
+    ("tox | tail -3", "  py311: OK (1 seconds)\n  congratulations :) (1 seconds)", True,
+     "1 environment passed", ""),
+    ("tox -e py311", "4 passed in 0.10s\n  py311: OK (1 seconds)\n  congratulations :)", True,
+     "4 passed in 100 ms", ""),
+    ("tox", "4 passed in 0.1s\n4 passed in 0.1s\n  py311: OK (1 s)\n  py312: OK (1 s)", True,
+     "2 environments passed", ""),
+    ("tox devenv", "created", None, "created", ""),
+    ("npx nx affected -t test", " NX   No tasks were run", None, "no tasks were run", ""),
+    ("nox", NOX_END, False, "1 of 2 sessions failed", "lint failed"),
+    ("nox | tail -1", "nox > Session lint failed.", False, "1 session failed", "lint failed"),
+    ("nox -s tests", ONE_FAILED + "nox > Session tests failed.", False,
+     "1 failed, 3 passed in 100 ms", "t.py::cart - assert 0 == 5"),
+    ("nox -s tests", "4 passed in 0.10s\nnox > Session tests was successful.", True,
+     "4 passed in 100 ms", ""),
+    ("nox | tail -1", "nox > Session tests(django='4.2') was successful.", True,
+     "1 session passed", ""),
     ("npx nx report", "none", None, "none", ""),
     ("dotnet test", DOTNET, False, "1 failed, 2 passed",
      "Cart.Adds - /app/CartTests.cs:7: Assert.Equal() Failure"),

@@ -24,7 +24,9 @@ from observer.interpret.readers import (
     runtimes,
     rust,
     shell,
+    swift,
     tap,
+    targets,
 )
 from observer.interpret.readers.reader import Reader
 
@@ -34,6 +36,7 @@ _EVERY = (
     *checkers.READERS,
     *javascript.READERS,
     *more_tests.READERS,
+    *swift.READERS,
     *runtimes.READERS,
     *bundlers.READERS,
     *go.READERS,
@@ -46,6 +49,7 @@ _EVERY = (
     *reports.READERS,
     *native.READERS,
     *shell.READERS,
+    *targets.READERS,
     *runners.READERS,
 )
 READERS: tuple[Reader, ...] = tuple(sorted(_EVERY, key=lambda reader: reader.is_raised))

@@ -1,4 +1,4 @@
-"""What more tools say: playwright, mix, swift, zig, pest, terraform.
+"""What more tools say: playwright, mix, zig, pest, Pester, terraform.
 
 Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
@@ -92,41 +92,6 @@ def mix(text: str) -> Verdict | None:
     return ran_tests("mix test", tally, failing=[name for name, _, _ in bad], first=first)
 
 
-_SWIFT_END = line_pattern(
-    r"\s*Executed (\d+) tests?, with (?:\d+ tests? skipped and )?(\d+) failures?"
-)
-_SWIFT_NEW_END = line_pattern(r"[✘✔􀢄􁁛] +Test run with (\d+) tests? [^\n]*?(passed|failed) after")
-_SWIFT_BAD = line_pattern(r"(\S[^\n:]*:\d+): error: (-?\[?[\w. ]+\]?) : ([^\n]+)$")
-_SWIFT_NEW_BAD = line_pattern(
-    r"[✘􀢄] +Test (\S[^\n]*?) recorded an issue at (\S+?:\d+):\d+: ([^\n]+)$"
-)
-_SWIFT_BUILT = line_pattern(r"(Build complete!|\*\* (?:BUILD|TEST) SUCCEEDED \*\*)")
-_SWIFT_BROKE = line_pattern(r"(\*\* (?:BUILD|TEST) FAILED \*\*|error: fatalError)")
-
-
-def swift(text: str) -> Verdict | None:
-    """Read the tests of Swift, of both libraries, else how the build ended."""
-    old, new = last(_SWIFT_END, text), last(_SWIFT_NEW_END, text)
-    bad = _SWIFT_BAD.findall(text)
-    issues = [(place, name, words) for name, place, words in _SWIFT_NEW_BAD.findall(text)]
-    found = bad + issues
-    if old is None and new is None:
-        return _swift_build(text)
-    every = sum(int(end.group(1)) for end in (old, new) if end)
-    failed = int(old.group(2)) if old else 0
-    failed += len({name for _, name, _ in issues}) or int(new is not None and new[2] == "failed")
-    first = Complaint(found[0][2], found[0][0], found[0][1]) if found else Complaint()
-    tally = Tally(passed=max(every - failed, 0), failed=failed)
-    return ran_tests("swift test", tally, failing=[name for _, name, _ in found], first=first)
-
-
-def _swift_build(text: str) -> Verdict | None:
-    broke, built = _SWIFT_BROKE.search(text), _SWIFT_BUILT.search(text)
-    if broke:
-        return stopped("swift", "the build stopped", Complaint(broke.group(1)))
-    return Verdict(tool="swift", ok=True, said="built") if built else None
-
-
 _ZIG_END = line_pattern(r"(?:All (\d+) tests passed\.|(\d+) passed; (\d+) skipped; (\d+) failed\.)")
 _ZIG_BAD = line_pattern(r"(?:\d+/\d+ )?(\S[^\n]*?)\.{3} ?FAIL \((\w+)\)$")
 
@@ -172,6 +137,35 @@ def pest(text: str) -> Verdict | None:
     return ran_tests("pest", tally, failing=[one.group(1) for one in bad], first=first)
 
 
+_PESTER_END = line_pattern(r"Tests Passed: (\d+), Failed: (\d+), Skipped: (\d+)")
+_PESTER_TIME = line_pattern(r"Tests completed in (\d+(?:\.\d+)?)(m?s)$")
+_PESTER_BAD = line_pattern(
+    r" *\[-\] (\S[^\n]*?)(?: failed with:| \d+(?:\.\d+)?m?s(?: \([^\n]*\))?)\n+ *(\S[^\n]*)$"
+)
+_PESTER_PLACE = line_pattern(r" *at [^\n]*?, ([^\n,]+\.ps1:\d+)$")
+_PESTER_BROKEN = line_pattern(r"Container failed: (\d+)$")
+
+
+def pester(text: str) -> Verdict | None:
+    """Read the summary of PowerShell's tests; a file that could not be read is a failure."""
+    end, time, broken = (last(one, text) for one in (_PESTER_END, _PESTER_TIME, _PESTER_BROKEN))
+    if end is None:
+        return None
+    passed, failed, skipped = map(int, end.groups())
+    seconds = float(time[1]) / (1000 if time[2] == "ms" else 1) if time else None
+    bad = list(_PESTER_BAD.finditer(text))
+    first = Complaint()
+    if bad:
+        place = _PESTER_PLACE.search(text[bad[0].end() :][:_SECTION_CHARS])
+        first = Complaint(bad[0][2], place[1] if place else "", bad[0][1])
+    return ran_tests(
+        "pester",
+        Tally(passed, failed + int(broken[1] if broken else 0), skipped, seconds),
+        failing=[one[1] for one in bad],
+        first=first,
+    )
+
+
 _TERRAFORM_DONE = line_pattern(
     r"(Success! The configuration is valid[^\n]*|No changes\.[^\n]*|Plan: \d+ to add, [^\n]+"
     r"|Apply complete![^\n]*|Terraform has been successfully initialized!|Destroy complete![^\n]*)$"
@@ -194,9 +188,7 @@ def terraform(text: str) -> Verdict | None:
 READERS = (
     Reader(playwright, ("playwright",), (" \u203a ", " passed (")),
     Reader(mix, ("mix",), (" tests, ", " test, ", "** (")),
-    Reader(
-        swift, ("swift", "xcodebuild"), ("Executed ", "Test run with ", "** TEST ", "** BUILD ")
-    ),
+    Reader(pester, ("pester", "Invoke-Pester", "invoke-pester"), ("Tests Passed: ",)),
     Reader(zig, ("zig",), (" tests passed.", " skipped; ")),
     Reader(pest, ("pest", "artisan"), (" assertions)",)),
     Reader(terraform, ("terraform", "tofu"), ()),

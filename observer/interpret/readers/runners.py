@@ -60,26 +60,8 @@ def pre_commit(text: str) -> Verdict | None:
     return problems("pre-commit", len(bad), first=Complaint(words, test=bad[0].group(1)))
 
 
-_NX_END = line_pattern(r"\s*NX +(Successfully ran target|Ran target)[^\n]*$")
-_TURBO_END = line_pattern(r" *Tasks: +(\d+) successful, (\d+) total$")
-
-
-def monorepo(text: str) -> Verdict | None:
-    """Read the summary of turbo or nx, if nothing else is to be read."""
-    turbo, nx = last(_TURBO_END, text), last(_NX_END, text)
-    if turbo:
-        done, every = (int(number) for number in turbo.groups())
-        if done == every:
-            return Verdict(tool="turbo", ok=True, said=f"{done} tasks")
-        return stopped("turbo", f"{every - done} of {every} tasks failed", Complaint())
-    if nx and nx.group(1).startswith("Success"):
-        return Verdict(tool="nx", ok=True, said="all targets ran")
-    return stopped("nx", "a target failed", Complaint()) if nx else None
-
-
 READERS = (
     Reader(pre_commit, ("pre-commit",), ("...Passed\n", "...Failed\n", "...Skipped\n")),
-    Reader(monorepo, ("turbo", "nx"), (" successful, ", " NX ")),
     Reader(
         misused,
         (),
