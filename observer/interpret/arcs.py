@@ -188,7 +188,7 @@ def _command(known: Story, recorded: Recorded, body: Command, made: Item) -> Ste
     verdict = gist_of(recorded).verdict
     after, undone = undoing.by_command(known, recorded, body, made, is_ok=verdict.ok is not False)
     after = replace(after, is_told=False) if after.is_told else after
-    if story.is_aside(after, recorded.root):
+    if story.is_aside(after, recorded.root, recorded.event.at_ms):
         return after, undone
     after, items = checks.checked(after, recorded, body, verdict, made)
     return after, (*undone, *items)

@@ -18,7 +18,15 @@ import re
 from msgspec.structs import replace
 
 from observer.events import Command, FileWrite
-from observer.interpret import commandline, commands, files, gitline, invocation, state
+from observer.interpret import (
+    check_runs,
+    commandline,
+    commands,
+    files,
+    gitline,
+    invocation,
+    state,
+)
 from observer.interpret.changes import Change, merged
 from observer.interpret.classify import item, origin_of, where_of
 from observer.interpret.commandline import Line
@@ -88,6 +96,8 @@ def command(
     name = invocation.named(body.command, root=recorded.root, cwd=recorded.event.cwd)
     is_news = _is_news(before, name, verdict)
     after = state.opened(state.closed(before, "write") if is_news else before, burst)
+    if before.is_aside or check_runs.sets_aside(commandline.parts_of(body.command)):
+        return after, _item(told, recorded, burst)  # what is checked is not the work
     return _ran(after, line, name, verdict), _item(told, recorded, burst)
 
 

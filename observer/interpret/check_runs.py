@@ -83,7 +83,7 @@ def runs_of(body: Command, verdict: Verdict, *, root: str, cwd: str, tasks: Task
         tasks: what is known of the project's tasks.
     """
     parts = commandline.parts_of(body.command)
-    if verdict.ok is None or verdict.is_cut_off or not root or _sets_aside(parts):
+    if verdict.ok is None or verdict.is_cut_off or not root or sets_aside(parts):
         return Runs()
     told = check_tasks.told_by(verdict)
     ran = check_tasks.checks_of(body.command, root, cwd)
@@ -104,7 +104,8 @@ def did_not_run(body: Command, verdict: Verdict) -> bool:
     return is_stopped or _NOT_RUN.search(text) is not None
 
 
-def _sets_aside(parts: Sequence[Part]) -> bool:
+def sets_aside(parts: Sequence[Part]) -> bool:
+    """Return True if a line sets the work aside, or goes to another tree, for what it checks."""
     return any(
         name_of(part.words[0]) == "git" and not _SETTING_ASIDE.isdisjoint(part.words)
         for part in parts

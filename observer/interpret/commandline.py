@@ -153,7 +153,7 @@ def _directed(words: list[str]) -> tuple[list[str], str]:
             into = f"{found['sign']} {target}" if is_file else into
         elif word in {"<", "</dev/null"}:
             target = next(rest, "") if word == "<" else _NULL
-            plain += [] if target == _NULL else [word, target]
+            plain += [] if target == _NULL else filter(None, (word, target))
         else:
             plain.append(word)
     return (plain, into) if plain else (words, "")

@@ -10,10 +10,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from msgspec.structs import replace
 
 from observer.interpret import steps
+from observer.interpret.gitline import Act, Scope
 from observer.interpret.state import State, Touched, added
 from observer.interpret.wording import is_within, one_line
 
 HASH_CHARS = 10
+STASHES = 8
+"""Entries of git's stash that a session keeps in mind; the oldest go."""
 _OPENING = " ("
 
 
@@ -106,19 +109,66 @@ def staged(state: State, paths: Collection[str], *, with_new: bool) -> State:
     return replace(state, files=files)
 
 
-def acted(state: State, deed: str, paths: Collection[str]) -> State:
+def acted(state: State, act: Act) -> State:
     """Return the state after git took changes back, or moved them to or from its stash.
 
     No paths are all. Other deeds of git's change nothing.
     """
-    change = _DEEDS.get(deed)
+    if act.deed == "aside":
+        return _set_aside(state, act)
+    if act.deed in ("back", "drop"):
+        return _unstashed(state, act)
+    change = _DEEDS.get(act.deed)
     if change is None:
         return state
     files = {
-        path: change(touched) if is_within(path, paths) else touched
+        path: change(touched) if is_within(path, act.paths) else touched
         for path, touched in state.files.items()
     }
     return replace(state, files=files)
+
+
+def _set_aside(state: State, act: Act) -> State:
+    entry = [
+        path
+        for path, touched in state.files.items()
+        if is_within(path, act.paths) and _goes(touched, act.scope)
+    ]
+    moved = {path: replace(state.files[path], is_aside=True, is_staged=False) for path in entry}
+    return replace(
+        state,
+        files=state.files | moved,
+        stash=(*state.stash, tuple(entry))[-STASHES:],
+        is_aside=True,
+    )
+
+
+def _goes(touched: Touched, scope: Scope) -> bool:
+    """Return True if changes of a file go to git's stash: of new files only where git has them."""
+    if not touched.is_dirty or touched.is_aside:
+        return False
+    if scope in ("staged", "unstaged"):
+        return touched.is_staged == (scope == "staged")
+    return scope == "new" or touched.is_staged or not _is_new(touched)
+
+
+def _unstashed(state: State, act: Act) -> State:
+    """Return the state after an entry of git's stash came back, or was thrown away."""
+    number = int(act.to) if act.to.isdecimal() else 0
+    place = len(state.stash) - 1 - number
+    gone = [entry for at, entry in enumerate(state.stash) if act.to == "all" or at == place]
+    others = (entry for at, entry in enumerate(state.stash) if act.to != "all" and at != place)
+    left = state.stash if act.keeps else tuple(others)
+    held = {path for entry in left for path in entry}
+    change = _back if act.deed == "back" else _dropped
+    moved = {
+        path: change(state.files[path])
+        for entry in gone
+        for path in entry
+        if path in state.files and (act.deed == "back" or path not in held)
+    }
+    is_aside = state.is_aside and number > 0
+    return replace(state, files=state.files | moved, stash=left, is_aside=is_aside)
 
 
 def index_taken_in(state: State) -> State:
@@ -163,10 +213,6 @@ def _cleaned(touched: Touched) -> Touched:
     return _taken_back(touched) if is_there else touched
 
 
-def _aside(touched: Touched) -> Touched:
-    return replace(touched, is_aside=True) if touched.is_dirty else touched
-
-
 def _back(touched: Touched) -> Touched:
     return replace(touched, is_aside=False) if touched.is_aside else touched
 
@@ -179,8 +225,5 @@ _DEEDS: Mapping[str, Callable[[Touched], Touched]] = {
     "restore": _restored,
     "reset": _restored,
     "clean": _cleaned,
-    "aside": _aside,
-    "back": _back,
-    "drop": _dropped,
 }
 """What each of git's deeds makes of a file that was changed."""

@@ -150,7 +150,7 @@ def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, I
     after = _superseded(before, body)
     is_ok = verdict.ok is not False
     for act, _ in gitline.acts_of(recorded, body, is_ok=is_ok):
-        after = committed.acted(after, act.deed, act.paths)
+        after = committed.acted(after, act)
     # What stands in the words says how many commits go; the output only where HEAD is now.
     for act, _ in gitline.acts_of(recorded, replace(body, output=""), is_ok=is_ok):
         if act.deed in ("reset", "uncommit"):

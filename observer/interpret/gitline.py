@@ -25,11 +25,21 @@ Deed = Literal[
     "stage", "update", "commit",
 ]  # fmt: skip
 
+Scope = Literal["", "new", "staged", "unstaged"]
+
 _WITH_VALUE = word_set("-s --source -b -B -c -C --orphan -m --message")
 _HEAD_NOW = re.compile(r"HEAD is now at ([0-9a-f]{7,64})")
 _BACK = re.compile(r"(?:HEAD|@)(?:\^{1,9}|~\d{0,3}|\^)?\Z")
 _HASH = re.compile(r"[0-9a-f]{7,64}\Z")
 _IN_PART = word_set("-n --dry-run -p --patch -i --interactive -e --edit -N --intent-to-add")
+_UNSTASHED = re.compile(r"^Dropped (?:refs/)?stash@\{|^CONFLICT \(", re.MULTILINE)
+_NOT_UNSTASHED = re.compile(r"stash entry is kept|No stash entries found|is not a valid reference")
+_ENTRY = re.compile(r"(?:stash@\{)?(\d{1,3})\}?\Z")
+_SCOPES: tuple[tuple[frozenset[str], Scope], ...] = (
+    (word_set("-u --include-untracked -a --all"), "new"),
+    (word_set("-S --staged"), "staged"),
+    (word_set("-k --keep-index"), "unstaged"),
+)
 _ALL = re.compile(r"--all\Z|-[^-mFCct]*a")
 _MESSAGE = re.compile(r"--(?:message|file|template)\b|-[^-]*[mFt]")
 """What stands behind it is text: words of a message are no options."""
@@ -46,12 +56,17 @@ class Act(Value):
     them; `commit` takes in what the index holds.
 
     `to` may be a count of commits (`~2`) or the beginning of a hash; with `restore`, the commit
-    that the files are taken from.
+    that the files are taken from; with `back` and `drop`, the number of the entry, the newest
+    where there is none, or `all`. `scope` is what else than the changes of files that git knows is
+    set aside, or what of them: `new` files too, only what is `staged` or is not. `keeps` holds
+    where the entry stays in the stash.
     """
 
     deed: Deed
     paths: tuple[str, ...] = ()
     to: str = ""
+    scope: Scope = ""
+    keeps: bool = False
 
 
 def acts(command: str) -> bool:
@@ -82,10 +97,17 @@ def taken_in(recorded: Recorded, body: Command, *, is_ok: bool) -> list[Act]:
 def done(body: Command, *, is_ok: bool) -> Sequence[Part]:
     """Return the simple commands that a command line got through.
 
-    Where it failed, what stands last in it is taken for what failed.
+    Where it failed, what stands last in it is taken for what failed, unless it ended well or git
+    says that it was done: a check before it may have failed.
     """
     parts = parts_of(body.command)
-    return parts if is_ok else parts[:-1]
+    has_ended_well = body.exit_code == 0 or body.failed is False
+    is_last_done = has_ended_well or (parts and _is_unstashed(parts[-1], body.output))
+    return parts if is_ok or is_last_done else parts[:-1]
+
+
+def _is_unstashed(part: Part, output: str) -> bool:
+    return words_of(part)[:1] == ["stash"] and _UNSTASHED.search(output) is not None
 
 
 def _folder(recorded: Recorded, body: Command) -> str:
@@ -201,15 +223,26 @@ def _named(to: str) -> str:
 
 def _stash(words: list[str], output: str) -> Act | None:
     verb = words[0] if words and not words[0].startswith("-") else "push"
-    if verb == "push":
-        _, plain, paths = _split([word for word in words if word != "push"])
-        return (
-            None
-            if "No local changes" in output
-            else Act(deed="aside", paths=_places(paths or plain))
-        )
-    deeds: dict[str, Deed] = {"pop": "back", "apply": "back", "drop": "drop", "clear": "drop"}
-    return Act(deed=deeds[verb]) if verb in deeds else None
+    if verb in {"push", "save"}:
+        return _pushed([word for word in words if word != verb], output, has_paths=verb == "push")
+    entries = [found.group(1) for word in words[1:] if (found := _ENTRY.match(word.strip("'\"")))]
+    to = entries[-1] if entries else ""
+    if verb in {"drop", "clear"}:
+        return Act(deed="drop", to="all" if verb == "clear" else to)
+    has_conflict = "CONFLICT (" in output
+    if verb not in {"pop", "apply", "branch"}:
+        return None
+    if _NOT_UNSTASHED.search(output) and not has_conflict:
+        return None
+    return Act(deed="back", to=to, keeps=verb == "apply" or has_conflict)
+
+
+def _pushed(words: list[str], output: str, *, has_paths: bool) -> Act | None:
+    options, plain, paths = _split(words)
+    if "No local changes" in output or not options.isdisjoint({"-p", "--patch"}):
+        return None
+    scope: Scope = next((one for names, one in _SCOPES if not options.isdisjoint(names)), "")
+    return Act(deed="aside", paths=_places(paths or plain) if has_paths else (), scope=scope)
 
 
 def _clean(words: list[str], _output: str) -> Act | None:

@@ -138,12 +138,16 @@ class State(Value):
     `plan` is the heading of a plan that was made and not begun; `question` waits for an answer;
     `achieved` is what the agent said it has changed since the last commit; `later` are the commits
     that took in its files from outside; `failing` the checks that it saw fail and that are red.
+    `stash` are the files of the session in each entry of git's stash, the newest last; `is_aside`
+    while work is there and nothing new was begun: what is checked then is not the work.
     """
 
     opens: tuple[Open, ...] = ()
     intents: tuple[Pending, ...] = ()
     files: dict[str, Touched] = msgspec.field(default_factory=dict)
     commands: dict[str, Ran] = msgspec.field(default_factory=dict)
+    stash: tuple[tuple[str, ...], ...] = ()
+    is_aside: bool = False
     asks: tuple[Ask, ...] = ()
     heard: Heard = Heard()
     last_reply: str = ""
@@ -278,7 +282,7 @@ def wrote(state: State, path: str, change: Change, operation: str) -> State:
         if ran.ok is False and path not in ran.since
     }
     commands = {**state.commands, **unaware} if unaware else state.commands
-    return replace(state, files=_newest(files, FILES), commands=commands)
+    return replace(state, files=_newest(files, FILES), commands=commands, is_aside=False)
 
 
 def ran(state: State, head: str, run: Ran, resolves: Iterable[str] = ()) -> State:

@@ -28,6 +28,8 @@ COMMITS = 60
 ALTERNATIVES = 40
 REPAIRS = 20
 ROOTS = 8
+STASHES = 16
+ASIDE_MS = 2 * 3_600_000
 EXPIRES_MS = 7 * 24 * 3_600_000
 """A failure that was not seen for so long is no part of today's work."""
 
@@ -146,6 +148,13 @@ class Repair(Value):
     errors: tuple[str, ...] = ()
 
 
+class Stashed(Value):
+    """An entry of git's stash: the work tree it was made in, and the edits that were seen in it."""
+
+    root: str
+    edits: tuple[int, ...] = ()
+
+
 class Committed(Value):
     """A commit as far as going back behind it needs it."""
 
@@ -169,8 +178,9 @@ class Story(Value):
     `branches` and `heads` are by work tree. `loose` are commits that a reset has dissolved into
     changes, until the next commit takes these in. `linked` are the links of observations that may
     still grow. `failures` are the checks that are red, `tasks` what tasks turned out to check,
-    `showing` the branches that work trees showed last. `is_told` while a checkout was told by its
-    hook and the command that made it is still to come.
+    `showing` the branches that work trees showed last. `stashes` are the entries of git's stash,
+    the newest last, `aside` the work trees whose work is there, since when. `is_told` while a
+    checkout was told by its hook and the command that made it is still to come.
     """
 
     edits: tuple[Edited, ...] = ()
@@ -186,6 +196,8 @@ class Story(Value):
     failures: tuple[OpenFailure, ...] = ()
     tasks: dict[str, tuple[Check, ...]] = msgspec.field(default_factory=dict)
     showing: dict[str, str] = msgspec.field(default_factory=dict)
+    stashes: tuple[Stashed, ...] = ()
+    aside: dict[str, int] = msgspec.field(default_factory=dict)
     is_told: bool = False
 
 
@@ -208,11 +220,9 @@ def decode(data: bytes) -> Story:
 
 
 def edited(story: Story, edit: Edited) -> Story:
-    """Return the story with one more edit; what was set aside before it stays away."""
-    kept = story.edits
-    if edit.sort == "edit" and _aside(story):
-        kept = tuple(replace(one, gone=DROPPED) if one.gone == ASIDE else one for one in kept)
-    return replace(story, edits=(*kept, edit)[-EDITS:])
+    """Return the story with one more edit: it begins new work where the other was set aside."""
+    after = replace(story, edits=(*story.edits, edit)[-EDITS:])
+    return there(after, edit.ground.root) if edit.sort == "edit" else after
 
 
 def each_edit(story: Story, change: Callable[[Edited], Edited]) -> Story:
@@ -232,13 +242,45 @@ def gone(story: Story, edits: Iterable[Edited], how: str) -> Story:
     return each_edit(story, lambda one: replace(one, gone=how) if one.seq in seqs else one)
 
 
-def is_aside(story: Story, root: str) -> bool:
-    """Tell whether edits of a work tree are set aside: what is checked now is not the work."""
-    return any(edit.ground.root == root for edit in _aside(story))
+def is_aside(story: Story, root: str, at_ms: int) -> bool:
+    """Tell whether the work of a work tree is set aside: what is checked now is not the work.
+
+    Whoever has left it there for long has gone on with something else.
+    """
+    return at_ms - story.aside.get(root, -ASIDE_MS - at_ms) <= ASIDE_MS
 
 
-def _aside(story: Story) -> list[Edited]:
-    return [edit for edit in story.edits if edit.gone == ASIDE]
+def stashed(story: Story, root: str, edits: Iterable[Edited], at_ms: int) -> Story:
+    """Return the story with edits set aside, or with work that nobody saw."""
+    taken = list(edits)
+    entry = Stashed(root=root, edits=tuple(edit.seq for edit in taken))
+    return replace(
+        gone(story, taken, ASIDE),
+        stashes=(*story.stashes, entry)[-STASHES:],
+        aside=dict(list((story.aside | {root: at_ms}).items())[-ROOTS:]),
+    )
+
+
+def unstashed(story: Story, root: str, to: str, *, keeps: bool) -> tuple[Story, list[Edited]]:
+    """Return the story without an entry of git's stash, and its edits; `to` is as in `gitline.Act`.
+
+    What they are then, there or dropped, is for the caller to say.
+    """
+    mine = [one for one in reversed(story.stashes) if one.root == root]
+    number = int(to) if to.isdecimal() else 0
+    entries = mine if to == "all" else mine[number : number + 1]
+    seqs = {seq for entry in entries for seq in entry.edits}
+    found = [edit for edit in story.edits if edit.seq in seqs and edit.gone == ASIDE]
+    left = tuple(one for one in story.stashes if keeps or not any(one is each for each in entries))
+    after = replace(story, stashes=left)
+    return there(after, root) if not number else after, found
+
+
+def there(story: Story, root: str) -> Story:
+    """Return the story with a work tree that shows the work, not what is left without it."""
+    if root not in story.aside:
+        return story
+    return replace(story, aside={one: at for one, at in story.aside.items() if one != root})
 
 
 def behind(story: Story, root: str, to: str) -> list[Committed]:

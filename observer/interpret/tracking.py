@@ -61,7 +61,7 @@ def _shown(known: Story, recorded: Recorded) -> Story:
 def _command(known: Story, recorded: Recorded, body: Command, made: Item) -> Story:
     known = _by_git(known, recorded, body)
     verdict, root = gist_of(recorded).verdict, recorded.root
-    if story.is_aside(known, root):
+    if story.is_aside(known, root, recorded.event.at_ms):
         return known
     runs = runs_of(body, verdict, root=root, cwd=recorded.event.cwd, tasks=known.tasks)
     if not (runs.passed or runs.failed or runs.learned):
@@ -95,7 +95,8 @@ def _by_git(known: Story, recorded: Recorded, body: Command) -> Story:
     for act, _ in gitline.acts_of(recorded, body, is_ok=is_ok):
         if act.deed == "clean":
             left = failures.after_removal(left, root, act.paths)
-        if act.deed == "reset":
+        is_given_up = act.deed == "drop" and story.is_aside(known, root, recorded.event.at_ms)
+        if act.deed == "reset" or is_given_up:
             left = failures.without_work(left, root, known.showing.get(root, ""))
     if "branch" in body.command:
         left = failures.without_branches(left, _deleted(body, is_ok=is_ok))

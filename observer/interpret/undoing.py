@@ -15,7 +15,7 @@ from observer.interpret import arcs_told, marks, story
 from observer.interpret.classify import origin_of
 from observer.interpret.gitline import Act, acts_of
 from observer.interpret.relation import is_related
-from observer.interpret.story import ASIDE, DROPPED, Edited, Rejection, Story, Trouble
+from observer.interpret.story import DROPPED, Edited, Rejection, Story, Trouble
 from observer.interpret.wording import distinct, is_within, one_line
 from observer.model import Item, Link, Recorded
 
@@ -184,9 +184,12 @@ def _acted(known: Story, recorded: Recorded, act: Act, made: Item, how: str) -> 
         case "switch" | "branch":
             return story.moved(known, root, act.to, "", is_same=act.deed == "branch"), ()
         case "aside":
-            return story.gone(known, _loose(known, root, act), ASIDE), ()
+            # Of what is staged only a session knows: then the edits stay as they are.
+            edits = _loose(known, root, act) if act.scope in ("", "new") else []
+            return story.stashed(known, root, edits, recorded.event.at_ms), ()
         case "back":
-            return story.gone(known, _aside(known, root), ""), ()
+            after, edits = story.unstashed(known, root, act.to, keeps=act.keeps)
+            return story.gone(after, edits, ""), ()
         case "uncommit":
             return _dissolved(known, root, act), ()
     return _taken_back(known, recorded, act, made, how)
@@ -195,7 +198,8 @@ def _acted(known: Story, recorded: Recorded, act: Act, made: Item, how: str) -> 
 def _taken_back(known: Story, recorded: Recorded, act: Act, made: Item, how: str) -> Step:
     root = recorded.root
     if act.deed == "drop":
-        return undone(known, recorded, _aside(known, root), made, Undo(how=how))
+        known, edits = story.unstashed(known, root, act.to, keeps=False)
+        return undone(known, recorded, edits, made, Undo(how=how))
     commits = [one.hash for one in story.behind(known, root, act.to)] if act.to else []
     committed = [
         edit
@@ -243,10 +247,6 @@ def _loose(known: Story, root: str, act: Act) -> list[Edited]:
         edit
         for edit in live
         if edit.sort != "undo"
-        and (edit.path in new) == (act.deed == "clean")
+        and (act.scope == "new" or (edit.path in new) == (act.deed == "clean"))
         and is_within(edit.path, act.paths)
     ]
-
-
-def _aside(known: Story, root: str) -> list[Edited]:
-    return [edit for edit in known.edits if edit.gone == ASIDE and edit.ground.root == root]

@@ -45,6 +45,7 @@ def edit(old: str, new: str, path: str = "cart.py") -> FileWrite:
     return FileWrite(path=path, edits=(Edit(old=old, new=new),))
 
 
+C = edit("x", "y", "README.md")
 A, BACK, B = edit("a = 1", "a = 2"), edit("a = 2", "a = 1"), edit("b = 1", "b = 2")
 
 
@@ -298,6 +299,7 @@ def test_a_failure_of_long_ago_is_forgotten(play: Play, place: Place) -> None:
         pytest.param((RED, A, git("switch x"), GREEN), id="elsewhere by a command"),
         pytest.param((RED, A, git("stash"), GREEN), id="set aside"),
         pytest.param((RED, git("restore ."), GREEN), id="nothing to take back"),
+        pytest.param((RED, A, git("stash"), C, git("stash"), git("stash pop"), GREEN), id="below"),
         pytest.param((RED, A, git("stash"), git("stash pop")), id="nothing passed"),
         pytest.param((RED, git("checkout -- cart.py", code=1), GREEN), id="git failed"),
         pytest.param((RED, Command(command="npm install x"), GREEN), id="of another tool"),
@@ -313,6 +315,7 @@ def test_no_fix(play: Play, bodies: tuple[AnyBody, ...]) -> None:
     "bodies",
     [
         pytest.param((RED, A, git("stash"), git("stash pop"), GREEN), id="set aside and back"),
+        pytest.param((RED, A, git("stash"), C, git("stash pop"), GREEN), id="back with more"),
         pytest.param((RED, git("stash"), A, GREEN), id="nothing was set aside"),
         pytest.param((RED, A, git("stash"), B, GREEN), id="left behind in the stash"),
         pytest.param((RED, git("switch -c x"), A, GREEN), id="on a new branch by a command"),

@@ -120,6 +120,7 @@ HEADS = [
     ("printf x > 'a b'", "printf x > 'a b'", "printf"),
     ("jq .a in.json >out.json", "jq .a in.json > out.json", "jq"),
     ("> out.txt", "> out.txt", ">"),
+    ("make <", "make <", "make"),
     # no redirections
     ("node x.js --min '>3'", "node x.js --min '>3'", "node"),
     ("diff <(sort a) <(sort b)", "diff <(sort a) <(sort b)", "diff"),

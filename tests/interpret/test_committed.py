@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from observer.events import Command, Commit, Rewrite
-from observer.interpret import committed
+from observer.events import Command, Commit, Edit, FileWrite, Rewrite
+from observer.interpret import committed, state
 from observer.interpret.summary import summarise
 
 ONE, TWO, THREE, NEW = ("1" * 40, "2" * 40, "3" * 40, "a" * 40)
@@ -57,3 +57,54 @@ def test_a_summary_says_what_is_left(tell: Callable[..., Any], later: Any, left:
     assert item
     assert item.summary
     assert item.summary.completed == f"Committed {left}."
+
+
+WRITE = FileWrite(path="a.py", edits=(Edit(old="a", new="b"),))
+NEW = FileWrite(path="new.py", operation="create", content="x")
+OTHER = FileWrite(path="b.py", edits=(Edit(old="a", new="b"),))
+
+
+@pytest.mark.parametrize(
+    ("steps", "there", "aside"),
+    [
+        pytest.param((WRITE, "git stash", OTHER), "b.py", "a.py", id="new work"),
+        pytest.param(
+            (WRITE, "git stash", OTHER, "git stash", "git stash pop"),
+            "b.py",
+            "a.py",
+            id="the newest comes back",
+        ),
+        pytest.param(
+            (WRITE, "git stash", OTHER, "git stash", "git stash pop stash@{1}"),
+            "a.py",
+            "b.py",
+            id="an older one comes back",
+        ),
+        pytest.param(
+            (WRITE, "git stash", OTHER, "git stash", "git stash drop"), "", "a.py", id="drop"
+        ),
+        pytest.param((WRITE, "git stash", OTHER, "git stash", "git stash clear"), "", "", id="all"),
+        pytest.param(
+            (WRITE, "git stash", "git stash apply", "git stash drop"), "a.py", "", id="copied"
+        ),
+        pytest.param((WRITE, "git stash pop"), "a.py", "", id="nothing was there"),
+        pytest.param((WRITE, "git stash", "git stash drop 3"), "", "a.py", id="another's"),
+        pytest.param((NEW, "git stash"), "new.py", "", id="git does not know it"),
+        pytest.param((NEW, "git stash -u"), "", "new.py", id="new files too"),
+        pytest.param((NEW, "git add new.py", "git stash"), "", "new.py", id="git knows it"),
+        pytest.param(
+            (WRITE, "git add .", OTHER, "git stash -S"), "b.py", "a.py", id="what is staged"
+        ),
+        pytest.param((WRITE, "git add .", OTHER, "git stash -k"), "a.py", "b.py", id="what is not"),
+        pytest.param((WRITE, "git stash save 'Try it'"), "", "a.py", id="in old words"),
+        pytest.param((WRITE, "git stash", "git stash branch x"), "a.py", "", id="branch"),
+    ],
+)
+def test_what_is_in_the_stash_is_not_in_the_tree(
+    tell: Callable[..., Any], steps: tuple[FileWrite | str, ...], there: str, aside: str
+) -> None:
+    bodies = (Command(command=one, exit_code=0) if isinstance(one, str) else one for one in steps)
+    files = state.decode(tell(*bodies).session.state).files
+    dirty = {path: file.is_aside for path, file in files.items() if file.is_dirty}
+    assert [path for path, is_aside in dirty.items() if not is_aside] == there.split()
+    assert [path for path, is_aside in dirty.items() if is_aside] == aside.split()

@@ -15,6 +15,7 @@ from observer.interpret.arcs import Arcs
 from observer.interpret.check_runs import runs_of
 from observer.interpret.failures import FORGOTTEN_MS, MOST, OpenFailure, worth_telling
 from observer.interpret.fold import Fold
+from observer.interpret.story import ASIDE_MS
 from observer.interpret.tracking import TASKS
 from observer.interpret.verdict import Verdict
 from observer.interpret.wording import word_set
@@ -333,6 +334,30 @@ def test_what_a_formatter_rewrote_is_neither_red_nor_green(
     assert project.told == [checking]
     project.tell(green(writing), green(checking))
     assert project.heads == []
+
+
+STASH, POP = green("git stash", "Saved working directory"), green("git stash pop", "Dropped")
+
+
+def test_what_runs_while_work_that_nobody_saw_is_set_aside_says_nothing(project: Project) -> None:
+    project.tell(red("pytest", PYTEST), STASH, green("pytest", PASSED), red("mypy .", "a.py:1: no"))
+    assert project.heads == ["pytest"]
+    assert project.tell(POP, green("pytest", PASSED)).heads == []
+
+
+def test_work_that_was_given_up_is_not_red(project: Project) -> None:
+    project.tell(red("pytest", PYTEST), STASH, green("git stash drop", "Dropped"))
+    assert project.heads == []
+
+
+def test_an_older_entry_that_is_given_up_leaves_the_work_red(project: Project) -> None:
+    project.tell(STASH, POP, red("pytest", PYTEST), green("git stash drop", "Dropped"))
+    assert project.heads == ["pytest"]
+
+
+def test_who_left_work_in_the_stash_has_gone_on(project: Project, place: Place) -> None:
+    late = place(red("pytest", PYTEST), 2, at_s=ASIDE_MS / 1000 + 60)
+    assert project.tell(STASH, late).heads == ["pytest"]
 
 
 NO_CHECKS = [

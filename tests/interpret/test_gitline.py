@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from observer.interpret import commandline, gitline
 from observer.interpret.gitline import Act, Deed
@@ -54,8 +55,18 @@ def act(deed: Deed, *paths: str, to: str = "") -> Act:
         ("git stash push -m wip a.py", act("aside", "a.py")),
         ("git stash -- a.py", act("aside", "a.py")),
         ("git stash pop", act("back")),
-        ("git stash apply", act("back")),
+        ("git stash apply", replace(act("back"), keeps=True)),
+        ("git stash pop --index 'stash@{2}'", act("back", to="2")),
+        ("git stash branch fix stash@{1}", act("back", to="1")),
         ("git stash drop", act("drop")),
+        ("git stash drop 3", act("drop", to="3")),
+        ("git stash clear", act("drop", to="all")),
+        ("git stash save 'Try a pool'", act("aside")),
+        ("git stash -u", replace(act("aside"), scope="new")),
+        ("git stash push --staged", replace(act("aside"), scope="staged")),
+        ("git stash -k", replace(act("aside"), scope="unstaged")),
+        ("git stash -p", None),
+        ("git stash show -p", None),
         ("git stash list", None),
         ("git clean -fd", act("clean")),
         ("git clean --force src/", act("clean", "src")),
@@ -83,6 +94,13 @@ def test_a_command_is_read(command: str, expected: Act | None) -> None:
             act("reset", to="1234567"),
         ),
         ("git stash", "No local changes to save\n", None),
+        ("git stash pop", "No stash entries found.\n", None),
+        ("git stash pop", "error: x\nThe stash entry is kept in case you need it again.", None),
+        (
+            "git stash pop",
+            "CONFLICT (content): a.py\nThe stash entry is kept in case you need it again.",
+            replace(act("back"), keeps=True),
+        ),
     ],
 )
 def test_the_output_says_more(command: str, output: str, expected: Act | None) -> None:

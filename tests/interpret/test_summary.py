@@ -284,6 +284,24 @@ def test_what_git_took_back_was_not_completed(
     assert fields.completed.endswith(completed) if completed else not fields.completed
 
 
+HALF = "git stash && pytest -q; git stash pop"
+
+
+def test_work_is_back_though_the_check_before_failed(tell: Tell) -> None:
+    said = "FAILED t.py::a - no\n1 failed in 0.10s\nDropped refs/stash@{0} (c0ffee)"
+    fields = summary(tell, COMMIT, WRITE, Command(command=HALF, output=said, exit_code=1))
+    assert "In git's stash" not in fields.next_steps
+
+
+def test_what_passes_without_the_work_is_not_completed(tell: Tell) -> None:
+    stash = Command(command="git stash", exit_code=0)
+    fields = summary(tell, COMMIT, RED, stash, GREEN)
+    assert "pytest" not in fields.completed
+    assert "passes" not in fields.learned
+    half = replace(GREEN, command=HALF)
+    assert "pytest" not in summary(tell, COMMIT, WRITE, half).completed
+
+
 def test_of_work_that_was_taken_back_the_answer_is_learned(tell: Tell) -> None:
     back = Command(command="git checkout -- api/cart.py", exit_code=0)
     told = tell(Prompt(text="Try a pool"), WRITE, back, Reply(text="A pool does not help here."))
