@@ -97,6 +97,7 @@ CHECKS = [
     ("xcodebuild clean build", "build", "xcodebuild build", ""),
     ("xcodebuild clean", None, "", ""),
     ("xcodebuild -list", None, "", ""),
+    ("xcodebuild docbuild -scheme App", None, "", ""),
     ("Invoke-Pester -Path tests -CI", "test", "pester", "-Path tests -CI"),
     ("pwsh -c 'Invoke-Pester -Tag Unit'", "test", "pester", "-Tag Unit"),
     # tasks of a project

@@ -200,6 +200,7 @@ CLEARED = [
     # tests by name
     ("pytest", PYTEST, "pytest tests/test_cart.py", PASSED),
     ("pytest -x", PYTEST, "pytest --lf", "1 passed, 3 deselected in 0.1s"),
+    ("pytest tests", PYTEST, "pytest < input.txt", PASSED),
     ("pytest", PYTEST, "pytest --ff", PASSED),
     ("go test ./...", GO, "go test ./cart -run TestTotal", GO_OK),
     ("go test ./...", GO, "go test -v ./cart -run 'Total'", f"--- PASS: TestTotal (0.0s)\n{GO_OK}"),

@@ -194,6 +194,12 @@ def test_reads_searches_and_delegations_were_investigated(tell: Tell) -> None:
     assert fields.investigated == ("Read a.py. Looked up half even. Delegated Find callers.")
 
 
+def test_a_run_that_was_cut_off_leaves_the_check_as_red_as_it_was(tell: Tell) -> None:
+    stopped = replace(RED, output="t.py ..", exit_code=124)
+    fields = summary(tell, RED, stopped, WRITE, replace(GREEN, command=RED.command))
+    assert fields.learned.startswith("pytest -q t.py failed (t.py::a - AssertionError: 2), passes")
+
+
 def test_fixes_notes_and_reasons_were_learned(tell: Tell) -> None:
     fields = summary(
         tell,
