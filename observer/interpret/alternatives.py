@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from observer.interpret import arcs_told, commandline, forms, invocation
 from observer.interpret.classify import origin_of
 from observer.interpret.forms import Form
-from observer.interpret.story import ALTERNATIVES, Alternative, Edited, Story, Trouble
+from observer.interpret.lessons import ALTERNATIVES, Alternative
+from observer.interpret.story import Edited, Story, Trouble
 from observer.interpret.unstarted import Unstarted
 from observer.interpret.verdict import Verdict
 from observer.model import Item, Recorded

@@ -15,9 +15,10 @@ from msgspec.structs import replace
 from observer.events import Value
 from observer.interpret import concepts
 from observer.interpret.classify import item
+from observer.interpret.lessons import Alternative, Repair
 from observer.interpret.relation import is_test
 from observer.interpret.state import Origin
-from observer.interpret.story import Alternative, Edited, Rejection, Repair, Trouble
+from observer.interpret.story import Edited, Rejection, Trouble
 from observer.interpret.told import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, Told
 from observer.interpret.wording import counted, distinct, listed, one_line
 from observer.model import Item, Link, Recorded, item_id, item_uuid

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from observer.interpret import arcs_told
 from observer.interpret.arcs_told import Mended
 from observer.interpret.classify import origin_of
-from observer.interpret.story import REPAIRS, Repair, Story
+from observer.interpret.lessons import REPAIRS, Repair
+from observer.interpret.story import Story
 from observer.interpret.wording import distinct
 from observer.model import Item, Recorded
 

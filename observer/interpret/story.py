@@ -19,14 +19,13 @@ from observer.interpret.failures import OpenFailure
 from observer.interpret.forms import Form
 from observer.interpret.invocation import Invocation
 from observer.interpret.kept import reread
+from observer.interpret.lessons import Alternative, Repair
 from observer.interpret.state import OPENS, Origin
 from observer.model import Link
 
 EDITS = 120
 TROUBLES = 24
 COMMITS = 60
-ALTERNATIVES = 40
-REPAIRS = 20
 ROOTS = 8
 STASHES = 16
 ASIDE_MS = 2 * 3_600_000
@@ -112,40 +111,6 @@ class Trouble(Value):
     def is_red(self) -> bool:
         """Whether it says that the code fails a check."""
         return not self.unstarted and self.of.tool != "git"
-
-
-class Alternative(Value):
-    """A command that works where another form of it does not, and how often that was met.
-
-    `reason` is as in `unstarted`, empty where the failed form only lacks a setting. `pairs` are
-    the observations of the failure and of the success, of the newest times.
-    """
-
-    failed: Form
-    worked: Form
-    origin: Origin
-    reason: str = ""
-    error: str = ""
-    signature: str = ""
-    times: int = 0
-    pairs: tuple[tuple[int, int], ...] = ()
-
-
-class Repair(Value):
-    """A fixer, such as a formatter, that mends what a check finds, and how often that was met.
-
-    `program` is the check, `head` how it was run first, `by` the fixer. `met` are the
-    observations of the failure, of the fixer and of the pass, of the newest times; `errors` are
-    what was found, the newest first.
-    """
-
-    program: str
-    head: str
-    by: str
-    origin: Origin
-    times: int = 0
-    met: tuple[tuple[int, int, int], ...] = ()
-    errors: tuple[str, ...] = ()
 
 
 class Stashed(Value):
