@@ -130,7 +130,7 @@ def test_what_a_hook_saw_is_what_an_agent_is_told(
     }  # fmt: skip
     types = [entry["type"] for entry in around["timeline"]]
     assert [t for t in types if t != "summary"] == [
-        "prompt", "command", "file-write", "command", "fix",
+        "prompt", "command", "file-write", "fix",
     ]  # fmt: skip
     assert "cent" in summary["request"]
     assert "total" in summary["completed"]

@@ -35,6 +35,8 @@ _NO_CODE = re.compile(
     r"|from\s+\S+\s+import\b|export\s+(?:\*|\{))"
 )
 """How lines begin that say little of a change of code."""
+_OPENING = ("{", "(", "[", "=>", "&&", "||", "=", "<")
+"""How lines end that open a block or a statement."""
 
 
 class Change(Value):
@@ -182,10 +184,14 @@ def _from_difference(before: str, after: str) -> tuple[str, str]:
 
 
 def _opening(lines: Sequence[str], language: str) -> str:
-    """Return the first line that says something: no heading, import, bracket or comment."""
+    """Return the first line that says something: no heading, import, bracket or comment.
+
+    A line that only opens a block says less than one inside of it.
+    """
     no_text = _NO_PROSE if language in PROSE else _NO_CODE
-    said = (line for line in lines if _WORD.search(line) and not no_text.match(line))
-    return one_line(next(said, ""), _TEXT_CHARS)
+    said = [line for line in lines if _WORD.search(line) and not no_text.match(line)]
+    whole = (line for line in said if not line.rstrip().endswith(_OPENING))
+    return one_line(next(whole, max(said, key=len, default="")), _TEXT_CHARS)
 
 
 def _besides(settled: set[str], first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:

@@ -21,6 +21,8 @@ _VERBS = {
     "write": "Wrote",
 }
 _WHOLE = ("create", "write")
+ONLY_LAYOUT = "only layout"
+"""How the title of a write ends that changed nothing else."""
 
 
 def write(write: FileWrite, change: Change, where: Where, *, times: int = 1) -> Told:
@@ -142,7 +144,7 @@ def _fates(change: Change) -> tuple[tuple[str, str, Sequence[str]], ...]:
 def _titled(opening: str, change: Change) -> str:
     done = [f"{past} {listed(names, 3)}" for _, past, names in _fates(change) if names]
     if not done and change.only:
-        done = [f"only {change.only}"]
+        done = [ONLY_LAYOUT if change.only == "layout" else f"only {change.only}"]
     return f"{opening}: {', '.join(done)}" if done else opening
 
 

@@ -73,7 +73,8 @@ def prompt(prompt: Prompt, where: Where) -> Told | None:
     """Return what was asked; None for an empty prompt, a mere "ok" and the client's own words."""
     words = prompts.words_of(prompt.text)
     title = prompts.heading_of(words) or first_line(words, TITLE)
-    if not title or (prompts.is_assent(words) and not prompt.files):
+    is_plain = prompts.is_assent(words) or prompts.is_errand(words)
+    if not title or (is_plain and not prompt.files):
         return None
     files = distinct((relative(path, where.root, where.cwd) for path in prompt.files), PATHS)
     return Told(

@@ -9,15 +9,17 @@ What a person typed into a shell is kept: there the command line itself is what 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from observer.events import Command, FileWrite, ToolUse
-from observer.interpret import committed, gitline, invocation, todos
-from observer.interpret.arcs_told import REPAIR, VAGUE
+from observer.interpret import committed, files, gitline, invocation, todos
+from observer.interpret.arcs_told import ALTERNATIVE, REPAIR, VAGUE
+from observer.interpret.changes import FEW, Change
 from observer.interpret.check_tools import judge_of
 from observer.interpret.commandline import Part, leading, parts_of
 from observer.interpret.gist import gist_of
 from observer.interpret.inline import script_of
+from observer.interpret.planning import is_scratch
 from observer.interpret.remedies import remedy_of
 from observer.interpret.runners import name_of
 from observer.interpret.state import Ran, State
@@ -38,6 +40,9 @@ _SLIPS = (
 )  # fmt: skip
 """How the answer begins to a call that could not be."""
 _SLIP_CHARS = 200
+_IMPORT = re.compile(
+    r"import\b|from\s+\S+\s+import\b|use\s+[\w:]+|(?:const|var|let)\s.*=\s*require\("
+)
 _LOOKS = re.compile(r"(?i)(?:fs_|notebook)?(?:read|glob|grep|ls|list|view|find|search)(?:_\w+)?\Z")
 """Tools that look something up."""
 
@@ -54,11 +59,21 @@ def is_notable(made: Item, recorded: Recorded, known: State, *, is_known: bool =
     match recorded.event.body:
         case ToolUse() as use:
             return _is_tool_notable(made, use)
-        case FileWrite():
-            return gist_of(recorded).change.only != "layout" or made.folded > 1
+        case FileWrite() as write:
+            return bool(write.error) or _is_edit_notable(made, gist_of(recorded).change)
         case Command() as command if made.type == "command":
             return _is_run_notable(made, recorded, command, known, is_known=is_known)
     return True
+
+
+def is_told(run: Item, arcs: Iterable[Item]) -> bool:
+    """Return True if a fix that ends with a run says how it went, so that the run need not."""
+    return run.type == "command" and any(
+        arc.type == "fix"
+        and arc.category != ALTERNATIVE
+        and any(link.kind == "evidence" and link.target == run.id for link in arc.links)
+        for arc in arcs
+    )
 
 
 def is_spent(failure: Item, fix: Item) -> bool:
@@ -93,6 +108,15 @@ def _ran(recorded: Recorded, body: Command, known: State) -> Ran:
     """Return how the command ended, as its session remembers it."""
     name = invocation.named(body.command, root=recorded.root, cwd=recorded.event.cwd)
     return known.commands.get(name, Ran())
+
+
+def _is_edit_notable(made: Item, change: Change) -> bool:
+    """Return False for a client's notes of a plan, for layout, and for a line of imports."""
+    if made.title.endswith(files.ONLY_LAYOUT) or any(map(is_scratch, made.files_modified)):
+        return False
+    texts = [text for text in (change.before, change.after) if text]
+    is_short = max(change.added, change.removed) <= FEW
+    return not (is_short and texts and all(map(_IMPORT.match, texts)) and made.folded == 1)
 
 
 def _is_tool_notable(made: Item, use: ToolUse) -> bool:

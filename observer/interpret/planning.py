@@ -83,6 +83,11 @@ def written(before: State, recorded: Recorded, write: FileWrite) -> State:
     return replace(after, plan="", steps=steps.worked(after.steps))
 
 
+def is_scratch(path: str) -> bool:
+    """Return True for the file, outside of the project, in which a client keeps a plan."""
+    return path.startswith(("/", "~")) and _PLAN_FILE.search(path) is not None
+
+
 def open_points(known: State) -> tuple[str, ...]:
     """Return what is open in the main agent's list and in plan files."""
     lists = (one for one in known.lists if not one.key or _is_path(one.key))

@@ -146,6 +146,9 @@ _ASSENTS = (
         """
     )
 )
+_CHANGELOG = word_set("changelog changelog.md changes.md history.md")
+_ERRANDS = word_set("add an as bring entry file in line md of one please sentence short small"
+                    " todate update updated up date when work write you're")  # fmt: skip
 _VAGUE = _ASSENTS | word_set(
     """
     fix fixes fixing fixed make still not failing fails failed fail broken issue issues error errors
@@ -204,6 +207,12 @@ def is_assent(prompt: str) -> bool:
         return True
     words = _words(prompt)
     return all(word in _ASSENTS or word.isdigit() or _is_bookkeeping(word) for word in words)
+
+
+def is_errand(prompt: str) -> bool:
+    """Return True if a prompt only has the changelog brought up to date, and perhaps committed."""
+    words = set(_words(prompt)) if len(prompt) <= _ASSENT_CHARS else set()
+    return not words.isdisjoint(_CHANGELOG) and words <= _CHANGELOG | _ERRANDS | _ASSENTS
 
 
 def is_consent(prompt: str) -> bool:

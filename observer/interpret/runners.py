@@ -150,7 +150,8 @@ def launched(words: Sequence[str], known: frozenset[str]) -> int:
     if _PYTHON.match(name):
         return _module_start(words)
     if name == "rtk":
-        return 2 if words[1] in _REPORTING and len(words) > 2 and name_of(words[2]) in known else 1
+        is_told = words[1] in _REPORTING and len(words) > 2 and name_of(words[2]) in known
+        return 2 if is_told or words[1] == "proxy" else 1
     starts = (_start(words, launcher, known) for launcher in _LAUNCHERS.get(name, ()))
     return next((start for start in starts if start), 0)
 

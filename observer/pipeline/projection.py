@@ -11,7 +11,7 @@ from observer.events import Enriched, Forget, Remember, Triage, Undo
 from observer.interpret import committed
 from observer.interpret.enrichments import enrichment
 from observer.interpret.fold import Fold, Items
-from observer.interpret.notable import is_notable, is_spent
+from observer.interpret.notable import is_notable, is_spent, is_told
 from observer.interpret.notes import forgotten
 from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
@@ -66,7 +66,11 @@ class Projection:
         fold.learn(arcs, self._telling.failures(whole.project_id))
         self._take_up(recorded, told)
         is_known = self._telling.is_known(whole)
-        kept = [one for one in told if is_notable(one, whole, fold.known(), is_known=is_known)]
+        kept = [
+            one
+            for one in told
+            if is_notable(one, whole, fold.known(), is_known=is_known) and not is_told(one, arcs)
+        ]
         spent = self._spent(arcs, recorded.event.at_ms)
         made = [*kept, *arcs, *spent, *self._purpose(recorded)]
         self._items |= {item.id: item for item in made}

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from observer.events import AnyBody, Command, Commit, Edit, FileWrite, Prompt, Search, ToolUse
 from observer.interpret.fold import Fold
-from observer.interpret.notable import is_notable, is_spent
+from observer.interpret.notable import is_notable, is_spent, is_told
 from observer.interpret.sessions import begin
-from observer.model import Item, Recorded
+from observer.model import Item, Link, Recorded
 
 TODO = '{{"todos": [{0}]}}'
 POINT = '{{"content": "step {0}", "status": "pending"}}'
@@ -160,3 +161,31 @@ def test_a_failure_is_spent_once_its_fix_says_more(
     item = {"id": 4, "uuid": "u", "kind": "observation", "type": "command", "title": "npm run lint"}
     mended = item | {"id": 9, "type": "fix", "title": "Fixed"} | fix
     assert is_spent(Item(**(item | failure)), Item(**mended)) is spent
+
+
+def test_a_run_is_told_by_the_fix_that_ends_with_it() -> None:
+    run = Item(id=4, uuid="u", kind="observation", type="command", title="pytest -q")
+    link = Link(kind="evidence", target=4, excerpt="pytest -q")
+    fix = Item(id=6, uuid="v", kind="observation", type="fix", title="Fixed", links=(link,))
+    assert is_told(run, [fix])
+    assert not is_told(run, [])
+    assert not is_told(run, [Item(**(structs.asdict(fix) | {"category": "command"}))])
+    assert not is_told(Item(**(structs.asdict(run) | {"id": 8})), [fix])
+
+
+EDITS = [
+    pytest.param("a.py", "x = 1", "y = 2", True, id="code"),
+    pytest.param("a.py", "x=1", "x = 1", False, id="layout"),
+    pytest.param("a.py", "", "import os", False, id="an-import"),
+    pytest.param("a.ts", 'import { a } from "b";', "", False, id="an-import-that-goes"),
+    pytest.param("a.py", "import os", "x = os", True, id="more-than-imports"),
+    pytest.param("/home/ana/.claude/plans/brave-fox.md", "# A", "# B", False, id="a-plan"),
+    pytest.param("docs/plans/next.md", "# A", "# B", True, id="a-plan-of-the-project"),
+]
+
+
+@pytest.mark.parametrize(("path", "old", "new", "kept"), EDITS)
+def test_an_edit_is_kept_if_it_changes_something(
+    keeps: Keeps, path: str, old: str, new: str, kept: bool
+) -> None:
+    assert keeps(FileWrite(path=path, edits=(Edit(old=old, new=new),))) is kept
