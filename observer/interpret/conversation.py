@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from observer.events import AnyBody, Command, Delegation, FileWrite, Prompt, Reply, ToolUse
+from observer.events import AnyBody, Command, FileWrite, Prompt, Reply, ToolUse
 from observer.interpret import concepts, prompts, proposals, questions
 from observer.interpret.classify import item
 from observer.interpret.findings import Passage, findings
@@ -143,25 +143,18 @@ def _options_said(answer: Answer) -> tuple[str, ...]:
     return tuple(one_line(": ".join(filter(None, each)), FACT) for each in told)
 
 
-def found(
-    before: State, recorded: Recorded, body: Reply | Delegation
-) -> tuple[State, tuple[Item, ...]]:
-    """Return the passages of a reply, or of what a sub-agent came back with."""
+def found(before: State, recorded: Recorded, body: Reply) -> tuple[State, tuple[Item, ...]]:
+    """Return the passages of a reply; those of a sub-agent's stand with its task."""
     heard = before.heard
-    is_reply = isinstance(body, Reply)
-    if is_reply and heard.is_question:  # what is remembered would be found twice
+    if heard.is_question:  # what is remembered would be found twice
         return before, ()
-    text = body.text if isinstance(body, Reply) else body.result
-    slots = _SLOTS if is_reply else _BESIDE
-    passages = findings(text, prompt=heard.asked if is_reply else "", known=heard.said)[
-        : len(slots)
-    ]
+    passages = findings(body.text, prompt=heard.asked, known=heard.said)[: len(_SLOTS)]
     if not passages:
         return before, ()
     said = (*heard.said, *(one_line(each.text, _SAID_CHARS) for each in passages))
     after = replace(before, heard=replace(heard, said=said[-_SAID_BEFORE:]))
     made = (
-        _finding(before, recorded, each, slot) for each, slot in zip(passages, slots, strict=False)
+        _finding(before, recorded, each, slot) for each, slot in zip(passages, _SLOTS, strict=False)
     )
     return after, tuple(made)
 

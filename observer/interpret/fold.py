@@ -165,9 +165,7 @@ def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, I
 
 
 def _delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Items]:
-    after, made = _one(delegations.delegation(before, recorded, body))
-    after, told = conversation.found(after, recorded, body)
-    return after, (*made, *told)
+    return _one(delegations.delegation(before, recorded, body))
 
 
 def _search(before: State, recorded: Recorded, body: Search) -> tuple[State, Items]:

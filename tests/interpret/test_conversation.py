@@ -69,9 +69,13 @@ def test_what_is_remembered_is_not_found_twice(tell: Tell) -> None:
     assert of_type(told, "finding") == []
 
 
-def test_a_sub_agents_result_gives_findings_beside_itself(tell: Tell) -> None:
-    told = tell(Delegation(task="Look into the totals", agent="Explore", result=CAUSE))
-    assert [item.type for item in told.items.values()] == ["delegation", "finding"]
+def test_a_sub_agents_result_is_told_by_its_passages(tell: Tell) -> None:
+    result = f"Perfect! Now I have all I need.\n\n## Summary\n\n```py\nx = 1\n```\n{CAUSE}"
+    told = tell(Delegation(task="Look into the totals", agent="Explore", result=result))
+    assert [item.type for item in told.items.values()] == ["delegation"]
+    assert "Perfect" not in told.last.narrative
+    assert "x = 1" not in told.last.narrative
+    assert CAUSE[:40] in told.last.narrative
 
 
 def test_a_heading_stands_before_its_finding(tell: Tell) -> None:
