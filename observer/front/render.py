@@ -14,7 +14,7 @@ from observer.front.standing import labels
 from observer.model import Item
 from observer.recall.card import Line
 from observer.recall.context import Entry, Pack
-from observer.recall.rank import Hit, leads
+from observer.recall.rank import Hit
 from observer.recall.timeline import Timeline
 
 ProjectName = Callable[[int | None], str]
@@ -172,15 +172,14 @@ def detail(item: Item, name: ProjectName) -> str:
 
 
 def pack(packed: Pack) -> str:
-    """Return a project's pack: the card, knowledge, summaries, the other entries.
+    """Return a project's pack: the card, the leading entries, summaries, the other entries.
 
     A summary says more of a session than its last commands do, and a reader may stop anywhere.
     """
-    known = [entry for entry in packed.entries if leads(entry.hit.item)]
-    others = [entry for entry in packed.entries if not leads(entry.hit.item)]
+    leading, others = packed.entries[: packed.leading], packed.entries[packed.leading :]
     lines = [f"({remark})" for remark in (packed.notice, packed.degraded) if remark]
     lines += map(card_line, packed.card)
-    lines += [pack_entry(entry) for entry in known]
+    lines += [pack_entry(entry) for entry in leading]
     lines += [pack_summary(each.item) for each in packed.summaries]
     lines += [pack_entry(entry) for entry in others]
     if packed.left_out:

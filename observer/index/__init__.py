@@ -5,6 +5,7 @@
 
 from observer.index.index import Feed, Index
 from observer.index.tokens import WORD, WORD_CHARS, Stem, pieces
-from observer.index.view import Best, View, Wanted
+from observer.index.top import Best, Wanted
+from observer.index.view import View
 
 __all__ = ["WORD", "WORD_CHARS", "Best", "Feed", "Index", "Stem", "View", "Wanted", "pieces"]

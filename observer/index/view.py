@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from observer.index.making import gathered
 from observer.index.masks import Mask, mask
 from observer.index.segment import SATURATION, Runs, Segment, damping
 from observer.index.tokens import COLUMNS, Codes
+from observer.index.top import Best, Places, Wanted, best, has_room, highest, reached
 from observer.index.vectors import WORD_BITS, Pattern, Vector, cosines, distances, pattern, weighed
 
 LEAST_RARITY = 1e-6
@@ -29,8 +30,8 @@ RESCORED = 5
 Source: recall@10 of 0.98 against exact among 100,000 of 256 dimensions; 16 and 16 give 0.97.
 """
 
-SAMPLED = 4_096
-"""Rows that tell how near the nearest are."""
+NEAREST = 256
+"""Rows near to a query that are found without comparing it with all."""
 
 SPARSE = 8
 """Where a mask lets through at most this part of all rows, their signs alone are compared."""
@@ -38,17 +39,8 @@ SPARSE = 8
 RELEASED = 300_000
 """Rows from which on their codes, half of the index, do not stay in memory: few are ever asked."""
 
-Places = NDArray[np.int64]
-"""Rows of all segments, counted through."""
 Query = NDArray[np.uint32]
 """Codes of the different words of a query."""
-
-
-class Wanted(NamedTuple):
-    """A list of an answer: which rows may be in it, and how many are wanted."""
-
-    mask: Mask
-    limit: int
 
 
 class _Words(NamedTuple):
@@ -69,13 +61,6 @@ Compare = Callable[[NDArray[np.uint64], Pattern], NDArray[np.uint16]]
 """Says how far apart vectors and a query are, by their signs."""
 
 Part = tuple[Segment, slice, NDArray[np.int64]]
-
-
-class Best(NamedTuple):
-    """Rows and their scores, best first."""
-
-    places: Places
-    scores: NDArray[np.float32]
 
 
 class View:
@@ -126,12 +111,12 @@ class View:
         # What most rows hold tells none from another: it but fills what the rest leave open.
         is_telling = words.rarities > LEAST_RARITY
         self._score(words.taken(np.flatnonzero(is_telling)), scores)
-        best = [_highest(scores, each.mask, each.limit) for each in wanted]
-        is_open = any(map(_has_room, best, wanted))
+        found = [highest(scores, each) for each in wanted]
+        is_open = any(map(has_room, found, wanted))
         if is_open and not is_telling.all():
             self._score(words.taken(np.flatnonzero(~is_telling)), scores)
-            best = [_highest(scores, each.mask, each.limit) for each in wanted]
-        return best
+            found = [highest(scores, each) for each in wanted]
+        return found
 
     def by_meaning(
         self, query: Vector, wanted: Sequence[Wanted], *, effort: float = 1.0
@@ -142,13 +127,32 @@ class View:
         """
         many = effort * math.sqrt(self.size)
         asked = pattern(query)
-        best = []
+        found = []
         for each in wanted:
             places = self._alike(asked, each.mask, int(WEIGHED * many))
             enough = max(int(RESCORED * many), each.limit)
             places = self._nearest(places, weighed, asked, enough)
-            best.append(self._rescored(places, query, each.limit))
-        return best
+            found.append(self._rescored(places, query, each.limit))
+        return found
+
+    def holding(self, query: Query, mask: Mask) -> Mask:
+        """Return which rows of a mask hold any of the words; all of them, not only the best."""
+        found = np.zeros(self.size, np.bool_)
+        for (base, each), runs in zip(self._parts(), self._words(query).runs, strict=True):
+            each.mark(runs, found[base : base + each.size])
+        return found & mask
+
+    def near(self, query: Vector, mask: Mask, least: float) -> Mask:
+        """Return which rows of a mask have a cosine of at least `least` with a query."""
+        found = np.zeros(self.size, np.bool_)
+        nearest = self.by_meaning(query, [Wanted(mask, NEAREST)])[0]
+        places, scores = nearest
+        # Seldom are so many near that all have to be compared in full.
+        if len(places) == NEAREST and scores[-1] >= least:
+            places = np.flatnonzero(mask)
+            scores = self.cosines(places, query)
+        found[places[scores >= least]] = True
+        return found
 
     def occurrences(self, places: Places, query: Query) -> Occurrences:
         """Return where the words of a query stand in some rows, given in ascending order."""
@@ -228,7 +232,7 @@ class View:
             places = np.flatnonzero(mask & self._have_vectors())
             return self._nearest(places, distances, query, count)
         agreement = self._agreement(query)
-        least = max(1, _reached(agreement, mask, count))
+        least = max(1, reached(agreement, mask, count))
         return np.flatnonzero((agreement >= least) & mask)
 
     def _have_vectors(self) -> Mask:
@@ -264,7 +268,7 @@ class View:
     def _rescored(self, places: Places, query: Vector, limit: int) -> Best:
         scores = self.cosines(places, query)
         is_near = scores > 0
-        return _best(places[is_near], scores[is_near], limit)
+        return best(places[is_near], scores[is_near], limit)
 
     def _of(
         self, places: Places, column: Callable[[Segment], NDArray[np.int64]]
@@ -295,41 +299,6 @@ class View:
         return self._chosen[1]
 
 
-def _has_room(best: Best, wanted: Wanted) -> bool:
-    return len(best.places) < wanted.limit
-
-
 def mean_length(segments: Sequence[Segment]) -> float:
     """Return how many words a row has; 0 without any row."""
     return sum(each.words for each in segments) / max(1, sum(each.size for each in segments))
-
-
-def _reached(scores: NDArray[Any], mask: Mask, count: int) -> float:
-    """Return a score that about `count` rows reach, judged by a sample; 0 for any score."""
-    step = max(1, len(scores) // SAMPLED)
-    sample = scores[::step] * mask[::step]
-    place = len(sample) - 1 - count // step
-    return float(np.partition(sample, place)[place]) if place >= 0 else 0.0
-
-
-_ENOUGH = 4
-"""Times as many rows as are wanted are looked at, so that a sample is hardly ever too good."""
-
-
-def _highest(scores: NDArray[np.float32], mask: Mask, limit: int) -> Best:
-    """Return the rows with the highest scores, of those above 0 that a mask lets through."""
-    least = _reached(scores, mask, _ENOUGH * limit)
-    places = np.flatnonzero((scores >= least if least else scores > 0) & mask)
-    if least and len(places) < limit:  # the sample was too good
-        places = np.flatnonzero((scores > 0) & mask)
-    return _best(places, scores[places], limit)
-
-
-def _best(places: Places, scores: NDArray[np.float32], limit: int) -> Best:
-    """Return so many rows, the highest first; of equal ones the newest."""
-    if len(places) > limit:
-        least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-        is_high = scores >= least
-        places, scores = places[is_high], scores[is_high]
-    order = np.lexsort((-places, -scores))[:limit]
-    return Best(places[order], scores[order])

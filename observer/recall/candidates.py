@@ -21,7 +21,7 @@ from observer.interpret.memory_use import QUESTION
 from observer.model import ItemKind
 from observer.recall.language import quoted
 from observer.recall.query import Plan
-from observer.recall.rank import ASKING, COMPARED, TYPE_WEIGHTS, Signals, relevance
+from observer.recall.rank import ASKING, COMPARED, NEAR, TYPE_WEIGHTS, Signals, relevance
 from observer.store.interface import Reader
 
 Leg = Literal["words", "meaning"]
@@ -33,8 +33,10 @@ Encode = Callable[[str], Vector | None]
 """Returns what a text means as a unit vector; None while no model is there."""
 
 BY_WORDS = 60
-BY_MEANING = 60
-"""Candidates of each leg. Source: more change nDCG@10 on the development sets by 0.02 points."""
+"""Candidates of each leg, where no other number is wanted.
+
+Source: more change nDCG@10 on the development sets by 0.02 points.
+"""
 
 OF_SUMMARIES = 2
 """Of summaries, which are few and long, this part of them."""
@@ -61,6 +63,8 @@ NOT_COMPLETE = "the newest items are not searched yet: the index is being made"
 LEAST_BARE = 0.005
 """Share of items without a vector that is worth a word."""
 
+Matching = Callable[[Filters], NDArray[np.int64]]
+
 NOTHING: Mapping[int, float] = MappingProxyType({})
 
 _LEAST = 1e-9
@@ -78,20 +82,31 @@ class Sources(NamedTuple):
     encode: Encode
 
 
+def nothing_matches(_: Filters) -> NDArray[np.int64]:
+    """Return no items."""
+    return np.zeros(0, np.int64)
+
+
 class Candidates:
     """Items that a query may mean, and what speaks for each: a column of figures, 0 to 1, a signal.
 
     Which signals there are: see `rank.Signals`. `weights` say by what the score of each is to be
     multiplied for what it is: a prompt that only asks is no answer. `degraded` tells why some
-    items may be missing.
+    items may be missing. `matching` returns all items of some filters that have a signal (see
+    `rank.has_signal`), far more than are candidates: so that what is not looked at can be counted.
     """
 
     def __init__(
-        self, columns: Mapping[str, Column], *, lists: int, has_meaning: bool, degraded: str
+        self,
+        columns: Mapping[str, Column],
+        *,
+        lists: int,
+        degraded: str,
+        matching: Matching = nothing_matches,
     ) -> None:
+        self.matching = matching
         self.ids: list[int] = columns["ids"].tolist()
         self.weights = dict(zip(self.ids, columns["weight"].tolist(), strict=True))
-        self.has_meaning = has_meaning
         self.degraded = degraded
         self._columns = columns
         self._lists = lists
@@ -131,18 +146,31 @@ class Candidates:
 
 
 def candidates(
-    sources: Sources, wanted: Plan, filters: Filters, *, legs: Sequence[Leg] = LEGS
+    sources: Sources,
+    wanted: Plan,
+    filters: Filters,
+    *,
+    legs: Sequence[Leg] = LEGS,
+    most: int = BY_WORDS,
 ) -> Candidates:
-    """Find what a plan may mean among the items that fit the filters."""
+    """Find what a plan may mean among the items that fit the filters.
+
+    Args:
+        sources: where to look.
+        wanted: what to look for.
+        filters: what items must be.
+        legs: which ways of finding to take.
+        most: candidates that each leg finds of each list.
+    """
     asked = _lists(filters.kinds)
     if not wanted.words:
-        return Candidates(_none(), lists=len(asked), has_meaning=True, degraded="")
+        return Candidates(_none(), lists=len(asked), degraded="")
     view = sources.view
     among, cut = _among(sources.reader, wanted, filters)
     lists = [
         Wanted(
             view.mask(msgspec.structs.replace(filters, kinds=kinds), among),
-            BY_WORDS // _share(kinds),
+            most // _share(kinds),
         )
         for kinds in asked
     ]
@@ -150,21 +178,31 @@ def candidates(
     vector = sources.encode(wanted.text) if "meaning" in legs else None
     by_words = view.by_words(query.codes, lists) if "words" in legs else []
     # An expression says what must hold: its matches are ranked by meaning, not found by it.
-    by_meaning = [] if vector is None or wanted.expression else _by_meaning(view, vector, lists)
+    by_meaning = (
+        [] if vector is None or wanted.expression else _by_meaning(view, vector, lists, most)
+    )
     late = "" if view.is_complete else NOT_COMPLETE
+
+    def matching(chosen: Filters) -> NDArray[np.int64]:
+        mask = view.mask(chosen, among)
+        found = view.holding(query.codes, mask) if "words" in legs else mask & False
+        if vector is not None and not wanted.expression:
+            found |= view.near(vector, mask, NEAR)
+        return view.ids(np.flatnonzero(found))
+
     bare = _bare(view, has_model=vector is not None) if "meaning" in legs else ""
     return Candidates(
         _columns(view, query, vector, lists, by_words=by_words, by_meaning=by_meaning),
         lists=len(lists),
-        has_meaning=vector is not None,
         degraded="; ".join(filter(None, (cut, late, bare))),
+        matching=matching,
     )
 
 
-def _by_meaning(view: View, vector: Vector, lists: Sequence[Wanted]) -> list[Best]:
+def _by_meaning(view: View, vector: Vector, lists: Sequence[Wanted], most: int) -> list[Best]:
     """Find what means the same, for whichever list: the nearest of one alone may all be far."""
     of_any = np.logical_or.reduce([each.mask for each in lists])
-    return view.by_meaning(vector, [Wanted(of_any, BY_MEANING)])
+    return view.by_meaning(vector, [Wanted(of_any, most)])
 
 
 def _bare(view: View, *, has_model: bool) -> str:

@@ -31,6 +31,11 @@ def passage(text: str, limit: int, *, words: Iterable[str] = ()) -> str:
     return f"{head}{kept} …" if kept else "…"
 
 
+def sentences(text: str) -> list[str]:
+    """Return the sentences and lines of a text; what has neither is one."""
+    return [part for part in _BREAK.split(text.strip()) if part.strip()]
+
+
 def _sentence(text: str, words: Iterable[str], limit: int) -> int:
     low = text.casefold()
     # Case folding may lengthen a text; then places do not carry over and the start must do.

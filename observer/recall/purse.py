@@ -14,6 +14,10 @@ from observer.recall.rank import Hit
 
 MOST_MISSES = 10
 """Entries in a row that do not fit, after which no other one is tried."""
+KNOWLEDGE_LENGTHS = (1_600, 400, 120)
+OTHER_LENGTHS = (400, 120)
+"""Characters of content that are tried in turn until an entry fits."""
+
 MOST_OMITTED = 50
 """Of what did not fit, named."""
 
@@ -75,44 +79,59 @@ class Purse:
         return bought
 
     def entries(
-        self, hits: Iterable[Hit], lengths: Sequence[int], words: Sequence[str]
+        self, hits: Iterable[Hit], lengths: Sequence[int], *, at_most: int | None = None
     ) -> list[Entry]:
-        """Buy entries, in their order, each as long as fits of the lengths of its content."""
+        """Buy entries, in their order, for `at_most` tokens together, if that is said."""
         bought: list[Entry] = []
+        keep = 0 if at_most is None else max(0, self.left - at_most)
         misses = 0
         for hit in hits:
             for same in hit.alike:
-                self._name(same, hit.item.title, f"says the same as #{hit.item.id}")
+                self.name(same, hit.item.title, f"says the same as #{hit.item.id}")
             if misses == MOST_MISSES:
                 self._omit(hit.item.id, hit.item.title, "not tried: too many before it did not fit")
                 continue
-            entry = self._entry(hit, lengths, words)
+            entry = self.entry(hit, content(hit.item), lengths, keep=keep)
             if entry:
                 bought.append(entry)
             misses = 0 if entry else misses + 1
         return bought
 
-    def _entry(self, hit: Hit, lengths: Sequence[int], words: Sequence[str]) -> Entry | None:
+    def entry(
+        self,
+        hit: Hit,
+        text: str,
+        lengths: Sequence[int],
+        *,
+        words: Sequence[str] = (),
+        keep: int = 0,
+    ) -> Entry | None:
+        """Buy an entry with as much of a text as fits, of these lengths, around these words."""
         price = 0
-        for shown in _shown(content(hit.item), lengths, words):
+        for shown in _shown(text, lengths, words):
             entry = Entry(hit=hit, content=shown)
             price = self._costs.entry(entry)
-            if self._buy(price):
+            if self._buy(price, keep=keep):
                 return entry
-        self._omit(hit.item.id, hit.item.title, _dear(price, self.left))
+        self._omit(hit.item.id, hit.item.title, _dear(price, self.left - keep))
         return None
 
     def summaries(self, offered: Iterable[Finished], *, share: float) -> list[Finished]:
         """Buy summaries for a share of what is left."""
         keep = self.left - int(self.left * share)
-        bought: list[Finished] = []
-        for each in offered:
-            price = self._costs.summary(each)
-            if self._buy(price, keep=keep):
-                bought.append(each)
-            else:
-                self._omit(each.item.id, each.item.title, _dear(price, self.left - keep))
-        return bought
+        return [each for each in offered if self.summary(each, keep=keep)]
+
+    def price(self, offered: Finished) -> int:
+        """Return what a summary costs."""
+        return self._costs.summary(offered)
+
+    def summary(self, offered: Finished, *, keep: int = 0) -> bool:
+        """Buy a summary; at least `keep` tokens are left then."""
+        price = self._costs.summary(offered)
+        if self._buy(price, keep=keep):
+            return True
+        self._omit(offered.item.id, offered.item.title, _dear(price, self.left - keep))
+        return False
 
     def _buy(self, price: int, *, keep: int = 0) -> bool:
         if price > self.left - keep:
@@ -122,9 +141,10 @@ class Purse:
 
     def _omit(self, item: int, title: str, why: str) -> None:
         self.left_out += 1
-        self._name(item, title, why)
+        self.name(item, title, why)
 
-    def _name(self, item: int, title: str, why: str) -> None:
+    def name(self, item: int, title: str, why: str) -> None:
+        """Name what is not shown, and why, without counting it."""
         if len(self.omitted) < MOST_OMITTED:
             self.omitted.append(Omitted(item=item, title=title, why=why))
 

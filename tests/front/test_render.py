@@ -91,6 +91,7 @@ def test_a_pack_tells_knowledge_then_sessions_then_the_rest() -> None:
             budget_tokens=9,
             used_tokens=9,
             left_out=4,
+            leading=1,
         )
     )
     starts = [line.split()[0] for line in told.splitlines() if line[0] != " "]

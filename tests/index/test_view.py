@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from observer.filters import Filters
 from observer.index import Wanted
-from observer.index.view import _ENOUGH, SAMPLED, _highest
+from observer.index.top import ENOUGH, SAMPLED, highest
 
 Make = Callable[..., Any]
 ROWS = 10 * SAMPLED
@@ -37,7 +37,7 @@ def _flattering() -> NDArray[np.float32]:
     """Return scores of which the sample sees all that are high."""
     scores = np.ones(ROWS, np.float32)
     scores[:: ROWS // SAMPLED][: LIMIT // 2] = 2
-    assert _ENOUGH * LIMIT * SAMPLED / ROWS < LIMIT // 2
+    assert ENOUGH * LIMIT * SAMPLED / ROWS < LIMIT // 2
     return scores
 
 
@@ -48,7 +48,7 @@ def test_the_highest_are_those_of_a_sorted_list(
 ) -> None:
     scores = made()
     mask = np.random.default_rng(2).random(ROWS) < share
-    best = _highest(scores, mask, LIMIT)
+    best = highest(scores, Wanted(mask, LIMIT))
     scores *= mask
     newest_first = np.argsort(-scores[::-1], kind="stable")
     expected = [ROWS - 1 - at for at in newest_first[:LIMIT].tolist()]
@@ -116,3 +116,31 @@ def test_the_nearest_of_a_project_are_found_however_much_is_nearer_elsewhere(
         found = list(near(view, a_vector(7), filters=Filters(project_id=3), limit=9))
     assert found[0] == own[7].id
     assert len(found) == len({*found} & {item.id for item in own[1:]}) == 9
+
+
+def test_all_that_hold_a_word_are_told_not_only_the_best(
+    tmp_path: Path, told: Any, an_index: Make, an_item: Make, query: Make
+) -> None:
+    told.put(*(an_item(seq, "aa" if seq % 2 else "bb") for seq in range(1, 400)))
+    told.put(an_item(400, "cc aa"), an_item(401, "aa", project_id=3))
+    with an_index(tmp_path / "index").view(told) as view:
+        of_one = view.mask(Filters(project_id=2))
+        counts = [
+            int(view.holding(query(view, *words), of_one).sum())
+            for words in (("aa",), ("cc",), ("bb", "cc"), ("zz",))
+        ]
+    assert counts == [201, 1, 200, 0]
+
+
+@pytest.mark.parametrize("near", [3, 300])
+def test_all_that_are_near_are_told_however_many(
+    tmp_path: Path, told: Any, an_index: Make, an_item: Make, a_vector: Make, near: int
+) -> None:
+    for seq in range(1, 601):
+        told.put(an_item(seq), vector=a_vector(7 if seq <= near else 9))
+    told.put(an_item(601), an_item(602, project_id=3), vector=None)
+    with an_index(tmp_path / "index").view(told) as view:
+        seen = view.mask(Filters(project_id=2))
+        asked = np.frombuffer(a_vector(7), np.int8).astype(np.float32)
+        found = view.near(asked / np.linalg.norm(asked), seen, 0.9)
+    assert int(found.sum()) == near

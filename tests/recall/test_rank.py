@@ -6,10 +6,7 @@ from hypothesis import strategies as st
 
 from observer.recall.rank import (
     HALF_LIFE_MS,
-    WITH_QUERY,
-    WITHOUT_QUERY,
     Signals,
-    Weights,
     clamped,
     composite,
     recency,
@@ -31,21 +28,13 @@ def test_recency_halves_every_week(age_ms: int, expected: float) -> None:
     assert recency(10**12 - age_ms, now_ms=10**12) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("weights", [WITH_QUERY, WITHOUT_QUERY, WITH_QUERY.without_semantic()])
-def test_weights_sum_to_one(weights: Weights) -> None:
-    assert composite(ALL, weights, type_="command") == pytest.approx(1.0)
-
-
-def test_without_vectors_the_other_weights_keep_their_ratio() -> None:
-    weights = WITH_QUERY.without_semantic()
-    assert weights.semantic == 0
-    assert weights.fts5 / weights.recency == pytest.approx(0.35 / 0.10)
-    assert weights.project_match == weights.recency
+def test_an_item_of_now_and_here_is_worth_1() -> None:
+    assert composite(ALL, type_="command") == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("type_", ["decision", "constraint", "heuristic", "rejected"])
 def test_knowledge_is_worth_three_times_as_much(type_: str) -> None:
-    assert composite(ALL, WITHOUT_QUERY, type_=type_) == pytest.approx(3.0)
+    assert composite(ALL, type_=type_) == pytest.approx(3.0)
 
 
 @given(st.floats(0, 3))

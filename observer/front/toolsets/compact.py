@@ -89,7 +89,7 @@ class SummaryLine(Row, kw_only=True):
 
 
 class ContextResult(Row):
-    """Result of `get_context`; `left_out` items did not fit into the budget."""
+    """Result of `get_context`; of `left_out` see `recall.packed.Pack`."""
 
     project: str
     items: list[ContextLine]

@@ -169,7 +169,7 @@ class CardLine(Row):
 
 
 class Context(Row, kw_only=True):
-    """Result of `get_context`; `left_out` items did not fit into the budget.
+    """Result of `get_context`; of `left_out` see `recall.packed.Pack`.
 
     `card` says where the work stands, the most urgent first; it is there without a query.
     """

@@ -1,0 +1,95 @@
+"""What of a project fits a query: the best of it as hits, and the ids of all there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from observer.recall.candidates import Candidates, Sources, candidates
+from observer.recall.distinct import distinct
+from observer.recall.lasting import outranked
+from observer.recall.loading import HitLoader, with_newer
+from observer.recall.overview import finished
+from observer.recall.packed import PackRequest
+from observer.recall.purse import Finished
+from observer.recall.query import Plan
+from observer.recall.rank import Hit, has_signal, is_knowledge, order
+from observer.store.interface import Reader
+
+TOKENS_PER_ENTRY = 30
+FEWEST, MOST = 60, 200
+"""Items that are looked at; an entry seldom costs less than 30 tokens."""
+
+OF_SUMMARIES = 2
+"""Of summaries, which are long, this part of them."""
+
+EVERY = 1_000_000
+"""Notes and sessions that are counted."""
+
+Ids = NDArray[np.int64]
+
+
+class Fitting(NamedTuple):
+    """Hits with a signal and what took their place, best first; `every` is all with a signal.
+
+    Of sessions only those that are over are in either; `summaries` has what is shown of those hits.
+    """
+
+    hits: list[Hit]
+    summaries: dict[int, Finished]
+    every: Ids
+    degraded: str
+
+
+def fitting(sources: Sources, request: PackRequest, wanted: Plan) -> Fitting:
+    """Find what of a project fits a query."""
+    most = min(max(FEWEST, request.budget_tokens // TOKENS_PER_ENTRY), MOST)
+    filters = request.filters("observation", "note", "summary")
+    found = candidates(sources, wanted, filters, most=most)
+    loader = HitLoader(sources, found, filters, now_ms=request.now_ms)
+    entries, summaries = (
+        islice((each for each in ids if has_signal(found.signals(each, 0))), count)
+        for ids, count in zip(
+            found.lists(loader.factors), (most, most // OF_SUMMARIES), strict=True
+        )
+    )
+    hits = sorted(outranked(with_newer(loader, loader.hits([*entries, *summaries]))), key=_order)
+    over = _over(sources.reader, hits)
+    shown = (hit for hit in hits if hit.item.kind != "summary" or hit.item.id in over)
+    every = _every(sources.reader, request, found)
+    return Fitting(distinct(shown), over, every, found.degraded)
+
+
+def _order(hit: Hit) -> tuple[float, bool, tuple[float, ...]]:
+    """Return what hits are ordered by: of those that fit alike, knowledge comes first."""
+    of_search = order(hit)
+    return of_search[0], not is_knowledge(hit.item), of_search
+
+
+def _over(reader: Reader, hits: Iterable[Hit]) -> dict[int, Finished]:
+    items = [hit.item for hit in hits if hit.item.kind == "summary"]
+    return {each.item.id: each for each in finished(reader, items, most=len(items))}
+
+
+def _every(reader: Reader, request: PackRequest, found: Candidates) -> Ids:
+    """Return the ids of all items that have a signal and may be shown."""
+    notes, summaries = request.filters("note"), request.filters("summary")
+    active = [
+        item
+        for session in reader.sessions(project_id=request.project_id, active=True, limit=EVERY)
+        for item in reader.ids(replace(summaries, session_id=session.id), limit=EVERY)
+    ]
+    # The index does not know what may be trusted, and of notes alone that is a question.
+    trusted = reader.ids(notes, limit=EVERY)
+    return np.concatenate(
+        [
+            found.matching(request.filters("observation")),
+            np.intersect1d(found.matching(notes), trusted),
+            np.setdiff1d(found.matching(summaries), active),
+        ]
+    )
