@@ -19,7 +19,7 @@ from benchmarks.lab import Lab, Options, lab, launchers, until
 from benchmarks.wire import Wire, processor_s, rss_mib, wire
 from observer.filters import Filters
 from observer.index import Wanted
-from observer.recall.candidates import BY_MEANING
+from observer.recall.candidates import BY_WORDS
 
 ITEMS = 100_000
 QUERIES = 40
@@ -72,7 +72,7 @@ def _nearest(place: Lab, texts: Sequence[str]) -> Figure:
             vector = encode(text)
             if vector is None:
                 raise RuntimeError("there is no model")
-            (found,) = view.by_meaning(vector, [Wanted(mask, BY_MEANING)])
+            (found,) = view.by_meaning(vector, [Wanted(mask, BY_WORDS)])
             true = _exact(vectors, vector)
             shares.append(
                 len(set(ids[true].tolist()) & set(view.ids(found.places[:10]).tolist())) / 10
