@@ -30,8 +30,10 @@ RESCORED = 5
 Source: recall@10 of 0.98 against exact among 100,000 of 256 dimensions; 16 and 16 give 0.97.
 """
 
+COMPARED = 4_096
 NEAREST = 256
-"""Rows near to a query that are found without comparing it with all."""
+"""Rows of which all are compared with a query in full, and of more the nearest so many: of those,
+hundreds are as near by chance."""
 
 SPARSE = 8
 """Where a mask lets through at most this part of all rows, their signs alone are compared."""
@@ -99,6 +101,10 @@ class View:
         """Return the codes of one word, left whole."""
         return self._codes.whole(word)
 
+    def counts(self, query: Query) -> NDArray[np.int64]:
+        """Return in how many rows each of the words is."""
+        return self._words(query).counts
+
     def mask(self, filters: Filters, among: NDArray[np.int64] | None = None) -> Mask:
         """Return which rows count; see `masks.mask`."""
         of_segments = [mask(each, filters, among) for each in self._segments]
@@ -143,16 +149,22 @@ class View:
         return found & mask
 
     def near(self, query: Vector, mask: Mask, least: float) -> Mask:
-        """Return which rows of a mask have a cosine of at least `least` with a query."""
+        """Return which rows of a mask have a cosine of at least `least` with a query.
+
+        Of a mask that lets through more than `COMPARED` rows only the `NEAREST` are among them.
+        """
         found = np.zeros(self.size, np.bool_)
-        nearest = self.by_meaning(query, [Wanted(mask, NEAREST)])[0]
-        places, scores = nearest
-        # Seldom are so many near that all have to be compared in full.
-        if len(places) == NEAREST and scores[-1] >= least:
+        if np.count_nonzero(mask) > COMPARED:
+            places, scores = self.by_meaning(query, [Wanted(mask, NEAREST)])[0]
+        else:
             places = np.flatnonzero(mask)
             scores = self.cosines(places, query)
         found[places[scores >= least]] = True
         return found
+
+    def items(self, mask: Mask) -> NDArray[np.int64]:
+        """Return the items of the rows of a mask."""
+        return self.ids(np.flatnonzero(mask))
 
     def occurrences(self, places: Places, query: Query) -> Occurrences:
         """Return where the words of a query stand in some rows, given in ascending order."""

@@ -14,10 +14,17 @@ from msgspec.structs import replace
 
 from observer.model import Item, SummaryFields
 from observer.recall.distinct import content, distinct
-from observer.recall.fitting import EVERY, MOST, Fitting
-from observer.recall.overview import knowledge, ranked
+from observer.recall.fitting import MOST, Fitting
+from observer.recall.overview import ranked
 from observer.recall.packed import Pack, PackRequest
-from observer.recall.purse import KNOWLEDGE_LENGTHS, OTHER_LENGTHS, Entry, Finished, Purse
+from observer.recall.purse import (
+    KNOWLEDGE_LENGTHS,
+    MOST_MISSES,
+    OTHER_LENGTHS,
+    Entry,
+    Finished,
+    Purse,
+)
 from observer.recall.rank import Hit, is_knowledge
 from observer.recall.repeats import Repeats
 from observer.store.interface import Reader
@@ -29,6 +36,7 @@ KNOWLEDGE_SHARE = 0.25
 """Of the budget, for knowledge that does not fit the query."""
 
 SAID = "all of it is said above"
+NO_ROOM = "not tried: hardly anything would fit"
 
 
 def answer(
@@ -38,14 +46,13 @@ def answer(
     basket = _Basket(purse, words)
     _buy(fits, basket, purse)
     leading = len(basket.entries)
-    holding = reader.ids(knowledge(request), limit=EVERY)
-    tried = {item for hit in fits.hits for item in (hit.item.id, *hit.alike)}
-    if tried.issuperset(fits.every.tolist()):
-        keep = purse.left - int(request.budget_tokens * KNOWLEDGE_SHARE)
-        others = [each for each in holding[:MOST] if each not in tried]
-        for hit in distinct(ranked(reader, request, others)):
-            basket.take(hit, keep=max(0, keep))
-    all_there_is = np.union1d(fits.every, np.array([*holding, *tried], np.int64))
+    tried = np.array([item for hit in fits.hits for item in (hit.item.id, *hit.alike)], np.int64)
+    others = np.setdiff1d(fits.knowledge, tried)
+    if not basket.is_full and not len(np.setdiff1d(fits.every, tried)):
+        keep = max(0, purse.left - int(request.budget_tokens * KNOWLEDGE_SHARE))
+        for hit in distinct(ranked(reader, request, others[-MOST:].tolist())):
+            basket.take(hit, keep=keep)
+    all_there_is = np.union1d(np.union1d(fits.every, tried), others)
     return Pack(
         entries=tuple(basket.entries),
         summaries=tuple(basket.summaries),
@@ -56,20 +63,18 @@ def answer(
 
 def _buy(fits: Fitting, basket: _Basket, purse: Purse) -> None:
     """Buy what fits, best first; summaries beyond their share come after all entries."""
-    share = int(purse.left * SUMMARY_SHARE)
+    least = purse.left - int(purse.left * SUMMARY_SHARE)
     postponed = []
     for hit in fits.hits:
         if hit.item.kind != "summary":
+            before = purse.left
             basket.take(hit)
-            continue
-        before = purse.left
-        if basket.is_dear(fits.summaries[hit.item.id], share):
+            least = max(0, least - before + purse.left)
+        elif not basket.take_summary(hit, fits.summaries[hit.item.id], keep=least):
             postponed.append(hit)
-        else:
-            basket.take_summary(hit, fits.summaries[hit.item.id])
-            share -= before - purse.left
     for hit in postponed:
-        basket.take_summary(hit, fits.summaries[hit.item.id])
+        if not basket.take_summary(hit, fits.summaries[hit.item.id]):
+            purse.omit(hit.item.id, hit.item.title, NO_ROOM)
 
 
 class _Basket:
@@ -85,10 +90,19 @@ class _Basket:
         self._purse = purse
         self._words = words
         self._repeats = Repeats()
+        self._misses = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more is tried: hardly anything would fit."""
+        return self._purse.is_spent or self._misses >= MOST_MISSES
 
     def take(self, hit: Hit, *, keep: int = 0) -> None:
         """Buy what an item says that was not said; `keep` tokens are left then."""
         item = hit.item
+        if self.is_full:
+            self._purse.omit(item.id, item.title, NO_ROOM)
+            return
         text = self._repeats.fresh(content(item), beside=item.title)
         if not text and self._repeats.has(item.title):
             self._settle(hit)
@@ -96,25 +110,26 @@ class _Basket:
             return
         lengths = KNOWLEDGE_LENGTHS if is_knowledge(item) else OTHER_LENGTHS
         entry = self._purse.entry(hit, text, lengths, words=self._words, keep=keep)
+        self._misses = 0 if entry else self._misses + 1
         if entry:
             self.entries.append(entry)
             self._repeats.add([item.title, entry.content])
             self._settle(hit)
 
-    def is_dear(self, summary: Finished, most: int) -> bool:
-        """Return True if a summary costs more than so many tokens."""
-        return self._purse.price(self._trimmed(summary)) > most
-
-    def take_summary(self, hit: Hit, summary: Finished) -> None:
-        """Buy what a summary says that was not said."""
+    def take_summary(self, hit: Hit, summary: Finished, *, keep: int = 0) -> bool:
+        """Buy what a summary says that was not said; return False if that costs too much."""
+        if self.is_full:
+            return False
         trimmed = self._trimmed(summary)
         if not any(_answers(trimmed.item)) and any(_answers(summary.item)):
-            self._settle(hit)
             self._purse.name(hit.item.id, hit.item.title, SAID)
-        elif self._purse.summary(trimmed):
+        elif self._purse.summary(trimmed, keep=keep):
             self.summaries.append(trimmed)
             self._repeats.add([hit.item.title, *_answers(trimmed.item)])
-            self._settle(hit)
+        else:
+            return False
+        self._settle(hit)
+        return True
 
     def _trimmed(self, summary: Finished) -> Finished:
         fields = summary.item.summary or SummaryFields()

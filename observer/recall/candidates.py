@@ -188,7 +188,7 @@ def candidates(
         found = view.holding(query.codes, mask) if "words" in legs else mask & False
         if vector is not None and not wanted.expression:
             found |= view.near(vector, mask, NEAR)
-        return view.ids(np.flatnonzero(found))
+        return view.items(found)
 
     bare = _bare(view, has_model=vector is not None) if "meaning" in legs else ""
     return Candidates(

@@ -14,22 +14,22 @@ from observer.recall.candidates import Candidates, Sources, candidates
 from observer.recall.distinct import distinct
 from observer.recall.lasting import outranked
 from observer.recall.loading import HitLoader, with_newer
-from observer.recall.overview import finished
+from observer.recall.overview import finished, knowledge
 from observer.recall.packed import PackRequest
 from observer.recall.purse import Finished
 from observer.recall.query import Plan
 from observer.recall.rank import Hit, has_signal, is_knowledge, order
 from observer.store.interface import Reader
 
-TOKENS_PER_ENTRY = 30
-FEWEST, MOST = 60, 200
-"""Items that are looked at; an entry seldom costs less than 30 tokens."""
+TOKENS_PER_ENTRY = 40
+FEWEST, MOST = 30, 200
+"""Items that are looked at; an entry seldom costs less than 40 tokens."""
 
-OF_SUMMARIES = 2
+OF_SUMMARIES = 4
 """Of summaries, which are long, this part of them."""
 
 EVERY = 1_000_000
-"""Notes and sessions that are counted."""
+"""Sessions that are asked for."""
 
 Ids = NDArray[np.int64]
 
@@ -38,11 +38,13 @@ class Fitting(NamedTuple):
     """Hits with a signal and what took their place, best first; `every` is all with a signal.
 
     Of sessions only those that are over are in either; `summaries` has what is shown of those hits.
+    `knowledge` is all that holds here, whether it has a signal or not.
     """
 
     hits: list[Hit]
     summaries: dict[int, Finished]
     every: Ids
+    knowledge: Ids
     degraded: str
 
 
@@ -61,8 +63,8 @@ def fitting(sources: Sources, request: PackRequest, wanted: Plan) -> Fitting:
     hits = sorted(outranked(with_newer(loader, loader.hits([*entries, *summaries]))), key=_order)
     over = _over(sources.reader, hits)
     shown = (hit for hit in hits if hit.item.kind != "summary" or hit.item.id in over)
-    every = _every(sources.reader, request, found)
-    return Fitting(distinct(shown), over, every, found.degraded)
+    every, holding = _counted(sources, request, found)
+    return Fitting(distinct(shown), over, every, holding, found.degraded)
 
 
 def _order(hit: Hit) -> tuple[float, bool, tuple[float, ...]]:
@@ -76,20 +78,19 @@ def _over(reader: Reader, hits: Iterable[Hit]) -> dict[int, Finished]:
     return {each.item.id: each for each in finished(reader, items, most=len(items))}
 
 
-def _every(reader: Reader, request: PackRequest, found: Candidates) -> Ids:
-    """Return the ids of all items that have a signal and may be shown."""
+def _counted(sources: Sources, request: PackRequest, found: Candidates) -> tuple[Ids, Ids]:
+    """Return the ids of all items that have a signal and may be shown, and of all knowledge."""
+    reader, view = sources.reader, sources.view
     notes, summaries = request.filters("note"), request.filters("summary")
-    active = [
-        item
-        for session in reader.sessions(project_id=request.project_id, active=True, limit=EVERY)
-        for item in reader.ids(replace(summaries, session_id=session.id), limit=EVERY)
-    ]
+    matching = found.matching(request.filters("observation", "note", "summary"))
+    known = view.items(view.mask(knowledge(request)))
+    matching_notes = np.intersect1d(matching, view.items(view.mask(notes)))
     # The index does not know what may be trusted, and of notes alone that is a question.
-    trusted = reader.ids(notes, limit=EVERY)
-    return np.concatenate(
-        [
-            found.matching(request.filters("observation")),
-            np.intersect1d(found.matching(notes), trusted),
-            np.setdiff1d(found.matching(summaries), active),
-        ]
-    )
+    asked = np.union1d(matching_notes, known)
+    trusted = np.array(reader.admitted(asked.tolist(), notes), np.int64)
+    active = [
+        view.items(view.mask(replace(summaries, session_id=session.id)))
+        for session in reader.sessions(project_id=request.project_id, active=True, limit=EVERY)
+    ]
+    hidden = np.concatenate([np.setdiff1d(asked, trusted), *active])
+    return np.setdiff1d(matching, hidden), np.intersect1d(known, trusted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from observer.events import Value
@@ -10,7 +11,7 @@ from observer.model import Item
 from observer.recall.card import Line
 from observer.recall.distinct import content
 from observer.recall.passage import passage
-from observer.recall.rank import Hit
+from observer.recall.rank import Hit, Signals
 
 MOST_MISSES = 10
 """Entries in a row that do not fit, after which no other one is tried."""
@@ -66,6 +67,17 @@ class Purse:
         self.omitted: list[Omitted] = []
         self._costs = costs
 
+    @cached_property
+    def _least(self) -> int:
+        """Tokens below which nothing can be bought."""
+        blank = Item(id=0, uuid="", kind="note", type="", title="")
+        return self._costs.entry(Entry(hit=Hit(item=blank, score=0, signals=Signals()), content=""))
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no entry fits any more, however short."""
+        return self.left < self._least
+
     def lines(self, offered: Iterable[Line], *, at_most: int) -> list[Line]:
         """Buy lines of a card, in their order, for `at_most` tokens together."""
         bought: list[Line] = []
@@ -75,7 +87,7 @@ class Purse:
             if self._buy(price, keep=keep):
                 bought.append(line)
             else:
-                self._omit(line.item, line.text, _dear(price, self.left - keep))
+                self.omit(line.item, line.text, _dear(price, self.left - keep))
         return bought
 
     def entries(
@@ -89,7 +101,7 @@ class Purse:
             for same in hit.alike:
                 self.name(same, hit.item.title, f"says the same as #{hit.item.id}")
             if misses == MOST_MISSES:
-                self._omit(hit.item.id, hit.item.title, "not tried: too many before it did not fit")
+                self.omit(hit.item.id, hit.item.title, "not tried: too many before it did not fit")
                 continue
             entry = self.entry(hit, content(hit.item), lengths, keep=keep)
             if entry:
@@ -113,25 +125,24 @@ class Purse:
             price = self._costs.entry(entry)
             if self._buy(price, keep=keep):
                 return entry
-        self._omit(hit.item.id, hit.item.title, _dear(price, self.left - keep))
+        self.omit(hit.item.id, hit.item.title, _dear(price, self.left - keep))
         return None
 
     def summaries(self, offered: Iterable[Finished], *, share: float) -> list[Finished]:
         """Buy summaries for a share of what is left."""
         keep = self.left - int(self.left * share)
-        return [each for each in offered if self.summary(each, keep=keep)]
-
-    def price(self, offered: Finished) -> int:
-        """Return what a summary costs."""
-        return self._costs.summary(offered)
+        bought: list[Finished] = []
+        for each in offered:
+            if self.summary(each, keep=keep):
+                bought.append(each)
+            else:
+                price = self._costs.summary(each)
+                self.omit(each.item.id, each.item.title, _dear(price, self.left - keep))
+        return bought
 
     def summary(self, offered: Finished, *, keep: int = 0) -> bool:
-        """Buy a summary; at least `keep` tokens are left then."""
-        price = self._costs.summary(offered)
-        if self._buy(price, keep=keep):
-            return True
-        self._omit(offered.item.id, offered.item.title, _dear(price, self.left - keep))
-        return False
+        """Buy a summary if at least `keep` tokens are left then; return whether it was bought."""
+        return self._buy(self._costs.summary(offered), keep=keep)
 
     def _buy(self, price: int, *, keep: int = 0) -> bool:
         if price > self.left - keep:
@@ -139,7 +150,8 @@ class Purse:
         self.left -= price
         return True
 
-    def _omit(self, item: int, title: str, why: str) -> None:
+    def omit(self, item: int, title: str, why: str) -> None:
+        """Count and name what is not shown."""
         self.left_out += 1
         self.name(item, title, why)
 

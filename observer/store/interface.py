@@ -154,6 +154,9 @@ class Reader(TruthReads, Protocol):
     def ids(self, filters: Filters, *, limit: int) -> list[int]:
         """Return the ids of items, newest first."""
 
+    def admitted(self, ids: Sequence[int], filters: Filters) -> list[int]:
+        """Return those of some items that fit, wherever they are, by id."""
+
     def counts(self, grouping: Grouping, filters: Filters) -> Mapping[str, int]:
         """Count items by a column, the commonest first; those that have nothing there are none."""
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.model import Item, Project, Session, Standing, SummaryFields
-from observer.recall.answer import KNOWLEDGE_SHARE, SAID
+from observer.recall.answer import KNOWLEDGE_SHARE, NO_ROOM, SAID
 from observer.recall.candidates import Sources
 from observer.recall.context import NOTHING_FITS, Costs, Entry, Finished, Pack, PackRequest, pack
 from observer.recall.rank import has_signal
@@ -241,7 +241,7 @@ def test_an_answer_keeps_its_promises(
     if not fitting:
         return
     shown = {*ids(found), *(each.item.id for each in found.summaries)}
-    dear = {one.item for one in found.omitted if one.why.startswith("costs")}
+    dear = {one.item for one in found.omitted if one.why.startswith(("costs", NO_ROOM))}
     repeated = {one.item for one in found.omitted} - dear
     signals = [has_signal(entry.hit.signals) for entry in found.entries]
     assert signals == sorted(signals, reverse=True), "what fits stands first"

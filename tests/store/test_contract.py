@@ -521,3 +521,18 @@ def test_any_text_can_be_stored(store: Store, text: str) -> None:
     put(store, item)
     with store.read() as reader:
         assert reader.items([item.id]) == [item]
+
+
+def test_of_some_items_those_that_fit_are_told(store: Store) -> None:
+    put(
+        store,
+        an_item(1, kind="note"),
+        an_item(2, kind="note", suspicion="orders"),
+        an_item(3, kind="note", expires_ms=5),
+        an_item(4),
+        an_item(5, kind="note"),
+    )
+    trusted = Filters(kinds=("note",), trusted_at_ms=9)
+    with store.read() as reader:
+        assert reader.admitted([20, 16, 12, 8, 4, 99], trusted) == [4, 20]
+        assert reader.admitted([], trusted) == []

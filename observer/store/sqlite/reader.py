@@ -125,6 +125,14 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads,
         where, values = conditions(filters)
         return self._newest(where, values, self._each_home(filters), limit=limit)
 
+    def admitted(self, ids: Sequence[int], filters: Filters) -> list[int]:
+        """See `Reader.admitted`."""
+        where, values = conditions(filters)
+        rows = self._rows(
+            f"SELECT id FROM item WHERE id {AMONG} AND {where} ORDER BY id", (among(ids), *values)
+        )
+        return [row[0] for row in rows]
+
     def _each_home(self, filters: Filters) -> list[Condition]:
         """Return the places that filters name, each with an index of what they let through."""
         has_index = filters.layer == "rule" or filters.scope == "personal"
