@@ -39,11 +39,9 @@ SAID = "all of it is said above"
 NO_ROOM = "not tried: hardly anything would fit"
 
 
-def answer(
-    reader: Reader, request: PackRequest, fits: Fitting, purse: Purse, words: Sequence[str]
-) -> Pack:
-    """Buy what fits a query, then knowledge; texts are cut around the `words`."""
-    basket = _Basket(purse, words)
+def answer(reader: Reader, request: PackRequest, fits: Fitting, purse: Purse) -> Pack:
+    """Buy what fits a query, then knowledge."""
+    basket = _Basket(purse, fits.wanted.words)
     _buy(fits, basket, purse)
     leading = len(basket.entries)
     tried = np.array([item for hit in fits.hits for item in (hit.item.id, *hit.alike)], np.int64)

@@ -20,7 +20,6 @@ from observer.recall.overview import newest, newest_summaries, ranked
 from observer.recall.packed import Pack, PackRequest
 from observer.recall.past import Uncommitted
 from observer.recall.purse import KNOWLEDGE_LENGTHS, OTHER_LENGTHS, Costs, Entry, Finished, Purse
-from observer.recall.query import plan
 from observer.recall.rank import leads
 from observer.store.interface import Reader
 
@@ -73,13 +72,12 @@ def pack(
 
 def _answer(sources: Sources, request: PackRequest, purse: Purse) -> Pack:
     """Pack what fits the query; where nothing does, what is worth showing without one."""
-    wanted = plan(request.query)
-    fits = fitting(sources, request, wanted)
+    fits = fitting(sources, request)
     if fits.hits:
-        packed = answer(sources.reader, request, fits, purse, wanted.words)
+        packed = answer(sources.reader, request, fits, purse)
     else:
         packed = _overview(sources.reader, request, purse)
-    notices = (wanted.notice, "" if fits.hits else NOTHING_FITS)
+    notices = (fits.wanted.notice, "" if fits.hits else NOTHING_FITS)
     return replace(packed, notice="; ".join(filter(None, notices)), degraded=fits.degraded)
 
 

@@ -10,10 +10,11 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from observer.recall.candidates import Candidates, Sources, candidates
+from observer.recall.candidates import Candidates, Sources
 from observer.recall.distinct import distinct
 from observer.recall.lasting import outranked
 from observer.recall.loading import HitLoader, with_newer
+from observer.recall.lookup import look_up
 from observer.recall.overview import finished, knowledge
 from observer.recall.packed import PackRequest
 from observer.recall.purse import Finished
@@ -45,14 +46,15 @@ class Fitting(NamedTuple):
     summaries: dict[int, Finished]
     every: Ids
     knowledge: Ids
+    wanted: Plan
     degraded: str
 
 
-def fitting(sources: Sources, request: PackRequest, wanted: Plan) -> Fitting:
-    """Find what of a project fits a query."""
+def fitting(sources: Sources, request: PackRequest) -> Fitting:
+    """Find what of a project fits the query of a request."""
     most = min(max(FEWEST, request.budget_tokens // TOKENS_PER_ENTRY), MOST)
     filters = request.filters("observation", "note", "summary")
-    found = candidates(sources, wanted, filters, most=most)
+    wanted, filters, found = look_up(sources, request.query, filters, most=most)
     loader = HitLoader(sources, found, filters, now_ms=request.now_ms)
     entries, summaries = (
         islice((each for each in ids if has_signal(found.signals(each, 0))), count)
@@ -64,7 +66,7 @@ def fitting(sources: Sources, request: PackRequest, wanted: Plan) -> Fitting:
     over = _over(sources.reader, hits)
     shown = (hit for hit in hits if hit.item.kind != "summary" or hit.item.id in over)
     every, holding = _counted(sources, request, found)
-    return Fitting(distinct(shown), over, every, holding, found.degraded)
+    return Fitting(distinct(shown), over, every, holding, wanted=wanted, degraded=found.degraded)
 
 
 def _order(hit: Hit) -> tuple[float, bool, tuple[float, ...]]:

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from observer.events import Value
 from observer.filters import Filters
-from observer.recall.candidates import LEGS, Leg, Sources, candidates
+from observer.recall.candidates import LEGS, Leg, Sources
 from observer.recall.distinct import Distinct
 from observer.recall.lasting import outranked
 from observer.recall.loading import HitLoader, with_newer
-from observer.recall.query import plan
+from observer.recall.lookup import look_up
 from observer.recall.rank import Hit, order
 
 _SPARE = 2
@@ -56,8 +56,7 @@ def search(
         now_ms: the time from which recency counts.
         legs: which ways of finding to take.
     """
-    wanted = plan(text)
-    found = candidates(sources, wanted, filters, legs=legs)
+    wanted, filters, found = look_up(sources, text, filters, legs=legs)
     loader = HitLoader(sources, found, filters, now_ms=now_ms)
     lists = found.lists(loader.factors)
     step = limit + _SPARE
