@@ -70,8 +70,10 @@ NOTHING: Mapping[int, float] = MappingProxyType({})
 _LEAST = 1e-9
 _QUESTIONS = Filters(types=("prompt", "summary"), categories=(QUESTION,))
 _NONE = Best(np.zeros(0, np.int64), np.zeros(0, np.float32))
+SEARCHED: tuple[ItemKind, ...] = ("observation", "note", "summary")
+"""Kinds that a query finds when none is named."""
 _LISTS: tuple[tuple[ItemKind, ...], ...] = (("observation", "note"), ("summary",))
-"""Kinds that a query finds when none is named, by the list that they are shown in."""
+"""The same by the list that they are shown in."""
 
 
 class Sources(NamedTuple):

@@ -54,7 +54,9 @@ def fitting(sources: Sources, request: PackRequest) -> Fitting:
     """Find what of a project fits the query of a request."""
     most = min(max(FEWEST, request.budget_tokens // TOKENS_PER_ENTRY), MOST)
     filters = request.filters("observation", "note", "summary")
-    wanted, filters, found = look_up(sources, request.query, filters, most=most)
+    wanted, filters, found = look_up(
+        sources, request.query, filters, now_ms=request.now_ms, most=most
+    )
     loader = HitLoader(sources, found, filters, now_ms=request.now_ms)
     entries, summaries = (
         islice((each for each in ids if has_signal(found.signals(each, 0))), count)

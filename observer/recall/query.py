@@ -26,6 +26,8 @@ MAX_SHAPES = 16
 MAX_CHARS = 4_000
 """Characters of a text that are read: a trace ends with its error, so half from either end."""
 
+NO_WORD = "there is no word to search for"
+
 _ENGLISH = (
     "a about after all also am an and any are as at be because been before being between both but"
     " by can could did do does doing during each few for from further had has have having he her"
@@ -76,6 +78,8 @@ def plan(text: str) -> Plan:
 
 
 def _plan(clean: str) -> Plan:
+    if not clean:
+        return Plan()
     found = tokens(clean)
     if not uses_operators(found):
         unclosed = any(token.kind == "stray" for token in found)
@@ -107,7 +111,7 @@ def _words(text: str, reason: str) -> Plan:
     useful = [word for key, word in words.items() if key not in STOP_WORDS] or list(words.values())
     notices = [f"searched as plain words: {reason}"] if reason else []
     if not useful:
-        notices = ["there is no word to search for"]
+        notices = [NO_WORD]
     if len(useful) > MAX_TERMS:
         notices.append(f"only the first and the last {MAX_TERMS // 2} words were searched")
     searched = _ends(useful, MAX_TERMS)

@@ -89,6 +89,7 @@ def decided(sources: Sources, prompt: str, here: Filters, *, now_ms: int) -> Rem
         owner=here.owner,
         types=tuple(sorted(KNOWLEDGE_TYPES)),
         trusted_at_ms=now_ms,
+        since_ms=0,  # the time words of a prompt say when to do something, not when it was decided
     )
     hits = search(sources, prompt[:PROMPT_CHARS], about, limit=SHOWN, now_ms=now_ms).hits
     return Reminder(

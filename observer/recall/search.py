@@ -12,15 +12,22 @@ from msgspec.structs import replace
 
 from observer.events import Value
 from observer.filters import Filters
-from observer.recall.candidates import LEGS, Leg, Sources
+from observer.recall.candidates import LEGS, SEARCHED, Leg, Sources
 from observer.recall.distinct import Distinct
 from observer.recall.lasting import outranked
 from observer.recall.loading import HitLoader, with_newer
 from observer.recall.lookup import look_up
-from observer.recall.rank import Hit, order
+from observer.recall.query import NO_WORD
+from observer.recall.rank import Hit, Signals, order, recency
 
 _SPARE = 2
 """Items fetched beside those asked for, in case some say the same."""
+
+_ECHOES = 3
+"""Times as many items are fetched as are shown, where newest are shown, in case some say the same.
+"""
+
+NEWEST_FIRST = "the newest first, since no word was given"
 
 MERELY_NEAR = "nothing holds any of these words; what was found is merely near in meaning"
 
@@ -50,13 +57,15 @@ def search(
 
     Args:
         sources: where to look.
-        text: what the user wrote; no text is an error.
+        text: what the user wrote; no text is an error, and an empty one asks for the newest.
         filters: what items must be; inferences are found only where their kind is named.
         limit: most hits that are no summary, and most that are one.
         now_ms: the time from which recency counts.
         legs: which ways of finding to take.
     """
-    wanted, filters, found = look_up(sources, text, filters, legs=legs)
+    wanted, filters, found = look_up(sources, text, filters, now_ms=now_ms, legs=legs)
+    if not wanted.words and wanted.notice != NO_WORD:
+        return browse(sources, filters, wanted.notice, limit=limit, now_ms=now_ms)
     loader = HitLoader(sources, found, filters, now_ms=now_ms)
     lists = found.lists(loader.factors)
     step = limit + _SPARE
@@ -69,6 +78,20 @@ def search(
     return Found(
         hits=tuple(ordered), notice="; ".join(filter(None, notices)), degraded=found.degraded
     )
+
+
+def browse(
+    sources: Sources, filters: Filters, notice: str = "", *, limit: int, now_ms: int
+) -> Found:
+    """Return what fits some filters, the newest first; a score is nothing but recency."""
+    chosen = filters if filters.kinds else replace(filters, kinds=SEARCHED)
+    hits = Distinct()
+    for item in filter(filters.admits, sources.reader.recent(chosen, limit=_ECHOES * limit)):
+        age = recency(item.created_ms, now_ms=now_ms)
+        hits.take(Hit(item=item, score=age, signals=Signals(recency=age)))
+    unknown = [] if len(hits) else _unknown(sources, filters)
+    notices = (notice, NEWEST_FIRST if len(hits) else "", *unknown)
+    return Found(hits=tuple(hits)[:limit], notice="; ".join(filter(None, notices)))
 
 
 def _unknown(sources: Sources, filters: Filters) -> Iterator[str]:

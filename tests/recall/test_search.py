@@ -13,7 +13,7 @@ from observer.interpret.memory_use import QUESTION
 from observer.model import Item, Project, Standing, Use
 from observer.recall import candidates
 from observer.recall.candidates import LEGS, Leg, Sources
-from observer.recall.search import MERELY_NEAR, Found, search
+from observer.recall.search import MERELY_NEAR, NEWEST_FIRST, Found, search
 from observer.store.sqlite import SqliteStore
 from observer.store.truth import ANYWHERE
 
@@ -106,7 +106,7 @@ def test_a_malformed_query_falls_back_to_words_and_says_so(filled: Filled) -> No
     assert found.notice.startswith("searched as plain words")
 
 
-@pytest.mark.parametrize("text", ["", "   ", "?!", "\0"])
+@pytest.mark.parametrize("text", ["?!", "()", "..."])
 def test_a_text_without_words_finds_nothing_and_says_so(filled: Filled, text: str) -> None:
     found = run(filled(*CORPUS), text)
     assert (found.hits, found.notice) == ((), "there is no word to search for")
@@ -516,3 +516,49 @@ def test_a_session_that_only_asked_stands_below_what_answers(filled: Filled, an_
     answer = an_item(20, title="The retry limit is 5")
     found = run(filled(asked, answer), question)
     assert [hit.item.id for hit in found.hits] == [answer.id, asked.id]
+
+
+DAY_MS = 86_400_000
+
+
+def days_ago(an_item: Make, *days: int, **fields: Any) -> list[Item]:
+    return [an_item(n, created_ms=NOW_MS - n * DAY_MS, title=f"login {n}", **fields) for n in days]
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\0"])
+def test_no_query_browses_the_newest(filled: Filled, an_item: Make, text: str) -> None:
+    items = [
+        *days_ago(an_item, 3, 1, 2),
+        an_item(9, title="Use tabs", kind="note", type="decision"),
+    ]
+    found = run(filled(*items), text, limit=3)
+    assert [hit.item.id for hit in found.hits] == [36, 4, 8]
+    assert found.notice == NEWEST_FIRST
+    assert [hit.item.id for hit in run(filled(), text, types=("decision",)).hits] == [36]
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "notice"),
+    [
+        pytest.param("login of yesterday", [1], "only of", id="words"),
+        pytest.param("what happened yesterday?", [1], "only of", id="anything"),
+        pytest.param("yesterday", [1], "only of", id="nothing-else"),
+        pytest.param("login 2 days ago", [2], "only of", id="ago"),
+        pytest.param("zebra of yesterday", [], "nothing of", id="nothing-fits"),
+        pytest.param("login 20 days ago", [1, 2, 3, 4], "nothing of", id="nothing-of-then"),
+        pytest.param('"login" "of yesterday"', [], "", id="quoted"),
+        pytest.param("title:login AND yesterday", [], "", id="expression"),
+    ],
+)
+def test_time_words_restrict_unless_nothing_of_then_fits(
+    filled: Filled, an_item: Make, text: str, found: list[int], notice: str
+) -> None:
+    told = run(filled(*days_ago(an_item, 1, 2, 3, 4)), text)
+    assert sorted(hit.item.id // 4 for hit in told.hits) == found
+    assert told.notice.startswith(notice)
+    assert bool(told.notice) == bool(notice)
+
+
+def test_a_time_that_is_given_is_not_read_from_the_words(filled: Filled, an_item: Make) -> None:
+    found = run(filled(*days_ago(an_item, 1, 2)), "login yesterday", since_ms=0)
+    assert (len(found.hits), found.notice) == (2, "")
