@@ -48,10 +48,11 @@ def narrowing(command: Callable[..., None]) -> Callable[..., None]:
 
 
 @click.command("search", epilog='Example: observer search "title:auth* NOT oauth" -n 5')
-@click.argument("query", nargs=-1, required=True)
+@click.argument("query", nargs=-1)
 @project_option
 @most_results
 @narrowing
+@click.option("--failed", is_flag=True, help="Only commands and tool calls that failed.")
 @click.option("--explain", is_flag=True, help="Tell of every hit what spoke for it.")
 @json_option
 def search_command(
@@ -63,7 +64,10 @@ def search_command(
     as_json: bool,
     **narrowed: Any,  # noqa: ANN401 - the options of `narrowing`
 ) -> None:
-    """Find earlier work by words, meaning or FTS5 expressions, in all projects or the one named."""
+    """Find earlier work by words, meaning or FTS5 expressions, in all projects or the one named.
+
+    Without a query the newest is listed. Time words such as "yesterday" restrict.
+    """
     text = " ".join(query)
     with open_memory() as memory:
         if explain and not as_json:

@@ -24,6 +24,7 @@ def narrow(  # noqa: PLR0913 - one of each, all optional
     branch: str = "",
     since: str = "",
     until: str = "",
+    failed: bool = False,
     now_ms: int,
 ) -> Narrow:
     """Return what a search is restricted to; an empty text does not restrict.
@@ -49,6 +50,7 @@ def narrow(  # noqa: PLR0913 - one of each, all optional
         branch=branch,
         since_ms=since_ms,
         until_ms=until_ms,
+        failed=failed,
     )
 
 

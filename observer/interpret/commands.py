@@ -13,7 +13,17 @@ from observer.interpret.commandline import Line
 from observer.interpret.inline import Script, script_of
 from observer.interpret.outcome import own_code_of
 from observer.interpret.signature import bare_name
-from observer.interpret.told import FACT, FACTS, NARRATIVE, PATHS, SUBTITLE, TITLE, Told, Where
+from observer.interpret.told import (
+    FACT,
+    FACTS,
+    FAILED,
+    NARRATIVE,
+    PATHS,
+    SUBTITLE,
+    TITLE,
+    Told,
+    Where,
+)
 from observer.interpret.verdict import Verdict
 from observer.interpret.wording import (
     base_name,
@@ -55,6 +65,7 @@ def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: 
             PATHS,
         ),
         signature=verdict.signature if verdict.ok is False else "",
+        category=FAILED if verdict.ok is False else "",
         chars=len(command.command) + len(command.output),
     )
 

@@ -27,6 +27,7 @@ from observer.interpret.outcome import plain, told_lines
 from observer.interpret.told import (
     FACT,
     FACTS,
+    FAILED,
     NARRATIVE,
     PATHS,
     SUBTITLE,
@@ -161,6 +162,7 @@ def tool_use(use: ToolUse) -> Told:
         type="tool-use",
         title=one_line(f"{tool}: {asked}" if asked else tool, TITLE),
         subtitle="failed" if use.failed else "",
+        category=FAILED if use.failed else "",
         narrative=one_line(f"{narrative}: {came}" if came else f"{narrative}.", NARRATIVE),
         facts=distinct((one_line(fact, FACT) for fact in facts), _ARGUMENTS),
         concepts=concepts.together(concepts.identifier_words(tool), concepts.of_text(asked, 4)),

@@ -13,6 +13,8 @@ SUBTITLE = 200
 NARRATIVE = 1200
 FACT = 300
 FACTS = 40
+FAILED = "failed"
+"""Category of a command or tool call that failed."""
 PATHS = 200
 
 

@@ -10,6 +10,7 @@ from observer.errors import Ambiguous, NotFound
 from observer.events import Layer, Scope, Value
 from observer.filters import Filters
 from observer.interpret.notes import label_of, note_type, tags_of
+from observer.interpret.told import FAILED
 from observer.interpret.wording import relative
 from observer.model import UNASSIGNED, ItemKind, Project
 from observer.paths import is_inside
@@ -24,7 +25,8 @@ DIGITS = len(str(LARGEST_ID))
 class Narrow(Value):
     """What a search or list is restricted to; empty fields do not restrict. All as in `Filters`.
 
-    `session` is the client's own id of a session, or ours.
+    `session` is the client's own id of a session, or ours; `failed` lets through only commands and
+    tool calls that failed.
     """
 
     kinds: tuple[ItemKind, ...] = ()
@@ -38,6 +40,7 @@ class Narrow(Value):
     layer: Layer | None = None
     scope: Scope | None = None
     tags: tuple[str, ...] = ()
+    failed: bool = False
 
 
 def filters_of(reader: Reader, narrow: Narrow, *, project: str | None, owner: str) -> Filters:
@@ -54,7 +57,7 @@ def filters_of(reader: Reader, narrow: Narrow, *, project: str | None, owner: st
         project_id=named(projects, project).id if project else home,
         kinds=narrow.kinds,
         types=tuple(note_type(name) for name in narrow.types if name.strip()),
-        categories=_within(reader, label_of(narrow.category), owner),
+        categories=_categories(reader, narrow, owner),
         files=files,
         session_id=session_id(reader, narrow.session),
         branch=narrow.branch,
@@ -65,6 +68,10 @@ def filters_of(reader: Reader, narrow: Narrow, *, project: str | None, owner: st
         tags=tags_of(narrow.tags),
         owner=owner,
     )
+
+
+def _categories(reader: Reader, narrow: Narrow, owner: str) -> tuple[str, ...]:
+    return (FAILED,) if narrow.failed else _within(reader, label_of(narrow.category), owner)
 
 
 def _within(reader: Reader, category: str, owner: str) -> tuple[str, ...]:

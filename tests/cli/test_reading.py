@@ -120,3 +120,26 @@ def test_a_folder_that_was_deleted_meanwhile_is_still_one_to_ask_from(
     monkeypatch.setenv("PWD", str(gone))
     gone.rmdir()
     assert run(*words).code == code
+
+
+def test_search_without_words_lists_the_newest_and_failed_only_what_failed(
+    run: Run, fill: Fill, app: Path
+) -> None:
+    at = "2026-11-21T10:0{}:00Z"
+    commands = (("make", 0), ("make bench", 2), ("make docs", 0))
+    fill(
+        [
+            {
+                "kind": "command", "command": command, "exit_code": code, "output": "said",
+                "cwd": str(app), "at": at.format(minute), "session": "s",
+            }
+            for minute, (command, code) in enumerate(commands)
+        ]
+    )  # fmt: skip
+
+    def titles(*words: str) -> list[str]:
+        return [row["title"] for row in run("search", *words, "--json").json["observations"]]
+
+    assert titles("--type", "command")[:2] == ["make docs", "make bench: said"]
+    assert titles("--failed") == titles("make", "--failed") == ["make bench: said"]
+    assert titles("--failed", "--until", "2026-11-21") == []

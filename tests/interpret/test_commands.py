@@ -10,6 +10,7 @@ import pytest
 from observer.events import (
     AnyBody,
     Command,
+    ToolUse,
 )
 
 Tell = Callable[..., Any]
@@ -52,6 +53,22 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
 def test_a_command_is_told(tell: Tell, body: AnyBody, told: tuple[str, ...]) -> None:
     item = tell(body).last
     assert (item.type, item.title, item.subtitle, item.narrative) == told
+
+
+@pytest.mark.parametrize(
+    ("body", "category"),
+    [
+        pytest.param(Command(command="make", exit_code=2), "failed", id="code"),
+        pytest.param(Command(command="make", failed=True), "failed", id="said"),
+        pytest.param(Command(command="pytest", output="2 failed in 0.1s"), "failed", id="output"),
+        pytest.param(Command(command="make", exit_code=0), "", id="passed"),
+        pytest.param(Command(command="make"), "", id="unknown"),
+        pytest.param(ToolUse(tool="deploy", input="{}", failed=True), "failed", id="tool"),
+        pytest.param(ToolUse(tool="deploy", input="{}"), "", id="tool-passed"),
+    ],
+)
+def test_what_failed_is_of_a_category_of_its_own(tell: Tell, body: AnyBody, category: str) -> None:
+    assert tell(body).last.category == category
 
 
 def test_a_command_keeps_its_words_and_results_as_facts(tell: Tell) -> None:

@@ -89,7 +89,12 @@ class Core:
         self,
         query: Annotated[
             str,
-            Meta(description='Words, or AND, OR, NOT, "phrase", prefix*, title:word, files:word.'),
+            Meta(
+                description=(
+                    'Words, or AND, OR, NOT, "phrase", prefix*, title:word, files:word; '
+                    "empty: newest."
+                )
+            ),
         ],
         project: Annotated[str, Meta(description="Name, folder or remote; default: all.")] = "",
         limit: Annotated[int, Meta(ge=1, le=MOST_RESULTS)] = 10,
@@ -104,6 +109,7 @@ class Core:
         branch: str = "",
         since: Annotated[str, Meta(description="2026-11-21, or 7d (ago).")] = "",
         until: str = "",
+        failed: bool = False,
         detail: Detail = "compact",
     ) -> Answer[compact.SearchResult | rows.Found]:
         """Find earlier work: changes, commands with results, commits, decisions, notes, sessions.
@@ -113,7 +119,7 @@ class Core:
         """
         wanted = narrow(
             type=type, files=files, session=session, branch=branch, since=since, until=until,
-            now_ms=now_ms(),
+            failed=failed, now_ms=now_ms(),
         )  # fmt: skip
         handle = self._here() if project == HERE else project
         found = self._seen().search(query, project=handle or None, limit=limit, narrow=wanted)

@@ -41,6 +41,7 @@ PARAMETERS = {
         "branch": "",
         "since": "",
         "until": "",
+        "failed": False,
         "detail": "compact",
     },
     "timeline": {"anchor_id": None, "depth_before": 5, "depth_after": 5, "detail": "compact"},
