@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from observer.errors import ObserverError
 from observer.front.moment import minute
@@ -14,6 +15,7 @@ from observer.front.standing import labels
 from observer.model import Item
 from observer.recall.card import Line
 from observer.recall.context import Entry, Pack
+from observer.recall.passage import held, passage
 from observer.recall.rank import Hit
 from observer.recall.timeline import Timeline
 
@@ -59,12 +61,20 @@ def heading(item: Item, name: ProjectName | None = None) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def gist(item: Item) -> str:
-    """Return the one thing worth knowing about an item beside its title."""
+def gist(item: Item, words: Sequence[str] = ()) -> str:
+    """Return the one thing worth knowing about an item beside its title.
+
+    With words it is the stretch that holds most of them, of whichever of its texts does.
+    """
     if item.summary is not None:
         told = (f"{field}: {text}" for field, text in answers(item) if field != "request")
-        return one_line(" | ".join(told))
-    return one_line(item.narrative or item.subtitle or " | ".join(item.facts))
+        texts = [" | ".join(told)]
+    else:
+        texts = [item.narrative, item.subtitle, " | ".join(item.facts)]
+    if not words:
+        return one_line(next(filter(None, texts), ""))
+    shown = (passage(each, SNIPPET_CHARACTERS, words=words) for each in texts if each)
+    return one_line(max(shown, key=partial(held, words=words), default=""))
 
 
 def written(item: Item) -> list[tuple[str, str]]:
@@ -90,9 +100,9 @@ def answers(item: Item) -> list[tuple[str, str]]:
     return [(field, text) for field, text in pairs if text]
 
 
-def entry(item: Item, name: ProjectName, *, mark: str = "") -> str:
-    """Return an item as two lines: heading and gist."""
-    told = gist(item)
+def entry(item: Item, name: ProjectName, *, mark: str = "", words: Sequence[str] = ()) -> str:
+    """Return an item as two lines: heading and gist, around the words."""
+    told = gist(item, words)
     line = f"{mark}{heading(item, name)}"
     return f"{line}\n    {told}" if told and told != item.title else line
 
@@ -100,13 +110,15 @@ def entry(item: Item, name: ProjectName, *, mark: str = "") -> str:
 def hits(found: Iterable[Hit], name: ProjectName, *, remarks: Sequence[str] = ()) -> str:
     """Return found items, best first, behind what must be said about the answer."""
     lines = [f"({remark})" for remark in remarks if remark]
-    entries = [entry(hit.item, name) for hit in found]
+    entries = [entry(hit.item, name, words=hit.signals.terms) for hit in found]
     return "\n".join([*lines, *(entries or ["nothing found"])])
 
 
 def explained(found: Iterable[Hit], name: ProjectName) -> str:
     """Return found items with what spoke for each, figure by figure."""
-    return "\n".join(f"{entry(hit.item, name)}\n    {_reasons(hit)}" for hit in found)
+    return "\n".join(
+        f"{entry(hit.item, name, words=hit.signals.terms)}\n    {_reasons(hit)}" for hit in found
+    )
 
 
 def _reasons(hit: Hit) -> str:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from observer.interpret.wording import ENDS, WIDE_ENDS
 from observer.model import UNSPACED
+
+ENDING, SHORTEST = 3, 4
+"""Letters of an ending, and those that stay of a word without it: fails, failing, failed."""
+
+MOST_PLACES = 20
+"""Of one word in one text, looked at."""
 
 _BREAK = re.compile(rf"(?<=[{ENDS};])\s+|(?<=[{WIDE_ENDS}])|\n+")
 _EDGE = re.compile(rf".*[\s{UNSPACED}]", re.DOTALL)
@@ -15,7 +22,8 @@ _EDGE = re.compile(rf".*[\s{UNSPACED}]", re.DOTALL)
 def passage(text: str, limit: int, *, words: Iterable[str] = ()) -> str:
     """Return at most `limit` characters of a text, cut between words and marked with ``…``.
 
-    The stretch begins at the sentence that holds the first of the words, else at the start.
+    It is the stretch that holds most of the different words, from the sentence on in which they
+    begin; the start of the text where that holds as many, or none is there.
     """
     text = text.strip()
     if len(text) <= limit:
@@ -41,14 +49,55 @@ def _sentence(text: str, words: Iterable[str], limit: int) -> int:
     # Case folding may lengthen a text; then places do not carry over and the start must do.
     if len(low) != len(text):
         return 0
-    found = [place for word in words if (place := low.find(word.casefold())) >= 0]
-    if not found or min(found) < limit // 2:
+    first = _densest(low, words, limit)
+    if first < limit // 2:
         return 0
-    first = min(found)
     begins = [match.end() for match in _BREAK.finditer(text, 0, first)]
     if begins and first - begins[-1] < limit // 2:
         return begins[-1]
     return _edge(text[:first])
+
+
+def _densest(low: str, words: Iterable[str], limit: int) -> int:
+    """Return where the stretch begins that holds most different words of a folded text."""
+    forms = {_form(low, word) for word in words}
+    places = sorted((place, form) for form in forms for place in _places(low, form))
+    best, begin = len({word for place, word in places if place < limit // 2}), 0
+    inside: Counter[str] = Counter()
+    ends = iter((*places, (len(low) + limit, "")))
+    end, coming = next(ends)
+    for place, word in places:
+        # A sentence may begin before its word, so the stretch is not all of the room.
+        while end < place + limit // 2:
+            inside[coming] += 1
+            end, coming = next(ends)
+        if len(inside) > best:
+            best, begin = len(inside), place
+        inside[word] -= 1
+        inside += Counter()  # forgets what is not held any more
+    return begin
+
+
+def held(text: str, words: Iterable[str]) -> int:
+    """Return how many of some words a text holds, whatever their endings."""
+    low = text.casefold()
+    return sum(bool(_form(low, word)) for word in words)
+
+
+def _form(low: str, word: str) -> str:
+    """Return a word as a folded text holds it, without its ending if need be; nothing if not."""
+    word = word.casefold()
+    cuts = range(1, min(ENDING, len(word) - SHORTEST) + 1)
+    return next((form for form in (word, *(word[:-cut] for cut in cuts)) if form in low), "")
+
+
+def _places(low: str, word: str) -> Iterator[int]:
+    place = low.find(word) if word else -1
+    for _ in range(MOST_PLACES):
+        if place < 0:
+            return
+        yield place
+        place = low.find(word, place + 1)
 
 
 def _edge(text: str) -> int:

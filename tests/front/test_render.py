@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -137,3 +139,32 @@ def test_a_fence_costs_the_same_for_every_text(text: str) -> None:
 @given(st.text())
 def test_four_characters_are_a_token(text: str) -> None:
     assert 4 * render.tokens(text) - 4 < len(text) <= 4 * render.tokens(text)
+
+
+LONG = "Nothing of note. " * 30
+
+
+@pytest.mark.parametrize(
+    ("fields", "words", "told"),
+    [
+        pytest.param({"narrative": f"{LONG}The login broke."}, (), "Nothing of", id="no-query"),
+        pytest.param({"narrative": f"{LONG}The login broke."}, ("login",), "… The login", id="far"),
+        pytest.param(
+            {"narrative": LONG, "facts": ("login ok",)}, ("login",), "login ok", id="fact"
+        ),
+        pytest.param({"narrative": LONG, "facts": ("fact",)}, ("zebra",), "Nothing of", id="title"),
+        pytest.param({}, ("login",), "", id="nothing"),
+    ],
+)
+def test_a_hit_shows_the_text_around_the_match(
+    fields: dict[str, Any], words: tuple[str, ...], told: str
+) -> None:
+    item = replace(ITEM, **({"narrative": "", "subtitle": "", "facts": ()} | fields))
+    assert render.gist(item, words).startswith(told)
+    assert bool(render.gist(item, words)) == bool(told)
+
+
+def test_the_answer_of_a_session_is_shown_around_the_match() -> None:
+    fields = SummaryFields(request="r", learned=LONG, next_steps="Mend the login.")
+    summary = replace(ITEM, kind="summary", summary=fields)
+    assert "Mend the login." in render.gist(summary, ("login",))

@@ -7,6 +7,7 @@ cut as the text cuts them. `get_observations` returns an item in full.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -104,7 +105,7 @@ class ContextResult(Row):
 
 def hit_line(hit: Hit, name: ProjectName) -> HitLine:
     """Return a hit as a line of `search`."""
-    return HitLine(**_fields(hit.item, name), score=round(hit.score, 2))
+    return HitLine(**_fields(hit.item, name, hit.signals.terms), score=round(hit.score, 2))
 
 
 def timeline_line(item: Item, position: int, name: ProjectName) -> TimelineLine:
@@ -153,12 +154,14 @@ def minute(at_ms: int) -> str:
     return iso(at_ms)[:16] + "Z"
 
 
-def _fields(item: Item, name: ProjectName) -> dict[str, Any]:  # arguments of an `ItemLine`
+def _fields(
+    item: Item, name: ProjectName, words: Sequence[str] = ()
+) -> dict[str, Any]:  # arguments of an `ItemLine`
     return {
         "id": item.id,
         "type": item.type,
         "title": render.one_line(item.title),
-        "text": _beside_title(render.gist(item), item),
+        "text": _beside_title(render.gist(item, words), item),
         "project": name(item.project_id) or UNSET,
         "created_at": minute(item.created_ms),
         "standing": labels(item) or UNSET,

@@ -140,7 +140,7 @@ class NoteTools:
             notes=[
                 rows.Hit(
                     **_fields(rows.listed(hit.item, name)),
-                    snippet=render.gist(hit.item),
+                    snippet=render.gist(hit.item, hit.signals.terms),
                     score=round(hit.score, 4),
                 )
                 for hit in found.hits
@@ -150,7 +150,10 @@ class NoteTools:
             degraded=found.degraded or UNSET,
         )
         remarks = (f"({remark})" for remark in (found.notice, found.degraded) if remark)
-        hits = (f"{rows.line(hit.item, name)}\n  {render.gist(hit.item)}" for hit in found.hits)
+        hits = (
+            f"{rows.line(hit.item, name)}\n  {render.gist(hit.item, hit.signals.terms)}"
+            for hit in found.hits
+        )
         told = "\n".join((*remarks, *hits)) if found.hits else "No notes found."
         return Answer(rows.paragraphs(told, rows.remembered(flashbacks)), result)
 
