@@ -53,6 +53,7 @@ def narrowing(command: Callable[..., None]) -> Callable[..., None]:
 @most_results
 @narrowing
 @click.option("--failed", is_flag=True, help="Only commands and tool calls that failed.")
+@click.option("--weak", is_flag=True, help="Weak hits too, which are only counted otherwise.")
 @click.option("--explain", is_flag=True, help="Tell of every hit what spoke for it.")
 @json_option
 def search_command(
@@ -60,6 +61,7 @@ def search_command(
     query: tuple[str, ...],
     project: str | None,
     limit: int,
+    weak: bool,
     explain: bool,
     as_json: bool,
     **narrowed: Any,  # noqa: ANN401 - the options of `narrowing`
@@ -77,7 +79,7 @@ def search_command(
             return
         files = list(narrowed.pop("files"))
         arguments = {"query": text, "project": project, "limit": limit, "files": files, **narrowed}
-        _print(_ask(memory, "search", arguments, as_json=as_json), as_json=as_json)
+        _print(_ask(memory, "search", arguments, in_full=as_json or weak), as_json=as_json)
 
 
 def _explain(memory: Memory, found: Found) -> None:
@@ -100,7 +102,7 @@ def timeline_command(*, anchor: str, before: int, after: int, as_json: bool) -> 
             "depth_before": before,
             "depth_after": after,
         }
-        _print(_ask(memory, "timeline", arguments, as_json=as_json), as_json=as_json)
+        _print(_ask(memory, "timeline", arguments, in_full=as_json), as_json=as_json)
 
 
 @click.command("show", epilog="Example: observer show 142 0197c2f1")
@@ -164,7 +166,7 @@ def context_command(
             _print(Answer(explaining.text(told), told), as_json=as_json)
             return
         arguments = {"project": project, "query": query, "token_budget": tokens}
-        _print(_ask(memory, "get_context", arguments, as_json=as_json), as_json=as_json)
+        _print(_ask(memory, "get_context", arguments, in_full=as_json), as_json=as_json)
 
 
 def _explained(
@@ -223,10 +225,10 @@ def _recall(
 
 
 def _ask(
-    memory: Memory, tool: str, arguments: dict[str, Any], *, as_json: bool = False
+    memory: Memory, tool: str, arguments: dict[str, Any], *, in_full: bool = False
 ) -> Answer[Any]:
     """Ask a tool; scripts that read JSON get all detail."""
-    arguments = {**arguments, "detail": "full"} if as_json else arguments
+    arguments = {**arguments, "detail": "full"} if in_full else arguments
     tools = tools_of(("core",), memory, lambda: str(working_folder()))
     return tools[tool].call(arguments)
 

@@ -32,7 +32,7 @@ def recall(
     legs: Sequence[Leg] = LEGS,
 ) -> list[int]:
     """Answer as the product does."""
-    found = search(sources, text, Filters(), limit=limit, now_ms=now_ms, legs=legs)
+    found = search(sources, text, Filters(), limit=limit, now_ms=now_ms, legs=legs).above_floor()
     return [hit.item.id for hit in found.hits]
 
 

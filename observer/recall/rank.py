@@ -61,10 +61,14 @@ class Hit(Value):
     """Ids of items that say the same and were left out for it."""
 
     @property
+    def fit(self) -> float:
+        """How well the item fits the query, whatever it is and whether it still holds."""
+        return float(relevance(**{name: getattr(self.signals, name) for name in COMPARED}))
+
+    @property
     def lasting(self) -> float:
         """What is left of what the signals of a search make it worth (see `recall.lasting`)."""
-        worth = relevance(**{name: getattr(self.signals, name) for name in COMPARED})
-        worth *= self.signals.type_weight
+        worth = self.fit * self.signals.type_weight
         return self.score / worth if worth else 1.0
 
 

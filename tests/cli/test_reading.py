@@ -143,3 +143,17 @@ def test_search_without_words_lists_the_newest_and_failed_only_what_failed(
     assert titles("--type", "command")[:2] == ["make docs", "make bench: said"]
     assert titles("--failed") == titles("make", "--failed") == ["make bench: said"]
     assert titles("--failed", "--until", "2026-11-21") == []
+
+
+def test_weak_hits_are_shown_on_demand(run: Run, fill: Fill, app: Path) -> None:
+    commands = ("deploy the blue shop", "deploy it", *(f"make {n}" for n in range(20)))
+    fill(
+        [
+            {"kind": "command", "command": command, "exit_code": 1, "cwd": str(app), "session": "s"}
+            for command in commands
+        ]
+    )
+    told = run("search", "deploy the blue shop", "--type", "command").out
+    assert "1 strong, 1 weak left out" in told
+    assert "deploy it" not in told
+    assert "deploy it" in run("search", "deploy the blue shop", "--weak").out

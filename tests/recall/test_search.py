@@ -562,3 +562,53 @@ def test_time_words_restrict_unless_nothing_of_then_fits(
 def test_a_time_that_is_given_is_not_read_from_the_words(filled: Filled, an_item: Make) -> None:
     found = run(filled(*days_ago(an_item, 1, 2)), "login yesterday", since_ms=0)
     assert (len(found.hits), found.notice) == (2, "")
+
+
+def test_weak_hits_are_left_out_and_counted(filled: Filled) -> None:
+    sources = filled(
+        "the login cookie expires", "login cookie", "a cookie recipe for many guests", "cookie jar",
+        *(f"thing {letter}" for letter in "abcdefgh"),
+    )  # fmt: skip
+    found = run(sources, "login cookie expires")
+    assert len(found.hits) == 4
+    strong = found.above_floor()
+    assert titles(strong) == ["the login cookie expires", "login cookie"]
+    assert strong.notice == "2 strong, 2 weak left out"
+
+
+@pytest.mark.parametrize(
+    ("text", "titles_", "kept"),
+    [
+        pytest.param("login", ["login", "login " * 9 + "thing " * 90], 2, id="all-words-are-held"),
+        pytest.param("zebra", ["login"], 0, id="nothing"),
+        pytest.param("login page", ["a login", "a page"], 2, id="none-is-better"),
+    ],
+)
+def test_what_is_not_weaker_is_kept(
+    filled: Filled, text: str, titles_: list[str], kept: int
+) -> None:
+    found = run(filled(*titles_, *"abcdefgh"), text).above_floor()
+    assert (len(found.hits), found.notice) == (kept, "")
+
+
+def test_what_took_the_place_of_a_hit_is_not_weak(
+    filled: Filled, store: SqliteStore, an_item: Make
+) -> None:
+    old, new = an_item(1, title="login by cookie"), an_item(40, title="Tokens")
+    with store.write() as writer:
+        told = Standing(reason="superseded", subject=str(new.id), target=new.id)
+        writer.put_standings(ANYWHERE, {old.id: (told,)})
+    found = run(filled(old, new, an_item(50, title="a cookie")), "login cookie").above_floor()
+    assert titles(found)[0] == "Tokens"
+
+
+def test_a_session_that_shares_nothing_with_the_query_is_not_told(
+    filled: Filled, an_item: Make
+) -> None:
+    sources = filled(
+        an_item(1, title="login", kind="summary", type="summary"),
+        an_item(2, title="other", kind="summary", type="summary"),
+        an_item(3, title="paint"),
+        meanings=True,
+    )
+    assert set(titles(run(sources, "login"))) == {"login", "paint"}

@@ -123,6 +123,7 @@ class Core:
         )  # fmt: skip
         handle = self._here() if project == HERE else project
         found = self._seen().search(query, project=handle or None, limit=limit, narrow=wanted)
+        found = found if detail == "full" else found.above_floor()
         name = self._names()
         text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))
         if detail == "full":
