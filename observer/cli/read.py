@@ -66,10 +66,7 @@ def search_command(
     as_json: bool,
     **narrowed: Any,  # noqa: ANN401 - the options of `narrowing`
 ) -> None:
-    """Find earlier work by words, meaning or FTS5 expressions, in all projects or the one named.
-
-    Without a query the newest is listed. Time words such as "yesterday" restrict.
-    """
+    """Find earlier work, in all projects or the one named; without a query list the newest."""
     text = " ".join(query)
     with open_memory() as memory:
         if explain and not as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from observer.interpret.wording import ENDS, WIDE_ENDS
 from observer.model import UNSPACED
@@ -14,6 +15,8 @@ ENDING, SHORTEST = 3, 4
 
 MOST_PLACES = 20
 """Of one word in one text, looked at."""
+
+_EVEN = 1e-9
 
 _BREAK = re.compile(rf"(?<=[{ENDS};])\s+|(?<=[{WIDE_ENDS}])|\n+")
 _EDGE = re.compile(rf".*[\s{UNSPACED}]", re.DOTALL)
@@ -28,7 +31,7 @@ def passage(text: str, limit: int, *, words: Iterable[str] = ()) -> str:
     text = text.strip()
     if len(text) <= limit:
         return text
-    start = _sentence(text, words, limit)
+    start = _sentence(text, tuple(words), limit)
     head = "… " if start else ""
     room = limit - len(head) - len(" …")
     rest = text[start:]
@@ -44,7 +47,8 @@ def sentences(text: str) -> list[str]:
     return [part for part in _BREAK.split(text.strip()) if part.strip()]
 
 
-def _sentence(text: str, words: Iterable[str], limit: int) -> int:
+@lru_cache(maxsize=256)  # an answer tells each passage twice, as text and as JSON
+def _sentence(text: str, words: tuple[str, ...], limit: int) -> int:
     low = text.casefold()
     # Case folding may lengthen a text; then places do not carry over and the start must do.
     if len(low) != len(text):
@@ -59,22 +63,24 @@ def _sentence(text: str, words: Iterable[str], limit: int) -> int:
 
 
 def _densest(low: str, words: Iterable[str], limit: int) -> int:
-    """Return where the stretch begins that holds most different words of a folded text."""
+    """Return where the stretch begins that holds most different words, and the rarer ones."""
     forms = {_form(low, word) for word in words}
     places = sorted((place, form) for form in forms for place in _places(low, form))
-    best, begin = len({word for place, word in places if place < limit // 2}), 0
+    worth = {form: 1 + 1 / count for form, count in Counter(form for _, form in places).items()}
+    best, begin = sum(worth[form] for form in {f for at, f in places if at < limit // 2}), 0
     inside: Counter[str] = Counter()
     ends = iter((*places, (len(low) + limit, "")))
     end, coming = next(ends)
-    for place, word in places:
+    for place, form in places:
         # A sentence may begin before its word, so the stretch is not all of the room.
         while end < place + limit // 2:
             inside[coming] += 1
             end, coming = next(ends)
-        if len(inside) > best:
-            best, begin = len(inside), place
-        inside[word] -= 1
-        inside += Counter()  # forgets what is not held any more
+        held_here = sum(worth[each] for each in inside)
+        if held_here > best + _EVEN:
+            best, begin = held_here, place
+        inside[form] -= 1
+        inside += Counter()  # forgets what is not inside any more
     return begin
 
 

@@ -51,23 +51,23 @@ class Found(Value):
     degraded: str = ""
 
     def above_floor(self) -> Found:
-        """Return the strong hits, which the best always is; what is left out is counted."""
-        strong = [hit for hit in self.hits if self._is_strong(hit)]
+        """Return the strong hits, which the best always is; what is left out is counted.
+
+        Weak is what holds fewer words than another hit, and fits far less well than the best.
+        """
+        fits = [max(hit.fit, hit.score) for hit in self.hits]  # a newer one has but its score
+        terms = [len(hit.signals.terms) for hit in self.hits]
+        least, most = FLOOR * max(fits, default=0), max(terms, default=0)
+        strong = tuple(
+            hit
+            for hit, fit, held in zip(self.hits, fits, terms, strict=True)
+            if fit >= least or held == most > 0
+        )
         if len(strong) == len(self.hits):
             return self
         left_out = f"{len(strong)} strong, {len(self.hits) - len(strong)} weak left out"
         notice = "; ".join(filter(None, (self.notice, left_out)))
-        return replace(self, hits=tuple(strong), notice=notice)
-
-    def _is_strong(self, hit: Hit) -> bool:
-        """Return True unless a hit holds fewer words than the best one and fits far less well.
-
-        What took the place of a hit has no signals, but its score.
-        """
-        most_terms = max(len(other.signals.terms) for other in self.hits)
-        best = max(other.fit for other in self.hits)
-        holds_all = 0 < len(hit.signals.terms) == most_terms
-        return holds_all or max(hit.fit, hit.score) >= FLOOR * best
+        return replace(self, hits=strong, notice=notice)
 
 
 def search(

@@ -35,11 +35,10 @@ def corrected(sources: Sources, wanted: Plan, filters: Filters) -> Plan:
     """Return a plan with its typing errors corrected, by words of the items that it may find."""
     if wanted.expression:
         return wanted
-    meant: dict[str, str] = {}
-    for word in list(filter(_is_word, wanted.words)):
-        if len(meant) < MOST_WORDS and _is_unknown(sources, word):
-            known = _known(sources, word.casefold(), filters)
-            meant |= {word: known} if known else {}
+    tried = (
+        (word, _known(sources, word.casefold(), filters)) for word in _unknown(sources, wanted)
+    )
+    meant = {word: known for word, known in tried if known}
     if not meant:
         return wanted
     instead = ", ".join(f"{known!r} for {word!r}" for word, known in meant.items())
@@ -57,9 +56,13 @@ def _is_word(word: str) -> bool:
     return len(word) >= SHORTEST and word.isalpha() and len(pieces(word)) == 1
 
 
-def _is_unknown(sources: Sources, word: str) -> bool:
-    codes = sources.view.codes(word)
-    return len(codes) == 1 and not sources.view.counts(np.array(codes, np.uint32)).any()
+def _unknown(sources: Sources, wanted: Plan) -> list[str]:
+    """Return the words of a plan that no item holds."""
+    view = sources.view
+    codes = {word: view.codes(word) for word in filter(_is_word, wanted.words)}
+    words = [word for word, of_word in codes.items() if len(of_word) == 1]
+    counts = view.counts(np.array([codes[word][0] for word in words], np.uint32))
+    return [word for word, count in zip(words, counts, strict=True) if not count][:MOST_WORDS]
 
 
 def _known(sources: Sources, word: str, filters: Filters) -> str:
@@ -67,9 +70,8 @@ def _known(sources: Sources, word: str, filters: Filters) -> str:
     view = sources.view
     by_code: dict[int, str] = {}
     for slip in _slips(word):
-        codes = view.codes(slip)
-        if len(codes) == 1:
-            by_code.setdefault(codes[0], slip)
+        for code in view.codes(slip):
+            by_code.setdefault(code, slip)
     counts = view.counts(np.array(list(by_code), np.uint32))
     slips = list(by_code.values())
     commonest = [slips[place] for place in np.argsort(-counts, kind="stable") if counts[place]]

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
     ("words", "code"),
     [
         pytest.param(("serch", "x"), 2, id="no such command"),
-        pytest.param(("search",), 2, id="an argument is missing"),
+        pytest.param(("recall",), 2, id="an argument is missing"),
         pytest.param(("search", "x", "--limit", "0"), 2, id="out of range"),
         pytest.param(("context", "--explain", "--query", "x"), 2, id="explained by a query"),
         pytest.param(("context", "--client", "cursor"), 2, id="a client without its start"),

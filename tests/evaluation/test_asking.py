@@ -23,7 +23,7 @@ DOCUMENTS = (
 ASKED = (
     Asked(text="cache prices", relevant=frozenset({sets.item(DOCUMENTS[0], 1).id})),
     Asked(text="verify the token", relevant=frozenset({sets.item(DOCUMENTS[1], 2).id})),
-    Asked(text="", relevant=frozenset({4})),
+    Asked(text="?!", relevant=frozenset({4})),
 )
 
 

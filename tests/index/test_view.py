@@ -144,3 +144,19 @@ def test_all_that_are_near_are_told_however_many(
         asked = np.frombuffer(a_vector(7), np.int8).astype(np.float32)
         found = view.near(asked / np.linalg.norm(asked), seen, 0.9)
     assert int(found.sum()) == near
+
+
+def test_of_very_many_only_the_nearest_are_near(
+    tmp_path: Path, told: Any, an_index: Make, an_item: Make, a_vector: Make,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("observer.index.view.COMPARED", 99)
+    monkeypatch.setattr("observer.index.view.NEAREST", 7)
+    for seq in range(1, 101):
+        told.put(an_item(seq), vector=a_vector(7 if seq <= 50 else 9))
+    with an_index(tmp_path / "index").view(told) as view:
+        asked = np.frombuffer(a_vector(7), np.int8).astype(np.float32)
+        asked /= np.linalg.norm(asked)
+        found = view.near(asked, view.mask(Filters()), 0.9)
+        assert set(view.items(found).tolist()) <= {an_item(seq).id for seq in range(1, 51)}
+    assert int(found.sum()) == 7

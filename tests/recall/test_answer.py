@@ -170,6 +170,22 @@ def test_nor_does_an_entry_quote_a_summary(filled: Filled, an_item: Make) -> Non
     assert contents(found) == [REST]
 
 
+def test_a_summary_beyond_the_share_comes_after_the_entries(filled: Filled, an_item: Make) -> None:
+    long = a_summary(an_item, 1, learned="many words of it " * 10)
+    entry = an_item(2, title="a thing of the login", narrative="said")
+    found = packed(filled(long, entry, an_item(3, title="c")), budget=70)
+    assert (ids(found), [each.item.id for each in found.summaries]) == ([8], [4])
+    assert found.left_out == 0
+    assert packed(filled(), budget=20).left_out == 1
+    assert packed(filled(), budget=1).left_out == 2
+
+
+@pytest.mark.parametrize("query", ["?!", "yesterday"])
+def test_a_query_without_words_is_told_what_is_newest(filled: Filled, query: str) -> None:
+    found = packed(filled("one", "two"), query=query)
+    assert (ids(found), NOTHING_FITS in found.notice) == ([4, 8], True)
+
+
 def test_echoes_of_one_prompt_are_told_once(filled: Filled, an_item: Make) -> None:
     text = "Make the login of the shop remember who was here"
     types = ("prompt", "delegation", "prompt", "research")
@@ -250,6 +266,13 @@ def test_an_answer_keeps_its_promises(
     assert found.left_out == len((fitting | knowledge) - shown - repeated)
     said = [text for text in contents(found) if len(text.split()) > 3]
     assert len(said) == len(set(said)), "each text is paid for once"
+
+
+def test_a_summary_of_which_all_was_said_is_not_paid_for(filled: Filled, an_item: Make) -> None:
+    prompt = an_item(1, title="Why does the login fail", narrative=PASSAGE)
+    summary = a_summary(an_item, 2, request="Why does the login fail?", learned=PASSAGE)
+    found = packed(filled(prompt, summary), query="why does the login fail")
+    assert (ids(found), found.summaries, found.left_out) == ([4], (), 0)
 
 
 def test_what_is_said_above_is_named(filled: Filled, an_item: Make) -> None:
