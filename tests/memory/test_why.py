@@ -153,8 +153,9 @@ def test_a_line_leads_to_its_commit_session_and_prompt(work: Work, told: Told) -
 
 def test_what_was_tried_and_checked_is_told(work: Work, told: Told) -> None:
     (change,) = work.why("auth.py:5").changes
-    assert ids(change, "checks") == [told.red, told.green]
+    assert ids(change, "checks") == [told.red]  # the fix tells the pass that it ends with
     assert [item.type for item in change.tried] == ["fix"]
+    assert "passes (3 passed" in change.tried[0].narrative
 
 
 def test_a_fix_is_told_to_its_end(work: Work) -> None:
@@ -377,7 +378,7 @@ def test_the_text_names_what_can_be_fetched(work: Work, told: Told) -> None:
     lines = story.why(work.why("auth.py:5")).splitlines()
     assert lines[0] == "auth.py:5 login in shop"
     assert lines[2].startswith(f"#{told.second} commit {work.head()[:10]} Refuse expired tokens · ")
-    for label, item in (("asked", told.asked), ("edited", told.edited), ("checked", told.green)):
+    for label, item in (("asked", told.asked), ("edited", told.edited), ("checked", told.red)):
         assert any(line.startswith(f"  {label:9} #{item} ") for line in lines)
 
 
