@@ -310,10 +310,11 @@ def learned(state: State, items: Iterable[Item]) -> State:
         elif item.type == "fix":
             head = item.facts[0].removeprefix("$ ")
             others = tuple(said for said in state.fixed if not said.startswith(f"{head} failed"))
-            # The title of a fix that holds for the whole project says no more.
-            is_single = not item.category
-            of = f" ({item.title.removeprefix('Fixed: ')})" if is_single else ""
-            said = f"{item.subtitle}{of}"
+            said = item.subtitle
+            if not item.category:
+                said += f" ({item.title.removeprefix('Fixed: ')})"
+            elif item.folded > 1:  # the project knows it from an earlier session
+                said = ""
             state = replace(_settled(state, head), fixed=added(others, said))
     return state
 

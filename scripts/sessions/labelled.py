@@ -14,13 +14,14 @@ from observer.interpret.verdict import Verdict
 from observer.model import Item, Recorded, seq_of
 from sessions.checks import checks
 from sessions.kept import Kept, call_key
-from sessions.labels import FixLabel, Label, OutcomeLabel, SummaryLabel, agreement, read
+from sessions.labels import FixLabel, ItemLabel, Label, OutcomeLabel, SummaryLabel, agreement, read
 from sessions.measures import Measure, Scored, line, share
 from sessions.outcomes import WORDS, verdict_in
 from sessions.outputs import plain
 from sessions.truth import Ran, commands
 
 _OUTCOMES, _FIXES, _SUMMARIES = "labels: outcomes", "labels: fixes", "labels: summaries"
+_ITEMS = "labels: items"
 _TOKEN = re.compile(r"[A-Za-z_]{3,}|\d+")
 _ALIKE = 0.6
 _ASKED_OF_SUMMARIES = ("title", "asked", "done", "open")
@@ -221,6 +222,27 @@ class _Calls:
         return f"$ {body.command}" if isinstance(body, Command) else ""
 
 
+def items(kept: Kept, labels: Sequence[ItemLabel] | None = None) -> Scored:
+    """Return how many of the labelled items that there still are nobody would want."""
+    labels = read("items", ItemLabel) if labels is None else labels
+    sessions = {each.session_id: each.event.session for each in kept.events}
+    there = {(sessions.get(i.session_id, ""), i.created_ms, i.type): i for i in kept.items}
+    measures: list[Measure] = []
+    wrong: list[str] = []
+    for reader in sorted({label.reader for label in labels}):
+        found = [
+            (label, item)
+            for label in labels
+            if label.reader == reader
+            and (item := there.get((label.session, label.at_ms, label.type)))
+        ]
+        bad = [(label, item) for label, item in found if label.verdict != "wanted"]
+        measures.append(share(_ITEMS, f"noise or false, reader {reader}", len(bad), len(found)))
+        wrong += [f"reader {reader}: {_item_shown(*each)}" for each in bad]
+    key = agreement(labels, lambda x: (x.session, x.at_ms, x.type), lambda x: x.verdict)
+    return Scored(measures=(*measures, *_kappa(_ITEMS, key)), wrong=tuple(wrong))
+
+
 def summaries(kept: Kept, labels: Sequence[SummaryLabel] | None = None) -> Scored:
     """Return the means of the labels of summaries, by version and reader, each of 2."""
     labels = read("summaries", SummaryLabel) if labels is None else labels
@@ -252,6 +274,10 @@ def _kappa(group: str, found: tuple[float, int] | None) -> Iterator[Measure]:
     if found:
         value, number = found
         yield Measure(group=group, name="agreement of readers (kappa)", value=value, n=number)
+
+
+def _item_shown(label: ItemLabel, item: Item) -> str:
+    return f"{label.verdict} #{item.id} {item.type} {line(item.title, 110)}"
 
 
 def _outcome_shown(outcome: _Outcome) -> str:

@@ -51,6 +51,15 @@ class WhyLabel(Label):
     session: str
 
 
+class ItemLabel(Label):
+    """Whether anybody would want an item; `session` is "" for what belongs to none."""
+
+    session: str
+    at_ms: int
+    type: str
+    verdict: str
+
+
 class SummaryLabel(Label):
     """How good a summary is, each from 0 to 2; `when` tells versions of the product apart."""
 

@@ -35,6 +35,7 @@ SCORERS: Mapping[str, Callable[[Kept], Scored]] = {
     "items": wording.scored,
     "labelled-outcomes": labelled.outcomes,
     "labelled-fixes": labelled.fixes,
+    "labelled-items": labelled.items,
     "labelled-summaries": labelled.summaries,
 }
 """By the name that `--list` takes."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from sessions.corpus import Repository
 from sessions.history import git
 from sessions.kept import Kept
-from sessions.labels import WhyLabel, read
+from sessions.labels import WhyLabel, agreement, read
 from sessions.measures import Measure, Scored, line, share
 from sessions.product import Reading
 from sessions.symbols import texts_of
@@ -43,7 +43,8 @@ class _Written(NamedTuple):
 
 def scored(kept: Kept) -> Scored:
     """Return how often the session that wrote a line is the first that is named, or among them."""
-    labels = [_Line(each.file, each.line, each.session) for each in read("why", WhyLabel)]
+    given = read("why", WhyLabel)
+    labels = list(dict.fromkeys(_Line(each.file, each.line, each.session) for each in given))
     asked: dict[str, list[tuple[_Line, list[str]]]] = {"": [], ", labelled": []}
     with Reading(kept.home) as memory:
         for repository in kept.repositories:
@@ -62,6 +63,11 @@ def scored(kept: Kept) -> Scored:
                 share(_GROUP, f"right session first{suffix}", first, len(pairs)),
                 share(_GROUP, f"right session named{suffix}", named, len(pairs)),
             ]
+    both = agreement(given, lambda x: (x.file, x.line), lambda x: x.session)
+    if both and asked[", labelled"]:
+        measures.append(
+            Measure(group=_GROUP, name="agreement of readers (kappa)", value=both[0], n=both[1])
+        )
     wrong = [pair for pairs in asked.values() for pair in pairs if pair[1][:1] != [pair[0].session]]
     return Scored(measures=tuple(measures), wrong=tuple(_shown(*pair) for pair in wrong))
 

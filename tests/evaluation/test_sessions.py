@@ -31,7 +31,7 @@ from sessions import (
 from sessions.checks import checks
 from sessions.declarations import touched
 from sessions.kept import Kept, call_key
-from sessions.labels import FixLabel, OutcomeLabel, SummaryLabel, agreement, read
+from sessions.labels import FixLabel, ItemLabel, OutcomeLabel, SummaryLabel, agreement, read
 from sessions.measures import Scored
 from sessions.replay import Options, Replay
 from sessions.shell import parts
@@ -511,3 +511,20 @@ def test_declarations_are_found_in_whole_files(
 def test_a_command_body_is_what_is_judged(kept: Kept) -> None:
     bodies = [each.event.body for each in kept.events if isinstance(each.event.body, Command)]
     assert [body.failed for body in bodies] == [True, False, False, False, False]
+
+
+def test_items_that_nobody_would_want_are_counted(kept: Kept) -> None:
+    prompt = next(item for item in kept.items if item.type == "prompt")
+    sessions = {each.session_id: each.event.session for each in kept.events}
+    label = ItemLabel(
+        reader="1",
+        session=sessions[prompt.session_id],
+        at_ms=prompt.created_ms,
+        type="prompt",
+        verdict="noise",
+    )
+    gone = replace(label, at_ms=1, verdict="wanted")
+    found = labelled.items(kept, [label, gone, replace(label, reader="2", verdict="wanted")])
+    told = figures(found)
+    assert (told["noise or false, reader 1"], told["noise or false, reader 2"]) == (1.0, 0.0)
+    assert found.wrong == (f"reader 1: noise #{prompt.id} prompt {prompt.title}",)
