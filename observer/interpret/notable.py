@@ -167,5 +167,5 @@ def _is_known(body: Command, known: State) -> bool:
     """Return True if the commit that a command made has told of itself."""
     return any(
         committed.hash_of(saying)[:7] in body.output or committed.subject_of(saying) in body.command
-        for saying in known.commits
+        for saying in (*known.commits, *known.later)
     )

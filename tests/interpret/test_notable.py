@@ -189,3 +189,14 @@ def test_an_edit_is_kept_if_it_changes_something(
     keeps: Keeps, path: str, old: str, new: str, kept: bool
 ) -> None:
     assert keeps(FileWrite(path=path, edits=(Edit(old=old, new=new),))) is kept
+
+
+def test_a_commit_that_told_of_itself_outside_of_the_session_is_not_told_again(
+    place: Callable[..., Recorded],
+) -> None:
+    edit = place(FileWrite(path="a.py", content="x = 1"), 1)
+    fold = Fold(begin(edit))
+    fold.told(edit)
+    fold.commit("Round prices once (ab12cd34)", ["a.py"])
+    whole, (made,) = fold.told(place(Command(command="git commit -qam 'Round prices once'"), 2))
+    assert not is_notable(made, whole, fold.known())
