@@ -20,7 +20,8 @@ from observer.model import Item, Recorded
 
 LISTS = 6
 PLANNED = "Planned: "
-"""How a plan is named among what a session has achieved."""
+BEGUN = " (begun in a later session)"
+"""How a plan is named among what a session has achieved, and how that ends."""
 _PLAN_FILE = re.compile(r"(?:^|/)(?:\.\w+/plans/[^/]+|plans/[^/]+\.plan|[^/]+\.plan)\.md$")
 
 
@@ -64,7 +65,7 @@ def planned(before: State, use: ToolUse) -> State:
 def begun(before: State) -> State:
     """Return the state after the session's plan was taken up by another session."""
     return replace(
-        before, plan="", achieved=state.added(before.achieved, f"{PLANNED}{before.plan}")
+        before, plan="", achieved=state.added(before.achieved, f"{PLANNED}{before.plan}{BEGUN}")
     )
 
 

@@ -69,7 +69,7 @@ def is_changed(file: Touched) -> bool:
 def _planned(known: State) -> str:
     """Return the heading of the plan that a session made, whether or not another has begun it."""
     begun = (one for one in known.achieved if one.startswith(planning.PLANNED))
-    return known.plan or next(begun, "").removeprefix(planning.PLANNED)
+    return known.plan or next(begun, "").removeprefix(planning.PLANNED).removesuffix(planning.BEGUN)
 
 
 def _changed(known: State) -> str:
