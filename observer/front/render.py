@@ -64,7 +64,8 @@ def heading(item: Item, name: ProjectName | None = None) -> str:
 def gist(item: Item, words: Sequence[str] = ()) -> str:
     """Return the one thing worth knowing about an item beside its title.
 
-    With words it is the stretch that holds most of them, of whichever of its texts does.
+    With words it is the stretch that holds most of them, of whichever of its texts does; what a
+    language model wrote about it is one of those, marked as such.
     """
     if item.summary is not None:
         told = (f"{field}: {text}" for field, text in answers(item) if field != "request")
@@ -73,6 +74,7 @@ def gist(item: Item, words: Sequence[str] = ()) -> str:
         texts = [item.narrative, item.subtitle, " | ".join(item.facts)]
     if not words:
         return one_line(next(filter(None, texts), ""))
+    texts += (f"{label}: {text}" for label, text in written(item))
     shown = (passage(each, SNIPPET_CHARACTERS, words=words) for each in texts if each)
     return one_line(max(shown, key=partial(held, words=words), default=""))
 

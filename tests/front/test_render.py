@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from observer.errors import NotFound
 from observer.front import render
-from observer.model import Item, SummaryFields
+from observer.model import Enrichment, Item, SummaryFields
 from observer.recall.context import Entry as PackEntry
 from observer.recall.context import Finished, Pack
 from observer.recall.rank import Hit, Signals
@@ -168,3 +168,12 @@ def test_the_answer_of_a_session_is_shown_around_the_match() -> None:
     fields = SummaryFields(request="r", learned=LONG, next_steps="Mend the login.")
     summary = replace(ITEM, kind="summary", summary=fields)
     assert "Mend the login." in render.gist(summary, ("login",))
+
+
+def test_what_a_model_wrote_is_shown_where_only_that_holds_the_word() -> None:
+    wrote = Enrichment(model="tiny", at_ms=2, as_of_ms=2, narrative="Two orders were booked.")
+    item = replace(
+        ITEM, narrative="The cart has no lock.", facts=(), enrichment=wrote, updated_ms=2
+    )
+    assert render.gist(item, ("booked",)) == "narrative (by tiny): Two orders were booked."
+    assert render.gist(item, ("cart",)) == "The cart has no lock."

@@ -151,7 +151,8 @@ def test_a_daemon_killed_amid_a_request_pays_for_one_more_at_most(
     assert observer("up").returncode == 0
     until(
         lambda: (
-            _llm(home)["tokens_today"] > 1000 and "fix the" in observer("search", "booked").stdout
+            _llm(home)["tokens_today"] > 1000
+            and "two orders were booked" in observer("search", "booked").stdout
         )
     )
     taken = _llm(home)["tokens_today"] - 1000
