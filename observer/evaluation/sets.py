@@ -1,8 +1,8 @@
 """Sets of documents and queries in files, read strictly: what is wrong is named by file and line.
 
 A folder holds `<repo>_<set>_docs.jsonl` and `<repo>_<set>_q.jsonl`, one JSON object a line. A set
-of queries without documents of its own asks the `diff` documents of its repository. Members that
-are not named here are left alone.
+of queries without documents of its own asks those of its repository: `<repo>_docs.jsonl`, or else
+its `diff` documents. Members that are not named here are left alone.
 """
 
 from __future__ import annotations
@@ -123,8 +123,10 @@ def item(document: Document, number: int) -> Item:
 def _documents_of(questions: Path) -> Path:
     name = questions.name.removesuffix(_QUESTIONS)
     own = questions.with_name(name + _DOCUMENTS)
-    shared = questions.with_name(f"{name.rpartition('_')[0]}_diff{_DOCUMENTS}")
-    for path in (own, shared):
+    repo = name.rpartition("_")[0]
+    whole = questions.with_name(repo + _DOCUMENTS)
+    shared = questions.with_name(f"{repo}_diff{_DOCUMENTS}")
+    for path in (own, whole, shared):
         if path.exists():
             return path
     raise NotFound(f"no documents for {questions}", hint=f"put them into {own} or {shared}")

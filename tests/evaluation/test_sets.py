@@ -9,7 +9,9 @@ import pytest
 
 from observer.errors import BadInput, NotFound, ObserverError
 from observer.evaluation import sets
+from observer.recall.query import STOP_WORDS, plan
 
+NOTES = Path(__file__).parents[1] / "data/notes"
 DOCUMENT = b'{"id": "a", "title": "Edit a.py"}'
 QUESTION = b'{"q": "why a", "rel": ["a"]}'
 
@@ -37,6 +39,23 @@ def test_queries_without_documents_ask_those_of_the_diffs(tmp_path: Path) -> Non
     (tmp_path / "shop_sym_q.jsonl").write_bytes(QUESTION)
     found = sets.read(tmp_path / "shop_sym_q.jsonl")
     assert (found.name, len(found.documents)) == ("shop_sym", 1)
+
+
+def test_the_documents_of_a_repository_go_before_those_of_its_diffs(tmp_path: Path) -> None:
+    a_set(tmp_path, DOCUMENT + b'\n{"id": "b", "title": "t"}')
+    (tmp_path / "shop_docs.jsonl").write_bytes(DOCUMENT)
+    (tmp_path / "shop_sym_q.jsonl").write_bytes(QUESTION)
+    assert len(sets.read(tmp_path / "shop_sym_q.jsonl").documents) == 1
+
+
+def test_the_short_notes_are_60_facts_among_560_each_asked_for_in_other_words() -> None:
+    halves = [sets.read(path) for path in sets.find(NOTES)]
+    assert [len(half.questions) for half in halves] == [30, 30]
+    titles = {each.id: each.title for each in halves[0].documents}
+    assert len(set(titles.values())) == 560
+    for question in (each for half in halves for each in half.questions):
+        asked, told = (set(plan(text).words) for text in (question.q, titles[question.rel[0]]))
+        assert not asked & told - STOP_WORDS
 
 
 def test_sets_are_found_by_name(tmp_path: Path) -> None:
