@@ -79,6 +79,7 @@ PURE = (
     "observer.interpret",
     "observer.recall.query",
     "observer.recall.rank",
+    "observer.recall.trust",
     "observer.evaluation.measures",
     "observer.evaluation.findings",
 )

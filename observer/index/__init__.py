@@ -4,8 +4,20 @@
 """
 
 from observer.index.index import Feed, Index
+from observer.index.segment import Damping
 from observer.index.tokens import WORD, WORD_CHARS, Stem, pieces
 from observer.index.top import Best, Wanted
 from observer.index.view import View
 
-__all__ = ["WORD", "WORD_CHARS", "Best", "Feed", "Index", "Stem", "View", "Wanted", "pieces"]
+__all__ = [
+    "WORD",
+    "WORD_CHARS",
+    "Best",
+    "Damping",
+    "Feed",
+    "Index",
+    "Stem",
+    "View",
+    "Wanted",
+    "pieces",
+]

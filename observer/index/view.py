@@ -15,7 +15,7 @@ from observer.index.arrays import release
 from observer.index.evidence import Occurrences
 from observer.index.making import gathered
 from observer.index.masks import Mask, mask
-from observer.index.segment import SATURATION, Runs, Segment, damping
+from observer.index.segment import PROSE, Damping, Runs, Segment, damping
 from observer.index.tokens import COLUMNS, Codes
 from observer.index.top import Best, Places, Wanted, best, has_room, highest, reached
 from observer.index.vectors import WORD_BITS, Pattern, Vector, cosines, distances, pattern, weighed
@@ -171,13 +171,24 @@ class View:
         return Occurrences(self._tokens(places), query)
 
     def relevance(
-        self, places: Places, query: Query, weights: NDArray[np.float64]
+        self,
+        places: Places,
+        query: Query,
+        weights: NDArray[np.float64],
+        damped: Damping = PROSE,
     ) -> NDArray[np.float32]:
         """Return the BM25 of some rows from what the words weigh in them: rows by words."""
         lengths = self._of(places, lambda each: each.lengths)
-        against = damping(lengths, mean_length(self._segments))
+        against = damping(lengths, mean_length(self._segments), damped)
         shares = weights / (weights + against[:, np.newaxis])
-        return (shares @ self._words(query).rarities * (SATURATION + 1)).astype(np.float32)
+        return (shares @ self._words(query).rarities * (damped.saturation + 1)).astype(np.float32)
+
+    def most_relevance(self, query: Query, damped: Damping = PROSE) -> float:
+        """Return what the BM25 of any row stays below, however often it holds every word.
+
+        A word that no row holds counts as the rarest: the query asked for it too.
+        """
+        return float(self._words(query).rarities.sum()) * (damped.saturation + 1)
 
     def cosines(self, places: Places, query: Vector) -> NDArray[np.float32]:
         """Return the cosine of some rows with a query; 0 where there is no vector."""

@@ -22,6 +22,7 @@ from observer.model import ItemKind
 from observer.recall.language import quoted
 from observer.recall.query import Plan
 from observer.recall.rank import ASKING, COMPARED, NEAR, TYPE_WEIGHTS, Signals, relevance
+from observer.recall.trust import OF_NAMES, OF_PROSE, is_name, trust
 from observer.store.interface import Reader
 
 Leg = Literal["words", "meaning"]
@@ -67,7 +68,6 @@ Matching = Callable[[Filters], NDArray[np.int64]]
 
 NOTHING: Mapping[int, float] = MappingProxyType({})
 
-_LEAST = 1e-9
 _QUESTIONS = Filters(types=("prompt", "summary"), categories=(QUESTION,))
 _NONE = Best(np.zeros(0, np.int64), np.zeros(0, np.float32))
 SEARCHED: tuple[ItemKind, ...] = ("observation", "note", "summary")
@@ -247,7 +247,14 @@ def _columns(
         return _none()
     seen = view.occurrences(places, query.codes)
     weights = seen.weights()
-    words = view.relevance(places, query.codes, weights)
+    together = seen.together(len(query.codes) + CLOSE_DISTANCE)
+    is_named = is_name(together, len(query.codes))
+    damped = OF_NAMES if is_named else OF_PROSE
+    trusted = trust(
+        view.relevance(places, query.codes, weights, damped),
+        most=view.most_relevance(query.codes, damped),
+        is_named=is_named,
+    )
     meaning = np.zeros(len(places)) if vector is None else view.cosines(places, vector)
     most = max(1, len(query.codes) - 1)
     is_short = 1 < len(query.codes) <= MOST_OF_A_PHRASE
@@ -257,9 +264,10 @@ def _columns(
     return {
         "ids": view.ids(places),
         "list": sum(n * each.mask[places] for n, each in enumerate(lists)),
-        "fts5": words / max(words.max(), _LEAST),
+        "fts5": trusted.words,
         "semantic": meaning.clip(0, 1),
-        "close": (seen.together(len(query.codes) + CLOSE_DISTANCE) - 1).clip(0) / most,
+        "meaning_weight": np.full(len(places), trusted.meaning),
+        "close": (together - 1).clip(0) / most,
         "phrase": seen.hold(query.codes.tolist()) * float(is_short),
         "exact": exact,
         "weight": _weights(view, places),

@@ -10,7 +10,7 @@ from observer.filters import Filters
 from observer.model import Item
 from observer.recall.candidates import Candidates, Sources
 from observer.recall.lasting import EXPIRED, has_expired, lasting, successors
-from observer.recall.rank import COMPARED, Hit, recency, relevance
+from observer.recall.rank import Hit, fit, recency
 from observer.recall.usefulness import UNKNOWN, usefulness
 
 
@@ -63,7 +63,7 @@ class HitLoader:
         )
         is_home = self._filters.project_id in {None, item.project_id}
         signals = replace(signals, project_match=1.0 if is_home else 0.5)
-        score = relevance(**{name: getattr(signals, name) for name in COMPARED})
+        score = fit(signals)
         score *= self.factors.get(item.id, 1.0)
         score *= EXPIRED if has_expired(item, self._now_ms) else 1
         return Hit(item=item, score=score, signals=signals)

@@ -28,13 +28,16 @@ _NEWER: frozenset[Reason] = frozenset({"supersedes", "amends"})
 class Signals(Value):
     """Why an item was found.
 
-    `fts5` is BM25 divided by the best of the answer, `semantic` the cosine of the meanings (0 for
-    an item without a vector), `close` the share of the query's words that stand together, `phrase`
-    1 where all of a short query stands as it was written, `exact` the share of its names and quoted
-    phrases that are there word for word, `terms` the words that the item holds at all. A rank is
-    the item's place in the answer of one leg alone, from 1. `usefulness` is no signal but a factor:
-    what became of the item where it was shown, 1 if nothing is known (see `recall.usefulness`).
-    So is `type_weight`: how seldom such items are answers, 1 for most (see `TYPE_WEIGHTS`).
+    `fts5` is BM25 divided by the best of the answer, or by half of what it could be at most where
+    that is more, `semantic` the cosine of the meanings (0 for an item without a vector), `close`
+    the share of the query's words that stand together, `phrase` 1 where all of a short query stands
+    as it was written, `exact` the share of its names and quoted phrases that are there word for
+    word, `terms` the words that the item holds at all. A rank is the item's place in the answer of
+    one leg alone, from 1. `usefulness` is no signal but a factor: what became of the item where it
+    was shown, 1 if nothing is known (see `recall.usefulness`).
+    So is `type_weight`: how seldom such items are answers, 1 for most (see `TYPE_WEIGHTS`), and
+    `meaning_weight`: what meaning counts for in the query, more where its words find little (see
+    `recall.trust`).
     """
 
     semantic: float = 0.0
@@ -49,6 +52,7 @@ class Signals(Value):
     meaning_rank: int | None = None
     usefulness: float = 1.0
     type_weight: float = 1.0
+    meaning_weight: float = 1.0
 
 
 class Hit(Value):
@@ -63,7 +67,7 @@ class Hit(Value):
     @property
     def fit(self) -> float:
         """How well the item fits the query, whatever it is and whether it still holds."""
-        return float(relevance(**{name: getattr(self.signals, name) for name in COMPARED}))
+        return fit(self.signals)
 
     @property
     def lasting(self) -> float:
@@ -93,23 +97,37 @@ what was done about it. Of the five best hits at 132 real prompts, 64 % were old
 these weights and 15 % with them; one of the five touched a file that was edited next at 33 % of
 the prompts without, at 74 % with them (words alone; with vectors at 78 %)."""
 
-COMPARED = ("fts5", "semantic", "close", "phrase", "exact")
-"""The signals that a query is compared by."""
+COMPARED = ("fts5", "semantic", "close", "phrase", "exact", "meaning_weight")
+"""The signals that a query is compared by, and what one of them counts for."""
 
 Figure = TypeVar("Figure", float, NDArray[Any])
 
 
 def relevance(
-    *, fts5: Figure, semantic: Figure, close: Figure, phrase: Figure, exact: Figure
+    *,
+    fts5: Figure,
+    semantic: Figure,
+    close: Figure,
+    phrase: Figure,
+    exact: Figure,
+    meaning_weight: Figure,
 ) -> Figure:
-    """Return how well items fit a query, 0 to 1: the sum of the legs' figures, not of their ranks.
+    """Return how well items fit a query: the sum of the legs' figures, not of their ranks.
+
+    It is between 0 and 1, and above 1 only for what means the query in wholly other words.
 
     An absolute cosine and a share of the best BM25 keep what ranks throw away: by how much
     something is better. Closeness and exactness keep names and error texts ahead of what is
     merely similar.
     """
-    score = WORDS * fts5 + MEANING * semantic + CLOSE * close + PHRASE * phrase + EXACT * exact
+    meaning = MEANING * meaning_weight * semantic
+    score: Figure = WORDS * fts5 + meaning + CLOSE * close + PHRASE * phrase + EXACT * exact
     return score / (WORDS + MEANING + CLOSE + PHRASE + EXACT)
+
+
+def fit(signals: Signals) -> float:
+    """Return how well an item with these signals fits a query, 0 to 1."""
+    return clamped(float(relevance(**{name: getattr(signals, name) for name in COMPARED})))
 
 
 NEAR = 0.375

@@ -1,0 +1,46 @@
+"""Words are trusted by what of the query they cover; what they leave open goes to meaning."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from observer.recall.trust import NAMED, OPEN, is_name, trust
+
+
+@pytest.mark.parametrize(
+    ("bm25", "words", "meaning"),
+    [
+        pytest.param([8, 4], [1, 0.5], 1, id="most of the query"),
+        pytest.param([4, 2], [1, 0.5], 1, id="half of what is possible"),
+        pytest.param([2, 1], [0.5, 0.25], 1 + OPEN / 2, id="a quarter"),
+        pytest.param([0, 0], [0, 0], 1 + OPEN, id="nothing"),
+        pytest.param([], [], 1 + OPEN, id="no item"),
+    ],
+)
+def test_weak_words_leave_room_for_meaning(
+    bm25: list[float], words: list[float], meaning: float
+) -> None:
+    found = trust(np.array(bm25), most=8, is_named=False)
+    assert found.words.tolist() == pytest.approx(words)
+    assert found.meaning == pytest.approx(meaning)
+
+
+def test_what_is_merely_near_counts_little_for_a_name() -> None:
+    assert trust(np.array([8]), most=8, is_named=True).meaning == NAMED
+
+
+@pytest.mark.parametrize(
+    ("together", "count", "expected"),
+    [
+        pytest.param([3, 1], 3, True, id="all of them in one item"),
+        pytest.param([2, 2], 3, False, id="never all"),
+        pytest.param([1], 1, False, id="one word"),
+        pytest.param([6], 6, False, id="a sentence"),
+        pytest.param([], 2, False, id="no item"),
+    ],
+)
+def test_a_name_is_a_few_words_that_stand_together(
+    together: list[int], count: int, *, expected: bool
+) -> None:
+    assert is_name(np.array(together, np.int64), count) is expected
