@@ -170,6 +170,10 @@ class View:
         """Return where the words of a query stand in some rows, given in ascending order."""
         return Occurrences(self._tokens(places), query)
 
+    def lengths(self, places: Places) -> NDArray[np.int64]:
+        """Return how many words some rows have, given in ascending order."""
+        return self._of(places, lambda each: each.lengths)
+
     def relevance(
         self,
         places: Places,
@@ -178,8 +182,7 @@ class View:
         damped: Damping = PROSE,
     ) -> NDArray[np.float32]:
         """Return the BM25 of some rows from what the words weigh in them: rows by words."""
-        lengths = self._of(places, lambda each: each.lengths)
-        against = damping(lengths, mean_length(self._segments), damped)
+        against = damping(self.lengths(places), mean_length(self._segments), damped)
         shares = weights / (weights + against[:, np.newaxis])
         return (shares @ self._words(query).rarities * (damped.saturation + 1)).astype(np.float32)
 

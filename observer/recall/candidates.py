@@ -252,6 +252,7 @@ def _columns(
     damped = OF_NAMES if is_named else OF_PROSE
     trusted = trust(
         view.relevance(places, query.codes, weights, damped),
+        None if vector is None else view.lengths(places),
         most=view.most_relevance(query.codes, damped),
         is_named=is_named,
     )
@@ -266,7 +267,7 @@ def _columns(
         "list": sum(n * each.mask[places] for n, each in enumerate(lists)),
         "fts5": trusted.words,
         "semantic": meaning.clip(0, 1),
-        "meaning_weight": np.full(len(places), trusted.meaning),
+        "meaning_weight": trusted.meaning,
         "close": (together - 1).clip(0) / most,
         "phrase": seen.hold(query.codes.tolist()) * float(is_short),
         "exact": exact,

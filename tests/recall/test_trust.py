@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from observer.recall.trust import NAMED, OPEN, is_name, trust
+from observer.recall.trust import NAMED, OPEN, SHORT_OPEN, is_name, trust
+
+LONG = 10_000
 
 
 @pytest.mark.parametrize(
@@ -21,13 +23,31 @@ from observer.recall.trust import NAMED, OPEN, is_name, trust
 def test_weak_words_leave_room_for_meaning(
     bm25: list[float], words: list[float], meaning: float
 ) -> None:
-    found = trust(np.array(bm25), most=8, is_named=False)
+    found = trust(np.array(bm25), np.full(len(bm25), LONG), most=8, is_named=False)
     assert found.words.tolist() == pytest.approx(words)
-    assert found.meaning == pytest.approx(meaning)
+    assert found.meaning.tolist() == pytest.approx([meaning] * len(words))
+
+
+def test_of_a_short_text_weak_words_count_less_and_meaning_more() -> None:
+    short, long = (
+        trust(np.array([2.0]), np.array([length]), most=8, is_named=False) for length in (0, LONG)
+    )
+    assert short.words[0] == pytest.approx(long.words[0] / 4)
+    assert short.meaning[0] == pytest.approx(long.meaning[0] + SHORT_OPEN / 2)
+
+
+def test_without_a_model_a_short_text_is_not_doubted() -> None:
+    assert trust(np.array([2.0]), None, most=8, is_named=False).words.tolist() == [0.5]
+
+
+def test_words_that_cover_a_query_count_the_same_whatever_the_length() -> None:
+    found = trust(np.array([8.0, 8.0]), np.array([3, LONG]), most=8, is_named=False)
+    assert (found.words.tolist(), found.meaning.tolist()) == ([1, 1], [1, 1])
 
 
 def test_what_is_merely_near_counts_little_for_a_name() -> None:
-    assert trust(np.array([8]), most=8, is_named=True).meaning == NAMED
+    found = trust(np.array([8]), np.array([LONG]), most=8, is_named=True)
+    assert found.meaning.tolist() == [NAMED]
 
 
 @pytest.mark.parametrize(
