@@ -3,9 +3,13 @@
     python scripts/evaluate.py recall FOLDER [--model NAME]
     python scripts/evaluate.py story [--misses]
     python scripts/evaluate.py sessions FOLDER [--keep DIR | --kept DIR] [--list SCORER] [--json]
+    python scripts/evaluate.py secrets [--half tuning|held] [--list] [--peer]
 
 `sessions` replays real transcripts with git beside them and scores what memory says of them; see
 `scripts/sessions`.
+
+`secrets` plants synthetic secrets in every route of a home, looks for them in its bytes, and counts
+what is redacted in text that holds none; see `scripts/leaks`.
 
 `story` asks interpretation for what the labelled sets of `tests/data` want told (changes symbol by
 symbol, outcomes, arcs) and prints precision and recall; `--misses` names each difference.
@@ -28,6 +32,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from leaks import command as secrets
 from sessions import command as sessions
 
 from observer.config import Settings
@@ -115,6 +120,9 @@ def main() -> int:
     replaying = parts.add_parser("sessions", help="transcripts of real sessions, replayed")
     sessions.add(replaying)
     replaying.set_defaults(evaluate=sessions.run)
+    planting = parts.add_parser("secrets", help="planted secrets, looked for in a home's bytes")
+    secrets.add(planting)
+    planting.set_defaults(evaluate=secrets.run)
     chosen = arguments.parse_args()
     return int(chosen.evaluate(chosen))
 

@@ -17,6 +17,7 @@ from observer.config import Settings
 from observer.daemon.reminding import remind
 from observer.embed.catalogue import chosen
 from observer.embed.late import LateModel
+from observer.events import Event
 from observer.front import session_context
 from observer.importers.git import commits
 from observer.memory import Memory
@@ -100,6 +101,10 @@ class Product:
         """Store all that was spooled."""
         while (drained := self._pipeline.drain()).entries:
             self.bad += drained.bad
+
+    def ingest(self, events: Sequence[Event]) -> None:
+        """Store what a front reports, such as notes."""
+        self._pipeline.ingest(events)
 
     def settle(self) -> None:
         """Do what the daemon does meanwhile: end idle sessions, follow HEAD, embed, index."""

@@ -1,0 +1,1 @@
+"""Planted secrets and ordinary text: what reaches the disk, and what is taken for a secret."""
