@@ -11,101 +11,13 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterator
-from typing import NamedTuple
 from unicodedata import category
 
 from observer.capture import code, environment, extent
+from observer.capture.given import HEAD, Key, key_of
+from observer.capture.joined import joined
 from observer.capture.secret_names import SECRET_NAMES, SecretName
-from observer.capture.secrets import MARKER, Span, is_placeholder, is_random
-
-_NAME_CHARACTERS = string.ascii_letters + string.digits + "_-"
-
-
-_HEAD = re.compile(
-    r"""
-    (?P<tail>[A-Za-z0-9_-]{0,40}+)
-    (?:
-      >(?=\s{0,24}(?P<element>[^<>\s]{4,})\s{0,24}</)
-    | (?P<close>\\{0,3}["'`]?\]?)
-      (?: [ \t]{0,4}:[ \t]{0,4}[A-Za-z_&][\w.\[\]|?&' ]{0,40}=[ \t]{0,4}(?=["'`])
-        | (?P<assign>[ \t]{0,8}(?::=|=>|={1,3}|:)[ \t]{0,24})
-          (?:[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,40})?  # YAML's block
-        | ,?\s{0,24}["']?[Vv]alue["']?\s{0,4}:\s{0,4}
-        | (?<=["'])\s{1,24}value=(?=["'])
-        | (?P<listed>,\s{0,24})(?=\\{0,3}["'])
-        | (?P<option>(?:[ \t]|\\\r?\n){1,12}+)
-      )
-      (?P<prefix>[bBrRuU@$]{0,2}(?=\\{0,3}["'`]))?
-      (?P<quote>\\{0,3}["'`])?
-    )
-    """,
-    re.VERBOSE,
-)
-
-
-class _Key(NamedTuple):
-    """A secret-named key that is given a value, and how; `before` is the text before it."""
-
-    word: SecretName
-    text: str
-    tail: str
-    before: str
-    head: re.Match[str]
-    is_variable: bool
-    """Whether it is an environment variable being set."""
-
-    @property
-    def is_spaced(self) -> bool:
-        """Whether there is more than a sign between it and the value."""
-        assign = self.head["assign"]
-        return assign is None or assign != assign.strip()
-
-    @property
-    def is_quoted(self) -> bool:
-        """Whether the value's end is plain to see."""
-        return bool(self.head["quote"] or self.head["element"])
-
-    @property
-    def begins_line(self) -> bool:
-        """Whether it begins a line, as in files of settings and in their diffs."""
-        return extent.begins_line(self.before)
-
-    @property
-    def is_entry(self) -> bool:
-        """Whether it begins a line, as in YAML."""
-        return ": " in (self.head["assign"] or "") and self.begins_line
-
-    @property
-    def is_weak(self) -> bool:
-        """Whether it names secrets in an environment only; elsewhere a value must look drawn."""
-        return _WEAK.match(self.text) is not None
-
-    @property
-    def lead(self) -> str:
-        """The character before it."""
-        return self.before[-1:] or "\n"
-
-    @property
-    def is_option(self) -> bool:
-        """Whether it is a command-line option."""
-        return self.text.startswith("--")
-
-    @property
-    def takes_next(self) -> bool:
-        """Whether the next of a list is its value: behind an option, or in `define("X", …)`."""
-        return self.is_option or environment.takes_pair(self.before)
-
-    @property
-    def is_environment(self) -> bool:
-        """Whether no expression can stand behind it: a shell variable, an option, a URL's query."""
-        return not self.is_spaced and (
-            self.text.isupper()
-            or self.is_option
-            or (self.lead in "?&" and self.head["assign"] == "=")
-        )
-
-
-_WEAK = re.compile(r"-*(?:auth|pass)(?![a-z])", re.IGNORECASE)
+from observer.capture.secrets import MARKER, Span, is_one_draw, is_placeholder, is_random
 
 
 def assignments(text: str, low: str) -> Iterator[Span]:
@@ -116,16 +28,16 @@ def assignments(text: str, low: str) -> Iterator[Span]:
         at = 0
         while found := word.pattern.search(low, at):
             at = found.end()
-            if span := _value_span(text, found, word):
+            if span := _value_span(text, found, word) or joined(text, found, word):
                 at = max(at, span.end)
                 yield span
 
 
 def _value_span(text: str, found: re.Match[str], word: SecretName) -> Span | None:
-    head = _HEAD.match(text, found.end())
+    head = HEAD.match(text, found.end())
     if head is None or _is_vain(text, found, word=word, head=head):
         return None
-    key = _key(text, found, word=word, head=head)
+    key = key_of(text, found, word=word, head=head)
     if _CALL.match(text, head.end()) and not (key.is_quoted or key.is_environment):
         return None
     start, end = _bounds(text, head, key)
@@ -149,11 +61,15 @@ def _value_span(text: str, found: re.Match[str], word: SecretName) -> Span | Non
     return Span(start, whole, _class(key))
 
 
-def _is_code(key: _Key, value: str) -> bool:
+def _is_code(key: Key, value: str) -> bool:
     """Return True if a value is source code, or what a program printed about its work."""
     assign = key.head["assign"] or ""
     if code.is_result(key.text, assign) or code.is_about(key.text):
         return True
+    if key.before.endswith("::"):
+        return True  # the name of a type: `AWS::IAM::AccessKey`
+    if key.head["default"] and key.lead in "/\\":
+        return True  # the name of a file, in a list of such
     if (key.lead in "?&" and "badge" in key.before) or _is_listed_word(key, value):
         return True
     if key.is_environment or key.is_variable:
@@ -162,7 +78,7 @@ def _is_code(key: _Key, value: str) -> bool:
     return is_variable or (not key.word.is_password and code.is_expression(value))
 
 
-def _is_listed_word(key: _Key, value: str) -> bool:
+def _is_listed_word(key: Key, value: str) -> bool:
     """Return True for `name:password:GID` in a description, and `AUTH=CRAM-MD5`."""
     is_field = key.lead == key.head["assign"] == ":"
     return (is_field or (key.is_weak and value.isupper())) and not is_random(value)
@@ -179,24 +95,7 @@ def _is_vain(text: str, found: re.Match[str], *, word: SecretName, head: re.Matc
     return extent.quote_end(text, start, quote=quote) - start < (4 if word.is_password else 8)
 
 
-def _key(text: str, found: re.Match[str], *, word: SecretName, head: re.Match[str]) -> _Key:
-    around = text[max(0, found.start() - 48) : found.start()]
-    before = around.rstrip(_NAME_CHARACTERS)
-    if before.endswith("\\") and around[len(before) :].startswith(("n", "r", "t")):
-        before = around[: len(before) + 1]  # a line's end in JSON, not the name's first letter
-    name = around[len(before) :] + text[found.start() : head.end("tail")]
-    tail = head["tail"].lower()
-    is_variable = _is_set(head, before) and environment.names_secret(name, tail)
-    return _Key(word, name, tail, before, head, is_variable)
-
-
-def _is_set(head: re.Match[str], before: str) -> bool:
-    if head["option"]:
-        return environment.declares(before)
-    return head["assign"] == "=" and head["quote"] != "`"
-
-
-def _bounds(text: str, head: re.Match[str], key: _Key) -> tuple[int, int]:
+def _bounds(text: str, head: re.Match[str], key: Key) -> tuple[int, int]:
     """Return where the value starts and ends: inside its quotes, or up to the next delimiter."""
     if head["element"]:
         return head.span("element")
@@ -237,23 +136,33 @@ _PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:|https?:/)?[/\\][\w./\\ -]{0,256}")
 _PLAIN = re.compile(r"[A-Za-z_]+[.!?]?|[\d.,_]+")
 
 
-def _is_secret(key: _Key, value: str) -> bool:
+def _is_path(value: str) -> bool:
+    """Tell whether a value is a path; one secret of base 64 in 64 begins with a slash as well."""
+    is_drawn = len(value) >= 32 and "." not in value and is_random(value, at_least=32)
+    return _PATH.fullmatch(value) is not None and not (is_drawn and not value.islower())
+
+
+def _is_secret(key: Key, value: str) -> bool:
+    if key.word.is_weak and not is_one_draw(value):
+        return False
     if key.is_variable and not (key.is_weak and len(value) < 8):
         closes = key.is_quoted and (key.lead in extent.QUOTES or _STRING_ENDED.match(value))
         return not closes and environment.is_given(key.text, value)
     if len(value) < (4 if key.word.is_password else 8) or not _may_be(key, value):
         return False
-    if is_placeholder(value) or _PATH.fullmatch(value):
+    if is_placeholder(value) or _is_path(value):
         return False
     if key.is_quoted or key.is_environment:
         return _is_literal(key, value)
     return _is_bare_secret(key, value)
 
 
-def _may_be(key: _Key, value: str) -> bool:
+def _may_be(key: Key, value: str) -> bool:
     """Rule out code: by the rest of the key, by how the value begins, by its being a name."""
+    if key.word.is_weak and (_ATTRIBUTE.fullmatch(value) or not _KNOWN_TAIL.fullmatch(key.tail)):
+        return False
     if key.is_weak or (key.tail and not _KNOWN_TAIL.fullmatch(key.tail)):
-        return is_random(value)
+        return is_one_draw(value) or is_random(value)
     if key.is_quoted:
         return not _STRING_ENDED.match(value)
     if key.is_environment:
@@ -263,10 +172,12 @@ def _may_be(key: _Key, value: str) -> bool:
     return not _ATTRIBUTE.fullmatch(value) or is_random(value, at_least=16)
 
 
-def _is_literal(key: _Key, value: str) -> bool:
+def _is_literal(key: Key, value: str) -> bool:
     """Tell whether a whole string is a secret; passwords need less evidence than tokens."""
     if _is_prose(value) or _names_itself(value):
         return False
+    if key.head["default"] and _PLAIN.fullmatch(value):
+        return key.text.isupper() and len(value) >= 8
     if key.word.is_password:
         is_key = key.head["listed"] and not (key.is_option or key.text.isupper())
         return not (is_key and _PLAIN.fullmatch(value))
@@ -275,7 +186,7 @@ def _is_literal(key: _Key, value: str) -> bool:
     return len(value) >= 24 or not _PLAIN.fullmatch(value)
 
 
-def _is_bare_secret(key: _Key, value: str) -> bool:
+def _is_bare_secret(key: Key, value: str) -> bool:
     """Tell whether an unquoted word is a secret rather than a name, a number or prose."""
     if key.word.is_password and not key.is_spaced:
         if extent.is_unindented(key.before):
@@ -289,12 +200,12 @@ def _is_bare_secret(key: _Key, value: str) -> bool:
     return _is_literal(key, value)
 
 
-def _stands_out(key: _Key, value: str) -> bool:
+def _stands_out(key: Key, value: str) -> bool:
     """Tell whether a word behind a secret's name is one, though nothing joins the two."""
     return not key.is_weak and is_random(value, at_least=20)
 
 
-def _is_drawn(key: _Key, value: str, whole: str) -> bool:
+def _is_drawn(key: Key, value: str, whole: str) -> bool:
     """Tell whether a word that begins with next to nothing is a secret as a whole."""
     return not is_placeholder(value) and is_random(whole, at_least=6 if key.is_variable else 12)
 
@@ -306,7 +217,7 @@ _DESCRIPTION = re.compile(
 )
 
 
-def _is_entry(key: _Key, value: str) -> bool:
+def _is_entry(key: Key, value: str) -> bool:
     """Tell whether a line such as `token: value` gives a secret, and neither a type nor a state."""
     if not key.is_entry or key.is_quoted or key.is_weak or not _ENTRY.fullmatch(value):
         return False
@@ -331,6 +242,6 @@ def _names_itself(value: str) -> bool:
     return bool(_NAMES_ITSELF.fullmatch(value) and _SECRET_WORD.search(value))
 
 
-def _class(key: _Key) -> str:
+def _class(key: Key) -> str:
     name = key.text.lower()
     return "aws-secret-key" if "aws" in name and "secret" in name else key.word.name

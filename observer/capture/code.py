@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import re
 
+from observer.capture.secrets import is_random
+
 _VARIABLE = re.compile(r"[@$]{1,2}[A-Za-z_]{3,64}(?:[.\[(].{0,256})?\Z", re.DOTALL)
 _EXPRESSION = re.compile(r"[(){}\[\]?!;]|=(?!=*\Z)|\w\+\d|->")
+_BASE_64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
 _ERROR_NAME = re.compile(
     r"(?:err(?:or)?|invalid|missing|bad)(?=[A-Z_])|(?:ERR|ERROR|Err(?:or)?)_?[A-Z]"
 )
@@ -34,4 +37,6 @@ def is_variable(value: str) -> bool:
 
 def is_expression(value: str) -> bool:
     """Return True for text that no token or key is made of: blanks, brackets and operators."""
+    if _BASE_64.fullmatch(value) and is_random(value):
+        return False
     return " " in value or value.endswith(":") or _EXPRESSION.search(value) is not None

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from observer.capture.commands import COMMANDS
 from observer.capture.passage import NO_MORE, Passage, is_drawn, is_given
 from observer.capture.secrets import Span, is_placeholder, is_random
+from observer.capture.webhooks import WEBHOOKS
 
 _MIXED = re.compile(r"\d|[a-z][A-Z]|[+/=]")
 
@@ -117,22 +118,7 @@ PASSAGES = (
         )
         for name in ("signature", "sig")
     ),
-    Passage(
-        "webhook",
-        "hooks.slack.com/",
-        re.compile(
-            r"(?i:hooks\.slack\.com)/(?:services|workflows|triggers)/(?P<secret>[\w+/-]{20,})"
-        ),
-        lambda match: True,  # noqa: ARG005 - the address alone tells
-        NO_MORE,
-    ),
-    Passage(
-        "webhook",
-        "/api/webhooks/",
-        re.compile(r"/api/webhooks/\d{5,25}/(?P<secret>[\w-]{40,})"),
-        lambda match: True,  # noqa: ARG005 - the address alone tells
-        NO_MORE,
-    ),
+    *WEBHOOKS,
     *COMMANDS,
 )
 
@@ -141,7 +127,7 @@ _BY_ANCHOR = {
     anchor: tuple(passage for passage in PASSAGES if passage.anchor == anchor)
     for anchor in dict.fromkeys(passage.anchor for passage in PASSAGES)
 }
-_SHARED = ("pass", "auth", "hooks", "sig")
+_SHARED = ("pass", "auth", "hook", "sig")
 _GATES: dict[str, list[str]] = {}
 """Anchors by what they share: most text holds neither, and is asked once for all of them."""
 for _anchor in _BY_ANCHOR:

@@ -20,8 +20,9 @@ from observer.capture.assignments import assignments
 from observer.capture.columns import columns
 from observer.capture.keyfiles import keyfiles
 from observer.capture.passages import passages
-from observer.capture.secrets import Span, tokens
+from observer.capture.secrets import Span
 from observer.capture.spoken import spoken
+from observer.capture.tokens import tokens
 
 _SHORTEST = 8
 """Characters of the shortest thing that is ever replaced, such as `pwd=abcd`."""

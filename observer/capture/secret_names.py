@@ -16,6 +16,8 @@ class SecretName(NamedTuple):
     name: str
     pattern: re.Pattern[str]
     is_password: bool = False
+    is_weak: bool = False
+    """Whether most of what it names is no secret, so that a value must look drawn."""
 
 
 def _after(word: str, *owners: str) -> str:
@@ -28,6 +30,35 @@ _OWNERS_OF_KEYS = (
     *("master", "shared", "service", "license", "app", "admin", "deploy", "storage", "session"),
     *("jwt", "hmac", "webhook", "client", "consumer", "functions", "subscription", "cipher"),
 )
+_KEYS_OF_DATA = (
+    *("public", "primary", "foreign", "partition", "sort", "cache", "idempotency", "row", "object"),
+    *(
+        "lookup",
+        "unique",
+        "index",
+        "group",
+        "routing",
+        "dedup",
+        "hash",
+        "candidate",
+        "item",
+        "event",
+    ),
+    *(
+        "translation",
+        "hot",
+        "range",
+        "file",
+        "host",
+        "column",
+        "field",
+        "message",
+        "section",
+        "pub",
+    ),
+    *("cursor", "checksum", "fingerprint", "build", "commit", "snapshot", "artifact", "content"),
+)
+"""What keys belong to that only find something: `cache_key` is nobody's secret."""
 _OWNERS_OF_PASS = ("user", "db", "root", "admin", "keystore", "smtp", "ftp")
 
 # Each pattern begins with its gate, a literal that the engine finds before it tries anything.
@@ -46,6 +77,12 @@ SECRET_NAMES = (
     SecretName("token", "token", re.compile("token")),
     SecretName(
         "key", "api-key", re.compile(f"key(?<=[a-z_-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")
+    ),
+    SecretName(
+        "key",
+        "api-key",
+        re.compile(f"key(?<=[a-z0-9_-]key)(?!{_after('key', *_OWNERS_OF_KEYS, *_KEYS_OF_DATA)})"),
+        is_weak=True,
     ),
     SecretName("credential", "credential", re.compile("credential")),
     SecretName("auth", "token", re.compile("auth(?![a-z])(?<![a-z-]auth)")),

@@ -19,7 +19,9 @@ _FOREIGN: Words = (
     *("kennwort", "contraseña", "mot de passe", "palavra-passe", "senha", "hasło", "şifre"),
     *("lösenord", "jelszó", "пароль", "密码", "密碼", "パスワード", "비밀번호"),
 )
+_SHORT: Words = ("pass", "pw", "pwd")
 _KEYS: Words = ("token", "api key", "api-key")
+_ACCOUNTS: Words = ("credentials", "login", "log in", "sign in")
 _OF = (
     r"(?:[ ](?:for|of|to|on|from|für|von|zum|zur|auf|de|del|para|pour|du|för|voor|do|для|от)"
     r"(?:[ ][\w.@'/-]{1,40}){1,5}?)?"
@@ -28,18 +30,34 @@ _IS = (
     r"(?:'s|[ ](?:is|was|ist|war|lautet|es|est|é|è|är|er|jest|je|on))"
     r"[ ](?:now[ ]|still[ ]|jetzt[ ])?(?:[:=][ ])?|[ ](?:is|ist)[:=][ ]?|[ ]?[은는はが是为為][ ]?"
 )
-_BESIDE = r"(?<=\buse[ ]password)[ ]|(?<=\bwith[ ]password)[ ]|(?<=\bthe[ ]password)[ ]"
-_VALUE = r"[\"'`“„«*]{0,3}(?P<secret>[!#-&*-:=?-_a-~]{6,128}+)(?![({])"
+_SET = r"[ ](?:(?:was|is|has[ ]been)[ ])?(?:changed|set|reset|updated)[ ]to[ ]"
+_BESIDE = "|".join(
+    f"(?<={before}[ ]password)[ ]"
+    for before in (r"\buse", r"\bwith", r"\bthe", r"\btry", r"\bhas", ",", "/")
+)
+_INSERTED = r",[ ](?=[^\s,]{6,64},[ ](?:is|was|has|does|works)\b)"
+_WHOLE = r"(?:(?<=\bpass)|(?<=\bpw)|(?<=\bpwd))"
+_OF_ACCOUNT = (
+    r"(?:[ ](?:with|as|using|are|for))?:?[ ][\w.@-]{1,40}(?:[ ](?:and|with)[ ]|[ ]?[/,:][ ]?)"
+    r"(?:password[ ])?"
+)
+_VALUE = r"[\"'`“„«*]{0,3}(?P<secret>[!#-&*-:=?-\[\]-_a-~]{6,128}+)(?![({])"
 _TOLD = {
     words: re.compile(f"{_OF}(?:{ways}){_VALUE}")
     for words, ways in (
-        (_FAMILIAR, f"{_IS}|{_BESIDE}"),
-        (_FOREIGN, rf"{_IS}|[ ]?[:=\uff1a][ ]?"),
+        (_FAMILIAR, f"{_SET}|{_IS}|{_BESIDE}|{_INSERTED}|(?<=\\bset[ ]the[ ]password)[ ]to[ ]"),
+        (_FOREIGN, rf"{_IS}|[ ]?[:=\uff1a][ ]?|[ ]"),
+        (_SHORT, rf"{_WHOLE}(?:{_IS}|:[ ])"),
         (_KEYS, _IS),
+        (_ACCOUNTS, _OF_ACCOUNT),
     )
 }
+_NAMED_AFTER = re.compile(
+    r"\buse[ ][\"'`]?(?P<secret>[!#-&*-:=?-\[\]-_a-~]{6,64})[\"'`]?[ ]as[ ]"
+    r"(?:(?:the|a|my|our|your)[ ])?(?:[a-z]{1,16}[ ])?password"
+)
 
-_SHARED = ("pass", "api")
+_SHARED = ("pass", "api", "log")
 _GATES: dict[str, list[tuple[str, Words]]] = {}
 """Words by what they share: most text holds neither, and is asked once for all of them."""
 for _words in _TOLD:
@@ -60,6 +78,8 @@ _KNOWN = re.compile(
 
 def spoken(text: str, low: str) -> Iterator[Span]:
     """Yield what is said to be a secret; `low` is the text in lower case, at equal offsets."""
+    if " as " in low and "password" in low:
+        yield from _named_after(text)
     for gate in filter(low.__contains__, _GATES):
         for word, words in _GATES[gate]:
             told = _TOLD[words]
@@ -72,6 +92,12 @@ def spoken(text: str, low: str) -> Iterator[Span]:
                     yield Span(
                         start, start + len(value), "api-key" if words is _KEYS else "password"
                     )
+
+
+def _named_after(text: str) -> Iterator[Span]:
+    for match in _NAMED_AFTER.finditer(text):
+        if value := made_up(match["secret"]):
+            yield Span(match.start("secret"), match.start("secret") + len(value), "password")
 
 
 def made_up(word: str, *, is_drawn: bool = False) -> str:
