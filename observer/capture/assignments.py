@@ -146,7 +146,7 @@ def _is_secret(key: Key, value: str) -> bool:
     if key.word.is_weak and not is_one_draw(value):
         return False
     if key.is_variable and not (key.is_weak and len(value) < 8):
-        closes = key.is_quoted and (key.lead in extent.QUOTES or _STRING_ENDED.match(value))
+        closes = key.is_quoted and (key.ends_string or _STRING_ENDED.match(value))
         return not closes and environment.is_given(key.text, value)
     if len(value) < (4 if key.word.is_password else 8) or not _may_be(key, value):
         return False
@@ -159,8 +159,9 @@ def _is_secret(key: Key, value: str) -> bool:
 
 def _may_be(key: Key, value: str) -> bool:
     """Rule out code: by the rest of the key, by how the value begins, by its being a name."""
-    if key.word.is_weak and (_ATTRIBUTE.fullmatch(value) or not _KNOWN_TAIL.fullmatch(key.tail)):
-        return False
+    if key.word.is_weak:
+        is_whole = not _ATTRIBUTE.fullmatch(value) or is_one_draw(value.partition(".")[0])
+        return is_whole and _KNOWN_TAIL.fullmatch(key.tail) is not None
     if key.is_weak or (key.tail and not _KNOWN_TAIL.fullmatch(key.tail)):
         return is_one_draw(value) or is_random(value)
     if key.is_quoted:
@@ -183,7 +184,7 @@ def _is_literal(key: Key, value: str) -> bool:
         return not (is_key and _PLAIN.fullmatch(value))
     if key.is_option and (key.is_quoted or not key.is_spaced):
         return not value.isupper()
-    return len(value) >= 24 or not _PLAIN.fullmatch(value)
+    return len(value) >= 24 or not _PLAIN.fullmatch(value) or is_one_draw(value)
 
 
 def _is_bare_secret(key: Key, value: str) -> bool:

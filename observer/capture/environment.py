@@ -22,7 +22,7 @@ _ARGUMENT = re.compile(
 )
 _PAIRS = re.compile(
     r"(?i:\b(?:define|set(?:default|env|property|environmentvariable)?|get(?:env)?|env|put|append"
-    r"|add|header|option)\([ \t]{0,4}\\{0,3}[\"'])\Z"
+    r"|add|header|option)\([ \t]{0,4}\\{0,7}[\"'])\Z"
 )
 
 _TAIL = re.compile(r"(?:w(?:or)?d|phrase|code)?s?((?:_[a-z0-9]+)*)_?")

@@ -21,7 +21,7 @@ HEAD = re.compile(
     (?:
       >(?=\s{0,24}(?P<element>[^<>\s]{4,})\s{0,24}</)
     | (?P<close>\\{0,7}["'`]?[\])]?)
-      (?: [ \t]{0,4}:[ \t]{0,4}[A-Za-z_&][\w.\[\]|?&' ]{0,40}=[ \t]{0,4}(?=["'`])
+      (?: [ \t]{0,4}:[ \t]{0,4}[A-Za-z_&][\w.\[\]|?&' ]{0,40}=[ \t]{0,4}(?=\\{0,7}["'`])
         | (?P<assign>[ \t]{0,8}(?::=|=>|={1,3}|:)[ \t]{0,24})
           (?:[|>][+-]?[ \t]{0,4}\r?\n[ \t]{1,40})?  # YAML's block
         | [ \t]{1,4}(?P<default>\|\|=?|\?\?=?|\?:|or)[ \t]{1,4}(?=\\{0,7}["'`])
@@ -37,6 +37,9 @@ HEAD = re.compile(
     """,
     re.VERBOSE,
 )
+
+
+_QUOTING = "\\\"'`"
 
 
 class Key(NamedTuple):
@@ -60,6 +63,12 @@ class Key(NamedTuple):
     def is_quoted(self) -> bool:
         """Whether the value's end is plain to see."""
         return bool(self.head["quote"] or self.head["element"])
+
+    @property
+    def ends_string(self) -> bool:
+        """Whether the quote behind it ends the string that began before it: `"token=" + x`."""
+        begun = self.before[len(self.before.rstrip(_QUOTING)) :]
+        return bool(begun) and self.lead in extent.QUOTES and begun == self.head["quote"]
 
     @property
     def begins_line(self) -> bool:

@@ -22,11 +22,21 @@ class SecretName(NamedTuple):
 
 def _after(word: str, *owners: str) -> str:
     """Return a pattern for the word behind any of the owners, however the two are joined."""
-    return "|".join(f"(?<={owner}{word})|(?<={owner}[_-]{word})" for owner in owners)
+    return "|".join(f"(?<={owner}{word})|(?<={owner}[._-]{word})" for owner in owners)
 
 
 _OWNERS_OF_KEYS = (
-    *("api", "access", "private", "account", "auth", "encryption", "signing", "signature"),
+    *(
+        "api",
+        "access",
+        "private",
+        "secret",
+        "account",
+        "auth",
+        "encryption",
+        "signing",
+        "signature",
+    ),
     *("master", "shared", "service", "license", "app", "admin", "deploy", "storage", "session"),
     *("jwt", "hmac", "webhook", "client", "consumer", "functions", "subscription", "cipher"),
 )
@@ -76,12 +86,12 @@ SECRET_NAMES = (
     SecretName("secret", "secret", re.compile("secret")),
     SecretName("token", "token", re.compile("token")),
     SecretName(
-        "key", "api-key", re.compile(f"key(?<=[a-z_-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")
+        "key", "api-key", re.compile(f"key(?<=[a-z._-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")
     ),
     SecretName(
         "key",
         "api-key",
-        re.compile(f"key(?<=[a-z0-9_-]key)(?!{_after('key', *_OWNERS_OF_KEYS, *_KEYS_OF_DATA)})"),
+        re.compile(f"key(?<=[a-z0-9._-]key)(?!{_after('key', *_OWNERS_OF_KEYS, *_KEYS_OF_DATA)})"),
         is_weak=True,
     ),
     SecretName("credential", "credential", re.compile("credential")),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 MARKER = re.compile(r"\[redacted:[a-z-]{1,40}\]|\[private\]")
@@ -75,11 +76,25 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
     return changes * 4 >= len(kinds) and not _is_name(value[:64])
 
 
+_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+
+
 def is_one_draw(value: str) -> bool:
-    """Tell whether one run of letters and digits was drawn, be it with few changes between them."""
-    digits = sum(map(str.isdigit, value))
-    is_mixed = value.isalnum() and 3 <= digits < len(value) and len(value) >= 20
-    return is_random(value, at_least=16) or (is_mixed and not _is_name(value[:64]))
+    """Tell whether a value was drawn as a whole, be it with few changes, or of letters alone."""
+    if is_random(value, at_least=16) or _UUID.fullmatch(value):
+        return True
+    value = value[:256]
+    if len(value) < 20 or not value.isalnum() or not value.isascii() or _is_name(value[:64]):
+        return False
+    inner = value.rstrip("0123456789")
+    digits = sum(map(str.isdigit, inner))
+    return digits >= 2 if not inner.isalpha() else _swings(value)
+
+
+def _swings(letters: str) -> bool:
+    """Tell whether letters change between a and A too often for words."""
+    changes = sum(a.isupper() != b.isupper() for a, b in pairwise(letters))
+    return changes * 3 >= len(letters)
 
 
 _HUMP = re.compile(r"[A-Z]?[a-z]+")

@@ -17,8 +17,12 @@ _BEGIN, _END = "(?<![A-Za-z0-9])", "(?![A-Za-z0-9])"
 
 
 def _word(name: str, anchors: str, pattern: str) -> Token:
-    """Return a token whose prefix counts only where a word begins."""
-    return Token(name, tuple(anchors.split()), re.compile(_BEGIN + pattern))
+    """Return a token whose prefix counts only where a word begins.
+
+    It takes the rest of its word with it: else the next of a chain would begin a word only once
+    this one is gone, and each would cost a pass.
+    """
+    return Token(name, tuple(anchors.split()), re.compile(f"{_BEGIN}{pattern}[A-Za-z0-9]*+"))
 
 
 SERVICES = (

@@ -36,16 +36,20 @@ _BESIDE = "|".join(
     for before in (r"\buse", r"\bwith", r"\bthe", r"\btry", r"\bhas", ",", "/")
 )
 _INSERTED = r",[ ](?=[^\s,]{6,64},[ ](?:is|was|has|does|works)\b)"
+_QUOTED = r"[ ](?=\\{0,3}[\"'`“„«])"
 _WHOLE = r"(?:(?<=\bpass)|(?<=\bpw)|(?<=\bpwd))"
 _OF_ACCOUNT = (
     r"(?:[ ](?:with|as|using|are|for))?:?[ ][\w.@-]{1,40}(?:[ ](?:and|with)[ ]|[ ]?[/,:][ ]?)"
     r"(?:password[ ])?"
 )
-_VALUE = r"[\"'`“„«*]{0,3}(?P<secret>[!#-&*-:=?-\[\]-_a-~]{6,128}+)(?![({])"
+_VALUE = r"[\\\"'`“„«*]{0,4}(?P<secret>[!#-&*-:=?-\[\]-_a-~]{6,128}+)(?![({])"
 _TOLD = {
     words: re.compile(f"{_OF}(?:{ways}){_VALUE}")
     for words, ways in (
-        (_FAMILIAR, f"{_SET}|{_IS}|{_BESIDE}|{_INSERTED}|(?<=\\bset[ ]the[ ]password)[ ]to[ ]"),
+        (
+            _FAMILIAR,
+            f"{_SET}|{_IS}|{_BESIDE}|{_INSERTED}|{_QUOTED}|(?<=\\bset[ ]the[ ]password)[ ]to[ ]",
+        ),
         (_FOREIGN, rf"{_IS}|[ ]?[:=\uff1a][ ]?|[ ]"),
         (_SHORT, rf"{_WHOLE}(?:{_IS}|:[ ])"),
         (_KEYS, _IS),
