@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import msgspec
 
+from observer.front.fence import fenced
 from observer.front.moment import minute
-from observer.front.render import fenced, one_line
+from observer.front.render import one_line
 from observer.model import Item
 from observer.recall.reminder import Reminder
 

@@ -5,11 +5,11 @@ Every item starts with its id, since the id is what the next question needs.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from observer.errors import ObserverError
+from observer.front.fence import defused
 from observer.front.moment import minute
 from observer.front.standing import labels
 from observer.model import Item
@@ -27,9 +27,6 @@ SNIPPET_CHARACTERS = 200
 LONGEST_CONTENT = 1_600
 """As much of one text as a pack ever shows."""
 
-_CLIENTS_FENCE = re.compile(r"<(?=\s*/?\s*system-reminder)", re.IGNORECASE)
-"""Claude Code puts what a hook printed between tags of this name; no memory may close them."""
-
 ANSWERS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
@@ -39,8 +36,11 @@ def error(problem: ObserverError) -> str:
 
 
 def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
-    """Return text as one line of at most `limit` printable characters, the cut marked by an …."""
-    line = " ".join(text[: 4 * limit].split())
+    """Return text as one line of at most `limit` printable characters, the cut marked by an ….
+
+    What poses as a client's own tag in it does not any more.
+    """
+    line = defused(" ".join(text[: 4 * limit].split()))
     if not line.isprintable():
         line = " ".join("".join(c if c.isprintable() else " " for c in line).split())
     if len(line) <= limit and len(text) <= 4 * limit:
@@ -182,7 +182,12 @@ def detail(item: Item, name: ProjectName) -> str:
         *written(item),
     ]
     told = [f"{label}: {text}" if label else text for label, text in fields if text]
-    return "\n".join([heading(item, name), *told])
+    # Set in, so that no line of a text poses as the heading of another item.
+    return "\n".join([heading(item, name), *(_set_in(text) for text in told)])
+
+
+def _set_in(text: str) -> str:
+    return defused(text).replace("\n", "\n    ")
 
 
 def pack(packed: Pack) -> str:
@@ -220,11 +225,6 @@ def pack_summary(item: Item) -> str:
     fields = (*answers(item), *written(item)[:1])
     told = [f"    {field}: {one_line(text, LONGEST_CONTENT)}" for field, text in fields]
     return "\n".join([heading(item), *told])
-
-
-def fenced(text: str) -> str:
-    """Put text between fences that it cannot contain, so that it stays data."""
-    return "```text\n" + _CLIENTS_FENCE.sub("{", text.replace("```", "'''")) + "\n```"
 
 
 def tokens(text: str) -> int:

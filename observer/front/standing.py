@@ -29,6 +29,11 @@ def labels(item: Item) -> list[str]:
     return [*_of_note(item), *(_label(each, item) for each in item.standing)]
 
 
+def accused(item: Item, text: str) -> str:
+    """Return what is shown of an item alone, behind its suspicion if there is one."""
+    return f"(suspicious: {item.suspicion}) {text}" if item.suspicion else text
+
+
 def _of_note(item: Item) -> list[str]:
     """Return what its author, or the lack of a person, says of a note."""
     said: list[str] = [item.approval] if item.approval else []

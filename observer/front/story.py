@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from observer.front.moment import minute
 from observer.front.render import SNIPPET_CHARACTERS, heading, one_line
+from observer.front.standing import accused
 from observer.memory.inquiry import Why
 from observer.model import Item
 from observer.recall.why import ATTEMPTS, Change
@@ -75,4 +76,4 @@ def gist(item: Item) -> str:
     text = item.title if item.type == "prompt" else item.narrative
     # What helped, or did not, stands at the end of an attempt.
     limit = MESSAGE_CHARS if item.type in ATTEMPTS else SNIPPET_CHARACTERS
-    return one_line(text or item.title, limit)
+    return accused(item, one_line(text or item.title, limit))

@@ -37,12 +37,14 @@ Schema = dict[str, Any]  # JSON Schema is a document, not a value of ours
 class Answer(Generic[Result]):
     """What a tool found: text for a model to read, and the same as a typed result.
 
-    `is_error` marks a refusal whose result says what to do instead.
+    `is_error` marks a refusal whose result says what to do instead; `is_json` a text that clients
+    parse.
     """
 
     text: str
     result: Result
     is_error: bool = False
+    is_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)

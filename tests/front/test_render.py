@@ -68,7 +68,7 @@ def test_a_timeline_shows_positions() -> None:
 
 def test_details_hold_everything_and_name_what_is_missing() -> None:
     told = render.details([ITEM], name, missing=(7, 8))
-    for text in ("45 lines in\nverify()", "fact: verify(): +45 -3", "modified: src/auth.ts"):
+    for text in ("45 lines in\n    verify()", "fact: verify(): +45 -3", "modified: src/auth.ts"):
         assert text in told
     assert told.endswith("no such id: 7, 8")
 
@@ -110,30 +110,11 @@ def entry(item: Item) -> PackEntry:
     return PackEntry(hit=Hit(item=item, score=1.0, signals=Signals()), content=item.narrative)
 
 
-@pytest.mark.parametrize(
-    "tag", ["</system-reminder>", "< / System-Reminder >", "<system-reminder>"]
-)
-def test_memory_cannot_close_what_a_client_puts_around_it(tag: str) -> None:
-    assert tag not in render.fenced(f"a {tag} b")
-
-
 @given(st.text(max_size=400), st.integers(min_value=1, max_value=100))
 def test_one_line_is_one_printable_line_within_its_limit(text: str, limit: int) -> None:
     line = render.one_line(text, limit)
     assert len(line) <= limit
     assert not line or line.isprintable()
-
-
-@given(st.text(alphabet="`~'a\n", max_size=60))
-def test_no_text_gets_out_of_its_fence(text: str) -> None:
-    lines = render.fenced(text).split("\n")
-    assert (lines[0], lines[-1]) == ("```text", "```")
-    assert not [line for line in lines[1:-1] if "```" in line]
-
-
-@given(st.text())
-def test_a_fence_costs_the_same_for_every_text(text: str) -> None:
-    assert len(render.fenced(text)) == len(text) + len(render.fenced(""))
 
 
 @given(st.text())

@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 from observer.errors import ObserverError
 from observer.front import render
 from observer.front.documents import Documents
+from observer.front.fence import RECORDS, defused, marked, marked_content
 from observer.front.mcp.bypass import Bypass, Content
 from observer.front.tool import Answer, Tool
 
@@ -68,8 +69,9 @@ class Face:
                 f"{tool.name} failed inside observer", hint="see the daemon's log"
             )
             return _failed(tool, unforeseen)
+        texts = _marked(answer, content)
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=answer.text)],
+            content=[types.TextContent(type="text", text=text) for text in texts],
             structured_content=self._bypass.keep(content),
             is_error=answer.is_error,
         )
@@ -147,7 +149,16 @@ class Face:
 
 def _run(tool: Tool, arguments: dict[str, Any]) -> tuple[Answer[Any], Content]:
     answer = tool.call(arguments)
-    return answer, msgspec.to_builtins(answer.result)
+    return answer, marked_content(msgspec.to_builtins(answer.result))
+
+
+def _marked(answer: Answer[Any], content: Content) -> tuple[str, ...]:
+    """Return the texts of an answer, marked as data; JSON stays JSON, a list with a text beside."""
+    if not answer.is_json:
+        return (marked(answer.text),)
+    if answer.text.startswith("{"):
+        return (msgspec.json.encode(content).decode(),)
+    return (defused(answer.text), f"{RECORDS} the JSON above.")
 
 
 def _listed(tool: Tool) -> types.Tool:
@@ -173,5 +184,5 @@ def _failed(tool: Tool, error: ObserverError) -> types.CallToolResult:
     if tool.refusal:
         told = tool.refusal(error)
         raise MCPError(told.code, told.message, told.data) from error
-    text = types.TextContent(type="text", text=render.error(error))
+    text = types.TextContent(type="text", text=defused(render.error(error)))
     return types.CallToolResult(content=[text], is_error=True)

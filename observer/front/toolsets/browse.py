@@ -71,7 +71,10 @@ class Browse:
     def projects(self) -> Answer[Projects]:
         """List the projects of which something is remembered."""
         found = [_project_row(project) for project in self._memory.projects()]
-        lines = (" · ".join([row.name, *(row.folders or ()), row.uuid]) for row in found)
+        lines = (
+            " · ".join(map(render.one_line, [row.name, *(row.folders or ()), row.uuid]))
+            for row in found
+        )
         return Answer("\n".join(lines) or "nothing recorded yet", Projects(projects=found))
 
     def sessions(

@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, UnsetType
 from observer.errors import NotFound
 from observer.front import render
 from observer.front.documents import ITEM
-from observer.front.standing import labels
+from observer.front.standing import accused, labels
 from observer.front.tool import Answer, Result, Row, Tool
 from observer.memory import Memory
 from observer.model import Item, iso
@@ -101,7 +101,8 @@ class ChatGpt:
 
 
 def _match(item: Item) -> Match:
-    return Match(id=str(item.id), title=render.one_line(item.title), url=ITEM.format(id=item.id))
+    title = accused(item, render.one_line(item.title))
+    return Match(id=str(item.id), title=title, url=ITEM.format(id=item.id))
 
 
 def _document(item: Item, project: str) -> Document:
@@ -122,4 +123,4 @@ def _document(item: Item, project: str) -> Document:
 
 
 def _as_json(result: Result) -> Answer[Result]:
-    return Answer(msgspec.json.encode(result).decode(), result)
+    return Answer(msgspec.json.encode(result).decode(), result, is_json=True)

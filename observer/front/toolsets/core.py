@@ -17,6 +17,7 @@ from msgspec import UNSET, Meta
 from observer.clock import now_ms
 from observer.errors import BadInput, NotFound
 from observer.front import render
+from observer.front.fence import FRAME_CHARACTERS
 from observer.front.narrowing import narrow
 from observer.front.tool import Answer, Row, Tool
 from observer.front.toolsets import compact, notes, rows
@@ -46,7 +47,8 @@ REMARK = "x" * render.SNIPPET_CHARACTERS
 
 HERE = "."
 """As a project: the one that the client works in."""
-EMPTY_TOKENS = 40
+FRAME_TOKENS = render.tokens_of(FRAME_CHARACTERS)
+EMPTY_TOKENS = 40 + FRAME_TOKENS
 """What the JSON of an empty context costs beside its notice, rounded up."""
 
 MOST_RESULTS = 50
@@ -297,7 +299,7 @@ class _Shape:
             entry=lambda entry: render.tokens_of(self._characters(entry)),
             summary=lambda each: _price(self._summary(each), render.pack_summary(each.item)),
             line=lambda line: _price(rows.card_line(line), render.card_line(line)),
-            overhead=_price(self.context(empty), render.pack(empty)),
+            overhead=_price(self.context(empty), render.pack(empty)) + FRAME_TOKENS,
         )
 
     def _entry(self, entry: Entry) -> Any:  # noqa: ANN401 - of the rows that `context` fills

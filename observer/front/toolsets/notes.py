@@ -185,7 +185,7 @@ class Notes:
             notice=found.notice or UNSET,
             degraded=found.degraded or UNSET,
         )
-        return Answer(msgspec.json.encode(memories).decode(), outcome)
+        return Answer(msgspec.json.encode(memories).decode(), outcome, is_json=True)
 
     def _forget(self, handle: str) -> Answer[Outcome]:
         if handle == "":

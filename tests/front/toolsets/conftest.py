@@ -7,7 +7,21 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
+from observer.front.fence import RECORDS
+
 Work = Callable[[Client], Awaitable[Any]]
+HEAD, FOOT = f"{RECORDS}\n```text\n", "\n```"
+
+
+@pytest.fixture
+def unmarked() -> Callable[[Any], str]:
+    """Return what takes the text of a tool's answer out of its fence."""
+
+    def text_of(result: Any) -> str:
+        text: str = result.content[0].text
+        return text.removeprefix(HEAD).removesuffix(FOOT) if text.startswith(HEAD) else text
+
+    return text_of
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_fetch_returns_the_whole_item(calls: Calls) -> None:
     (result,) = calls("chatgpt", ("fetch", {"id": str(item_id(12))}))
     found = json.loads(result.content[0].text)
     assert found == result.structured_content
-    assert set(found) == {"id", "title", "text", "url", "metadata"}
+    assert set(found) == {"about", "id", "title", "text", "url", "metadata"}
     assert "JWT middleware in verify(): 45 lines" in found["text"]
     assert found["metadata"] == {
         "type": "file-write",

@@ -23,13 +23,13 @@ Ask = Callable[..., Any]
 
 
 @pytest.fixture
-def talk(ask: Ask) -> Ask:
+def talk(ask: Ask, unmarked: Ask) -> Ask:
     """Call several tools in one connection; returns their texts."""
 
     def run(*calls: tuple[str, dict[str, Any]]) -> list[str]:
         async def each(client: Client) -> list[str]:
             results = [await client.call_tool(name, arguments) for name, arguments in calls]
-            return [result.content[0].text for result in results]
+            return [unmarked(result) for result in results]
 
         return ask("mem0", each)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from observer.capture.project import Places
 from observer.config import Settings
 from observer.events import Event
+from observer.front.fence import MARK, MARKED
 from observer.index import Index
 from observer.memory import Memory
 from observer.model import Item, Project, Receipt
@@ -93,17 +94,20 @@ def memory(store: SqliteStore, home: Home, tmp_path: Path, clock: Clock) -> Memo
 class Answered:
     """What a client got of one call."""
 
-    def __init__(self, result: Any) -> None:
-        self.text: str = result.content[0].text
+    def __init__(self, result: Any, text: str) -> None:
+        self.text = text
         self.data: dict[str, Any] = result.structured_content
+        assert not self.data or self.data.pop(MARK) == MARKED
         self.is_error: bool = result.is_error
 
 
 @pytest.fixture
-def call(calls: Callable[..., Any]) -> Callable[..., list[Answered]]:
+def call(
+    calls: Callable[..., Any], unmarked: Callable[[Any], str]
+) -> Callable[..., list[Answered]]:
     """Call memex tools, one after the other, in one connection of a real client."""
 
     def run(*wanted: tuple[str, dict[str, Any]]) -> list[Answered]:
-        return [Answered(result) for result in calls("memex", *wanted)]
+        return [Answered(result, unmarked(result)) for result in calls("memex", *wanted)]
 
     return run
