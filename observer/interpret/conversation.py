@@ -19,6 +19,7 @@ from observer.interpret.findings import Passage, findings
 from observer.interpret.memory_use import only_asks
 from observer.interpret.questions import Answer
 from observer.interpret.state import Heard, State
+from observer.interpret.suspicion import suspicion
 from observer.interpret.told import FACT, PATHS, SUBTITLE, TITLE, Told
 from observer.interpret.wording import distinct, one_line, relative
 from observer.model import Item, Link, Recorded, Slot, item_id, item_uuid
@@ -76,7 +77,7 @@ def refused(recorded: Recorded) -> tuple[Item, ...]:
     is_said = proposals.is_decision(first) or (
         _CORRECTION.match(first) and len(first) >= proposals.LEAST_CHARS and first[-1] != "?"
     )
-    if not is_said:
+    if not is_said or suspicion(said):
         return ()
     told = one_line(said, proposals.MOST_CHARS)
     return (_decision(recorded, told, "extra", subtitle="said on refusing a tool"),)
@@ -101,7 +102,7 @@ def _error_of(body: AnyBody) -> str:
 def answered(before: State, recorded: Recorded, body: ToolUse) -> tuple[Item, ...]:
     """Return what a person chose when asked; nothing where no question was answered."""
     answers = questions.read(body)
-    decided = [each for each in answers if each.is_decision]
+    decided = [each for each in answers if each.is_decision and not suspicion(_chosen(each))]
     # Where a session begins, its summary has that place.
     slots = _SLOTS if recorded.seq == recorded.session_id else (*_SLOTS, "summary")
     chosen = [

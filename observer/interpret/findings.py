@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from observer.events import Value
+from observer.interpret.suspicion import suspicion
 from observer.interpret.wording import ENDS, WIDE_ENDS
 
 READ_CHARS = 40_000
@@ -180,6 +181,8 @@ def findings(reply: str, *, prompt: str = "", known: Iterable[str] = ()) -> tupl
         reply: the agent's words.
         prompt: what they answer; what only repeats it is left out.
         known: passages of earlier replies; what says the same is left out.
+
+    What reads like an order to a model is none: a reply may quote what a page said.
     """
     before = [_words(text) for text in known]
     asked = _words(prompt)
@@ -187,7 +190,8 @@ def findings(reply: str, *, prompt: str = "", known: Iterable[str] = ()) -> tupl
     for one in sorted(passages(reply), key=lambda each: -each.score):
         words = _words(one.text)
         is_said = any(_is_alike(words, other) for other in (*before, *(each for each, _ in kept)))
-        if one.score >= WORTH and words and not is_said and not _is_restated(words, asked):
+        is_new = words and not is_said and not _is_restated(words, asked)
+        if one.score >= WORTH and is_new and not suspicion(f"{one.heading}\n{one.text}"):
             kept.append((words, one))
         if len(kept) == MOST:
             break

@@ -8,8 +8,10 @@ that somebody pasted must not become a rule.
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from observer.interpret.prompts import words_of
+from observer.interpret.suspicion import suspicion
 from observer.interpret.wording import ENDS, WIDE_ENDS, one_line
 
 PROMPT_CHARS = 3_000
@@ -137,7 +139,8 @@ def decisions(prompt: str) -> tuple[str, ...]:
     text = words_of(prompt)
     if is_document(text):
         return ()
-    return tuple(one for one in sentences(text) if is_decision(one))[:MOST]
+    found = (one for one in sentences(text) if is_decision(one) and not suspicion(one))
+    return tuple(islice(found, MOST))
 
 
 def is_document(text: str) -> bool:

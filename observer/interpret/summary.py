@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from observer.interpret import (
     achievements,
     commandline,
@@ -23,6 +25,7 @@ from observer.interpret.invocation import BELOW
 from observer.interpret.memory_use import QUESTION, only_asks
 from observer.interpret.remedies import rewrites
 from observer.interpret.state import Ran, State
+from observer.interpret.suspicion import clean, suspicion
 from observer.interpret.told import SUBTITLE, TITLE
 from observer.interpret.wording import (
     ENDS,
@@ -68,8 +71,9 @@ def summarise(session: Session) -> Item | None:
     known = state.decode(session.state)
     if not _has_substance(known):
         return None
+    known = _trusted(known)
     fields = SummaryFields(
-        request=requests.request_of(session, known),
+        request=clean(requests.request_of(session, known)),
         investigated=_investigated(known),
         learned=_learned(known),
         completed=_completed(known),
@@ -106,6 +110,13 @@ def summarise(session: Session) -> Item | None:
     )
 
 
+def _trusted(known: State) -> State:
+    """Return what a session remembers without requests and paths that read like orders."""
+    asks = tuple(ask for ask in known.asks if not suspicion(f"{ask.title}\n{ask.said}"))
+    files = {path: file for path, file in known.files.items() if not suspicion(path)}
+    return replace(known, asks=asks, files=files)
+
+
 def _only_asked(known: State) -> bool:
     """Return True if a session did nothing but ask what is remembered."""
     is_asking = known.asks and all(only_asks(ask.said or ask.title) for ask in known.asks)
@@ -133,7 +144,7 @@ def _title(session: Session, known: State, fields: SummaryFields) -> str:
     """Return what was asked or changed; without either, what was done or looked at first."""
     did = fields.completed or fields.investigated
     return (
-        requests.title_of(session, known)
+        clean(requests.title_of(session, known))
         or one_line(_SENTENCE_END.split(did, 1)[0], TITLE)
         or one_line(f"{session.client} session", TITLE)
     )
@@ -288,6 +299,10 @@ def _minute(at_ms: int) -> str:
 
 
 def _field(parts: list[str]) -> str:
-    """Join sentences, each with its full stop, to a field of bounded length."""
-    said = [part if part[-1] in _ENDED else f"{part}." for part in distinct(parts, 20)]
+    """Join sentences, each with its full stop, to a field of bounded length.
+
+    One that reads like an order to a model is left out: a summary is read as the truth.
+    """
+    trusted = map(clean, parts)
+    said = [part if part[-1] in _ENDED else f"{part}." for part in distinct(trusted, 20)]
     return one_line(" ".join(said), FIELD_CHARS)

@@ -15,6 +15,7 @@ from observer.interpret.notable import is_notable, is_spent, is_told
 from observer.interpret.notes import forgotten
 from observer.interpret.sessions import begin
 from observer.interpret.summary import summarise
+from observer.interpret.suspicion import labelled, suspicion
 from observer.model import Enrichment, Item, Recorded, Session
 from observer.pipeline.later_work import LaterWork
 from observer.pipeline.noting import Noting, OnNote
@@ -103,7 +104,7 @@ class Projection:
                     self._items[summary.id] = summary
         self._telling.finish()
         self._enrich()
-        items = [self._unless_forgotten(item) for item in self._items.values()]
+        items = [labelled(self._unless_forgotten(item)) for item in self._items.values()]
         if self._embedder is None:
             self._writer.put_items(items)
             return
@@ -155,7 +156,8 @@ class Projection:
         """
         absent = [item_id for item_id in self._enriched if item_id not in self._items]
         self._items |= {item.id: item for item in self._writer.items(absent)}
-        written = {**self._writer.enrichments(list(self._items)), **self._enriched}
+        known = {**self._writer.enrichments(list(self._items)), **self._enriched}
+        written = {item_id: one for item_id, one in known.items() if not _is_suspicious(one)}
         for item_id in written.keys() & self._items.keys():
             self._items[item_id] = replace(self._items[item_id], enrichment=written[item_id])
 
@@ -184,3 +186,8 @@ class Projection:
     def _unless_forgotten(self, item: Item) -> Item:
         at_ms = self._forgotten.get(item.id)
         return item if at_ms is None else forgotten(item, at_ms)
+
+
+def _is_suspicious(wrote: Enrichment) -> bool:
+    """Tell whether a model repeated an order that it had read."""
+    return bool(suspicion(f"{wrote.narrative}\n{wrote.learned}\n{wrote.next_steps}"))

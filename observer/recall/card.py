@@ -19,6 +19,7 @@ from observer.recall.discarded import discarded
 from observer.recall.lasting import ENDS, is_stale, lasting
 from observer.recall.past import Dirty, Past, Pasts, Red, Uncommitted
 from observer.recall.rank import recency
+from observer.recall.unasked import WITHHELD, clean, is_harmless
 from observer.recall.usefulness import UNKNOWN, usefulness
 from observer.store.interface import Reader
 
@@ -77,7 +78,16 @@ class CardRequest(Value):
 def card(
     reader: Reader, request: CardRequest, *, uncommitted: Uncommitted | None = None
 ) -> list[Line]:
-    """Return the lines of a project's card, the most urgent first; none where nothing happened."""
+    """Return the lines of a project's card, the most urgent first; none where nothing happened.
+
+    What reads like an order to a model is none of them.
+    """
+    return [
+        line for line in _lines(reader, request, uncommitted) if is_harmless(line.why, line.text)
+    ]
+
+
+def _lines(reader: Reader, request: CardRequest, uncommitted: Uncommitted | None) -> list[Line]:
     pasts = Pasts(reader, request.project_id)
     last = pasts.last(request.client)
     standing = _standing(reader, request)[:MOST_STANDING] if request.with_standing else []
@@ -101,8 +111,8 @@ def card(
 
 def _asked(last: Past) -> Line:
     session = last.session
-    where = f" on {session.branch}" if session.branch else ""
-    asked = last.left.request or last.summary.title
+    where = f" on {session.branch}" if clean(session.branch) else ""
+    asked = clean(last.left.request) or clean(last.summary.title) or WITHHELD
     text = f"{session.client}{where}, {_ENDS[session.status]}: {asked}"
     return _of(last, LAST, text, at_ms=session.last_ms)
 
@@ -113,9 +123,9 @@ def _red(red: Red, last: Past) -> Line:
     why = "red when it ran last"
     if red.past is not last and failure.client != last.session.client:
         why += f", {failure.client}"
-    tests = failure.tests or failure.failing
+    tests = tuple(filter(clean, failure.tests or failure.failing))
     named = [test for test in tests if test not in failure.error]
-    told = [failure.said, listed(named, NAMES_SAID), failure.error]
+    told = [clean(failure.said), listed(named, NAMES_SAID), clean(failure.error)]
     if failure.changed:
         told.append(f"changed since and not run again: {listed(failure.changed, NAMES_SAID)}")
     where = f" on {failure.branch}" if failure.branch != last.session.branch else ""

@@ -19,6 +19,7 @@ from observer.model import KNOWLEDGE_TYPES, Item
 from observer.recall.candidates import Sources
 from observer.recall.rank import Hit, is_knowledge
 from observer.recall.search import search
+from observer.recall.unasked import clean
 from observer.store.interface import Reader
 
 SEEN = 50
@@ -68,10 +69,11 @@ def known_error(reader: Reader, event: Event, here: Filters, *, session_id: int 
         here: the project that it happened in; nothing of another is told.
         session_id: the session that it belongs to, whose own failures are no news to it.
     """
-    signature = error_of(event)
+    signature = clean(error_of(event))
     if not signature:
         return Reminder()
-    met = reader.with_signature(signature, here, limit=SEEN)
+    known = reader.with_signature(signature, here, limit=SEEN)
+    met = [each for each in known if not each.suspicion]
     before = [each for each in met if each.type == "command" and each.session_id != session_id]
     return Reminder(
         signature=signature,

@@ -19,6 +19,7 @@ from observer.interpret.wording import one_line
 from observer.recall.card import LAST, CardRequest, Line, card
 from observer.recall.past import Uncommitted
 from observer.recall.purse import Omitted
+from observer.recall.unasked import WITHHELD, clean, is_harmless
 from observer.recall.working_set import (
     MOST_FILES,
     Work,
@@ -78,7 +79,10 @@ class _Budget:
         self._cost = cost
 
     def buy(self, line: Line, *, keep: int = 0) -> bool:
-        """Take a line if it leaves `keep` tokens; say in `omitted` if not."""
+        """Take a line if it leaves `keep` tokens, and is harmless; say in `omitted` if not."""
+        if not is_harmless(line.why, line.text):
+            self.omitted.append(Omitted(item=line.item, title=line.why, why=WITHHELD))
+            return False
         price = self._cost(line)
         if price > self.left - keep:
             why = f"costs {price} tokens, {max(0, self.left - keep)} were left"
@@ -179,7 +183,7 @@ def _files(
 ) -> list[str]:
     files = frequent_files(reader, request.project_id, works)[: 3 * MOST_FILES]
     there = exists(files) if exists else frozenset(files)
-    return [path for path in files if path in there][:MOST_FILES]
+    return [path for path in files if path in there and clean(path)][:MOST_FILES]
 
 
 def _buy_files(budget: _Budget, files: Sequence[str]) -> None:
@@ -197,7 +201,7 @@ def _buy_files(budget: _Budget, files: Sequence[str]) -> None:
 
 
 def _symbols(works: Sequence[Work]) -> Iterator[Line]:
-    if symbols := frequent_symbols(works)[:MOST_SYMBOLS]:
+    if symbols := list(filter(clean, frequent_symbols(works)[:MOST_SYMBOLS])):
         yield Line(item=0, why=SYMBOLS, text=", ".join(symbols))
 
 
