@@ -41,10 +41,10 @@ _READER = (
 _MODEL = rf"(?:you|an? {_READER}|any {_READER})"
 _DO = r"(?:run|execute|download|install|delete|send|call|open|fetch|curl|ignore|follow)"
 _WHERE = (
-    r"(?:https?://|[\w.+-]{1,60}@[\w-]{1,60}\.|the (?:url|server|address|webhook)"
+    r"(?:https?:/|[\w.+-]{1,60}@[\w-]{1,60}\.|the (?:url|server|address|webhook)"
     r"|an? (?:external|remote))"
 )
-_OUT = r"(?:https?://|[\w.+-]{1,60}@[\w-]{1,60}\.|a (?:gist|webhook|pastebin)|an? external|the url)"
+_OUT = r"(?:https?:/|[\w.+-]{1,60}@[\w-]{1,60}\.|a (?:gist|webhook|pastebin)|an? external|the url)"
 _FETCH_RUN = (
     r"(?:(?:curl|wget|iwr|irm)\b[^\n]{0,120}\| ?(?:sudo )?(?:ba|z|da)?sh\b"
     r"|(?:curl|wget|irm|iwr)\b[^\n]{0,120}\| ?(?:iex|python3?)\b|base64 (?:-d|--decode)"
@@ -55,8 +55,10 @@ _HARM = (
     rf"|push (?:-f\b|--force)|without (?:asking|telling|confirm)|ignore\b|disregard\b"
     rf"|{_NOT} (?:tell|mention|inform)\b|exfiltrat"
     r"|disable (?:the |all )?(?:sandbox|safety|security|permission)"
-    r"|(?:send|post|upload)\b[^.\n]{0,80}https?://|curl (?:-\S+ )*https?://|chmod 777)"
+    r"|(?:send|post|upload)\b[^.\n]{0,80}https?:/|curl (?:-\S+ )*https?:/|chmod 777)"
 )
+_TO = r"(?:(?!\b(?:never|not|don't|no|nor)\b)[^\n]){0,120}?"
+"""What stands between a reader and the harm; what is forbidden is no order to do it."""
 _AT_ONCE = (
     r"(?:before (?:you )?(?:continu|proceed|answer|respond|reply|do(?:ing)? anything|anything else)"
     r"|immediately|silently|at once|right away|without (?:asking|confirmation|telling|hesitation)"
@@ -66,7 +68,8 @@ _AT_ONCE = (
 OTHER_LANGUAGES = (
     (
         r"\b(?:ignorier\w*|missacht\w*|vergiss|vergessen sie|verwirf)\b[^.\n]{0,30}"
-        r"\b(?:vorherig|bisherig|vorig|obig|fruher|früher|vorangehend|all)\w*[^.\n]{0,30}"
+        r"\b(?:deine |ihre |vorherig|bisherig|vorig|obig|fruher|früher"
+        r"|vorangehend|all)\w*[^.\n]{0,30}"
         r"\b(?:anweisung|instruktion|befehl|regel|vorgabe)"
     ),
     (
@@ -86,7 +89,8 @@ OTHER_LANGUAGES = (
         r"[^.\n]{0,20}(?:precedent|sopra|inizial)"
     ),
     (
-        r"\b(?:negeer|vergeet)\b[^.\n]{0,30}\b(?:vorige|eerdere|bovenstaande|voorgaande)[^.\n]{0,20}"
+        r"\b(?:negeer|vergeet)\b[^.\n]{0,30}\b(?:vorige|eerdere|bovenstaande"
+        r"|voorgaande)[^.\n]{0,20}"
         r"(?:instructies|opdrachten|regels)"
     ),
     (
@@ -153,13 +157,18 @@ _READERS = "assistant|agent|model|ai |ais|llm|copilot|claude|cursor|gpt"
 CLASSES: Mapping[str, tuple[Form, ...]] = {
     "override": (
         _form(
-            "ignore|disregard|forget|override|bypass|follow",
+            "ignore|disregard|forget|override|bypass|follow|overlook|set aside",
             rf"\b(?:ignore|disregard|forget|override|bypass|{_NOT} follow|stop following)[ ,:]+"
             rf"{_ANY}{_OLD}[ ,]+{_ANY}{_RULES}",
             r"\b(?:ignore|disregard|forget) (?:all|everything|anything) (?:that (?:was|came) "
             r"|you (?:were|have been) told )?(?:above|before(?: this)?|until now|so far)\b",
             rf"\b(?:ignore|disregard|forget) {_ANY}{_RULES} (?:above|before this"
             r"|you (?:were|have|got)|from the (?:user|system|developer)|of the (?:user|system))",
+            r"\b(?:disregard|overlook|set aside|forget) (?:all |any |every )?(?:of"
+            r" )?(?:your |the )?"
+            r"(?:safety |security )?(?:guidelines|guidance (?:you|from)|instructions and)",
+            r"\bforget (?:all )?(?:prior|previous|earlier) context\b",
+            r"\boverrides? (?:all )?your (?:system )?(?:prompt|instructions|rules)\b",
             r"\b(?:ignore|disregard|forget) (?:what(?:ever)?|everything) (?:the user|you were"
             r"|you have been) (?:said|told|asked|wants)",
         ),
@@ -226,12 +235,13 @@ CLASSES: Mapping[str, tuple[Form, ...]] = {
         ),
         _form(
             "system |hidden |initial |secret ",
-            rf"\b(?:reveal|print|output|repeat|disclose) {_ANY}(?:your|the) (?:\w+ )?"
+            rf"\b(?:reveal|print|output|repeat|disclose|(?:reply|respond) with)"
+            rf" {_ANY}(?:your|the) (?:\w+ )?"
             r"(?:system|hidden|initial|secret) (?:prompt|instructions?)",
         ),
         _form(
             "](http",
-            r"!\[[^\]\n]{0,80}\]\(https?://[^)\n]{0,120}[?&](?:\w*data|\w*secret|\w*key|token|q|d|c"
+            r"!\[[^\]\n]{0,80}\]\(https?:/[^)\n]{0,120}[?&](?:\w*data|\w*secret|\w*key|token|q|d|c"
             r"|leak|env|prompt|history)=[\[{<$]",
         ),
     ),
@@ -248,16 +258,22 @@ CLASSES: Mapping[str, tuple[Form, ...]] = {
             r"|comment|repository|issue|readme))?[ ,]+(?:must|should|shall|ha(?:s|ve) to"
             r"|(?:is|are) required to|needs? to)\b",
         ),
-        _form("if you are a", rf"\bif you are an? {_READER}\b[^\n]{{0,80}}{_HARM}"),
+        _form("if you are a", rf"\bif you are an? {_READER}\b{_TO}{_HARM}"),
     ),
     "order": (
+        _form(
+            "hidden |secret |summari",
+            rf"\b(?:hidden|secret) (?:instructions?|message|note) (?:for|to) {_READER}\b",
+            r"\bwhen(?:ever)? (?:you are )?summari[sz](?:e|ing) this(?: \w+)?,? (?:always |also )?"
+            r"(?:tell|say|add|include|recommend|claim|insert|link)\b",
+        ),
         _form(
             _READERS,
             r"\b(?:attention|important|urgent|notice|instructions?|message|note|directive|warning"
             r"|reminder|task)[ :,!-]{1,4}(?:(?:to|for) )?(?:the |all |any |every |future )?"
-            rf"{_READER}\b[^\n]{{0,160}}{_HARM}",
+            rf"{_READER}\b{_TO}{_HARM}",
             rf"\b{_READER}[ ,:]+(?:(?:must|should|shall|will|please|now|immediately|always|first"
-            rf"|to|you|need) ){{1,4}}(?:\w+ ){{0,3}}?[^.\n]{{0,80}}{_HARM}",
+            rf"|to|you|need) ){{1,4}}{_TO}{_HARM}",
         ),
         _form(
             "from now on",
@@ -269,16 +285,18 @@ CLASSES: Mapping[str, tuple[Form, ...]] = {
             "curl|wget|iwr|irm|base64",
             rf"{_AT_ONCE}[^.\n]{{0,80}}{_FETCH_RUN}",
             rf"{_FETCH_RUN}[^\n]{{0,60}}{_AT_ONCE}",
+            rf"{_FETCH_RUN}[^\n]{{0,60}}{_NOT} (?:mention|tell|show)\b",
         ),
         _form(
-            "obey|comply",
+            "obey|comply|reprogrammed",
+            r"\bobey (?:only|no ?(?:one|body) but) me\b|\byou have been reprogrammed\b",
             r"\byou (?:must|shall|have to|are required to) (?:now )?(?:obey|comply with) (?:the "
             r"following|these|this|all|any)",
         ),
         _form(
             "system|developer|admin",
-            r"(?:^|: ?\")\W{0,4}(?:system|developer|admin)(?: (?:override|message|note|notice"
-            r"|alert))?\]?[: ]+(?:you (?:must|are now|will|shall)|ignore|disregard|override"
+            r"\b(?:system|developer|admin)(?: (?:override|message|note|notice|alert))?"
+            r"(?:\]:?|:) ?(?:you (?:must|are now|will|shall)|ignore|disregard|override"
             r"|new instructions|execute)\b",
         ),
         _form(
@@ -297,9 +315,10 @@ CLASSES: Mapping[str, tuple[Form, ...]] = {
             r"\[tool_calls?\]",
         ),
         _form(
-            '"',
-            r'"(?:tool_name|tool|name|recipient_name|function)" ?: ?"(?:bash|shell|terminal|exec\w*'
-            rf'|run_\w+|functions\.\w+|computer)"[^\n]{{0,200}}{_HARM}',
+            'tool_name|recipient_name|"',
+            r"(?:\b(?:tool_name|recipient_name)\b\W{0,8}|\"(?:tool|name|function)\\?\" ?: ?\\?\")"
+            r"(?:bash|shell|terminal|exec\w*|run_\w+|functions\.\w+|computer)\b"
+            rf"[^\n]{{0,200}}{_HARM}",
         ),
     ),
     "encoded": (
@@ -313,6 +332,7 @@ CLASSES: Mapping[str, tuple[Form, ...]] = {
     "markup": (
         _form(
             "<|[/inst]",
+            r"<system> ?(?:you|ignore|always|never|from now)\b",
             r"<\|(?:im_start|im_end|system|endoftext|start_header_id|eot_id)\|>|\[/inst\]|<</?sys>>"
             r"|</?(?:system-reminder|system_prompt|system_instructions?|user-prompt-submit-hook"
             r"|local-command-stdout|observer)>",

@@ -41,7 +41,8 @@ _TOLD_ABOUT = re.compile(
 """What a sentence about injections says before it; an injection does not call itself one."""
 _JUDGED = re.compile(
     r"\b(?:is|are|was|were|be|been|gets?|stays?)\b[^.\n]{0,30}?\b(?:flagged|rejected|blocked|detected"
-    r"|refused|stripped|filtered|quarantined|escaped|caught|label+ed|treated as|stored|fenced)"
+    r"|refused|stripped|filtered|quarantined|escaped|caught|label+ed|treated as|stored|fenced"
+    r"|quoted|mentioned)"
 )
 """What such a sentence says after it."""
 _SENTENCE_END = re.compile(r"(?<!e\.g)[.!?\u3002]+\s")
@@ -56,9 +57,17 @@ _INVISIBLE = re.compile(
 )
 _COLOUR = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?)")
 _SPACE = re.compile(r"[ \t\u00a0]+")
-_BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{24,}={0,2}(?![\w+/=-])")
+_BASE64 = (
+    re.compile(r"(?<![\w+=-])[A-Za-z0-9+]{24,}={0,2}"),
+    re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{24,}={0,2}"),
+)
+"""Runs of such digits; what stands behind a slash may be the last part of a path."""
 _HEX = re.compile(r"(?<!\w)(?:[0-9a-fA-F]{2}){16,}(?!\w)")
-_ESCAPED = re.compile(r"(?:%[0-9a-fA-F]{2}){1}|&#x?[0-9a-fA-F]{2,5};")
+_ESCAPED = re.compile(r"(?:%[0-9a-fA-F]{2}\W?){3}|&#x?[0-9a-fA-F]{2,5};|\\u[0-9a-fA-F]{4}")
+_JOINED = re.compile(r"(?<=[a-z])[_-](?=[a-z])")
+_SIGN = re.compile(r"\\u([0-9a-fA-F]{4})")
+_SLUG = re.compile(r"[a-z]+(?:[_-][a-z]+){3,}")
+"""A name of four words or more, as of a test or branch: it may be a sentence."""
 _LOOK_ALIKES = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u051b\u04bb\u043a\u043c"
     "\u0442\u0432\u043d\u03b1\u03b5\u03b9\u03bf\u03c1\u03c5\u03bd\u03c4\u03ba\u0261\u0131\u0261",
@@ -124,15 +133,18 @@ def _views(text: str) -> Iterator[str]:
     """Yield the text as a model may read it: folded, unescaped, look-alikes taken for Latin."""
     folded = _folded(text)
     yield folded
-    if len(_ESCAPED.findall(text[:RUN_CHARS])) > RUNS:
-        yield _folded(unquote(html.unescape(text)))
+    if _ESCAPED.search(text):
+        yield _folded(_unescaped(text))
+    if _SLUG.search(folded):
+        yield _SLUG.sub(lambda found: found[0].replace("_", " ").replace("-", " "), folded)
     if not folded.isascii() and (latin := folded.translate(_LOOK_ALIKES)) != folded:
         yield latin
 
 
 def _decoded(text: str) -> Iterator[str]:
     """Yield what runs of base64 and hexadecimal digits say, where that is text."""
-    for found in islice(_BASE64.finditer(text), RUNS):
+    runs = (found for pattern in _BASE64 for found in islice(pattern.finditer(text), RUNS))
+    for found in runs:
         run = found[0][:RUN_CHARS]
         with_end = run + "=" * (-len(run) % 4)
         try:
@@ -144,6 +156,12 @@ def _decoded(text: str) -> Iterator[str]:
             yield bytes.fromhex(found[0][:RUN_CHARS]).decode()
         except (ValueError, UnicodeDecodeError):
             continue
+
+
+def _unescaped(text: str) -> str:
+    """Return what a text says where URLs, HTML or JSON spell its letters by their numbers."""
+    signs = _SIGN.sub(lambda found: chr(int(found[1], 16)), text)
+    return unquote(html.unescape(signs))
 
 
 def _folded(text: str) -> str:
@@ -158,7 +176,7 @@ def _folded(text: str) -> str:
 def _is_told_about(text: str, found: re.Match[str]) -> bool:
     """Tell whether what was found is quoted in, or part of, a sentence about such things."""
     begin = max(text.rfind("\n", 0, found.start()) + 1, found.start() - AROUND)
-    line = text[begin : found.end() + AROUND]
+    line = _JOINED.sub(" ", text[begin : found.end() + AROUND])
     start, stop = found.start() - begin, found.end() - begin
     line = line[:stop] + line[stop:].partition("\n")[0]
     if any(
