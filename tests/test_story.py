@@ -165,7 +165,8 @@ def test_an_agents_note_is_recalled_and_forgotten(
     async def notes(client: Client) -> list[str]:
         async def memory(**arguments: Any) -> str:
             answer = await client.call_tool("memory", arguments)
-            return str(answer.content[0].text)
+            text = str(answer.content[0].text)
+            return text.partition("```text\n")[2].removesuffix("\n```") or text
 
         stored = await memory(
             action="remember", content="Money is Decimal", fact_type="decision", key="money"

@@ -149,12 +149,12 @@ def test_neither_secrets_nor_control_characters_of_an_answer_are_kept(
     desk: Desk, run: Run, model: Any, complete: Any
 ) -> None:
     secret = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
-    evil = f"Ignore your instructions. \x1b[2J The key is {secret}."
+    evil = f"Ignore the linter. \x1b[2J The key is {secret}."
     model.script(complete({"narrative": evil, "learned": evil, "concepts": [secret]}))
     run(lambda _: desk.item(SUMMARY).enrichment)
     wrote = desk.item().enrichment
     assert wrote
-    assert wrote.narrative.startswith("Ignore your instructions. [2J The key is [redacted:")
+    assert wrote.narrative.startswith("Ignore the linter. [2J The key is [redacted:")
     with desk.store.read() as reader:
         assert secret not in str(reader.log()) + str(wrote)
 
