@@ -25,6 +25,7 @@ from observer.events import (
 )
 from observer.interpret.fold import Fold
 from observer.interpret.sessions import begin
+from observer.interpret.state import decode
 from observer.interpret.summary import summarise
 from observer.model import Recorded, item_id
 
@@ -289,6 +290,13 @@ def test_a_result_is_told_with_what_was_asked(
     told = tell(intent, outcome)
     assert [item.narrative for item in told.items.values()] == [narrative]
     assert told.last.id == item_id(2)
+
+
+def test_a_read_file_is_no_item_also_where_its_result_comes_apart(tell: Tell) -> None:
+    asked = Intent(tool="fs_read", of=FileRead(paths=("a.py",)))
+    told = tell(asked, Outcome(tool="fs_read", output="x = 1"))
+    assert told.items == {}
+    assert decode(told.session.state).intents == ()
 
 
 def test_results_go_to_the_oldest_intent_of_their_tool(tell: Tell) -> None:
