@@ -46,7 +46,7 @@ from observer.evaluation.measures import FIGURES, Interval, Numbers, Sample, ave
 from observer.evaluation.sets import QuestionSet
 from observer.evaluation.story import SETS
 from observer.evaluation.story.score import score
-from observer.evaluation.systems import SINGLE_LEGS, systems_of
+from observer.evaluation.systems import SINGLE_LEGS, System, legs_of, systems_of
 from observer.model import item_id
 from observer.paths import home
 
@@ -65,19 +65,23 @@ def evaluate(alike: Sequence[QuestionSet], model: LateModel) -> Iterator[tuple[s
                     Asked(text=one.q, relevant=frozenset(places[name] for name in one.rel))
                     for one in each.questions
                 ]
-                answers = ask(sources, asked, systems_of(model), now_ms=sets.NOW_MS)
+                answers = ask(sources, asked, _systems(model), now_ms=sets.NOW_MS)
                 yield each.name, figures(answers, asked)
+
+
+def _systems(model: LateModel) -> dict[str, System]:
+    return systems_of(model) | legs_of(model)
 
 
 def show(found: Finding, note: str) -> None:
     """Print one set, or the average."""
     print(f"\n{found.name} ({note})", flush=True)
     for row in found.rows:
-        print(f"  {row.system:15}" + "".join(map(_shown, row.figures.values())))
+        print(f"  {row.system:16}" + "".join(map(_shown, row.figures.values())))
     for other in found.against:
         gap = other.gap
         print(
-            f"  recall - {other.system:15}{100 * gap.mean:+6.1f} nDCG@10"
+            f"  recall - {other.system:16}{100 * gap.mean:+6.1f} nDCG@10"
             f" [{100 * gap.low:+.1f}, {100 * gap.high:+.1f}], p = {gap.p:.4f}"
         )
 
@@ -87,9 +91,10 @@ def _shown(figure: Interval) -> str:
     return f"{100 * figure.mean:7.1f} {f'[{low}, {high}]':14}"
 
 
-def verdict(found: list[Finding]) -> None:
+def verdict(found: list[Finding], model: LateModel) -> None:
     """Print on which sets recall is behind the best single leg beyond chance."""
-    worse = [each.name for each in found if (best := each.best(SINGLE_LEGS)) and best.is_worse]
+    legs = (*SINGLE_LEGS, *(f"{part.name} alone" for part in model.info.parts))
+    worse = [each.name for each in found if (best := each.best(legs)) and best.is_worse]
     print(f"\nworse than the best single leg beyond chance on: {', '.join(worse) or 'no set'}")
 
 
@@ -129,7 +134,7 @@ def main() -> int:
 
 def recall(chosen: argparse.Namespace) -> int:
     """Print how well recall answers the sets of a folder; returns the exit code."""
-    print(f"{'set, system':17}" + "".join(f"{label:>7}{'':15}" for label in FIGURES))
+    print(f"{'set, system':18}" + "".join(f"{label:>7}{'':15}" for label in FIGURES))
     found: list[Finding] = []
     samples: list[Sample] = []
     try:
@@ -139,15 +144,13 @@ def recall(chosen: argparse.Namespace) -> int:
             alike = [each for each in read if each.source == source]
             for name, measured in evaluate(alike, model):
                 samples.append(redraw(measured, seed=len(samples)))
-                found.append(finding(name, samples[-1], list(systems_of(model))))
+                found.append(finding(name, samples[-1], list(_systems(model))))
                 show(found[-1], f"{len(measured)} queries")
     except ObserverError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    show(
-        finding("macro average", average(samples), list(systems_of(model))), f"{len(samples)} sets"
-    )
-    verdict(found)
+    show(finding("macro average", average(samples), list(_systems(model))), f"{len(samples)} sets")
+    verdict(found, model)
     if model.problem:
         print(f"note: there were no vectors: {model.problem}", file=sys.stderr)
     return 0

@@ -62,8 +62,8 @@ def info_command(*, name: str, as_json: bool) -> None:
         emit(row)
         return
     for field, value in row.items():
-        if value != "":
-            say(f"{field}: {value}")
+        if value not in ("", []):
+            say(f"{field}: {' '.join(value) if isinstance(value, list) else value}")
 
 
 @model_command.command("use", epilog="Example: observer model use deep")
@@ -132,7 +132,9 @@ def pull_command(*, name: str, sha256: str, base_url: str | None, as_json: bool)
 
 def _row(info: ModelInfo, used: str) -> dict[str, Any]:
     told: dict[str, Any] = msgspec.structs.asdict(info)
-    return {**told, "folder": str(info.folder), "is_used": used in {info.name, str(info.folder)}}
+    folder = "" if info.parts else str(info.folder)
+    parts = [part.name for part in info.parts]
+    return {**told, "folder": folder, "parts": parts, "is_used": used in {info.name, folder}}
 
 
 def _shown(row: dict[str, Any], name: str) -> object:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
@@ -23,8 +24,12 @@ PAUSE_S = 0.3
 """What is stored within this time is taken up at once; a search does not wait for it."""
 QUIET_S = 2.0
 """Without anything new for this long the index is made quicker to ask, and memory given back."""
-BATCH = 32
-"""Items embedded between two chances for others to write."""
+BATCH = 16
+"""Items embedded at a time: half a second with a model that is slow."""
+STILL_S = 20.0
+LATEST_S = 300.0
+"""What is stored is embedded wholly once nothing more came for `STILL_S`, and after `LATEST_S` at
+the latest: the items of a session change with each of its events."""
 
 
 class Indexing:
@@ -73,9 +78,17 @@ class Indexing:
                 await self._writer.run(self._pipeline.drop_other_vectors)
         while True:
             await self._stored.wait()
-            self._stored.clear()
+            await self._still()
             after = await self._embed_from(after)
-            await asyncio.sleep(PAUSE_S)
+
+    async def _still(self) -> None:
+        """Wait until nothing is stored any more, or for long enough."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LATEST_S):
+                while self._stored.is_set():
+                    self._stored.clear()
+                    await heard(self._stored, within_s=STILL_S)
+        self._stored.clear()
 
     async def _did(self, work: Callable[[], None]) -> bool:
         """Do what the index needs; tell whether it could be done."""
@@ -99,7 +112,7 @@ class Indexing:
         """Embed everything after a change; returns the last one, or where it came to a halt."""
         self._model.start()
         try:
-            while (then := await self._writer.run(self._embed, after)) != after:
+            while (then := await self._embed(after)) != after:
                 after = then
                 self._news.set()
         except ObserverError as error:
@@ -108,8 +121,16 @@ class Indexing:
             self._health.degrade("model", self._model.problem)
         return after
 
-    def _embed(self, after: int) -> int:
-        return after if self._model.problem else self._pipeline.embed(after, limit=BATCH)
+    async def _embed(self, after: int) -> int:
+        """Embed a batch beside what is stored meanwhile, and rest for as long: it is no hurry."""
+        if self._model.problem:
+            return after
+        began_s = time.monotonic()
+        made = await asyncio.to_thread(self._pipeline.embedded, after, limit=BATCH)
+        took_s = time.monotonic() - began_s
+        await self._writer.run(self._pipeline.keep_embedded, made)
+        await asyncio.sleep(took_s)
+        return made.last_change
 
     def _tidy(self) -> None:
         """Leave little behind of what came: of 10,000 items the allocator keeps 46 of 215 MB."""

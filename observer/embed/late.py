@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from observer.embed.catalogue import ModelInfo, load
+from observer.embed.joined import EVEN, Joined
 from observer.embed.model import Model
 from observer.embed.text import text_of
 from observer.errors import ConfigInvalid
@@ -30,7 +31,7 @@ class LateModel:
     def __init__(self, info: ModelInfo) -> None:
         self.info = info
         self.problem = info.problem
-        self._model: Model | None = None
+        self._model: Model | Joined | None = None
         self._begin = threading.Lock()
         self._thread: threading.Thread | None = None
         self._working = ThreadPoolExecutor(1, thread_name_prefix="embedding")
@@ -42,43 +43,53 @@ class LateModel:
                 self._thread = threading.Thread(target=self._load, name="model", daemon=True)
                 self._thread.start()
 
-    def encode(self, text: str) -> NDArray[np.float32] | None:
-        """Return what a text means as a unit vector; None while the model is not there."""
+    def encode(self, text: str, doubt: float = EVEN) -> NDArray[np.float32] | None:
+        """Return what a text means as a unit vector; None while the model is not there.
+
+        `doubt` says how little of the text its words find, 0 to 1: see `observer.embed.joined`.
+        """
         self.start()
         if self._model is None:
             return None
-        vector: NDArray[np.float32] = self._model.embed([text])[0]
-        return vector
+        return self._model.ask(text, doubt)
 
-    def encode_patiently(self, text: str) -> NDArray[np.float32] | None:
-        """Return what a text means once the model is there; None if it cannot be."""
+    def encode_patiently(self, text: str, doubt: float = EVEN) -> NDArray[np.float32] | None:
+        """Return what `encode` does once the model is there; None if it cannot be."""
         self._loaded()
-        return self.encode(text)
+        return self.encode(text, doubt)
 
     @property
     def id(self) -> str:
         """The id of the model."""
         return self.info.id
 
+    @property
+    def dimensions(self) -> int:
+        """Dimensions of a whole vector; see `begin` for shorter ones."""
+        return self.info.dimensions
+
     def begin(self, items: Sequence[Item]) -> Callable[[], dict[int, bytes]]:
         """Begin to embed items in a thread; returns what waits for their packed vectors, by id.
 
-        A model that is too slow to wait for embeds nothing here: `made` is for a thread with time.
+        A model that is too slow to wait for embeds nothing here, and one of which only the first
+        part is quick makes but the beginning of vectors: `made` is for a thread with time. A few
+        notes get whole vectors all the same: they are short, and compared with the next ones.
         """
-        if len(items) <= FEW:
-            return partial(self._quickly, items)
-        return self._working.submit(self._quickly, items).result
+        if len(items) > FEW:
+            return self._working.submit(self._quickly, items).result
+        are_notes = all(item.kind == "note" for item in items)
+        return partial(self.made if are_notes else self._quickly, items)
 
     def _quickly(self, items: Sequence[Item]) -> dict[int, bytes]:
         model = self._loaded()
-        return _packed_of(model, items) if model and model.is_quick else {}
+        return _packed_of(model.quick, items) if model and model.quick else {}
 
     def made(self, items: Sequence[Item]) -> dict[int, bytes]:
         """Return the packed vector of each item, by id, however long it takes."""
         model = self._loaded()
         return _packed_of(model, items) if model else {}
 
-    def _loaded(self) -> Model | None:
+    def _loaded(self) -> Model | Joined | None:
         self.start()
         if self._thread is not None:
             self._thread.join()
@@ -91,7 +102,7 @@ class LateModel:
             self.problem = error.message
 
 
-def _packed_of(model: Model, items: Sequence[Item]) -> dict[int, bytes]:
+def _packed_of(model: Model | Joined, items: Sequence[Item]) -> dict[int, bytes]:
     if not items:
         return {}
     rows = packed(model.embed([text_of(item) for item in items]))
@@ -99,7 +110,7 @@ def _packed_of(model: Model, items: Sequence[Item]) -> dict[int, bytes]:
 
 
 def packed(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Return unit vectors in eight bits a dimension; a vector of zeros stays one.
+    """Return vectors in eight bits a dimension; a vector of zeros stays one.
 
     Each is scaled so that its largest dimension is 127: what counts is where it points.
     """

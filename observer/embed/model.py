@@ -52,6 +52,8 @@ class Model:
         self._inputs = {i.name: _integer(i) for i in self._session.get_inputs()}
         self.is_quick = set(self._inputs) == BAG
         """Whether a text takes a fraction of a millisecond."""
+        self.quick = self if self.is_quick else None
+        """What embeds items at once: see `observer.embed.joined.Joined`."""
         self._output = self._session.get_outputs()[0].name
         self._check()
 
@@ -71,6 +73,15 @@ class Model:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: NDArray[np.float32] = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
         return unit
+
+    def ask(self, text: str, doubt: float = 0.0) -> NDArray[np.float32]:
+        """Return the unit vector of a query; zeros for a text without any token.
+
+        `doubt` counts where models are joined.
+        """
+        del doubt
+        asked: NDArray[np.float32] = self.embed([text])[0]
+        return asked
 
     def _run(self, rows: Sequence[Ids]) -> NDArray[np.float32]:
         padded = np.zeros((len(rows), max(map(len, rows))), np.int64)

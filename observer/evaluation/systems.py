@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from observer.embed.late import LateModel
 from observer.evaluation.measures import DEPTH
 from observer.filters import Filters
-from observer.recall.candidates import LEGS, Leg, Sources, candidates
+from observer.recall.candidates import LEGS, Leg, Sources, Vector, candidates
 from observer.recall.language import quoted
 from observer.recall.query import plan
 from observer.recall.search import search
@@ -78,6 +80,38 @@ def systems_of(model: LateModel) -> dict[str, System]:
     if model.problem:
         return {name: system for name, system in SYSTEMS.items() if name not in _NEED_A_MODEL}
     return SYSTEMS
+
+
+def legs_of(model: LateModel) -> dict[str, System]:
+    """Return, for a joined model, what each model that it is made of finds alone, and with words.
+
+    The names are ``NAME alone`` and ``words + NAME``; there are none for any other model.
+    """
+    made: dict[str, System] = {}
+    start = 0
+    for part in model.info.parts:
+        half = slice(start, start + part.dimensions)
+        made[f"{part.name} alone"] = _of_part(vectors_only, half)
+        made[f"words + {part.name}"] = _of_part(plain_rrf, half)
+        start = half.stop
+    return made
+
+
+def _of_part(system: System, half: slice) -> System:
+    """Return a system that is asked with a part of a query's vector alone."""
+
+    def ask(sources: Sources, text: str, now_ms: int) -> Sequence[int]:
+        def encode(text: str, doubt: float = 0.5, /) -> Vector | None:
+            whole = sources.encode(text, doubt)
+            if whole is None:
+                return None
+            part = np.zeros_like(whole)
+            part[half] = whole[half]
+            return part
+
+        return system(sources._replace(encode=encode), text, now_ms)
+
+    return ask
 
 
 def mentions(sources: Sources, text: str) -> frozenset[int]:

@@ -121,9 +121,9 @@ class Index:
             yield View(self._segments, self._codes, model=self._model, is_complete=is_complete)
 
     def embedded(self) -> int:
-        """Count the items that have a vector of the model in use, as far as they are indexed."""
+        """Count the items with a whole vector of the model in use, as far as they are indexed."""
         with self._lock:
-            return sum(each.embedded(self._model) for each in self._segments)
+            return sum(each.whole(self._model) for each in self._segments)
 
     def close(self) -> None:
         """Write what is not on the disk yet."""

@@ -128,7 +128,11 @@ def _codes_of(item: Item) -> tuple[int, ...]:
 
 def _vectors(vectors: Sequence[bytes | None], dimensions: int) -> NDArray[np.int8]:
     blank = bytes(dimensions)
-    is_ours = (vector if vector and len(vector) == dimensions else blank for vector in vectors)
+    # A shorter one is the beginning of a vector whose rest is still to come.
+    is_ours = (
+        vector.ljust(dimensions, b"\0") if vector and len(vector) <= dimensions else blank
+        for vector in vectors
+    )
     return np.frombuffer(b"".join(is_ours), np.int8).reshape(len(vectors), dimensions)
 
 

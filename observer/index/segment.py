@@ -46,6 +46,8 @@ _WEIGHT_BITS = 3
 _WEIGHT = 2**_WEIGHT_BITS - 1
 """A posting as one number: code, row, weight in halves, from the highest bits to the lowest."""
 ROWS_AT_ONCE = 2**13
+_END = 32
+"""The last dimensions of a vector, which are all 0 where only its beginning is there."""
 _OF_A_PART = 2**20
 """Rows and tokens of a large segment that are worked on at once: what memory that needs."""
 
@@ -108,6 +110,7 @@ class Segment:
         self.masks: dict[Filters, NDArray[np.bool_]] = {}
         """What `observer.index.masks` made of the last filters; nothing once rows are buried."""
         self._embedded: int | None = None
+        self._whole: int | None = None
         self.words = int(self.lengths.sum())
         self.postings = Postings(*(arrays[name] for name in Postings._fields))
 
@@ -122,15 +125,24 @@ class Segment:
         self.buried[rows] = True
         self.alive[rows] = False
         self.masks.clear()
-        self._embedded = None
+        self._embedded = self._whole = None
 
     def embedded(self, model: str) -> int:
-        """Count the living rows that have a vector of a model."""
+        """Count the living rows that have a vector of a model, be it only the beginning of one."""
         if model != self.model:
             return 0
         if self._embedded is None:
             self._embedded = int(np.count_nonzero(self.has_vector & self.alive))
         return self._embedded
+
+    def whole(self, model: str) -> int:
+        """Count the living rows that have a whole vector of a model."""
+        if model != self.model:
+            return 0
+        if self._whole is None:
+            ends = self.vectors[:, -_END:].any(axis=1)
+            self._whole = int(np.count_nonzero(ends & self.alive))
+        return self._whole
 
     def find(self, ids: NDArray[np.int64]) -> Rows:
         """Return the rows of those of the items that are in here, dead or alive."""

@@ -7,7 +7,8 @@ it; whatever dies in between is replayed, and the event's id makes the replay a 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from observer.capture.project import Places
 from observer.capture.redact import redact_bytes, redact_text
@@ -36,6 +37,14 @@ class Drained(Value):
     entries: int = 0
     bad: int = 0
     projects: frozenset[int] = frozenset()
+
+
+class Embedded(NamedTuple):
+    """Vectors by item, the change that each was made of, and the last change that was looked at."""
+
+    last_change: int
+    vectors: Mapping[int, bytes]
+    seen: Mapping[int, int]
 
 
 class Pipeline:
@@ -132,18 +141,32 @@ class Pipeline:
         )
 
     def embed(self, after: int, *, limit: int) -> int:
-        """Add vectors to items that have none of the model in use, from one change on.
+        """Add vectors to items that have no whole one of the model in use, from one change on.
 
         Returns the change to go on after: the same when there is nothing left to do.
         """
+        made = self.embedded(after, limit=limit)
+        self.keep_embedded(made)
+        return made.last_change
+
+    def embedded(self, after: int, *, limit: int) -> Embedded:
+        """Make the vectors that `embed` adds; it only reads, and may take a while."""
         if self._embedder is None:
-            return after
+            return Embedded(after, {}, {})
+        model = self._embedder
         with self._store.read() as reader:
-            bare = reader.without_vector(self._embedder.id, after=after, limit=limit)
-        vectors = self._embedder.made([change.item for change in bare if change.item])
-        with self._store.write() as writer:
-            writer.put_vectors(self._embedder.id, vectors)
-        return bare[-1].change if bare else after
+            bare = reader.without_vector(
+                model.id, dimensions=model.dimensions, after=after, limit=limit
+            )
+        vectors = model.made([change.item for change in bare if change.item])
+        seen = {change.id: change.change for change in bare}
+        return Embedded(bare[-1].change if bare else after, vectors, seen)
+
+    def keep_embedded(self, made: Embedded) -> None:
+        """Store vectors, but for items that have changed since they were made."""
+        if self._embedder is not None and made.vectors:
+            with self._store.write() as writer:
+                writer.put_vectors(self._embedder.id, made.vectors, seen=made.seen)
 
     def drop_other_vectors(self) -> None:
         """Delete the vectors of models that are not in use."""

@@ -30,10 +30,15 @@ class Embedder(Protocol):
     def id(self) -> str:
         """The model that makes them."""
 
+    @property
+    def dimensions(self) -> int:
+        """Dimensions of a whole vector; shorter ones are the beginning of one."""
+
     def begin(self, items: Sequence[Item]) -> Callable[[], Mapping[int, bytes]]:
         """Begin to embed items beside what goes on; returns what waits for their vectors, by id.
 
-        There are none from a model that is too slow to wait for.
+        There are none from a model that is too slow to wait for, and shorter ones from one that is
+        quick in part.
         """
 
     def made(self, items: Sequence[Item]) -> Mapping[int, bytes]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -22,7 +22,7 @@ from observer.model import ItemKind
 from observer.recall.language import quoted
 from observer.recall.query import Plan
 from observer.recall.rank import ASKING, COMPARED, NEAR, TYPE_WEIGHTS, Signals, relevance
-from observer.recall.trust import OF_NAMES, OF_PROSE, is_name, trust
+from observer.recall.trust import OF_NAMES, OF_PROSE, found_share, is_name, trust
 from observer.store.interface import Reader
 
 Leg = Literal["words", "meaning"]
@@ -30,8 +30,14 @@ LEGS: tuple[Leg, ...] = ("words", "meaning")
 
 Column = NDArray[Any]
 Vector = NDArray[np.float32]
-Encode = Callable[[str], Vector | None]
-"""Returns what a text means as a unit vector; None while no model is there."""
+
+
+class Encode(Protocol):
+    """Returns what a text means as a unit vector; None while no model is there."""
+
+    def __call__(self, text: str, doubt: float = ..., /) -> Vector | None:
+        """`doubt` says how little of the text its words find, 0 to 1."""
+
 
 BY_WORDS = 60
 """Candidates of each leg, where no other number is wanted.
@@ -177,8 +183,9 @@ def candidates(
         for kinds in asked
     ]
     query = _Query(sources, wanted)
-    vector = sources.encode(wanted.text) if "meaning" in legs else None
     by_words = view.by_words(query.codes, lists) if "words" in legs else []
+    doubt = 1 - found_share(_best_score(by_words), view.most_relevance(query.codes))
+    vector = sources.encode(wanted.text, doubt) if "meaning" in legs else None
     # An expression says what must hold: its matches are ranked by meaning, not found by it.
     by_meaning = (
         [] if vector is None or wanted.expression else _by_meaning(view, vector, lists, most)
@@ -199,6 +206,10 @@ def candidates(
         degraded="; ".join(filter(None, (cut, late, bare))),
         matching=matching,
     )
+
+
+def _best_score(lists: Sequence[Best]) -> float:
+    return max((float(best.scores.max(initial=0)) for best in lists), default=0.0)
 
 
 def _by_meaning(view: View, vector: Vector, lists: Sequence[Wanted], most: int) -> list[Best]:

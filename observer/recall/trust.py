@@ -27,9 +27,9 @@ OPEN = 1.25
 
 SHORT_WORDS = 20
 """Words that a text has when it counts as short by a share of 1/e."""
-SHORT_OPEN = 2.5
+SHORT_OPEN = 5.0
 """By what share more, beside `OPEN`, the meaning of a text counts the shorter it is."""
-SHORT_DOUBT = 2
+SHORT_DOUBT = 6
 """Power of what is found by which words count for such a text.
 
 Source: development sets, short notes among them; those of longer texts change by 0.02 points.
@@ -63,6 +63,11 @@ def is_name(together: Column, count: int) -> bool:
     return 1 < count <= MOST_OF_A_NAME and bool(together.max(initial=0) >= count)
 
 
+def found_share(best: float, most: float) -> float:
+    """Return how much of a query words find, 0 to 1, by the best BM25 and what it stays below."""
+    return min(1.0, best / max(COVERED * most, _LEAST))
+
+
 def trust(bm25: Column, lengths: Column | None, *, most: float, is_named: bool) -> Trust:
     """Return how far a query's words and meaning are to be trusted.
 
@@ -73,7 +78,7 @@ def trust(bm25: Column, lengths: Column | None, *, most: float, is_named: bool) 
         is_named: whether the query is a name; see `is_name`.
     """
     best, enough = float(bm25.max(initial=0)), COVERED * most
-    found = min(1.0, best / max(enough, _LEAST))
+    found = found_share(best, most)
     short = np.zeros(len(bm25)) if lengths is None else np.exp(-lengths / SHORT_WORDS)
     words = bm25 / max(best, enough, _LEAST) * found ** (SHORT_DOUBT * short)
     meaning = 1 + (OPEN + SHORT_OPEN * short) * (1 - found)

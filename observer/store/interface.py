@@ -33,7 +33,6 @@ from observer.store.truth import StandingsById, TruthReads, TruthWrites
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 """Columns that a query can name (`title:auth*`); `files` holds read and modified paths."""
 
-
 Grouping = Literal["tags", "category", "type", "layer"]
 """What notes are counted by."""
 
@@ -89,8 +88,13 @@ class Reader(TruthReads, Protocol):
         An item that changed again stands where it changed last.
         """
 
-    def without_vector(self, model: str, *, after: int, limit: int) -> list[Change]:
-        """Return the next changes after a number whose items a model has not embedded yet."""
+    def without_vector(
+        self, model: str, *, dimensions: int, after: int, limit: int
+    ) -> list[Change]:
+        """Return the next changes after a number whose items a model has not embedded wholly.
+
+        A vector of fewer than `dimensions` is but the beginning of one.
+        """
 
     def vectors(self) -> Mapping[str, int]:
         """Return how many items have a vector, by model."""
@@ -278,8 +282,14 @@ class Writer(Reader, TruthWrites, Protocol):
         before is gone: it was of another text.
         """
 
-    def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> None:
-        """Add vectors of items as they stand; those that are no more are passed over."""
+    def put_vectors(
+        self, model: str, vectors: Mapping[int, bytes], *, seen: Mapping[int, int] | None = None
+    ) -> None:
+        """Add or replace vectors of items as they stand; those that are no more are passed over.
+
+        `seen` says of which change an item's vector was made: what has changed since is passed
+        over, too.
+        """
 
     def drop_vectors(self, *, but: str) -> None:
         """Delete the vectors of all models but one."""

@@ -82,7 +82,7 @@ class Product:
             owner="",
             now_ms=clock,
             index=self._index,
-            encode=self._model.encode_patiently if with_vectors else lambda _: None,
+            encode=self._model.encode_patiently if with_vectors else lambda *_: None,
             record=self._pipeline.ingest,
         )
         self._count = 0
@@ -184,7 +184,7 @@ class Reading:
             owner="",
             now_ms=Clock(),
             index=index_for(Home(folder).index, model, is_owner=False),
-            encode=lambda _: None,
+            encode=lambda *_: None,
         )
 
     def __enter__(self) -> Self:

@@ -43,16 +43,20 @@ def published(tmp_path: Path) -> Iterator[tuple[str, str]]:
 def test_the_list_shows_what_ships_and_which_is_used(run: Run, words: tuple[str, ...]) -> None:
     head, *rows = [line.split("\t") for line in run(*words).out.splitlines()]
     assert head[:3] == ["name", "used", "dimensions"]
-    assert [row[:2] for row in rows] == [["instant", "yes"], ["deep", ""]]
+    assert [row[:2] for row in rows] == [["instant+deep", "yes"], ["instant", ""], ["deep", ""]]
 
 
 def test_the_list_as_json_has_everything(run: Run) -> None:
     rows = run("model", "list", "--json").json
     assert [(row["name"], row["is_builtin"], row["is_used"]) for row in rows] == [
-        ("instant", True, True),
+        ("instant+deep", True, True),
+        ("instant", True, False),
         ("deep", True, False),
     ]
-    assert all(Path(row["folder"], "model.onnx").stat().st_size < row["size_bytes"] for row in rows)
+    assert [row["parts"] for row in rows] == [["instant", "deep"], [], []]
+    assert all(
+        Path(row["folder"], "model.onnx").stat().st_size < row["size_bytes"] for row in rows[1:]
+    )
 
 
 def test_a_broken_model_is_listed_with_its_problem(run: Run, home: Home) -> None:
@@ -71,11 +75,20 @@ def test_use_writes_the_setting(run: Run, home: Home) -> None:
     assert ran.code == 0
     assert config.load(home, {}).model == "deep"
     assert ran.out == "model deep is in use\n"
-    assert run("model", "list", "--json").json[1]["is_used"]
+    assert run("model", "list", "--json").json[2]["is_used"]
+
+
+def test_two_models_joined_may_be_used(run: Run, home: Home) -> None:
+    shutil.copytree(BUILT_IN / "instant", home.models / "mine")
+    told = run("model", "use", "mine+deep", "--json").json
+    assert (told["model"], told["dimensions"]) == ("mine+deep", 640)
+    assert config.load(home, {}).model == "mine+deep"
+    assert "mine, completed by deep in the background" in run("model").out
+    assert "parts: mine deep" in run("model", "info", "mine+deep").out
 
 
 def test_use_as_json_tells_the_vectors_name(run: Run) -> None:
-    listed = run("model", "list", "--json").json[1]
+    listed = run("model", "list", "--json").json[2]
     assert run("model", "use", "deep", "--json").json == {
         "model": "deep",
         "id": listed["id"],
@@ -91,7 +104,7 @@ def test_a_folder_may_be_used(
     shutil.copytree(BUILT_IN / "instant", tmp_path / "mine")
     assert run("model", "use", path.format(here=tmp_path)).code == 0
     assert config.load(home, {}).model == str(tmp_path / "mine")
-    assert [row["is_used"] for row in run("model", "list", "--json").json] == [False, False, True]
+    assert [row["is_used"] for row in run("model", "list", "--json").json] == [*3 * [False], True]
 
 
 def test_a_chosen_model_that_is_gone_is_told(run: Run, home: Home) -> None:

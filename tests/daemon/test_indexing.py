@@ -133,9 +133,10 @@ def test_another_model_embeds_everything_anew_and_drops_the_old_vectors(
     bench.run(bench.tasks.embed_the_rest, until=lambda: bench.vectors() == {info.id: 40})
 
 
-def test_what_comes_later_is_embedded_when_it_is_told_of(
-    bench: Bench, store: SqliteStore, info: ModelInfo
+def test_what_comes_later_is_embedded_when_no_more_comes(
+    bench: Bench, store: SqliteStore, info: ModelInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("observer.daemon.indexing.STILL_S", 0.05)
     put(store, *items(3))
 
     def has_all() -> bool:
@@ -145,6 +146,23 @@ def test_what_comes_later_is_embedded_when_it_is_told_of(
             bench.tasks.touch([None])
             bench.tasks.touch([UNASSIGNED])
         return found == {info.id: 5}
+
+    bench.run(bench.tasks.embed_the_rest, until=has_all)
+
+
+def test_what_never_ends_is_embedded_in_between(
+    bench: Bench, store: SqliteStore, info: ModelInfo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("observer.daemon.indexing.STILL_S", 60)
+    monkeypatch.setattr("observer.daemon.indexing.LATEST_S", 0.2)
+    put(store, *items(1))
+
+    def has_all() -> bool:
+        found = bench.vectors()
+        if found == {info.id: 1}:
+            put(store, *items(2, start=10))
+        bench.tasks.touch([UNASSIGNED])
+        return found == {info.id: 3}
 
     bench.run(bench.tasks.embed_the_rest, until=has_all)
 
@@ -226,6 +244,8 @@ def test_a_model_with_a_problem_is_told_and_nothing_is_dropped(
 def test_a_daemon_killed_while_it_embeds_leaves_each_item_one_vector(
     home: Home, info: ModelInfo, until: Until
 ) -> None:
+    home.root.mkdir(exist_ok=True)
+    home.config.write_text(f"model = '{info.name}'")
     made = items(3_000)
     store = SqliteStore(home.database)
     with store.write() as writer:

@@ -31,7 +31,7 @@ def test_what_ships_says_what_it_is_and_under_which_licence(name: str) -> None:
 def test_the_built_in_models_come_first(copied: Folder) -> None:
     folder = copied("a-model").parent
     names = [info.name for info in catalogue.known(folder)]
-    assert names == [*catalogue.BUILT_IN_NAMES, "a-model"]
+    assert names == [catalogue.JOINED, *catalogue.BUILT_IN_NAMES, "a-model"]
 
 
 def test_a_model_of_ones_own_is_used_like_a_built_in_one(copied: Folder) -> None:
@@ -73,7 +73,8 @@ def test_folders_that_are_no_models_are_passed_over(copied: Folder) -> None:
     folder = copied("mine").parent
     (folder / "notes").mkdir()
     copied("instant")
-    assert [info.name for info in catalogue.known(folder)] == ["instant", "deep", "mine"]
+    names = [info.name for info in catalogue.known(folder)]
+    assert names == ["instant+deep", "instant", "deep", "mine"]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def test_a_card_that_cannot_be_read_stops_no_other(copied: Folder) -> None:
     folder = copied("mine")
     (folder / "model.toml").unlink()
     (folder / "model.toml").mkdir()
-    assert [bool(i.problem) for i in catalogue.known(folder.parent)] == [False, False, True]
+    assert [bool(i.problem) for i in catalogue.known(folder.parent)] == [*3 * [False], True]
 
 
 def test_damage_is_found_before_the_model_is_used(copied: Folder) -> None:

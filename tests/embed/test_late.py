@@ -11,13 +11,13 @@ import pytest
 from observer.embed.catalogue import find, load
 from observer.embed.late import FEW, LateModel, packed
 from observer.embed.text import text_of
-from observer.model import Item
+from observer.model import Item, ItemKind
 
 Folder = Callable[..., Path]
 
 
-def an_item(number: int, title: str = "fix the login") -> Item:
-    return Item(id=number, uuid=str(number), kind="note", type="fact", title=title)
+def an_item(number: int, title: str = "fix the login", kind: ItemKind = "observation") -> Item:
+    return Item(id=number, uuid=str(number), kind=kind, type="fact", title=title)
 
 
 @pytest.fixture
@@ -63,6 +63,21 @@ def test_a_slow_model_is_not_waited_for(tmp_path: Path) -> None:
     late = LateModel(find("deep", tmp_path))
     assert late.begin([an_item(4)])() == {}
     assert list(late.made([an_item(4)])) == [4]
+
+
+@pytest.mark.parametrize("name", ["deep", "instant+deep"])
+def test_a_few_notes_are_embedded_wholly_at_once(tmp_path: Path, name: str) -> None:
+    late = LateModel(find(name, tmp_path))
+    notes = [an_item(4 * n, f"rule {n}", kind="note") for n in range(1, FEW + 1)]
+    assert late.begin(notes)() == late.made(notes)
+    assert late.begin([*notes, an_item(40)])() != late.made([*notes, an_item(40)])
+
+
+def test_of_joined_models_the_quick_one_makes_the_beginning_of_vectors(tmp_path: Path) -> None:
+    late, quick = (LateModel(find(name, tmp_path)) for name in ("instant+deep", "instant"))
+    items = [an_item(4), an_item(8, "another thing")]
+    assert late.begin(items)() == quick.begin(items)()
+    assert {len(vector) for vector in late.made(items).values()} == {late.dimensions}
 
 
 def test_what_keeps_a_model_from_being_loaded_is_told(

@@ -106,7 +106,10 @@ def test_different_models_make_vectors_of_different_names() -> None:
 
 def test_the_id_of_a_model_is_the_one_the_catalogue_tells() -> None:
     told = {info.name: info.id for info in catalogue.known(NONE)}
-    assert told == {name: model.id for name, model in LOADED.items()}
+    assert told == {
+        catalogue.JOINED: f"{LOADED['instant'].id}+{LOADED['deep'].id}",
+        **{name: model.id for name, model in LOADED.items()},
+    }
 
 
 def test_importing_the_package_loads_no_native_library() -> None:

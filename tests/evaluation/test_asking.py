@@ -13,7 +13,7 @@ from observer.embed.catalogue import find
 from observer.embed.late import LateModel
 from observer.evaluation import sets
 from observer.evaluation.asking import Asked, ask, figures, trial
-from observer.evaluation.systems import SYSTEMS, mentions, systems_of
+from observer.evaluation.systems import SYSTEMS, legs_of, mentions, systems_of
 from observer.recall.candidates import Sources
 
 DOCUMENTS = (
@@ -34,6 +34,19 @@ def test_every_system_finds_what_is_plainly_there(model: LateModel, name: str) -
         with memory.sources() as sources:
             answers = ask(sources, ASKED, {name: SYSTEMS[name]}, now_ms=sets.NOW_MS)
     assert figures(answers, ASKED)[:, 0, 3].tolist() == [1, 1, 0]
+
+
+def test_a_joined_model_is_asked_part_by_part(tmp_path: Path) -> None:
+    joined = LateModel(find("instant+deep", tmp_path))
+    systems = legs_of(joined)
+    assert list(systems) == ["instant alone", "words + instant", "deep alone", "words + deep"]
+    with trial(joined) as memory:
+        memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))
+        with memory.sources() as sources:
+            answers = ask(sources, ASKED, systems, now_ms=sets.NOW_MS)
+            bare = sources._replace(encode=lambda *_: None)
+            assert ask(bare, ASKED[:1], systems, now_ms=0)["deep alone"] == [[]]
+    assert (figures(answers, ASKED)[:2, :, 3] == 1).all()
 
 
 def test_everything_is_indexed_before_anything_is_asked(

@@ -45,7 +45,7 @@ def test_every_set_and_their_average_are_printed(folder: Path) -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
     titles = [line for line in ran.stdout.splitlines() if line.endswith(("queries)", "sets)"))]
     assert titles == ["mill_diff (6 queries)", "shop_diff (6 queries)", "macro average (2 sets)"]
-    assert ran.stdout.count("  words only       100.0 [100.0, 100.0]") == 3
+    assert ran.stdout.count("  words only        100.0 [100.0, 100.0]") == 3
     assert ran.stdout.endswith("worse than the best single leg beyond chance on: no set\n")
 
 

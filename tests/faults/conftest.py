@@ -51,7 +51,7 @@ class Visitor:
             owner="ana",
             now_ms=lambda: NOW_MS,
             index=Index(home.index, stem=stemmer(), is_owner=False),
-            encode=lambda _: None,
+            encode=lambda *_: None,
             record=self.pipeline.ingest,
         )
 

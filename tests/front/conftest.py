@@ -110,7 +110,7 @@ def memory(store: SqliteStore, home: Home, tmp_path: Path) -> Memory:
         owner="ana",
         now_ms=lambda: NOW_MS,
         index=Index(home.index, stem=stemmer(), is_owner=False),
-        encode=lambda _: None,
+        encode=lambda *_: None,
         record=record,
     )
 

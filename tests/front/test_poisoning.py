@@ -107,7 +107,7 @@ class World:
         )
         index = Index(home.index, stem=stemmer(), is_owner=False)
         self.memory = Memory(
-            self.store, owner="ana", now_ms=lambda: NOW_MS, index=index, encode=lambda _: None
+            self.store, owner="ana", now_ms=lambda: NOW_MS, index=index, encode=lambda *_: None
         )
         self.documents = Documents(self.memory, str)
         self._kept: list[dict[str, Any]] = []

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from observer.filters import Filters
 from observer.index.arrays import Saved
@@ -228,7 +229,20 @@ def test_vectors_of_another_model_do_not_count(
     assert other.meanings(other.mask(Filters()))[0].tolist() == []
 
 
-@pytest.mark.parametrize("vector", [b"", b"\x01" * (DIMENSIONS - 1), bytes(DIMENSIONS)])
+def test_the_beginning_of_a_vector_is_compared_until_its_rest_is_there(
+    a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make
+) -> None:
+    whole = a_vector(1)
+    change = Change(change=1, id=4, item=an_item(1, "aa"), vector=whole[: DIMENSIONS // 2])
+    one = made([change], codes)
+    assert (one.embedded(MODEL), one.whole(MODEL)) == (1, 0)
+    assert 0.5 < near(a_view(codes, one), whole)[4] < 0.9
+    one = made([replace(change, vector=whole)], codes)
+    assert (one.whole(MODEL), one.whole("other")) == (1, 0)
+    assert near(a_view(codes, one), whole)[4] > 0.99
+
+
+@pytest.mark.parametrize("vector", [b"", b"\x01" * (DIMENSIONS + 1), bytes(DIMENSIONS)])
 def test_a_vector_that_is_none_is_not_found(
     a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make, vector: bytes
 ) -> None:

@@ -42,7 +42,7 @@ class World:
             owner="ana",
             now_ms=self.tick,
             index=Index(Path("/nowhere"), stem=stemmer(), is_owner=False),
-            encode=lambda _: None,
+            encode=lambda *_: None,
             record=self._record,
         )
 

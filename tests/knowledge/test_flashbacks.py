@@ -28,7 +28,7 @@ def remind(world: Any, tmp_path: Any) -> Callable[..., list[int]]:
             owner="ana",
             now_ms=lambda: world.now_ms,
             index=index,
-            encode=lambda _: None,
+            encode=lambda *_: None,
             nostalgia=wanted,
         )
         return [flashback.item.id for flashback in memory.flashbacks(item)]

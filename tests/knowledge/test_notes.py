@@ -272,7 +272,7 @@ def test_who_only_reads_cannot_write(world: Any) -> None:
         owner="ana",
         now_ms=world.tick,
         index=world.memory._index,
-        encode=lambda _: None,
+        encode=lambda *_: None,
     )
     with pytest.raises(DaemonUnavailable):
         reading.notes.remember(Note(content="x"))

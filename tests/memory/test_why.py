@@ -63,7 +63,7 @@ class Work:
             owner="ana",
             now_ms=lambda: self.now_s * 1000,
             index=Index(home.index, stem=stemmer(), is_owner=False),
-            encode=lambda _: None,
+            encode=lambda *_: None,
             record=self._pipeline.ingest,
         )
 

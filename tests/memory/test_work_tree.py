@@ -40,7 +40,7 @@ class Shop:
             owner="ana",
             now_ms=now_ms,
             index=Index(root / "index", stem=stemmer(), is_owner=False),
-            encode=lambda _: None,
+            encode=lambda *_: None,
             record=self._pipeline.ingest,
         )
         self.git("init", "-q")

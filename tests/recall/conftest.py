@@ -26,15 +26,15 @@ MODEL, DIMENSIONS = "0123456789ab", 64
 Vector = NDArray[np.float32]
 Filled = Callable[..., Sources]
 """Stores items, or items of nothing but a title, and lends what recall looks at."""
-Meanings = Callable[[str], "Vector | None"]
+Meanings = Callable[..., "Vector | None"]
 
 
-def wordless(_: str) -> Vector | None:
+def wordless(_: str, _doubt: float = 0.5, /) -> Vector | None:
     """Where no model of meanings is there."""
     return None
 
 
-def by_first_letter(text: str) -> Vector:
+def by_first_letter(text: str, _doubt: float = 0.5, /) -> Vector:
     """A model that means by a text what its first letter is: easy to foresee."""
     vector = np.full(DIMENSIONS, -1, np.float32)
     vector[ord(text[:1].casefold() or " ") % DIMENSIONS] = 8

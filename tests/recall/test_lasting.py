@@ -6,7 +6,7 @@ import pytest
 
 from observer.model import Item, Standing
 from observer.recall.lasting import is_stale, lasting, outranked
-from observer.recall.rank import Hit, Signals
+from observer.recall.rank import Hit, Signals, fit
 
 
 def _item(number: int = 1, *standing: Standing, stale_ms: int | None = None) -> Item:
@@ -67,6 +67,7 @@ def test_no_score_falls_below_0() -> None:
 
 
 def test_a_hit_tells_what_is_left_of_its_worth() -> None:
-    hit = Hit(item=_item(), score=0.1, signals=Signals(fts5=1.0))
+    signals = Signals(fts5=1.0)
+    hit = Hit(item=_item(), score=0.4 * fit(signals), signals=signals)
     assert hit.lasting == pytest.approx(0.4)
     assert _hit(_item(), 0.0).lasting == 1.0

@@ -13,6 +13,7 @@ from observer.interpret.memory_use import QUESTION
 from observer.model import Item, Project, Standing, Use
 from observer.recall import candidates
 from observer.recall.candidates import LEGS, Leg, Sources
+from observer.recall.rank import Signals, fit
 from observer.recall.search import MERELY_NEAR, NEWEST_FIRST, Found, search
 from observer.store.sqlite import SqliteStore
 from observer.store.truth import ANYWHERE
@@ -294,6 +295,12 @@ def test_accents_are_found_composed_or_not(filled: Filled, title: str, text: str
     assert titles(run(filled(title), text)) == [title]
 
 
+def test_what_fits_better_has_the_higher_score_however_well_others_fit() -> None:
+    worths = [fit(Signals(semantic=n / 10, meaning_weight=7.0)) for n in range(1, 11)]
+    assert worths == sorted(set(worths))
+    assert 0 < worths[0] < worths[-1] < 1
+
+
 def test_meaning_finds_what_no_word_does(filled: Filled) -> None:
     sources = filled("banana", "apple", "cherry", meanings=True)
     found = run(sources, "avocado")
@@ -332,7 +339,7 @@ def test_what_is_not_near_is_not_found(filled: Filled, factor: int) -> None:
     sources = filled("apple", meanings=True)
     meaning = sources.encode("apple")
     assert meaning is not None
-    assert titles(run(sources._replace(encode=lambda _: factor * meaning), "zebra")) == []
+    assert titles(run(sources._replace(encode=lambda *_: factor * meaning), "zebra")) == []
 
 
 def test_how_much_has_no_meaning_yet_is_said(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from observer.recall.trust import NAMED, OPEN, SHORT_OPEN, is_name, trust
+from observer.recall.trust import NAMED, OPEN, SHORT_DOUBT, SHORT_OPEN, is_name, trust
 
 LONG = 10_000
 
@@ -32,7 +32,7 @@ def test_of_a_short_text_weak_words_count_less_and_meaning_more() -> None:
     short, long = (
         trust(np.array([2.0]), np.array([length]), most=8, is_named=False) for length in (0, LONG)
     )
-    assert short.words[0] == pytest.approx(long.words[0] / 4)
+    assert short.words[0] == pytest.approx(long.words[0] * 0.5**SHORT_DOUBT)
     assert short.meaning[0] == pytest.approx(long.meaning[0] + SHORT_OPEN / 2)
 
 

@@ -337,7 +337,10 @@ def test_a_deleted_item_gets_no_vector(store: Store) -> None:
     with store.write() as writer:
         writer.put_items([an_item(1, deleted_ms=9)], model="m", vectors=lambda: {4: vector(1)})
         writer.put_vectors("m", {4: vector(1), 99: vector(1)})
-        assert (writer.vectors(), writer.without_vector("m", after=0, limit=9)) == ({}, [])
+        assert (writer.vectors(), writer.without_vector("m", dimensions=1, after=0, limit=9)) == (
+            {},
+            [],
+        )
 
 
 def test_what_lacks_a_vector_of_a_model_is_told(store: Store) -> None:
@@ -346,10 +349,34 @@ def test_what_lacks_a_vector_of_a_model_is_told(store: Store) -> None:
             [an_item(1), an_item(2), an_item(3)], model="m", vectors=lambda: {8: vector(2)}
         )
     with store.read() as reader:
-        bare = reader.without_vector("m", after=0, limit=9)
+        bare = reader.without_vector("m", dimensions=1, after=0, limit=9)
         assert [each.id for each in bare] == [4, 12]
-        assert [e.id for e in reader.without_vector("m", after=bare[0].change, limit=9)] == [12]
-        assert [e.id for e in reader.without_vector("n", after=0, limit=2)] == [4, 8]
+        assert [
+            e.id for e in reader.without_vector("m", dimensions=1, after=bare[0].change, limit=9)
+        ] == [12]
+        assert [e.id for e in reader.without_vector("n", dimensions=1, after=0, limit=2)] == [4, 8]
+
+
+def test_the_beginning_of_a_vector_is_no_whole_one(store: Store) -> None:
+    put(store, an_item(1), an_item(2))
+    with store.write() as writer:
+        writer.put_vectors("m", {4: b"12", 8: b"1234"})
+    with store.read() as reader:
+        (bare,) = reader.without_vector("m", dimensions=4, after=0, limit=9)
+        assert bare.id == 4
+    with store.write() as writer:
+        writer.put_vectors("m", {4: b"1234"}, seen={4: bare.change})
+    with store.read() as reader:
+        assert reader.without_vector("m", dimensions=4, after=0, limit=9) == []
+
+
+def test_a_vector_of_what_has_changed_since_is_passed_over(store: Store) -> None:
+    put(store, an_item(1))
+    (seen,) = changes(store)
+    put(store, an_item(1, title="new"))
+    with store.write() as writer:
+        writer.put_vectors("m", {4: vector(1)}, seen={4: seen.change})
+        assert writer.vectors() == {}
 
 
 def test_a_vector_that_comes_later_is_a_change(store: Store) -> None:
@@ -360,7 +387,7 @@ def test_a_vector_that_comes_later_is_a_change(store: Store) -> None:
     told = {each.id: (each.item, each.vector) for each in changes(store, after=seen)}
     assert told == {4: (an_item(1), vector(1)), 8: (an_item(2), vector(2))}
     with store.read() as reader:
-        assert reader.without_vector("m", after=0, limit=9) == []
+        assert reader.without_vector("m", dimensions=1, after=0, limit=9) == []
 
 
 def test_an_item_has_one_vector_of_each_model_until_the_others_are_dropped(store: Store) -> None:

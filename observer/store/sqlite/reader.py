@@ -101,14 +101,17 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads,
         )
         return [to_change(row) for row in rows]
 
-    def without_vector(self, model: str, *, after: int, limit: int) -> list[Change]:
+    def without_vector(
+        self, model: str, *, dimensions: int, after: int, limit: int
+    ) -> list[Change]:
         """See `Reader.without_vector`."""
         rows = self._rows(
             f"SELECT change, NULL, {ITEM_COLUMNS} FROM item"
             " WHERE change > ? AND deleted_ms IS NULL AND NOT EXISTS"
-            " (SELECT 1 FROM item_vector WHERE item_id = item.id AND model = ?)"
+            " (SELECT 1 FROM item_vector"
+            " WHERE item_id = item.id AND model = ? AND length(vector) >= ?)"
             " ORDER BY change LIMIT ?",
-            (after, model, limit),
+            (after, model, dimensions, limit),
         )
         return [to_change(row) for row in rows]
 

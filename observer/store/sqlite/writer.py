@@ -82,13 +82,17 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites):
         rows = ((item.id, model, made[item.id]) for item in living if item.id in made)
         many(_PUT_VECTOR, rows)
 
-    def put_vectors(self, model: str, vectors: Mapping[int, bytes]) -> None:
+    def put_vectors(
+        self, model: str, vectors: Mapping[int, bytes], *, seen: Mapping[int, int] | None = None
+    ) -> None:
         """See `Writer.put_vectors`."""
         change = self.newest_change()
         for item_id, vector in vectors.items():
             change += 1
             self._connection.execute(
-                "UPDATE item SET change = ? WHERE id = ? AND deleted_ms IS NULL", (change, item_id)
+                "UPDATE item SET change = ?1 WHERE id = ?2 AND deleted_ms IS NULL"
+                " AND change = coalesce(?3, change)",
+                (change, item_id, (seen or {}).get(item_id)),
             )
             if self._connection.changes():
                 self._connection.execute(_PUT_VECTOR, (item_id, model, vector))

@@ -18,7 +18,7 @@ from observer.front.toolsets import compact, rows, tools_of
 from observer.memory import Memory
 from observer.model import Item, item_id
 from observer.recall.context import Entry
-from observer.recall.rank import Hit, Signals
+from observer.recall.rank import Hit, Signals, fit
 
 OBSERVATION = (
     "id type title subtitle text narrative facts concepts files_read files_modified project "
@@ -160,9 +160,10 @@ def test_search_joins_lists_as_documented(tools: dict[str, Tool]) -> None:
 
 def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
     item = Item(id=1, uuid="", kind="note", type="decision", title="")
-    told = rows.why(Hit(item=item, score=0.125, signals=Signals(fts5=1.0, usefulness=1.2)))
+    worth = fit(Signals(fts5=1.0))
+    told = rows.why(Hit(item=item, score=worth / 2, signals=Signals(fts5=1.0, usefulness=1.2)))
     assert (told.lasting, told.use) == (0.5, 1.2)
-    plain = rows.why(Hit(item=item, score=0.25, signals=Signals(fts5=1.0)))
+    plain = rows.why(Hit(item=item, score=worth, signals=Signals(fts5=1.0)))
     assert (plain.lasting, plain.use) == (UNSET, UNSET)
 
 

@@ -31,8 +31,10 @@ class Subjects:
     """A model that knows three subjects, each in a direction of its own."""
 
     id = "subjects"
+    dimensions = len(SUBJECTS)
 
-    def vector(self, text: str) -> NDArray[np.float32] | None:
+    def vector(self, text: str, doubt: float = 0.5, /) -> NDArray[np.float32] | None:
+        del doubt
         for number, subject in enumerate(SUBJECTS):
             if subject in text.lower():
                 return np.eye(len(SUBJECTS), dtype=np.float32)[number]

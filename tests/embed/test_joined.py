@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from observer.embed import catalogue
+from observer.embed.joined import EVEN, LEAST, MOST, Joined
+from observer.embed.model import Model
+from observer.errors import NotFound
+
+NONE = Path("/nonexistent")
+QUERY = "money back"
+TEXTS = ["Refunds take five days", "The cart locks its rows", ""]
+
+
+@pytest.fixture(scope="module")
+def joined() -> Joined:
+    model = catalogue.load(catalogue.find("instant+deep", NONE))
+    assert isinstance(model, Joined)
+    return model
+
+
+@pytest.fixture(scope="module")
+def parts() -> list[Model]:
+    found = [catalogue.load(catalogue.find(name, NONE)) for name in ("instant", "deep")]
+    return [part for part in found if isinstance(part, Model)]
+
+
+@pytest.mark.parametrize(("doubt", "second"), [(0, LEAST), (EVEN, 0.5), (1, MOST)])
+def test_a_cosine_is_the_mean_of_those_of_both_models(
+    joined: Joined, parts: list[Model], doubt: float, second: float
+) -> None:
+    vectors, query = joined.embed(TEXTS), joined.ask(QUERY, doubt)
+    shares = (1 - second, second)
+    assert vectors.shape == (3, joined.dimensions)
+    assert np.linalg.norm(query) == pytest.approx(1, abs=1e-5)
+    each = [part.embed(TEXTS[:2]) @ part.ask(QUERY) for part in parts]
+    mean = sum(share * cosines for share, cosines in zip(shares, each, strict=True))
+    lengths = np.linalg.norm(vectors[:2], axis=1) * np.hypot(*shares)
+    assert vectors[:2] @ query / np.linalg.norm(vectors[:2], axis=1) == pytest.approx(
+        mean / lengths, abs=1e-5
+    )
+
+
+def test_what_has_no_token_means_nothing(joined: Joined) -> None:
+    assert not joined.embed(TEXTS)[2].any()
+    assert not joined.ask("").any()
+
+
+def test_it_is_as_quick_as_its_first_model_where_it_must_be(
+    joined: Joined, parts: list[Model]
+) -> None:
+    first, second = parts
+    assert not joined.is_quick
+    assert joined.quick is not None
+    assert joined.quick.id == first.id
+    assert Joined(second, first, name="x").quick is None
+    assert Joined(first, first, name="x").is_quick
+
+
+@pytest.mark.parametrize("name", ["instant+none", "none+deep", "instant+", "instant+deep+deep"])
+def test_what_is_joined_must_be_there(name: str) -> None:
+    with pytest.raises(NotFound, match="no model"):
+        catalogue.find(name, NONE)
+
+
+def test_a_joined_model_has_the_problem_of_its_parts(tmp_path: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "model.toml").touch()
+    assert "no model.onnx" in catalogue.find("instant+broken", tmp_path).problem
