@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 
+import msgspec
 from msgspec import structs
 
 from observer.capture.clients import CLIENTS, Client
@@ -25,6 +26,9 @@ NAME_CHARACTERS = 200
 """A longer session, turn or dedup key is replaced by its beginning and a digest."""
 
 _NAMES = ("client", "session", "agent", "turn", "host", "route", "dedup")
+COMING: Mapping[str, str] = {"PreToolUse": "PostToolUse"}
+"""Events that come before a call, and what reports its end."""
+_ENDINGS = frozenset({"tool_response", "error"})
 _WORDLESS = (SessionStart, SessionEnd, Reply, Compaction, Custom)
 _KIRO = frozenset({"kiro", "kiro-cli"})
 _KIRO_CLI_EVENTS = frozenset(
@@ -52,6 +56,27 @@ def decode(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[E
     if len(data) > SLACK * cap_bytes:
         return tuple(trim(event, SLACK * cap_bytes) for event in events)
     return events
+
+
+def foreseen(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[Event, ...]:
+    """Turn the report of a call that is about to be made into the event that it will be.
+
+    How the call ends is not known: nothing in those events says so. None where the report is of
+    something else.
+
+    Args and raises: as `decode`.
+    """
+    envelope = parse(entry_id, data, at_ms)
+    payload = _payload(envelope.payload)
+    ended = COMING.get(envelope.event)
+    if ended is None or not payload:
+        return ()
+    known = {key: value for key, value in payload.items() if key not in _ENDINGS}
+    told = msgspec.json.encode({**known, "hook_event_name": ended})
+    ahead = structs.replace(envelope, event=ended, payload=told)
+    if len(told) > SLACK * cap_bytes:
+        return ()
+    return _number(_read(ahead))
 
 
 def _read(envelope: Envelope) -> Iterable[Event]:

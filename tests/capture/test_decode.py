@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.capture.clients import CLIENTS
-from observer.capture.decode import NAME_CHARACTERS, decode
+from observer.capture.decode import NAME_CHARACTERS, SLACK, decode, foreseen
 from observer.errors import Undecodable
 from observer.events import Command, Event, FileWrite, Prompt
 
@@ -236,3 +236,37 @@ def test_decoding_twice_gives_the_same_events() -> None:
     assert decoded("claude-code", "UserPromptSubmit", payload) == decoded(
         "claude-code", "UserPromptSubmit", payload
     )
+
+
+def ahead(event: str = "PreToolUse", **payload: object) -> tuple[Event, ...]:
+    """Return what a call of Claude Code that is about to be made will be."""
+    told = {"hook_event_name": event, "session_id": "s", "tool_use_id": "t", **payload}
+    return foreseen(
+        "e", sealed("claude-code", event, msgspec.json.encode(told)), AT_MS, cap_bytes=CAP
+    )
+
+
+RUN = {"tool_name": "Bash", "tool_input": {"command": "make"}}
+
+
+def test_a_coming_command_is_foreseen_without_its_end() -> None:
+    """Nobody may take it for one that passed."""
+    (event,) = ahead(**RUN, tool_response={"stdout": "ok"}, error="x")
+    assert isinstance(event.body, Command)
+    assert (event.body.command, event.body.output, event.body.exit_code) == ("make", "", None)
+
+
+def test_a_coming_edit_is_foreseen() -> None:
+    given = {"file_path": "/app/a.py", "old_string": "a", "new_string": "b"}
+    (event,) = ahead(tool_name="Edit", tool_input=given)
+    assert isinstance(event.body, FileWrite)
+    assert (event.body.path, event.body.edits[0].new) == ("/app/a.py", "b")
+
+
+def test_what_is_no_coming_call_is_not_foreseen() -> None:
+    assert ahead("PostToolUse", **RUN) == ()
+    assert foreseen("e", sealed("claude-code", "PreToolUse", b""), AT_MS, cap_bytes=CAP) == ()
+
+
+def test_a_giant_that_is_coming_is_passed_over() -> None:
+    assert ahead(tool_name="Bash", tool_input={"command": "x" * SLACK * CAP}) == ()
