@@ -108,8 +108,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         bool,
         Meta(
             description=(
-                "Whether an agent is told unasked, after a prompt or a failed command, that the "
-                "error or the decision is known."
+                "Whether an agent is told unasked, before a command or edit, after a failure or at "
+                "a prompt, what is known to work or was decided."
             )
         ),
     ] = True

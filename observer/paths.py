@@ -54,6 +54,11 @@ class Home:
         return self.root / "hooks"
 
     @property
+    def told(self) -> Path:
+        """What sessions were told unasked, as digests, so that none is told twice."""
+        return self.root / "told"
+
+    @property
     def logs(self) -> Path:
         """`daemon.log` (rotated) and `hooks.log`."""
         return self.root / "log"

@@ -35,7 +35,7 @@ from observer.daemon.late_store import LateStore
 from observer.daemon.listeners import ensure_token, listen, listen_tcp, make_run_folder
 from observer.daemon.log import start_log
 from observer.daemon.posting import receive
-from observer.daemon.reminding import lent_interpreter, remind
+from observer.daemon.reminding import Told, lent_interpreter, remind
 from observer.daemon.serving import HttpServer
 from observer.daemon.status import Status, with_spool, with_store
 from observer.daemon.tenure import Tenure
@@ -121,6 +121,7 @@ class Daemon:
         self._writer = WriterThread(pipeline, self._tenure, self._health)
         feedback = Feedback(self._store, self._writer, home, told=self._fetched)
         self._memory = self._remembering(model, feedback)
+        self._told = Told(home.told)
         self._contexts = Contexts(
             self._memory, home, settings, feedback=feedback, health=self._health
         )
@@ -248,7 +249,7 @@ class Daemon:
         """Answer `hooks/recall`; called in a front's threads."""
         if not self._settings.recall_hooks:
             return b""
-        return remind(self._memory, envelope, at_ms=now_ms())
+        return remind(self._memory, self._told, envelope, at_ms=now_ms())
 
     def _record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store events of a front; called in its threads, returns after the commit."""

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from observer.capture.decode import decode
+from observer.capture.decode import COMING, decode, foreseen
 from observer.capture.envelope import parse
 from observer.capture.redact import redact
+from observer.events import Event
 from observer.front.reminders import printed
 from observer.memory import Memory
 from observer.paths import Home
 
 CAP_BYTES = 65_536
 """As much of a payload as is compared."""
+MOST_TOLD = 4_000
+"""As many reminders as are kept in mind."""
 _ENTRY = "asked"
 
 
@@ -31,11 +36,43 @@ def lent_interpreter(home: Home) -> Iterator[None]:
         lent.unlink(missing_ok=True)
 
 
-def remind(memory: Memory, envelope: bytes, *, at_ms: int) -> bytes:
-    """Return what the hook prints: nothing unless there is something strong to say.
+class Told:
+    """Which session was told what, so that none is told twice, also by the next daemon.
+
+    Safe to share between threads.
+
+    Args:
+        file: where it is kept; lost with it is nothing but that.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._lock = threading.Lock()
+        lines = file.read_text(encoding="ascii").split() if file.exists() else []
+        self._known = dict.fromkeys(lines[-MOST_TOLD:])
+        if len(lines) > 2 * MOST_TOLD:
+            file.write_text("".join(f"{line}\n" for line in self._known), encoding="ascii")
+
+    def is_first(self, event: Event, about: str) -> bool:
+        """Return True, once, if a session was not told of this yet."""
+        name = f"{event.client}\0{event.session}\0{about}"
+        line = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+        with self._lock:
+            if line in self._known:
+                return False
+            self._known[line] = None
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with self._file.open("a", encoding="ascii") as file:
+                file.write(f"{line}\n")
+        return True
+
+
+def remind(memory: Memory, told: Told, envelope: bytes, *, at_ms: int) -> bytes:
+    """Return what the hook prints: mostly nothing, and nothing that the session was told before.
 
     Args:
         memory: what is asked.
+        told: what sessions were told.
         envelope: what `hooks/post` would have spooled.
         at_ms: now.
 
@@ -43,8 +80,11 @@ def remind(memory: Memory, envelope: bytes, *, at_ms: int) -> bytes:
         Undecodable: it is no envelope, or no payload of its client.
     """
     asked = parse(_ENTRY, envelope, at_ms)
-    for event in decode(_ENTRY, envelope, at_ms, cap_bytes=CAP_BYTES):
-        known = memory.remind(redact(event))
-        if known.is_strong:
-            return printed(known, client=asked.client, event=asked.event)
+    is_coming = asked.event in COMING
+    read = foreseen if is_coming else decode
+    for event in read(_ENTRY, envelope, at_ms, cap_bytes=CAP_BYTES):
+        known = memory.remind(redact(event), is_coming=is_coming)
+        answer = printed(known, client=asked.client, event=asked.event)
+        if answer and told.is_first(event, known.about):
+            return answer
     return b""

@@ -65,10 +65,27 @@ def worked(known: Story, ran: Ran) -> Step:
     """Note a command that ended; where it is what an earlier one was meant to be, tell so."""
     if not ran.has_run:
         return known, ()
+    known = _without_refuted(known, ran)
     for trouble in reversed(known.troubles):
         if form := _instead_of(known, trouble, ran):
             return _told(known, trouble, ran, form)
     return known, ()
+
+
+def _without_refuted(known: Story, ran: Ran) -> Story:
+    """Note that a form works after all which had failed: somebody installed what it lacked."""
+    if ran.verdict.ok is not True or len(ran.forms) != 1:
+        return known
+    (form,) = ran.forms
+    refuted = [
+        one for one in known.alternatives if forms.is_same(one.failed, form) and not one.is_refuted
+    ]
+    if not refuted:
+        return known
+    marked = (
+        replace(one, is_refuted=one.is_refuted or one in refuted) for one in known.alternatives
+    )
+    return replace(known, alternatives=tuple(marked))
 
 
 def _instead_of(known: Story, trouble: Trouble, ran: Ran) -> Form | None:
@@ -120,7 +137,8 @@ def _told(known: Story, trouble: Trouble, ran: Ran, form: Form) -> Step:
         error=trouble.last_error,
         signature=trouble.signature,
     )
-    after = replace(before, times=before.times + 1, pairs=(*before.pairs, pair)[-_PAIRS:])
+    pairs = (*before.pairs, pair)[-_PAIRS:]
+    after = replace(before, times=before.times + 1, pairs=pairs, is_refuted=False)
     kept = [one for one in known.alternatives if one != before]
     remedies = [
         edit

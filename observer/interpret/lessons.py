@@ -17,7 +17,8 @@ class Alternative(Value):
     """A command that works where another form of it does not, and how often that was met.
 
     `reason` is as in `unstarted`, empty where the failed form only lacks a setting. `pairs` are
-    the observations of the failure and of the success, of the newest times.
+    the observations of the failure and of the success, of the newest times. It `is_refuted` while
+    the form that failed has worked since.
     """
 
     failed: Form
@@ -28,6 +29,7 @@ class Alternative(Value):
     signature: str = ""
     times: int = 0
     pairs: tuple[tuple[int, int], ...] = ()
+    is_refuted: bool = False
 
 
 class Repair(Value):
@@ -35,7 +37,8 @@ class Repair(Value):
 
     `program` is the check, `head` how it was run first, `by` the fixer. `met` are the
     observations of the failure, of the fixer and of the pass, of the newest times; `errors` are
-    what was found, the newest first.
+    what was found, the newest first, and `signatures` theirs; `spans` after how many events of the
+    project the fixer came.
     """
 
     program: str
@@ -45,3 +48,5 @@ class Repair(Value):
     times: int = 0
     met: tuple[tuple[int, int, int], ...] = ()
     errors: tuple[str, ...] = ()
+    signatures: tuple[str, ...] = ()
+    spans: tuple[int, ...] = ()

@@ -35,11 +35,15 @@ def repaired(known: Story, mended: Mended, recorded: Recorded) -> tuple[Story, I
     fixer = mended.edits[-1].item
     met = [(item, fixer, mended.passed) for one in mended.troubles for item in one.items[-1:]]
     errors = [one.last_error or one.said for one in mended.troubles]
+    signatures = [one.signature for one in mended.troubles]
+    spans = [mended.edits[-1].seq - one.last_seq for one in mended.troubles]
     after = replace(
         before,
         times=before.times + 1,
         met=(*before.met, *met)[-_MET:],
         errors=distinct(filter(None, (*errors, *before.errors)), _ERRORS),
+        spans=(*before.spans, *spans)[-_MET:],
+        signatures=distinct(filter(None, (*signatures, *before.signatures)), _ERRORS),
     )
     others = [one for one in known.repairs if one is not before]
     made = arcs_told.repair(after, mended, recorded)

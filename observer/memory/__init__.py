@@ -32,7 +32,7 @@ from observer.recall.card import Line
 from observer.recall.context import CARD_TOKENS, Costs, Pack, PackRequest, pack
 from observer.recall.handles import LARGEST_ID, Narrow, around, filters_of, named, session_id
 from observer.recall.past import Uncommitted
-from observer.recall.reminder import Reminder, decided, known_error
+from observer.recall.reminder import NOTHING, Reminder, after, before, decided, harmless
 from observer.recall.search import Found, search
 from observer.recall.start import Exists, Start, StartRequest, start
 from observer.recall.timeline import Timeline, timeline
@@ -196,19 +196,17 @@ class Memory:
         with self._store.read() as reader:
             return why(reader, target, folder, owner=self._owner)
 
-    def remind(self, event: Event) -> Reminder:
-        """Return what is known about what has just happened, in its project."""
+    def remind(self, event: Event, *, is_coming: bool = False) -> Reminder:
+        """Return what to tell unasked at an event that is about to happen, or has just happened."""
         project = self.project_at(folder_of(event))
         if project is None:
-            return Reminder()
+            return NOTHING
         here = Filters(project_id=project.id, owner=self._owner)
+        if isinstance(event.body, Prompt):
+            with self._sources() as sources:
+                return harmless(decided(sources, event.body.text, here, now_ms=self._now_ms()))
         with self._store.read() as reader:
-            session = reader.latest_session(event.client, event.session, project.id)
-            known = known_error(reader, event, here, session_id=session.id if session else None)
-        if known.is_strong or not isinstance(event.body, Prompt):
-            return known
-        with self._sources() as sources:
-            return decided(sources, event.body.text, here, now_ms=self._now_ms())
+            return harmless((before if is_coming else after)(reader, event, here))
 
     def observations(self, ids: Sequence[int]) -> Fetched:
         """Return items in the order of `ids`, and name those that do not exist.

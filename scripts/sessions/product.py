@@ -14,7 +14,7 @@ from typing import Self
 from observer.capture.project import Places
 from observer.capture.repository.uncommitted import uncommitted
 from observer.config import Settings
-from observer.daemon.reminding import remind
+from observer.daemon.reminding import Told, remind
 from observer.embed.catalogue import chosen
 from observer.embed.late import LateModel
 from observer.events import Event
@@ -85,6 +85,7 @@ class Product:
             encode=self._model.encode_patiently if with_vectors else lambda *_: None,
             record=self._pipeline.ingest,
         )
+        self._told = Told(self._home.told)
         self._count = 0
         self._embedded = 0
         self.bad = 0
@@ -146,7 +147,7 @@ class Product:
     def remind(self, fields: Fields, payload: bytes) -> str:
         """Return what `hooks/recall` prints."""
         asked = self._envelope(fields, payload)
-        return remind(self._memory, asked, at_ms=self._clock.at_ms).decode()
+        return remind(self._memory, self._told, asked, at_ms=self._clock.at_ms).decode()
 
     def next_item(self) -> int:
         """Return an id that no item has reached yet."""

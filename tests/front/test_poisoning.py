@@ -1,8 +1,8 @@
 """Memory poisoning (OWASP ASI06): orders in all that is recorded, on every text that agents get.
 
-68 attacks in each of 13 routes (884 in all): 0 reach an agent outside of a fence, 0 are told
-unasked, 0 become a summary, a finding or a decision. 180 and more honest texts, many of them about
-such attacks, in the same routes: 0 are labelled.
+68 attacks in each of 13 routes (884 in all), and in what reminders quote: 0 reach an agent outside
+of a fence, 0 are told unasked, 0 become a summary, a finding or a decision. 180 and more honest
+texts, many of them about such attacks, in the same places: 0 are labelled.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from observer.events import (
     Command,
     Commit,
     Delegation,
+    Edit,
     Event,
     FileWrite,
     Prompt,
@@ -84,6 +85,37 @@ def routes(text: str) -> dict[str, AnyBody]:
     }
 
 
+WRAPPED, PLAIN, GREEN = "wrap bun run test", "bun run test", " 3 pass\n 0 fail"
+MISSING = "error: Cannot find module 'zod' from 'cart.ts'"
+
+
+def lessons(text: str) -> list[AnyBody]:
+    """Return what reminders are made of, a text where it comes from outside."""
+    path, made = f"/work/{text}/cart.ts", Edit(old="return total\n", new="return round(total)\n")
+    back = Edit(old=made.new, new=made.old)
+    return [
+        Command(command=WRAPPED, output=f"error: unknown command 'bun' {text}", exit_code=2),
+        Command(command=PLAIN, output=GREEN, exit_code=0),
+        Command(command=PLAIN, output=MISSING, exit_code=1),
+        Command(command="bun install zod", output="done", exit_code=0),
+        Command(command=PLAIN, output=GREEN, exit_code=0),
+        FileWrite(path=path, edits=(made,)),
+        FileWrite(path=path, edits=(back,)),
+    ]
+
+
+def moments(text: str) -> list[tuple[bool, AnyBody]]:
+    """Return when an agent would be told of those, and of the routes; each with "is coming"."""
+    return [
+        (True, Command(command=WRAPPED)),
+        (True, lessons(text)[5]),
+        (False, lessons(text)[0]),
+        (False, lessons(text)[2]),
+        (False, routes(text)["test"]),
+        (False, Prompt(text=f"go on with `{text}`")),
+    ]
+
+
 class Place(NamedTuple):
     """A project in which one text came by every route, with the ids of the items it made."""
 
@@ -125,7 +157,7 @@ class World:
         project = Project(id=number, uuid=f"u{number}", name=f"p{number}", roots=roots)
         with self.store.write() as writer:
             writer.put_project(project)
-        bodies = [*routes(text).values(), SessionEnd(reason="exit")]
+        bodies = [*routes(text).values(), *lessons(text), SessionEnd(reason="exit")]
         events = [
             Event(
                 id=f"e{number}-{place}",
@@ -151,10 +183,7 @@ class World:
         project = place.project
         yield "start", self.documents.context(project)
         yield "resume", self.documents.resume(project.uuid)
-        failing = routes(place.text)["test"]
-        event = Event(id="x", at_ms=NOW_MS, client="cursor", cwd=project.roots[0], body=failing)
-        if (known := self.memory.remind(event)).is_strong:
-            yield "reminder", reminders.text(known)
+        yield from (("reminder", told) for told in self.reminders(place))
         asked: tuple[tuple[str, str, dict[str, Any]], ...] = (
             ("context", "get_context", {"project": project.uuid, "token_budget": 4000}),
             ("asked", "get_context", {"project": project.uuid, "query": place.text[:80]}),
@@ -165,6 +194,20 @@ class World:
         )
         for where, tool, arguments in asked:
             yield where, self.call(tool, arguments)
+
+    def reminders(self, place: Place) -> Iterator[str]:
+        """Yield what another session of that project is told at each moment."""
+        for is_coming, body in moments(place.text):
+            event = Event(
+                id="x",
+                at_ms=NOW_MS,
+                client="cursor",
+                session="other",
+                cwd=place.project.roots[0],
+                body=body,
+            )
+            if told := reminders.text(self.memory.remind(event, is_coming=is_coming)):
+                yield told
 
     def call(self, tool: str, arguments: dict[str, Any]) -> str:
         """Return the text of an answer, after a look at its JSON."""
@@ -264,6 +307,12 @@ def test_no_honest_text_is_labelled(world: World) -> None:
         if item.suspicion
     ]
     assert accused == []
+
+
+def test_what_is_no_order_is_told_at_each_moment(world: World) -> None:
+    place = world.visit(2_000, "zod")
+    told = [one.removeprefix(reminders.LABEL).split("`")[1:2] for one in world.reminders(place)]
+    assert told == [[PLAIN], [], [PLAIN], ["bun install zod"]]
 
 
 def test_a_start_stays_the_same_while_nothing_changes(world: World, poisoned: list[Place]) -> None:

@@ -20,11 +20,7 @@ from observer.daemon.listeners import make_run_folder
 from observer.paths import Home
 from observer.spool import Spool
 
-ERROR = (
-    "Exit code 1\n"
-    "FAILED tests/test_cart.py::test_total - AssertionError: total is 3.10, not 3.11\n"
-    "===== 1 failed, 2 passed in 0.12s ====="
-)
+ERROR = "Exit code 2\nerror: unrecognized subcommand 'bun'"
 PATIENCE_S = 5.0
 """Far more than the hook may take, far less than it would wait for a client that hangs."""
 
@@ -73,43 +69,32 @@ def answered(recall: Recall, until: Any) -> Callable[..., bytes]:
 
 
 def failure(session: str) -> dict[str, object]:
+    return {**coming(session), "hook_event_name": "PostToolUseFailure", "error": ERROR}
+
+
+def coming(session: str) -> dict[str, object]:
     return {
         "session_id": session,
-        "hook_event_name": "PostToolUseFailure",
+        "hook_event_name": "PreToolUse",
         "tool_name": "Bash",
-        "tool_input": {"command": "pytest"},
+        "tool_input": {"command": "wrap bun run test 2>&1"},
         "tool_use_id": f"toolu_{session}",
-        "error": ERROR,
     }
 
 
 @pytest.fixture
-def fixed(folder: Path, home: Home, observer: Any, until: Any, hooks: Path) -> None:
-    """A memory of a failure, the edit that mended it, and the run that passed."""
-    file = str(folder / "cart.py")
+def learned(folder: Path, home: Home, observer: Any, until: Any, hooks: Path) -> None:
+    """A memory of a form of a command that could not run, and of the one that did."""
     happened: list[tuple[str, dict[str, object]]] = [
         ("UserPromptSubmit", {"prompt": "mend the total"}),
         ("PostToolUseFailure", failure("s1")),
         (
             "PostToolUse",
             {
-                "tool_name": "Edit",
-                "tool_input": {
-                    "file_path": file,
-                    "old_string": "def total(self):\n    return sum(self.prices)\n",
-                    "new_string": "def total(self):\n    return round(sum(self.prices), 2)\n",
-                },
-                "tool_use_id": "toolu_2",
-                "tool_response": {"filePath": file},
-            },
-        ),
-        (
-            "PostToolUse",
-            {
                 "tool_name": "Bash",
-                "tool_input": {"command": "pytest"},
+                "tool_input": {"command": "bun run test"},
                 "tool_use_id": "toolu_3",
-                "tool_response": {"stdout": "===== 3 passed in 0.10s =====", "stderr": ""},
+                "tool_response": {"stdout": " 3 pass\n 0 fail", "stderr": ""},
             },
         ),
     ]
@@ -123,31 +108,42 @@ def fixed(folder: Path, home: Home, observer: Any, until: Any, hooks: Path) -> N
         )
         time.sleep(0.002)  # each has its own millisecond, as events of people do
     until(lambda: Spool(home.spool).depth() == 0)
-    until(lambda: client.call(home, "GET", "/status")["items"] >= len(happened))
+    until(lambda: client.call(home, "GET", "/status")["items"] >= 1)
 
 
-def told(answer: bytes) -> str:
+def told(answer: bytes, event: str) -> str:
     output = json.loads(answer)["hookSpecificOutput"]
-    assert output["hookEventName"] in {"PostToolUseFailure", "UserPromptSubmit"}
+    assert set(output) == {"hookEventName", "additionalContext"}
+    assert output["hookEventName"] == event
     return str(output["additionalContext"])
 
 
-@pytest.mark.usefixtures("fixed")
-def test_a_known_error_is_told_with_what_fixed_it(answered: Callable[..., bytes]) -> None:
-    text = told(answered("claude-code", "PostToolUseFailure", payload=failure("s2")))
-    assert "seen once before" in text
-    assert "fixed by #" in text
-    assert "cart.py" in text
+@pytest.mark.usefixtures("learned")
+def test_before_a_form_that_cannot_run_the_one_that_works_is_told(
+    answered: Callable[..., bytes],
+) -> None:
+    text = told(answered("claude-code", "PreToolUse", payload=coming("s2")), "PreToolUse")
+    assert "`bun run test` works here; `wrap bun run test` could not run" in text
 
 
-@pytest.mark.usefixtures("fixed")
-def test_an_error_in_a_prompt_is_known_too(answered: Callable[..., bytes]) -> None:
-    prompt = {"session_id": "s2", "prompt": f"why is this?\n\n{ERROR}"}
-    text = told(answered("claude-code", "UserPromptSubmit", payload=prompt))
-    assert "fixed by #" in text
+@pytest.mark.usefixtures("learned")
+def test_after_it_has_failed_it_is_told_too_but_once(
+    answered: Callable[..., bytes], recall: Recall
+) -> None:
+    text = told(
+        answered("claude-code", "PostToolUseFailure", payload=failure("s2")), "PostToolUseFailure"
+    )
+    assert "`bun run test` works here" in text
+    assert recall("claude-code", "PreToolUse", payload=coming("s2")).stdout == b""
 
 
-@pytest.mark.usefixtures("fixed")
+@pytest.mark.usefixtures("learned")
+def test_before_another_command_it_is_silent(recall: Recall) -> None:
+    payload = {**coming("s2"), "tool_input": {"command": "bun run test"}}
+    assert recall("claude-code", "PreToolUse", payload=payload).stdout == b""
+
+
+@pytest.mark.usefixtures("learned")
 def test_it_can_be_turned_off(recall: Recall, observer: Any) -> None:
     observer("config", "set", "recall_hooks", "false")
     observer("down")
@@ -155,7 +151,7 @@ def test_it_can_be_turned_off(recall: Recall, observer: Any) -> None:
     assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
 
 
-@pytest.mark.usefixtures("fixed")
+@pytest.mark.usefixtures("learned")
 def test_inside_cursor_the_hook_of_cursor_speaks(recall: Recall) -> None:
     hooks_json = Path(os.environ["HOME"]) / ".cursor" / "hooks.json"
     hooks_json.parent.mkdir()
@@ -165,8 +161,9 @@ def test_inside_cursor_the_hook_of_cursor_speaks(recall: Recall) -> None:
     assert recall("claude-code", "PostToolUseFailure", payload=asked, env=inside).stdout == b""
 
 
-def test_without_a_daemon_it_is_silent(recall: Recall) -> None:
-    assert recall("claude-code", "PostToolUseFailure", payload=failure("s2")).stdout == b""
+@pytest.mark.parametrize("event", ["PreToolUse", "PostToolUse", "PostToolUseFailure"])
+def test_without_a_daemon_it_is_silent(recall: Recall, event: str) -> None:
+    assert recall("claude-code", event, payload=failure("s2")).stdout == b""
 
 
 @pytest.mark.parametrize("arguments", [(), ("claude-code",)])
