@@ -255,6 +255,15 @@ def test_the_interpreter_that_the_daemon_lends_comes_first(
     assert (asked[0], asked[2:]) == ("-IS", ["claude-code", "UserPromptSubmit"])
 
 
+def test_an_interpreter_that_fails_denies_no_call(recall: Recall, home: Home) -> None:
+    """By exit code 2 a client denies the call that it is about to make."""
+    home.root.mkdir()
+    lent = make_run_folder(home) / "python3"
+    lent.write_text("#!/bin/sh\nexit 2\n")
+    lent.chmod(0o755)
+    assert recall("claude-code", "PreToolUse", payload=coming("s2")).stdout == b""
+
+
 def test_a_daemon_lends_its_interpreter(home: Home, observer: Any) -> None:
     observer("up")
     asked = subprocess.run(
