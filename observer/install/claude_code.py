@@ -26,7 +26,13 @@ _EVENTS: dict[str, dict[str, object]] = {
     "PostCompact": {"timeout": 5},
     "SessionEnd": {"timeout": 5},
 }
-_RECALLING = frozenset({"UserPromptSubmit", "PostToolUseFailure"})
+_RECALLING: dict[str, dict[str, object]] = {
+    "UserPromptSubmit": {},
+    "PreToolUse": {"matcher": "Bash|Edit|MultiEdit|Write"},
+    "PostToolUse": {"matcher": "Bash"},
+    "PostToolUseFailure": {"matcher": "Bash"},
+}
+"""When memory is asked what to tell: never in the background, for the answer is for this moment."""
 _TOOL_EVENTS = frozenset({"PostToolUse", "PostToolUseFailure"})
 
 
@@ -66,8 +72,8 @@ def _state(context: Context) -> Path:
 
 def _put(text: str, context: Context) -> str:
     text = _drop_strays(text, context)
-    for event in _EVENTS:
-        text = merge(text, ("hooks", event), [_group(event, context)], _recogniser(context))
+    for event in dict.fromkeys((*_EVENTS, *_RECALLING)):
+        text = merge(text, ("hooks", event), _groups(event, context), _recogniser(context))
     return text
 
 
@@ -95,14 +101,20 @@ def _events_in(text: str) -> list[str]:
     return list(hooks) if isinstance(hooks, dict) else []
 
 
-def _group(event: str, context: Context) -> dict[str, object]:
-    scripts = [command(context.home, "post", NAME, event)]
-    if event == "SessionStart":
-        scripts.append(command(context.home, "context", NAME))
+def _groups(event: str, context: Context) -> list[object]:
+    groups: list[object] = []
+    if event in _EVENTS:
+        lines = [command(context.home, "post", NAME, event)]
+        if event == "SessionStart":
+            lines.append(command(context.home, "context", NAME))
+        handlers = [{"type": "command", "command": line, **_EVENTS[event]} for line in lines]
+        matcher = {"matcher": "*"} if event in _TOOL_EVENTS else {}
+        groups.append({**matcher, "hooks": handlers})
     if event in _RECALLING:
-        scripts.append(command(context.home, "recall", NAME, event))
-    handlers = [{"type": "command", "command": line, **_EVENTS[event]} for line in scripts]
-    return {"matcher": "*", "hooks": handlers} if event in _TOOL_EVENTS else {"hooks": handlers}
+        line = command(context.home, "recall", NAME, event)
+        asks = {"type": "command", "command": line, "timeout": 5}
+        groups.append({**_RECALLING[event], "hooks": [asks]})
+    return groups
 
 
 def _recogniser(context: Context) -> IsOurs:

@@ -32,7 +32,12 @@ _EVENTS: dict[str, dict[str, object]] = {
 }
 """Timeouts in seconds. `postToolUse` only for what no `after…` event tells; those tell more."""
 
-_RECALLING = frozenset({"beforeSubmitPrompt", "postToolUseFailure"})
+_RECALLING: dict[str, dict[str, object]] = {
+    "beforeSubmitPrompt": {},
+    "postToolUse": {"matcher": "Shell"},
+    "postToolUseFailure": {"matcher": "Shell"},
+}
+"""Nothing before an action: those hooks permit or deny it, and a permission is the person's."""
 
 _EMPTY: tuple[object, ...] = ({}, {"version": 1})
 
@@ -83,9 +88,10 @@ def _put(text: str, context: Context) -> str:
         scripts = [command(context.home, "post", NAME, event)]
         if event == "sessionStart":
             scripts.append(command(context.home, "context", NAME))
-        if event in _RECALLING:
-            scripts.append(command(context.home, "recall", NAME, event))
         wanted = [{"command": line, **options} for line in scripts]
+        if event in _RECALLING:
+            line = command(context.home, "recall", NAME, event)
+            wanted.append({"command": line, **_RECALLING[event], "timeout": 5})
         text = merge(text, ("hooks", event), wanted, lambda entry: _is_ours(context, entry))
     return text
 

@@ -44,7 +44,7 @@ def test_claude_gets_each_event_once(context: Context, put: Run) -> None:
     hooks = loaded(context, ".claude/settings.json")["hooks"]
     assert list(hooks) == [
         *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"),
-        *("Stop", "SubagentStop", "PostCompact", "SessionEnd"),
+        *("Stop", "SubagentStop", "PostCompact", "SessionEnd", "PreToolUse"),
     ]
     assert commands(hooks["SessionStart"]) == [
         f"{context.home.hooks}/post claude-code SessionStart",
@@ -55,19 +55,30 @@ def test_claude_gets_each_event_once(context: Context, put: Run) -> None:
             f"{context.home.hooks}/post claude-code {event}",
             f"{context.home.hooks}/recall claude-code {event}",
         ]
-    assert hooks["PostToolUse"] == [
-        {
-            "matcher": "*",
-            "hooks": [
-                {
-                    "type": "command",
-                    "command": f"{context.home.hooks}/post claude-code PostToolUse",
-                    "async": True,
-                    "timeout": 30,
-                }
-            ],
-        }
-    ]
+    assert hooks["PostToolUse"][0] == {
+        "matcher": "*",
+        "hooks": [
+            {
+                "type": "command",
+                "command": f"{context.home.hooks}/post claude-code PostToolUse",
+                "async": True,
+                "timeout": 30,
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("event", "matcher"), [("PreToolUse", "Bash|Edit|MultiEdit|Write"), ("PostToolUse", "Bash")]
+)
+def test_claude_waits_for_what_memory_knows_of_an_action(
+    context: Context, put: Run, event: str, matcher: str
+) -> None:
+    put("claude-code")
+    line = f"{context.home.hooks}/recall claude-code {event}"
+    asks = {"type": "command", "command": line, "timeout": 5}
+    last = loaded(context, ".claude/settings.json")["hooks"][event][-1]
+    assert last == {"matcher": matcher, "hooks": [asks]}
 
 
 def test_claude_finds_the_server_at_the_top_of_its_state(context: Context, put: Run) -> None:
@@ -194,7 +205,7 @@ def test_cursor_gets_only_events_that_every_version_knows(context: Context, put:
         f"{context.home.hooks}/post cursor sessionStart",
         f"{context.home.hooks}/context cursor",
     ]
-    for event in ("beforeSubmitPrompt", "postToolUseFailure"):
+    for event in ("beforeSubmitPrompt", "postToolUse", "postToolUseFailure"):
         assert commands(written["hooks"][event]) == [
             f"{context.home.hooks}/post cursor {event}",
             f"{context.home.hooks}/recall cursor {event}",
