@@ -47,7 +47,10 @@ class Asked(Value):
 
 
 class Recalled(Value):
-    """What `hooks/recall` was asked about, and what it printed."""
+    """What `hooks/recall` was asked about, and what it printed.
+
+    `call` is the id of the tool call that it was about, if any.
+    """
 
     repository: str
     session: str
@@ -55,6 +58,7 @@ class Recalled(Value):
     at_ms: int
     event: str
     printed: str
+    call: str = ""
 
 
 class Finished(Value):

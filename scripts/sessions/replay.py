@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import Any
 
 import msgspec
 
@@ -19,7 +18,9 @@ HITS = 80
 QUERY_CHARS = 4_000
 RECENT_COMMITS = 60
 RECENT_FILES = 60
-_ASKED = frozenset({"UserPromptSubmit", "PostToolUseFailure"})
+_AHEAD = frozenset({"Bash", "Edit", "MultiEdit", "Write"})
+"""Tools before whose calls memory is asked, as `PreToolUse` would."""
+_AFTER = frozenset({"PostToolUse", "PostToolUseFailure"})
 _CLIENT = "claude-code"
 
 
@@ -126,8 +127,10 @@ class Replay:
             self._start(step)
         payload = msgspec.json.encode(event.payload)
         fields = [("client", _CLIENT), ("event", event.event), ("cwd", event.payload["cwd"])]
-        if event.event in _ASKED:
-            self._ask(step, event, fields, payload)
+        if self._options.search and event.event == "UserPromptSubmit":
+            self._search(step, event)
+        if self._options.recall:
+            self._recall(step, event)
         folder = str(self._tree(step).folder)
         env = [("env.CLAUDECODE", "1"), ("env.CLAUDE_PROJECT_DIR", folder)]
         self._product.spool([*fields, *env], payload)
@@ -184,29 +187,44 @@ class Replay:
             )
         )
 
-    def _ask(self, step: Step, event: HookEvent, fields: Fields, payload: bytes) -> None:
-        """Ask memory what it is asked at a prompt or a failure, before that is sent."""
-        if not (self._options.search or self._options.recall):
-            return
+    def _search(self, step: Step, event: HookEvent) -> None:
+        """Search for what a prompt says, before it is sent."""
         self._product.settle()
-        where: dict[str, Any] = {
-            "repository": step.repository.name,
-            "session": step.session,
-            "place": step.place,
-            "at_ms": step.at_ms,
-        }
-        if self._options.recall:
+        query = event.payload["prompt"][:QUERY_CHARS]
+        found = self._product.search(query, self._tree(step).folder, limit=HITS)
+        self._prompts.append(
+            Asked(
+                repository=step.repository.name,
+                session=step.session,
+                place=step.place,
+                at_ms=step.at_ms,
+                number=self._numbers[step.repository.name],
+                prompt=query,
+                hits=tuple(item.id for item in found),
+                next_item=self._product.next_item(),
+            )
+        )
+
+    def _recall(self, step: Step, event: HookEvent) -> None:
+        """Ask for reminders where the hooks of an installation do, before the event is sent."""
+        tool = event.payload.get("tool_name")
+        asked = ["PreToolUse"] if event.event in _AFTER and tool in _AHEAD else []
+        if event.event == "UserPromptSubmit" or (event.event in _AFTER and tool == "Bash"):
+            asked.append(event.event)
+        if asked:
+            self._product.drain()
+        for name in asked:
+            payload = msgspec.json.encode({**event.payload, "hook_event_name": name})
+            fields = [("client", _CLIENT), ("event", name), ("cwd", event.payload["cwd"])]
             printed = self._product.remind(fields, payload)
-            self._recalls.append(Recalled(event=event.event, printed=printed, **where))
-        if self._options.search and event.event == "UserPromptSubmit":
-            query = event.payload["prompt"][:QUERY_CHARS]
-            found = self._product.search(query, self._tree(step).folder, limit=HITS)
-            self._prompts.append(
-                Asked(
-                    number=self._numbers[step.repository.name],
-                    prompt=query,
-                    hits=tuple(item.id for item in found),
-                    next_item=self._product.next_item(),
-                    **where,
+            self._recalls.append(
+                Recalled(
+                    repository=step.repository.name,
+                    session=step.session,
+                    place=step.place,
+                    at_ms=step.at_ms,
+                    event=name,
+                    printed=printed,
+                    call=event.payload.get("tool_use_id", ""),
                 )
             )

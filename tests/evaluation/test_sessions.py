@@ -35,6 +35,7 @@ from sessions.labels import FixLabel, ItemLabel, OutcomeLabel, SummaryLabel, agr
 from sessions.measures import Scored
 from sessions.replay import Options, Replay
 from sessions.shell import parts
+from sessions.transcript import HookEvent
 from sessions.truth import commands, verdict_of
 
 from observer.events import Command, Commit, Edit
@@ -365,6 +366,32 @@ def test_reminders_are_counted_and_can_be_read(kept: Kept) -> None:
     kept.__dict__["log"] = replace(kept.log, recalls=(replace(first, printed="seen before"), *rest))
     found = reminders.scored(kept)
     assert (figures(found)["fired"], "seen before" in found.wrong[0]) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("place", "said", "right"),
+    [
+        pytest.param(0, "`make` works here; `pytest -q` could not run (FAILED t", 1, id="fails so"),
+        pytest.param(0, "`git` works here; `pytest -q` could not run (odd", 0, id="otherwise"),
+        pytest.param(4, "`ls` works here; `git commit` could not run (odd", 0, id="passes"),
+        pytest.param(0, "`make deps` mended this failure here.", 0, id="passed without it"),
+        pytest.param(3, "`git commit` mended this failure here.", 1, id="was run"),
+        pytest.param(1, "this edit was made before and taken back", 0, id="stays"),
+    ],
+)
+def test_a_reminder_is_held_against_what_happened(
+    kept: Kept, place: int, said: str, right: int
+) -> None:
+    places = [
+        step.place
+        for step in kept.steps
+        if step.session == "first"
+        and isinstance(step.happened, HookEvent)
+        and step.happened.event in {"PostToolUse", "PostToolUseFailure"}
+    ]
+    first = replace(kept.log.recalls[0], session="first", place=places[place], printed=said)
+    kept.__dict__["log"] = replace(kept.log, recalls=(first,))
+    assert figures(reminders.scored(kept))["right"] == right
 
 
 def test_a_line_that_is_put_down_to_another_session_is_found(corpus: Path, tmp_path: Path) -> None:
