@@ -334,10 +334,11 @@ def _opened(status: int, answer: bytes) -> Any:  # noqa: ANN401 - as `call`
     if status < 400:
         return value
     told = value.get("error") if isinstance(value, dict) else None
-    raise _error(told if isinstance(told, dict) else {})
+    raise error_of(told if isinstance(told, dict) else {})
 
 
-def _error(told: dict[str, Any]) -> ObserverError:
+def error_of(told: dict[str, Any]) -> ObserverError:
+    """Return an error that was passed on as `code`, `message` and `hint`."""
     kinds = {kind.code: kind for kind in ObserverError.__subclasses__()}
     kind = kinds.get(str(told.get("code")), ObserverError)
     return kind(str(told.get("message", "the daemon refused")), hint=str(told.get("hint", "")))

@@ -7,8 +7,9 @@ from typing import Any
 import click
 import msgspec
 
+from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, limit_option, table
-from observer.cli.reach import named_project, open_memory
+from observer.cli.reach import open_memory
 from observer.front import render
 from observer.memory import Memory
 from observer.model import Project, Session, iso

@@ -10,8 +10,9 @@ import click
 
 from observer import client
 from observer.capture.clients.attribution import attribute
+from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, limit_option, say
-from observer.cli.reach import named_project, open_memory, project_here
+from observer.cli.reach import open_memory, project_here
 from observer.events import Layer, Scope
 from observer.front import noting
 from observer.front.toolsets import rows

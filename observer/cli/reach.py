@@ -6,14 +6,11 @@ running daemon nor its time. What still waits in the spool is not seen, and that
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-import click
-
 from observer import client, config
-from observer.cli.output import F, note
+from observer.cli.output import note
 from observer.clock import now_ms
 from observer.embed.catalogue import chosen
 from observer.embed.late import LateModel
@@ -24,21 +21,6 @@ from observer.model import Project
 from observer.paths import Home, home, working_folder
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
-
-
-def named_project(about: str) -> Callable[[F], F]:
-    """Return the option `--project`; a relative path such as ``.`` names a folder."""
-    return click.option(
-        "--project",
-        "-p",
-        callback=lambda _context, _option, handle: handle and _absolute(handle),
-        help=about,
-    )
-
-
-def _absolute(handle: str) -> str:
-    is_relative = handle in {".", ".."} or handle.startswith(("./", "../"))
-    return os.path.normpath(working_folder() / handle) if is_relative else handle
 
 
 @contextmanager

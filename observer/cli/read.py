@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import click
-from msgspec import UNSET
 
-from observer import config
-from observer.cli.output import emit, json_option, limit_option, say
-from observer.cli.reach import named_project, open_memory, project_here
-from observer.clock import now_ms
-from observer.errors import Ambiguous, BadInput, NotFound, ObserverError
-from observer.front import explaining, render
-from observer.front.documents import Documents
-from observer.front.narrowing import narrow
-from observer.front.session_context import existing
-from observer.front.tool import Answer
-from observer.front.toolsets import rows, tools_of
-from observer.front.toolsets.core import LARGEST, MOST_AROUND, MOST_RESULTS
-from observer.memory import Memory
-from observer.memory.work_tree import uncommitted_at
-from observer.paths import home, working_folder
-from observer.recall.search import Found
+from observer.cli.ask import ask
+from observer.cli.options import named_project, narrowing
+from observer.cli.output import json_option, limit_option
+from observer.errors import BadInput
+from observer.front.limits import LARGEST, MOST_AROUND, MOST_RESULTS
 
 most_results = limit_option(10, "Most results of each kind.", most=MOST_RESULTS)
 depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)
 project_option = named_project("Name, folder or remote of a project.")
-
-
-def narrowing(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that restrict what is found."""
-    for option in (
-        click.option("--until", default="", help="Only before then."),
-        click.option("--since", default="", help="Only from then on: 2026-11-21, or 7d for ago."),
-        click.option("--branch", default="", help="Only of this git branch."),
-        click.option("--session", default="", help="Only of this session, by its id."),
-        click.option(
-            "--file", "files", multiple=True, help="Only what touched this file or folder."
-        ),
-        click.option("--type", "type", default="", help="Only these types, e.g. commit,decision."),
-    ):
-        command = option(command)
-    return command
 
 
 @click.command("search", epilog='Example: observer search "title:auth* NOT oauth" -n 5')
@@ -67,23 +38,17 @@ def search_command(
     **narrowed: Any,  # noqa: ANN401 - the options of `narrowing`
 ) -> None:
     """Find earlier work, in all projects or the one named; without a query list the newest."""
-    text = " ".join(query)
-    with open_memory() as memory:
-        if explain and not as_json:
-            wanted = narrow(**narrowed, now_ms=now_ms())
-            found = memory.search(text, project=project, limit=limit, narrow=wanted)
-            _explain(memory, found)
-            return
-        files = list(narrowed.pop("files"))
-        arguments = {"query": text, "project": project, "limit": limit, "files": files, **narrowed}
-        _print(_ask(memory, "search", arguments, in_full=as_json or weak), as_json=as_json)
+    narrowed["files"] = list(narrowed["files"])
+    asked = {"query": " ".join(query), "project": project, "limit": limit, **narrowed}
+    if explain and not as_json:
+        ask("search explained", as_json=False, **asked)
+    else:
+        ask("search", as_json=as_json, **asked, **_detail(in_full=as_json or weak))
 
 
-def _explain(memory: Memory, found: Found) -> None:
-    for remark in filter(None, (found.notice, found.degraded)):
-        say(f"({remark})")
-    told = render.explained(found.hits, rows.project_names(memory.projects()))
-    say(told or "nothing found")
+def _detail(*, in_full: bool) -> dict[str, str]:
+    """Return how much a tool is to tell; scripts that read JSON get all."""
+    return {"detail": "full"} if in_full else {}
 
 
 @click.command("timeline", epilog="Example: observer timeline 142 --before 3 --after 3")
@@ -93,13 +58,8 @@ def _explain(memory: Memory, found: Found) -> None:
 @json_option
 def timeline_command(*, anchor: str, before: int, after: int, as_json: bool) -> None:
     """Show what happened before and after an item in its project, oldest first."""
-    with open_memory() as memory:
-        arguments = {
-            "anchor_id": memory.resolve(anchor),
-            "depth_before": before,
-            "depth_after": after,
-        }
-        _print(_ask(memory, "timeline", arguments, in_full=as_json), as_json=as_json)
+    depth = {"depth_before": before, "depth_after": after}
+    ask("timeline", as_json=as_json, anchor=anchor, **depth, **_detail(in_full=as_json))
 
 
 @click.command("show", epilog="Example: observer show 142 0197c2f1")
@@ -107,29 +67,7 @@ def timeline_command(*, anchor: str, before: int, after: int, as_json: bool) -> 
 @json_option
 def show_command(*, handles: tuple[str, ...], as_json: bool) -> None:
     """Show items in full, by id, by uuid, or by the first 8 or more characters of one."""
-    ids: list[int] = []
-    unfit: list[ObserverError] = []
-    with open_memory() as memory:
-        for handle in handles:
-            try:
-                ids.append(memory.resolve(handle))
-            except (NotFound, Ambiguous) as problem:
-                unfit.append(problem)
-        if ids:
-            _print(_ask(memory, "get_observations", {"ids": ids}), as_json=as_json)
-        if not as_json:
-            for item, known in sorted(memory.usage.of(ids).items()):
-                say(f"\nuse of #{item}: {explaining.usefulness(known)}")
-    if unfit:
-        raise unfit[0] if len(unfit) == 1 else _together(unfit)
-
-
-def _together(problems: Sequence[ObserverError]) -> NotFound:
-    """Return several errors as one, each hint once."""
-    return NotFound(
-        "; ".join(problem.message for problem in problems),
-        hint="; ".join(dict.fromkeys(problem.hint for problem in problems)),
-    )
+    ask("show", as_json=as_json, handles=handles)
 
 
 @click.command("context", epilog='Example: observer context --query "rate limiting" --tokens 1000')
@@ -157,30 +95,12 @@ def context_command(
         raise BadInput("a session's start has no query", hint="leave out --query or --explain")
     if client and not explain:
         raise BadInput("--client is of --explain alone", hint="add --explain")
-    with open_memory() as memory:
-        if explain:
-            told = _explained(memory, project, client=client, tokens=tokens)
-            _print(Answer(explaining.text(told), told), as_json=as_json)
-            return
-        arguments = {"project": project, "query": query, "token_budget": tokens}
-        _print(_ask(memory, "get_context", arguments, in_full=as_json), as_json=as_json)
-
-
-def _explained(
-    memory: Memory, handle: str | None, *, client: str, tokens: int | None
-) -> explaining.Explanation:
-    """Explain what a session start prints here."""
-    project = (None if handle else project_here(memory)) or memory.project(handle or "")
-    here = [root for root in project.roots if working_folder().is_relative_to(root)]
-    root = max(here or project.roots[-1:], key=len, default="")
-    start = Documents(memory, str).start(
-        project,
-        tokens=tokens or config.load(home()).context_tokens,
-        client=client,
-        uncommitted=uncommitted_at(project, str(working_folder())),
-        exists=partial(existing, root),
-    )
-    return explaining.explained(start, memory)
+    if explain:
+        asked = {"project": project, "client": client, "tokens": tokens}
+        ask("context explained", as_json=as_json, **asked)
+        return
+    asked = {"project": project, "query": query, "token_budget": tokens}
+    ask("context", as_json=as_json, **asked, **_detail(in_full=as_json))
 
 
 @click.command("recall", epilog='Example: observer recall "database choice" --type decision')
@@ -192,46 +112,4 @@ def _explained(
 @json_option
 def recall_command(*, query: tuple[str, ...], as_json: bool, **narrow: Any) -> None:  # noqa: ANN401 - the options above
     """Find notes of a project, the one around the current folder unless one is named."""
-    with open_memory() as memory:
-        _recall(memory, " ".join(query), as_json=as_json, **narrow)
-
-
-def _recall(
-    memory: Memory,
-    query: str,
-    *,
-    project: str | None,
-    limit: int,
-    as_json: bool,
-    **narrowed: Any,  # noqa: ANN401 - the options of `narrowing`
-) -> None:
-    here = project_here(memory)
-    chosen = project or (here.uuid if here else None)
-    wanted = narrow(**narrowed, now_ms=now_ms())
-    found = memory.recall(query, limit=limit, project=chosen, narrow=wanted)
-    name = rows.project_names(memory.projects())
-    text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))
-    result = rows.Found(
-        observations=[rows.observation(hit.item, name) for hit in found.hits],
-        summaries=[],
-        why=[rows.why(hit) for hit in found.hits],
-        notice=found.notice or UNSET,
-        degraded=found.degraded or UNSET,
-    )
-    _print(Answer(text, result), as_json=as_json)
-
-
-def _ask(
-    memory: Memory, tool: str, arguments: dict[str, Any], *, in_full: bool = False
-) -> Answer[Any]:
-    """Ask a tool; scripts that read JSON get all detail."""
-    arguments = {**arguments, "detail": "full"} if in_full else arguments
-    tools = tools_of(("core",), memory, lambda: str(working_folder()))
-    return tools[tool].call(arguments)
-
-
-def _print(answer: Answer[Any], *, as_json: bool) -> None:
-    if as_json:
-        emit(answer.result)
-    else:
-        say(answer.text)
+    ask("recall", as_json=as_json, query=" ".join(query), **narrow)

@@ -14,8 +14,9 @@ import msgspec
 from observer import client
 from observer.capture.clients import generic
 from observer.capture.clients.attribution import attribute
+from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, note, say
-from observer.cli.reach import named_project, open_memory
+from observer.cli.reach import open_memory
 from observer.clock import now_ms
 from observer.errors import BadInput, ObserverError, remedy
 from observer.events import Layer, Scope

@@ -24,6 +24,7 @@ from observer.capture.clients import generic
 from observer.capture.project import Places
 from observer.clock import now_ms
 from observer.config import Settings
+from observer.daemon.answering import Answering
 from observer.daemon.contexts import Contexts
 from observer.daemon.draining import Draining
 from observer.daemon.feedback import Feedback
@@ -122,6 +123,7 @@ class Daemon:
         feedback = Feedback(self._store, self._writer, home, told=self._fetched)
         self._memory = self._remembering(model, feedback)
         self._told = Told(home.told)
+        self._answering = Answering(self._reading(model), home, settings)
         self._contexts = Contexts(
             self._memory, home, settings, feedback=feedback, health=self._health
         )
@@ -160,6 +162,16 @@ class Daemon:
                 limit=self._settings.flashback_limit,
             ),
             extract=self._extract,
+        )
+
+    def _reading(self, model: LateModel) -> Memory:
+        """Return the memory as a command would open it that reads by itself."""
+        return Memory(
+            self._store,
+            owner=config.owner(self._settings),
+            now_ms=now_ms,
+            index=self._index,
+            encode=model.encode_patiently,
         )
 
     async def live(self, http_door: socket.socket, mcp_door: socket.socket) -> int:
@@ -241,6 +253,7 @@ class Daemon:
             status=self._status,
             post=lambda body: receive(body, self._record),
             schema=generic.schema,
+            ask=self._answering.answer,
             recall=self._recall,
             stop=self._stopping.set,
         )

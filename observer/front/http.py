@@ -83,6 +83,7 @@ class Doings:
         status: returns a value that becomes the answer of GET /status.
         post: takes the JSON of POST /events, returns a receipt each, after the commit.
         schema: returns the JSON Schema of POST /events.
+        ask: takes the JSON of POST /ask, a question of the command line, returns its answer.
         recall: takes what a hook asks about, returns what it prints, mostly nothing.
         stop: asks the daemon to drain and leave; returns at once.
     """
@@ -91,6 +92,7 @@ class Doings:
     status: Callable[[], object]
     post: Callable[[bytes], Sequence[Receipt]]
     schema: Callable[[], Mapping[str, Any]]
+    ask: Callable[[bytes], object]
     recall: Callable[[bytes], bytes]
     stop: Callable[[], None]
 
@@ -146,6 +148,7 @@ def app(doings: Doings, mcp: Mounted, *, guard: Guard | None = None) -> Starlett
         Route("/mcp/{toolset}", mcp, methods=["POST"]),
     ]
     if guard is None:
+        listed.append(Route("/ask", routes.ask, methods=["POST"]))
         listed.append(Route("/shutdown", routes.shutdown, methods=["POST"]))
 
     @asynccontextmanager
@@ -200,6 +203,10 @@ class _Routes:
         body = await _body(request)
         told = await run_in_threadpool(self._doings.recall, body)
         return Response(told, media_type="text/plain")
+
+    async def ask(self, request: Request) -> Response:
+        body = await _body(request)
+        return _json(await run_in_threadpool(self._doings.ask, body))
 
     async def reset_usage(self, request: Request) -> Response:
         asked = noting.decoded(await _body(request), Resetting)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -48,6 +49,72 @@ def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home
     if pid := client.daemon_pid(home):
         os.kill(pid, 9)
     subprocess.run(["umount", "-l", disk], check=True)
+
+
+ANSWERED = (
+    ("search", "Step"),
+    ("search", "Step", "--json", "--file", "a.py"),
+    ("search", "Step", "--explain"),
+    ("search", "yesterday", "--since", "nonsense"),
+    ("timeline", "4"),
+    ("show", "4", "8", "nosuch"),
+    ("show", "4", "--json"),
+    ("why", "a.py"),
+    ("why", "nosuch.py", "--json"),
+    ("context",),
+    ("context", "--query", "Step", "--json"),
+    ("context", "--explain"),
+    ("recall", "Step"),
+    ("search", "Step", "--project", "nosuch"),
+)
+IMPORTED = """
+import sys
+from observer.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    print("numpy" in sys.modules, file=sys.stderr)
+"""
+
+
+def _read(*words: str, **env: str) -> tuple[int, str, str, bool]:
+    """Return exit code, output and errors of a command, and whether it read the index itself."""
+    command = [sys.executable, "-c", IMPORTED, *words]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | env, timeout=60
+    )
+    errors, _, last = done.stderr.rstrip("\n").rpartition("\n")
+    return done.returncode, done.stdout, errors, last == "True"
+
+
+def test_an_answer_is_the_same_from_the_daemon_and_without_it(
+    observer: Observer, app: Path, until: Until
+) -> None:
+    assert observer("import", "git").returncode == 0
+    until(lambda: "stale" in observer("show", "4").stdout)  # both commits are followed by then
+    told = [_read(*words) for words in ANSWERED]
+    assert not any(is_read_here for *_, is_read_here in told)
+    assert observer("down").returncode == 0
+    alone = [_read(*words) for words in ANSWERED]
+    assert all(is_read_here for *_, is_read_here in alone)
+    assert [each[:3] for each in alone] == [each[:3] for each in told]
+
+
+@pytest.mark.parametrize("variable", ["TZ", "OBSERVER_OWNER"])
+def test_who_asks_with_other_settings_than_the_daemons_reads_by_itself(
+    observer: Observer, app: Path, variable: str
+) -> None:
+    assert observer("import", "git").returncode == 0
+    code, *_, is_read_here = _read("search", "Step", **{variable: "Asia/Kolkata"})
+    assert (code, is_read_here) == (0, True)
+
+
+def test_a_setting_changed_since_the_daemon_began_counts_for_who_asks(
+    observer: Observer, app: Path
+) -> None:
+    assert observer("import", "git").returncode == 0
+    assert observer("config", "set", "owner", "ben").returncode == 0
+    assert _read("search", "Step")[3]
 
 
 def _status(home: Home) -> dict[str, Any]:

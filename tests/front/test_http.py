@@ -39,6 +39,9 @@ class Daemon:
     def schema(self) -> Mapping[str, Any]:
         return {"type": "object"}
 
+    def ask(self, body: bytes) -> Mapping[str, Any]:
+        return {"text": body.decode()}
+
     def recall(self, body: bytes) -> bytes:
         return b"known: " + body
 
@@ -58,6 +61,7 @@ def doings(daemon: Daemon, memory: Memory) -> Doings:
         status=daemon.status,
         post=daemon.post,
         schema=daemon.schema,
+        ask=daemon.ask,
         recall=daemon.recall,
         stop=daemon.stop,
     )
@@ -83,6 +87,13 @@ def test_a_hook_is_told_what_to_print(client: TestClient) -> None:
     answer = client.post("/recall", content=b"OBS1")
     assert (answer.status_code, answer.content) == (200, b"known: OBS1")
     assert answer.headers["content-length"] == "11"
+
+
+def test_a_question_is_answered_on_the_socket_alone(
+    client: TestClient, guarded: TestClient
+) -> None:
+    assert client.post("/ask", content=b"why?").json() == {"text": "why?"}
+    assert guarded.post("/ask", content=b"why?", headers=LOCAL).status_code == 404
 
 
 def test_status_is_told(client: TestClient) -> None:

@@ -18,6 +18,7 @@ from observer.clock import now_ms
 from observer.errors import BadInput, NotFound
 from observer.front import render
 from observer.front.fence import FRAME_CHARACTERS
+from observer.front.limits import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.front.narrowing import narrow
 from observer.front.tool import Answer, Row, Tool
 from observer.front.toolsets import compact, notes, rows
@@ -41,7 +42,6 @@ for what happened before and after.
 - memory: remember a decision, constraint or preference when it is made, with its reason.\
 """
 
-LARGEST = 100_000
 REMARK = "x" * render.SNIPPET_CHARACTERS
 """What an answer's own figures and remarks may cost."""
 
@@ -51,10 +51,6 @@ FRAME_TOKENS = render.tokens_of(FRAME_CHARACTERS)
 EMPTY_TOKENS = 40 + FRAME_TOKENS
 """What the JSON of an empty context costs beside its notice, rounded up."""
 
-MOST_RESULTS = 50
-"""Of each kind, of one search."""
-MOST_AROUND = 50
-"""Items of a timeline before its anchor, and after it."""
 Depth = Annotated[int, Meta(ge=0, le=MOST_AROUND)]
 Detail = Literal["compact", "full"]
 Handle = int | str

@@ -1,0 +1,77 @@
+"""How reading commands ask: the daemon where one answers, else the memory in this process.
+
+The daemon has the index in memory and numpy loaded; to open both for one question costs five times
+as much processor time as the question. What the daemon cannot answer (it is down, frozen, of
+another version, has other settings) this process reads by itself, with the same result.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import msgspec
+
+from observer import client
+from observer.cli.output import say
+from observer.errors import ObserverError
+from observer.front.asking import Asked, Told, surroundings
+from observer.paths import home, working_folder
+
+WAIT_S = 5.0
+"""For the daemon's answer; a frozen one would never give it."""
+
+
+def ask(question: str, *, as_json: bool, **arguments: object) -> None:
+    """Print the answer to a question of `observer.front.questions`.
+
+    Raises:
+        ObserverError: what is wrong with the question, after what could be answered of it.
+    """
+    told = answer(question, as_json=as_json, **arguments)
+    if told.text is not None:
+        show(told.text, as_json=as_json)
+    if told.problem is not None:
+        raise client.error_of(msgspec.structs.asdict(told.problem))
+
+
+def show(text: str, *, as_json: bool) -> None:
+    """Print an answer: JSON as it is, text without what could steer the terminal."""
+    if as_json:
+        sys.stdout.buffer.write(text.encode() + b"\n")
+    else:
+        say(text)
+
+
+def answer(question: str, *, as_json: bool, **arguments: object) -> Told:
+    """Return the answer to a question.
+
+    Raises:
+        StoreUnavailable: there is no memory yet, or it cannot be read.
+        ConfigInvalid: the settings cannot be read.
+    """
+    asked = Asked(
+        question=question,
+        arguments=arguments,
+        folder=str(working_folder()),
+        is_json=as_json,
+        is_local=sys.stdout.isatty(),
+        surroundings=surroundings(),
+    )
+    return _of_daemon(asked) or _read_here(asked)
+
+
+def _of_daemon(asked: Asked) -> Told | None:
+    """Return what the daemon says; None if it cannot answer, for whatever reason."""
+    try:
+        told = client.call(home(), "POST", "/ask", msgspec.to_builtins(asked), wait_s=WAIT_S)
+    except (ObserverError, UnicodeError):
+        return None
+    return msgspec.convert(told, Told)
+
+
+def _read_here(asked: Asked) -> Told:
+    from observer.cli.reach import open_memory  # noqa: PLC0415 - half a second, where no daemon is
+    from observer.front.questions import reply  # noqa: PLC0415 - as above
+
+    with open_memory() as memory:
+        return reply(memory, asked)

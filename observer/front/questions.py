@@ -1,0 +1,179 @@
+"""The questions of the command line, answered wherever the memory is open.
+
+That is the daemon, or the asking process where no daemon can answer; what is printed is the same.
+They are the MCP tools, with words for people around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from observer import config
+from observer.clock import now_ms
+from observer.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
+from observer.front import explaining, moment, render
+from observer.front.asking import Asked, Told, problem
+from observer.front.documents import Documents
+from observer.front.narrowing import narrow
+from observer.front.session_context import existing
+from observer.front.tool import Answer
+from observer.front.toolsets import rows, tools_of
+from observer.memory import Memory
+from observer.memory.work_tree import uncommitted_at
+from observer.paths import home
+
+Question = Callable[..., Told]
+
+
+def reply(memory: Memory, asked: Asked) -> Told:
+    """Answer a question; what is wrong with it is part of the answer.
+
+    Raises:
+        BadInput: there is no such question.
+        StoreUnavailable: the memory cannot be read here.
+    """
+    question = QUESTIONS.get(asked.question)
+    if question is None:
+        raise BadInput(f"no question {asked.question[:80]!r}", hint="restart the daemon")
+    try:
+        return copy_context().run(_answered, question, memory.at(asked.folder), asked)
+    except StoreUnavailable:
+        raise
+    except ObserverError as error:
+        return Told(problem=problem(error))
+
+
+def _answered(question: Question, memory: Memory, asked: Asked) -> Told:
+    if asked.is_local:
+        moment.show_local()
+    return question(memory, asked, **asked.arguments)
+
+
+def _told(asked: Asked, answer: Answer[Any]) -> Told:
+    if asked.is_json:
+        return Told(msgspec.json.encode(answer.result).decode())
+    return Told(answer.text)
+
+
+def _of_tool(
+    memory: Memory, asked: Asked, *, tool: str, toolset: str = "core", **arguments: object
+) -> Told:
+    tools = tools_of((toolset,), memory, lambda: asked.folder)
+    return _told(asked, tools[tool].call(arguments))
+
+
+def _explain_search(
+    memory: Memory,
+    _asked: Asked,
+    *,
+    query: str,
+    project: str | None,
+    limit: int,
+    **narrowed: Any,  # noqa: ANN401 - as `narrow` takes them
+) -> Told:
+    """Answer a search with what spoke for each hit."""
+    wanted = narrow(**narrowed, now_ms=now_ms())
+    found = memory.search(query, project=project, limit=limit, narrow=wanted)
+    told = render.explained(found.hits, rows.project_names(memory.projects()))
+    remarks = [f"({remark})" for remark in (found.notice, found.degraded) if remark]
+    return Told("\n".join([*remarks, told or "nothing found"]))
+
+
+def _timeline(memory: Memory, asked: Asked, *, anchor: str, **others: Any) -> Told:  # noqa: ANN401 - of the tool
+    return _of_tool(memory, asked, tool="timeline", anchor_id=memory.resolve(anchor), **others)
+
+
+def _show(memory: Memory, asked: Asked, *, handles: Sequence[str]) -> Told:
+    """Show the items that there are, and end with an error if a handle has none."""
+    ids: list[int] = []
+    unfit: list[ObserverError] = []
+    for handle in handles:
+        try:
+            ids.append(memory.resolve(handle))
+        except (NotFound, Ambiguous) as error:
+            unfit.append(error)
+    text = _items(memory, asked, ids) if ids else None
+    if not unfit:
+        return Told(text)
+    return Told(text, problem(unfit[0] if len(unfit) == 1 else _together(unfit)))
+
+
+def _items(memory: Memory, asked: Asked, ids: Sequence[int]) -> str | None:
+    told = _of_tool(memory, asked, tool="get_observations", ids=list(ids))
+    if asked.is_json or told.text is None:
+        return told.text
+    uses = sorted(memory.usage.of(ids).items())
+    lines = (f"\nuse of #{item}: {explaining.usefulness(known)}" for item, known in uses)
+    return "\n".join([told.text, *lines])
+
+
+def _together(problems: Sequence[ObserverError]) -> NotFound:
+    """Return several errors as one, each hint once."""
+    return NotFound(
+        "; ".join(problem.message for problem in problems),
+        hint="; ".join(dict.fromkeys(problem.hint for problem in problems)),
+    )
+
+
+def _explain_context(
+    memory: Memory, asked: Asked, *, project: str | None, client: str, tokens: int | None
+) -> Told:
+    """Explain what a session start prints in that folder."""
+    here = None if project else memory.project_at(asked.folder)
+    found = here or memory.project(project or "")
+    around = [root for root in found.roots if Path(asked.folder).is_relative_to(root)]
+    root = max(around or found.roots[-1:], key=len, default="")
+    start = Documents(memory, str).start(
+        found,
+        tokens=tokens or config.load(home()).context_tokens,
+        client=client,
+        uncommitted=uncommitted_at(found, asked.folder),
+        exists=partial(existing, root),
+    )
+    told = explaining.explained(start, memory)
+    return _told(asked, Answer(explaining.text(told), told))
+
+
+def _recall(
+    memory: Memory,
+    asked: Asked,
+    *,
+    query: str,
+    project: str | None,
+    limit: int,
+    **narrowed: Any,  # noqa: ANN401 - as `narrow` takes them
+) -> Told:
+    here = memory.project_at(asked.folder)
+    chosen = project or (here.uuid if here else None)
+    wanted = narrow(**narrowed, now_ms=now_ms())
+    found = memory.recall(query, limit=limit, project=chosen, narrow=wanted)
+    name = rows.project_names(memory.projects())
+    text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))
+    result = rows.Found(
+        observations=[rows.observation(hit.item, name) for hit in found.hits],
+        summaries=[],
+        why=[rows.why(hit) for hit in found.hits],
+        notice=found.notice or UNSET,
+        degraded=found.degraded or UNSET,
+    )
+    return _told(asked, Answer(text, result))
+
+
+QUESTIONS: dict[str, Question] = {
+    "search": partial(_of_tool, tool="search"),
+    "search explained": _explain_search,
+    "timeline": _timeline,
+    "show": _show,
+    "why": partial(_of_tool, tool="why", toolset="story"),
+    "context": partial(_of_tool, tool="get_context"),
+    "context explained": _explain_context,
+    "recall": _recall,
+}
+"""Every question that a command asks; arguments are JSON, and those of its function."""
