@@ -1,12 +1,7 @@
-"""The `observer` command: its list of commands, and the one place where errors become exit codes.
-
-A command's module is imported when the command runs, so that `observer status` does not pay for
-what `observer import git` needs.
-"""
+"""The `observer` command, and the one place where errors become exit codes."""
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import sys
@@ -16,45 +11,11 @@ from typing import Any, NoReturn
 import click
 
 from observer import __version__
+from observer.cli.commands import Commands, did_you_mean
 from observer.cli.output import complain, note
 from observer.errors import BadInput, ConfigInvalid, ObserverError, remedy
 from observer.front import moment
 from observer.paths import ENV_HOME, home
-
-COMMANDS = {
-    "up": "lifecycle",
-    "down": "lifecycle",
-    "status": "lifecycle",
-    "doctor": "doctor",
-    "search": "read",
-    "timeline": "read",
-    "show": "read",
-    "why": "story",
-    "context": "read",
-    "recall": "read",
-    "remember": "write",
-    "forget": "write",
-    "note": "noting",
-    "post": "write",
-    "usage": "usage",
-    "sessions": "lists",
-    "projects": "lists",
-    "import": "importing",
-    "eval": "evaluating",
-    "install": "installing",
-    "uninstall": "installing",
-    "snippets": "installing",
-    "tools": "offered",
-    "mcp": "serving",
-    "config": "settings",
-    "model": "model",
-    "llm": "llm",
-    "rebuild": "upkeep",
-    "export": "upkeep",
-    "backup": "upkeep",
-    "daemon": "serving",
-}
-"""Every command and the module of this package that holds it, as `<name>_command`."""
 
 PIPE_CLOSED = 128 + 13
 INTERRUPTED = 128 + 2
@@ -62,24 +23,6 @@ INTERRUPTED = 128 + 2
 _NO_TEXT = BadInput(
     "an argument, the input or the name of this folder is no UTF-8 text", hint="write it in UTF-8"
 )
-
-
-class Commands(click.Group):
-    """A group that knows its commands by name and imports them when they are asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return all names, in the order of the table."""
-        del ctx
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by name."""
-        del ctx
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"observer.cli.{COMMANDS[cmd_name]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
-        return command
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -155,4 +98,6 @@ def _told(error: ObserverError | click.ClickException | UnicodeError | OSError) 
 def _usage(error: click.ClickException) -> BadInput:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "observer"
-    return BadInput(error.format_message().rstrip("."), hint=f"see: {path} --help")
+    near = error.possibilities if isinstance(error, click.NoSuchOption) else None
+    message = error.message if near else error.format_message()
+    return BadInput(message.rstrip("."), hint=did_you_mean(list(near or ()), path))

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from observer import client
+from observer.cli.commands import Group
 from observer.cli.output import emit, json_option, say
 from observer.cli.progress import progress
 from observer.clock import now_ms
@@ -26,7 +27,7 @@ EARLIEST_MS = 10**11
 """The open door takes anything before 1973 for seconds; clocks of old commits may say 1970."""
 
 
-@click.group("import", epilog="Example: observer import git ~/src/app")
+@click.group("import", cls=Group, epilog="Example: observer import git ~/src/app")
 def import_command() -> None:
     """Bring in what happened earlier; importing again stores nothing twice."""
 

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from observer import config
+from observer.cli.commands import Group
 from observer.cli.output import emit, json_option, say
 from observer.config import Settings
 from observer.daemon.status import LlmStatus, current, llm_status, spent
@@ -44,7 +45,7 @@ SAMPLE = Item(
 """What `observer llm try` asks about: nothing of anybody's."""
 
 
-@click.group("llm", invoke_without_command=True, epilog="Example: observer llm")
+@click.group("llm", cls=Group, invoke_without_command=True, epilog="Example: observer llm")
 @json_option
 @click.pass_context
 def llm_command(context: click.Context, *, as_json: bool) -> None:

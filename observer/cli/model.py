@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from observer import client, config
+from observer.cli.commands import Group
 from observer.cli.output import emit, json_option, note, say, table
 from observer.cli.progress import progress
 from observer.cli.settings import write_setting
@@ -25,7 +26,7 @@ STILL_S = 15.0
 """Without news for so long, there is nothing left to wait for."""
 
 
-@click.group("model", invoke_without_command=True, epilog="Example: observer model list")
+@click.group("model", cls=Group, invoke_without_command=True, epilog="Example: observer model list")
 @json_option
 @click.pass_context
 def model_command(context: click.Context, *, as_json: bool) -> None:

@@ -10,6 +10,7 @@ import click
 
 from observer import client
 from observer.capture.clients.attribution import attribute
+from observer.cli.commands import Group
 from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, limit_option, say
 from observer.cli.reach import open_memory, project_here
@@ -22,7 +23,7 @@ from observer.paths import home
 item_argument = click.argument("handle", metavar="ID|UUID")
 
 
-@click.group("note", epilog="Example: observer note history 142")
+@click.group("note", cls=Group, epilog="Example: observer note history 142")
 def note_command() -> None:
     """Look at notes, change them, take a change back, approve what an agent wrote."""
 

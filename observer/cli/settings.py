@@ -10,13 +10,16 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
 from observer import client, config
+from observer.cli.commands import Group
 from observer.cli.output import emit, json_option, note, say, table
 from observer.errors import BadInput, ConfigInvalid, remedy
 from observer.llm.endpoint import address
 from observer.paths import Home, home, make_private, read_plain
 
 
-@click.group("config", invoke_without_command=True, epilog="Example: observer config list")
+@click.group(
+    "config", cls=Group, invoke_without_command=True, epilog="Example: observer config list"
+)
 @json_option
 @click.pass_context
 def config_command(context: click.Context, *, as_json: bool) -> None:

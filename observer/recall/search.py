@@ -7,6 +7,7 @@ was understood otherwise than written, and where less was looked at than there i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 
 from msgspec.structs import replace
 
@@ -129,7 +130,15 @@ def _unknown(sources: Sources, filters: Filters) -> Iterator[str]:
         named.append(("branch", filters.branch, replace(seen, branch=filters.branch)))
     for what, name, alone in named:
         if not sources.view.mask(alone).any():
-            yield f"no item is of {what} {name[:80]!r}"
+            near = _near_type(sources, filters, name) if what == "type" else ""
+            yield f"no item is of {what} {name[:80]!r}{near}"
+
+
+def _near_type(sources: Sources, filters: Filters, name: str) -> str:
+    """Return the question whether known types of nearly that name are meant; empty without any."""
+    known = sources.reader.counts("type", Filters(owner=filters.owner))
+    near = get_close_matches(name, [each for each in known if each not in filters.types], n=2)
+    return f": did you mean {' or '.join(near)}?" if near else ""
 
 
 def _best(loader: HitLoader, ids: Sequence[int], limit: int) -> list[Hit]:

@@ -34,7 +34,7 @@ COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 """Columns that a query can name (`title:auth*`); `files` holds read and modified paths."""
 
 Grouping = Literal["tags", "category", "type", "layer"]
-"""What notes are counted by."""
+"""What items are counted by."""
 
 Vectors = Callable[[], Mapping[int, bytes]]
 """Returns vectors by the items that they are of; items without one are left out."""

@@ -46,6 +46,26 @@ def test_a_failure_has_the_documented_code_and_prints_nothing(
     assert "hint: " in ran.err
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("serch", "x"), "did you mean search? see: observer --help"),
+        (("stop",), "did you mean down? see: observer --help"),
+        (("frobnicate",), "see: observer --help"),
+        (("note", "histry"), "did you mean history or list? see: observer note --help"),
+        (("import", "svn"), "see: observer import --help"),
+        (("search", "x", "--limt", "4"), "did you mean --limit? see: observer search --help"),
+        (("search", "x", "-p", "ap"), "name one, such as app; observer projects lists them"),
+    ],
+    ids=" ".join,
+)
+def test_a_name_that_does_not_exist_brings_the_nearest_ones(
+    run: Run, filled: Home, words: tuple[str, ...], hint: str
+) -> None:
+    ran = run(*words)
+    assert (ran.out, ran.err.splitlines()[1]) == ("", f"hint: {hint}")
+
+
 @pytest.mark.parametrize("words", [("status",), ("up",), ("config", "list")], ids=" ".join)
 def test_a_home_with_a_tilde_that_no_shell_expanded_is_refused(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]

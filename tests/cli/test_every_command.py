@@ -9,7 +9,8 @@ import click
 import pytest
 
 from observer import __version__
-from observer.cli.app import COMMANDS, observer
+from observer.cli.app import observer
+from observer.cli.commands import COMMANDS, PURPOSES
 
 Run = Callable[..., Any]
 
@@ -75,6 +76,12 @@ def test_the_list_of_commands_leaves_the_daemon_out(run: Run) -> None:
     listed = run("--help").out
     assert "  status " in listed
     assert "  daemon " not in listed
+
+
+def test_the_list_of_commands_goes_by_purpose(run: Run) -> None:
+    lines = run("--help").out.splitlines()
+    assert [line[:-1] for line in lines if line[:-1] in PURPOSES] == list(PURPOSES)
+    assert lines.index("Look:") < lines.index(next(line for line in lines if "  why " in line))
 
 
 def test_the_version_is_printed(run: Run) -> None:

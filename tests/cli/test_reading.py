@@ -145,6 +145,11 @@ def test_search_without_words_lists_the_newest_and_failed_only_what_failed(
     assert titles("--failed", "--until", "2026-11-21") == []
 
 
+def test_a_type_that_no_item_has_brings_the_nearest_one(run: Run, filled: Home) -> None:
+    told = run("search", "bench", "--type", "comand").out
+    assert told.splitlines()[0] == "(no item is of type 'comand': did you mean command?)"
+
+
 def test_weak_hits_are_shown_on_demand(run: Run, fill: Fill, app: Path) -> None:
     commands = ("deploy the blue shop", "deploy it", *(f"make {n}" for n in range(20)))
     fill(
