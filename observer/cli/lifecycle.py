@@ -8,7 +8,7 @@ from observer import client
 from observer.cli.output import emit, json_option, note, say
 from observer.clock import now_ms
 from observer.daemon.status import Status, current, spent
-from observer.model import iso
+from observer.front.moment import minute
 from observer.paths import home
 
 
@@ -59,7 +59,7 @@ def _described(status: Status) -> list[tuple[str, str]]:
         ("version", f"{status.version}, protocol {status.protocol}"),
         ("home", status.home),
         ("stored", f"{status.events} events, {status.items} items, {status.projects} projects"),
-        ("last stored", f"{iso(last)} ({_age(now_ms() - last)} ago)" if last else "never"),
+        ("last stored", f"{minute(last)} ({_age(now_ms() - last)} ago)" if last else "never"),
         ("sessions", f"{status.active_sessions} active of {status.sessions}"),
         ("spool", f"{status.spool_depth} waiting, {status.bad_events} not understood"),
         ("size", f"{_size(status.db_bytes)} database, {_size(status.spool_bytes)} spool"),

@@ -17,10 +17,11 @@ from observer.config import Settings
 from observer.daemon.status import LlmStatus, current, llm_status, spent
 from observer.errors import ConfigInvalid
 from observer.events import Enriched
+from observer.front.moment import minute
 from observer.llm.answer import enriched
 from observer.llm.endpoint import Endpoint, endpoint
 from observer.llm.prompt import of_session
-from observer.model import Item, SummaryFields, iso
+from observer.model import Item, SummaryFields
 from observer.paths import Home, home
 from observer.store.sqlite import SqliteStore
 
@@ -121,5 +122,5 @@ def _described(status: LlmStatus) -> list[tuple[str, str]]:
     if status.problem:
         lines.append(("problem", status.problem))
     if status.waits_until_ms:
-        lines.append(("waits", f"until {iso(status.waits_until_ms)}"))
+        lines.append(("waits", f"until {minute(status.waits_until_ms)}"))
     return lines

@@ -13,6 +13,12 @@ def show_local() -> None:
     _IS_LOCAL.set(True)
 
 
+def day(at_ms: int) -> str:
+    """Return the day of a time: ``2026-11-21``, as the calendar on the wall has it for people."""
+    at = datetime.fromtimestamp(at_ms // 1000, UTC)
+    return f"{at.astimezone() if _IS_LOCAL.get() else at:%Y-%m-%d}"
+
+
 def minute(at_ms: int) -> str:
     """Return a time to the minute: ``2026-11-21 09:12Z``, or ``2026-11-21 10:12 +01:00``."""
     at = datetime.fromtimestamp(at_ms // 1000, UTC)

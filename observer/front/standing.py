@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from observer.model import Item, Reason, Standing, iso
+from observer.front.moment import day
+from observer.model import Item, Reason, Standing
 from observer.recall.rank import is_proposed
 
 HASH = 10
@@ -42,7 +43,7 @@ def _of_note(item: Item) -> list[str]:
     if item.suspicion:
         said.append(f"suspicious: {item.suspicion}")
     if item.expires_ms is not None:
-        said.append(f"holds until {iso(item.expires_ms)[:10]}")
+        said.append(f"holds until {day(item.expires_ms)}")
     return said
 
 
@@ -57,7 +58,7 @@ def _label(told: Standing, item: Item) -> str:
 def _before(told: Standing) -> str:
     """Return since when the other item had said what."""
     _, _, title = told.subject.partition(" ")
-    return f" of {iso(told.since_ms)[:10]}: {title}" if title else ""
+    return f" of {day(told.since_ms)}: {title}" if title else ""
 
 
 def _when(told: Standing, item: Item) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,13 @@ def test_recall_finds_notes_only(run: Run, filled: Home) -> None:
 def test_sessions_and_projects_are_listed(run: Run, filled: Home) -> None:
     assert [row["session"] for row in run("sessions", "--json").json] == ["s1"]
     assert "app" in [row["name"] for row in run("projects", "--json").json]
+
+
+def test_the_status_says_when_something_was_stored_and_in_which_zone(
+    run: Run, filled: Home
+) -> None:
+    line = next(each for each in run("status").out.splitlines() if "last stored" in each)
+    assert re.fullmatch(r"last stored +\d{4}-\d\d-\d\d \d\d:\d\dZ \(.+ ago\)", line)
 
 
 @pytest.mark.parametrize("listing", ["sessions", "projects"])

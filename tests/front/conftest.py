@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,17 @@ from observer.paths import Home, make_private
 from observer.pipeline import Pipeline
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore, stemmer
+
+
+@pytest.fixture
+def in_kolkata(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Be where the clock on the wall is five and a half hours ahead."""
+    monkeypatch.setenv("TZ", "Asia/Kolkata")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
 
 NOW_MS = 1_742_050_000_000
 MINUTE_MS = 60_000

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextvars import copy_context
+
 import pytest
 from msgspec.structs import replace
 
+from observer.front.moment import show_local
 from observer.front.render import heading
 from observer.front.standing import labels
 from observer.model import Item, Standing
@@ -64,6 +67,19 @@ def _item(*standing: Standing) -> Item:
 )
 def test_each_reason_has_its_words(standing: Standing, label: str) -> None:
     assert labels(_item(standing)) == [label]
+
+
+@pytest.mark.usefixtures("in_kolkata")
+def test_people_are_told_the_days_of_their_own_calendar() -> None:
+    late_ms = 1_790_812_800_000 + DAY_MS - DAY_MS // 24
+    item = replace(_item(), expires_ms=late_ms)
+
+    def on_a_terminal() -> list[str]:
+        show_local()
+        return labels(item)
+
+    assert labels(item) == ["holds until 2026-10-01"]
+    assert copy_context().run(on_a_terminal) == ["holds until 2026-10-02"]
 
 
 def test_the_heading_of_an_item_says_it() -> None:
