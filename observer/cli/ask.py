@@ -8,6 +8,7 @@ another version, has other settings) this process reads by itself, with the same
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import msgspec
 
@@ -31,7 +32,19 @@ def ask(question: str, *, as_json: bool, **arguments: object) -> None:
     if told.text is not None:
         show(told.text, as_json=as_json)
     if told.problem is not None:
-        raise client.error_of(msgspec.structs.asdict(told.problem))
+        raise _error(told)
+
+
+def rows_of(question: str, **arguments: object) -> tuple[str, list[dict[str, Any]]]:
+    """Return the rows that answer a question, as JSON and as they are.
+
+    Raises:
+        ObserverError: what is wrong with the question.
+    """
+    told = answer(question, as_json=True, **arguments)
+    if told.problem is not None or told.text is None:
+        raise _error(told)
+    return told.text, msgspec.json.decode(told.text)
 
 
 def show(text: str, *, as_json: bool) -> None:
@@ -58,6 +71,10 @@ def answer(question: str, *, as_json: bool, **arguments: object) -> Told:
         surroundings=surroundings(),
     )
     return _of_daemon(asked) or _read_here(asked)
+
+
+def _error(told: Told) -> ObserverError:
+    return client.error_of(msgspec.to_builtins(told.problem) or {})
 
 
 def _of_daemon(asked: Asked) -> Told | None:

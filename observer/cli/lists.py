@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import click
-import msgspec
 
+from observer.cli.ask import rows_of, show
 from observer.cli.options import named_project
-from observer.cli.output import emit, json_option, limit_option, table
-from observer.cli.reach import open_memory
-from observer.front import render
-from observer.memory import Memory
-from observer.model import Project, Session, iso
+from observer.cli.output import json_option, limit_option, table
+from observer.front.moment import minute_of
+from observer.interpret.wording import one_line
 
 
 @click.command("sessions", epilog="Example: observer sessions --active")
@@ -22,12 +20,9 @@ from observer.model import Project, Session, iso
 @json_option
 def sessions_command(*, project: str | None, active: bool, limit: int, as_json: bool) -> None:
     """List sessions of editors and shells, last active first."""
-    with open_memory() as memory:
-        found = memory.sessions(project=project, active=active, limit=limit)
-        names = {known.id: known.name for known in memory.projects()}
-        rows = [_session(memory, session, names.get(session.project_id, "")) for session in found]
+    text, rows = rows_of("sessions", project=project, active=active, limit=limit)
     if as_json:
-        emit(rows)
+        show(text, as_json=True)
         return
     columns = ("id", "client", "project", "status", "last_at", "events", "request")
     table(columns, ([_short(row, name) for name in columns] for row in rows))
@@ -37,42 +32,20 @@ def sessions_command(*, project: str | None, active: bool, limit: int, as_json: 
 @json_option
 def projects_command(*, as_json: bool) -> None:
     """List the projects of which something is remembered."""
-    with open_memory() as memory:
-        projects = memory.projects()
+    text, rows = rows_of("projects")
     if as_json:
-        emit([_project(project) for project in projects])
+        show(text, as_json=True)
         return
-    rows = ((p.name, " ".join(p.roots), " ".join(p.remotes), p.uuid) for p in projects)
-    table(("name", "folders", "remotes", "uuid"), rows)
+    lists = ("name", "roots", "remotes", "uuid")
+    cells = ([_joined(row[name]) for name in lists] for row in rows)
+    table(("name", "folders", "remotes", "uuid"), cells)
 
 
-def _session(memory: Memory, session: Session, project: str) -> dict[str, Any]:
-    summary = memory.summary(session.id)
-    told = summary.summary.request if summary and summary.summary else ""
-    return {
-        "id": session.id,
-        "session": session.external,
-        "client": session.client,
-        "project": project,
-        "status": session.status,
-        "started_at": iso(session.started_ms),
-        "last_at": iso(session.last_ms),
-        "ended_at": iso(session.ended_ms) if session.ended_ms is not None else None,
-        "prompts": session.prompts,
-        "events": session.events,
-        "branch": session.branch,
-        "cwd": session.cwd,
-        "request": told or session.first_prompt,
-        "summary_id": summary.id if summary else None,
-    }
+def _joined(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else " ".join(value)
 
 
 def _short(row: dict[str, Any], name: str) -> object:
     if name == "last_at":
-        return row[name][:16].replace("T", " ")
-    return render.one_line(row[name], 60) if name == "request" else row[name]
-
-
-def _project(project: Project) -> dict[str, Any]:
-    fields = msgspec.structs.asdict(project)
-    return {**fields, "created_at": iso(project.created_ms)}
+        return minute_of(row[name])
+    return one_line(row[name], 60) if name == "request" else row[name]

@@ -13,6 +13,11 @@ def show_local() -> None:
     _IS_LOCAL.set(True)
 
 
+def minute_of(at: str) -> str:
+    """Return a time in ISO 8601 as `minute` shows it."""
+    return minute(int(datetime.fromisoformat(at).timestamp() * 1000))
+
+
 def day(at_ms: int) -> str:
     """Return the day of a time: ``2026-11-21``, as the calendar on the wall has it for people."""
     at = datetime.fromtimestamp(at_ms // 1000, UTC)

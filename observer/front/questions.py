@@ -18,7 +18,7 @@ from msgspec import UNSET
 from observer import config
 from observer.clock import now_ms
 from observer.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
-from observer.front import explaining, moment, render
+from observer.front import explaining, listing, moment, render
 from observer.front.asking import Asked, Told, problem
 from observer.front.documents import Documents
 from observer.front.narrowing import narrow
@@ -166,6 +166,12 @@ def _recall(
     return _told(asked, Answer(text, result))
 
 
+def _listed(
+    memory: Memory, _asked: Asked, *, rows_of: Callable[..., list[listing.Row]], **arguments: object
+) -> Told:
+    return Told(msgspec.json.encode(rows_of(memory, **arguments)).decode())
+
+
 QUESTIONS: dict[str, Question] = {
     "search": partial(_of_tool, tool="search"),
     "search explained": _explain_search,
@@ -175,5 +181,7 @@ QUESTIONS: dict[str, Question] = {
     "context": partial(_of_tool, tool="get_context"),
     "context explained": _explain_context,
     "recall": _recall,
+    "sessions": partial(_listed, rows_of=listing.sessions),
+    "projects": partial(_listed, rows_of=listing.projects),
 }
 """Every question that a command asks; arguments are JSON, and those of its function."""

@@ -72,6 +72,12 @@ def test_sessions_and_projects_are_listed(run: Run, filled: Home) -> None:
     assert "app" in [row["name"] for row in run("projects", "--json").json]
 
 
+def test_a_listed_time_says_its_zone(run: Run, filled: Home) -> None:
+    header, row = (line.split("\t") for line in run("sessions").out.splitlines())
+    at = run("sessions", "--json").json[0]["last_at"]
+    assert row[header.index("last_at")] == f"{at[:10]} {at[11:16]}Z"
+
+
 def test_the_status_says_when_something_was_stored_and_in_which_zone(
     run: Run, filled: Home
 ) -> None:

@@ -66,6 +66,8 @@ ANSWERED = (
     ("context", "--explain"),
     ("recall", "Step"),
     ("search", "Step", "--project", "nosuch"),
+    ("sessions",),
+    ("projects", "--json"),
 )
 IMPORTED = """
 import sys

@@ -31,3 +31,7 @@ def test_a_day_is_that_of_the_calendar_of_whoever_reads() -> None:
 
     assert moment.day(late_ms) == "2025-03-15"
     assert copy_context().run(on_a_terminal) == "2025-03-16"
+
+
+def test_a_written_time_is_shown_as_any_other() -> None:
+    assert moment.minute_of("2025-03-15T15:00:00.120Z") == moment.minute(AT_MS)
