@@ -12,6 +12,7 @@ import msgspec
 from observer import client, config
 from observer.capture.project import Places
 from observer.cli.output import emit, json_option, note, say
+from observer.cli.progress import progress
 from observer.cli.reach import open_memory
 from observer.clock import now_ms
 from observer.daemon.lock import hold
@@ -95,9 +96,11 @@ def _rebuild(here: Home) -> int:
                 places=Places(),
                 now_ms=now_ms,
             )
-            events = pipeline.rebuild()
             with store.read() as reader:
-                _mention_damaged(reader.totals().events - events)
+                total = reader.totals().events
+            with progress("rebuilding", total) as advance:
+                events = pipeline.rebuild(advance=advance)
+            _mention_damaged(total - events)
             return events
         finally:
             store.close()

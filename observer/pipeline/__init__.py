@@ -174,11 +174,11 @@ class Pipeline:
             with self._store.write() as writer:
                 writer.drop_vectors(but=self._embedder.id)
 
-    def rebuild(self) -> int:
+    def rebuild(self, *, advance: Callable[[int], object] = lambda _: None) -> int:
         """Derive all items and sessions anew from the log; returns the count of events.
 
         Readers see the old ones until the new ones are complete. Events that cannot be read any
-        more are passed over and not counted.
+        more are passed over and not counted. `advance` is told how many more are done.
         """
         seen = count = 0
         with self._store.write() as writer:
@@ -187,6 +187,7 @@ class Pipeline:
                 projection = Projection(writer, self._embedder)
                 for recorded in batch:
                     projection.add(recorded)
+                    advance(1)
                 projection.finish()
                 seen = batch[-1].seq
                 count += len(batch)
