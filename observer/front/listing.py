@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from observer.memory import Memory
-from observer.model import Project, Session, iso
+from observer.model import Item, Project, Session, iso
 
 Row = dict[str, Any]  # printed as JSON, or as a line of a table
 
@@ -20,7 +20,10 @@ def sessions(memory: Memory, *, project: str | None, active: bool, limit: int) -
     """
     found = memory.sessions(project=project, active=active, limit=limit)
     names = {known.id: known.name for known in memory.projects()}
-    return [_session(memory, session, names.get(session.project_id, "")) for session in found]
+    return [
+        session_row(session, memory.summary(session.id), names.get(session.project_id, ""))
+        for session in found
+    ]
 
 
 def projects(memory: Memory) -> list[Row]:
@@ -28,8 +31,8 @@ def projects(memory: Memory) -> list[Row]:
     return [_project(project) for project in memory.projects()]
 
 
-def _session(memory: Memory, session: Session, project: str) -> Row:
-    summary = memory.summary(session.id)
+def session_row(session: Session, summary: Item | None, project: str) -> Row:
+    """Return a session and, if there is one yet, which item its summary is."""
     told = summary.summary.request if summary and summary.summary else ""
     return {
         "id": session.id,

@@ -31,3 +31,13 @@ def minute(at_ms: int) -> str:
         return f"{at:%Y-%m-%d %H:%M}Z"
     local = at.astimezone().isoformat(" ", "minutes")
     return f"{local[:16]} {local[16:]}"
+
+
+def span(from_ms: int, to_ms: int) -> str:
+    """Return from when to when: ``2026-11-21 09:12 to 10:05Z``, day and zone once if they can."""
+    first, last = minute(from_ms), minute(to_ms)
+    if first == last:
+        return first
+    if (first[:10], first[16:]) != (last[:10], last[16:]):
+        return f"{first} to {last}"
+    return f"{first[:16]} to {last[11:]}"

@@ -18,7 +18,7 @@ from msgspec import UNSET
 from observer import config
 from observer.clock import now_ms
 from observer.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
-from observer.front import explaining, listing, moment, render
+from observer.front import accounts, explaining, listing, moment, render
 from observer.front.asking import Asked, Told, problem
 from observer.front.documents import Documents
 from observer.front.narrowing import narrow
@@ -28,6 +28,7 @@ from observer.front.toolsets import rows, tools_of
 from observer.memory import Memory
 from observer.memory.work_tree import uncommitted_at
 from observer.paths import home
+from observer.recall.dates import day_start_ms
 
 Question = Callable[..., Told]
 
@@ -81,7 +82,7 @@ def _explain_search(
     """Answer a search with what spoke for each hit."""
     wanted = narrow(**narrowed, now_ms=now_ms())
     found = memory.search(query, project=project, limit=limit, narrow=wanted)
-    told = render.explained(found.hits, rows.project_names(memory.projects()))
+    told = render.explained(found.hits, _names(memory))
     remarks = [f"({remark})" for remark in (found.notice, found.degraded) if remark]
     return Told("\n".join([*remarks, told or "nothing found"]))
 
@@ -154,7 +155,7 @@ def _recall(
     chosen = project or (here.uuid if here else None)
     wanted = narrow(**narrowed, now_ms=now_ms())
     found = memory.recall(query, limit=limit, project=chosen, narrow=wanted)
-    name = rows.project_names(memory.projects())
+    name = _names(memory)
     text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))
     result = rows.Found(
         observations=[rows.observation(hit.item, name) for hit in found.hits],
@@ -166,10 +167,45 @@ def _recall(
     return _told(asked, Answer(text, result))
 
 
+def _account(memory: Memory, asked: Asked, *, days: int, project: str | None) -> Told:
+    """Answer what happened in the last days, today being one of them."""
+    since_ms = day_start_ms(now_ms=now_ms(), ago=days - 1)
+    told, name = memory.accounts.since(since_ms, project=project), _names(memory)
+    if asked.is_json:
+        return _as_json(accounts.since_rows(told, name))
+    return Told(accounts.since(told, name))
+
+
+def _session(memory: Memory, asked: Asked, *, session: str, limit: int) -> Told:
+    """Answer what a session did; without one, the last in the project around the folder."""
+    told = memory.accounts.of_session(session or _last_session(memory, asked.folder), limit=limit)
+    if asked.is_json:
+        return _as_json(accounts.session_rows(told, _names(memory)))
+    return Told(accounts.of_session(told, _names(memory)))
+
+
+def _last_session(memory: Memory, folder: str) -> str:
+    here = memory.project_at(folder)
+    last = memory.sessions(project=here.uuid, limit=1) if here else []
+    if not last:
+        raise NotFound(
+            "no session is known in this folder", hint="name one; observer sessions lists them"
+        )
+    return str(last[0].id)
+
+
+def _names(memory: Memory) -> rows.ProjectName:
+    return rows.project_names(memory.projects())
+
+
+def _as_json(value: object) -> Told:
+    return Told(msgspec.json.encode(value).decode())
+
+
 def _listed(
     memory: Memory, _asked: Asked, *, rows_of: Callable[..., list[listing.Row]], **arguments: object
 ) -> Told:
-    return Told(msgspec.json.encode(rows_of(memory, **arguments)).decode())
+    return _as_json(rows_of(memory, **arguments))
 
 
 QUESTIONS: dict[str, Question] = {
@@ -181,6 +217,8 @@ QUESTIONS: dict[str, Question] = {
     "context": partial(_of_tool, tool="get_context"),
     "context explained": _explain_context,
     "recall": _recall,
+    "account": _account,
+    "session": _session,
     "sessions": partial(_listed, rows_of=listing.sessions),
     "projects": partial(_listed, rows_of=listing.projects),
 }

@@ -24,7 +24,8 @@ _PROGRAM = re.compile(r"(?:\w+=)?[\"'$(`]{0,4}observer(?:-memory)?(?:@[\w.]+|\._
 _VERBS = word_set(
     """
     up down status doctor search timeline show why context recall remember forget note post usage
-    sessions projects import install uninstall snippets tools mcp config model llm rebuild export
+    today week session sessions projects import install uninstall snippets tools mcp config model
+    llm rebuild export
     """
 )
 _BESIDE = word_set("cd export set source . echo printf unset pushd popd sleep true")

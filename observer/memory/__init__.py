@@ -13,7 +13,7 @@ from copy import copy
 import msgspec
 
 from observer.capture.project import folder_of, known_at
-from observer.errors import Ambiguous, BadInput, NotFound
+from observer.errors import BadInput, NotFound
 from observer.events import Event, Prompt
 from observer.filters import Filters, is_visible
 from observer.index import Index
@@ -22,6 +22,7 @@ from observer.knowledge.flashbacks import Flashback, Nostalgia, flashbacks
 from observer.knowledge.guards import check_owner
 from observer.knowledge.pen import Pen
 from observer.knowledge.reading import UUID_CHARS
+from observer.memory.accounts import Accounts
 from observer.memory.inquiry import Why, why
 from observer.memory.seen import SeenFrom
 from observer.memory.usage import Feedback, Usage
@@ -30,7 +31,7 @@ from observer.model import Item, Project, Recorded, Session, item_id
 from observer.recall.candidates import Encode, Sources
 from observer.recall.card import Line
 from observer.recall.context import CARD_TOKENS, Costs, Pack, PackRequest, pack
-from observer.recall.handles import LARGEST_ID, Narrow, around, filters_of, named, session_id
+from observer.recall.handles import LARGEST_ID, Narrow, around, filters_of, meant, named, session_id
 from observer.recall.past import Uncommitted
 from observer.recall.reminder import NOTHING, Reminder, after, before, decided, harmless
 from observer.recall.search import Found, search
@@ -261,6 +262,11 @@ class Memory:
         with self._store.read() as reader:
             return start(reader, asked, cost, uncommitted=uncommitted, exists=exists)
 
+    @property
+    def accounts(self) -> Accounts:
+        """Return the reads of what happened, as it looks from here."""
+        return Accounts(self._store, owner=self._owner)
+
     def project(self, handle: str) -> Project:
         """Return a project by uuid, name, folder or remote.
 
@@ -314,14 +320,7 @@ class Memory:
             Ambiguous: several fit.
         """
         with self._store.read() as reader:
-            ids = reader.resolve(handle.strip().removeprefix("#"))
-        if not ids:
-            raise NotFound(f"no item {handle!r}", hint="search for it first")
-        if len(ids) > 1:
-            raise Ambiguous(
-                f"{handle!r} fits several items", hint="one of: " + ", ".join(map(str, ids))
-            )
-        return ids[0]
+            return meant(reader, handle)
 
     def totals(self) -> Totals:
         """Return counts and sizes."""

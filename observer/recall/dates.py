@@ -68,6 +68,12 @@ def dated(text: str, *, now_ms: int, zone: tzinfo | None = None) -> Dated | None
     )
 
 
+def day_start_ms(*, now_ms: int, ago: int = 0, zone: tzinfo | None = None) -> int:
+    """Return when today began, or the day so many days ago, in a zone (as in `dated`)."""
+    today = datetime.fromtimestamp(now_ms / 1000, zone).date()
+    return _start_ms(today - timedelta(days=ago), zone)
+
+
 def _found(text: str, today: date) -> Iterator[tuple[Match, Days]]:
     for pattern, read in _WORDS:
         for match in pattern.finditer(text):

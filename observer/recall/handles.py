@@ -151,6 +151,23 @@ def _known(projects: Sequence[Project], handle: str) -> str:
     return f"name one, such as {shown}; observer projects lists them"
 
 
+def meant(reader: Reader, handle: str) -> int:
+    """Return the id of the item that a handle stands for; see `Memory.resolve`.
+
+    Raises:
+        NotFound: none fits.
+        Ambiguous: several fit.
+    """
+    ids = reader.resolve(handle.strip().removeprefix("#"))
+    if not ids:
+        raise NotFound(f"no item {handle!r}", hint="search for it first")
+    if len(ids) > 1:
+        raise Ambiguous(
+            f"{handle!r} fits several items", hint="one of: " + ", ".join(map(str, ids))
+        )
+    return ids[0]
+
+
 def session_id(reader: Reader, handle: str) -> int | None:
     """Return the session that a client's own id, or ours, stands for; None for no handle.
 

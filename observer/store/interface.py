@@ -198,9 +198,17 @@ class Reader(TruthReads, Protocol):
         """Return the newest session under a client's own id, in whatever client and project."""
 
     def sessions(
-        self, *, project_id: int | None = None, active: bool = False, limit: int = 20
+        self,
+        *,
+        project_id: int | None = None,
+        active: bool = False,
+        since_ms: int | None = None,
+        limit: int = 20,
     ) -> list[Session]:
-        """Return sessions, last active first; `active` leaves ended ones out."""
+        """Return sessions, last active first; `active` leaves ended ones out.
+
+        With `since_ms` only those that were active then or later.
+        """
 
     def idle_sessions(self, *, before_ms: int) -> list[Session]:
         """Return active sessions whose last event is older than `before_ms`, oldest first."""

@@ -67,6 +67,9 @@ ANSWERED = (
     ("recall", "Step"),
     ("search", "Step", "--project", "nosuch"),
     ("sessions",),
+    ("today",),
+    ("week", "--json"),
+    ("session",),
     ("projects", "--json"),
 )
 IMPORTED = """

@@ -35,3 +35,15 @@ def test_a_day_is_that_of_the_calendar_of_whoever_reads() -> None:
 
 def test_a_written_time_is_shown_as_any_other() -> None:
     assert moment.minute_of("2025-03-15T15:00:00.120Z") == moment.minute(AT_MS)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "shown"),
+    [
+        pytest.param(0, "2025-03-15 15:00Z", id="a-minute"),
+        pytest.param(65, "2025-03-15 15:00 to 16:05Z", id="a-day"),
+        pytest.param(720, "2025-03-15 15:00Z to 2025-03-16 03:00Z", id="over-midnight"),
+    ],
+)
+def test_a_span_says_day_and_zone_once(minutes: int, shown: str) -> None:
+    assert moment.span(AT_MS, AT_MS + minutes * 60_000) == shown

@@ -30,6 +30,7 @@ Tell = Callable[..., Any]
     [
         "observer search zebra",
         "~/.observer/venv/bin/observer recall zebra",
+        "observer today",
         "python -m observer search zebra",
         "python3.11 -X dev -m observer show 12",
         "uvx --from observer-memory observer search zebra",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.recall.dates import dated
+from observer.recall.dates import dated, day_start_ms
 
 NOON_MS = int(datetime(2026, 11, 25, 12, tzinfo=UTC).timestamp() * 1000)
 """A Wednesday."""
@@ -104,3 +104,19 @@ def test_the_zone_of_the_machine_is_meant_summer_time_and_all(berlin: None) -> N
 def test_any_text_may_be_read(text: str) -> None:
     found = dated(f"{text} yesterday", now_ms=NOON_MS, zone=UTC)
     assert found is None or found.days
+
+
+@pytest.mark.parametrize(
+    ("ago", "hours_ahead", "expected"),
+    [
+        pytest.param(0, 0, "2026-11-25T00:00+00:00", id="today"),
+        pytest.param(6, 0, "2026-11-19T00:00+00:00", id="six-days-ago"),
+        pytest.param(0, 13, "2026-11-26T00:00+13:00", id="tomorrow-is-there-already"),
+    ],
+)
+def test_a_day_begins_at_midnight_where_the_person_is(
+    ago: int, hours_ahead: int, expected: str
+) -> None:
+    zone = timezone(timedelta(hours=hours_ahead))
+    began_ms = day_start_ms(now_ms=NOON_MS, ago=ago, zone=zone)
+    assert began_ms == datetime.fromisoformat(expected).timestamp() * 1000

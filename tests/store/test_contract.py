@@ -481,6 +481,8 @@ def test_sessions_are_found_by_id_by_name_and_by_idleness(store: Store) -> None:
         assert writer.sessions() == [new, old, ended]
         assert writer.sessions(active=True, limit=1) == [new]
         assert writer.sessions(project_id=9) == []
+        assert writer.sessions(since_ms=5) == [new, old]
+        assert writer.sessions(project_id=UNASSIGNED, active=True, since_ms=6) == [new]
         assert writer.idle_sessions(before_ms=9) == [old]
 
 

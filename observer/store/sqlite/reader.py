@@ -223,18 +223,24 @@ class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads,
         return to_session(row) if row else None
 
     def sessions(
-        self, *, project_id: int | None = None, active: bool = False, limit: int = 20
+        self,
+        *,
+        project_id: int | None = None,
+        active: bool = False,
+        since_ms: int | None = None,
+        limit: int = 20,
     ) -> list[Session]:
         """See `Reader.sessions`."""
         # Each condition only where it is asked for: else no index serves.
         conditions = [
             *(["project_id = ?1"] if project_id is not None else []),
             *(["status = 'active'"] if active else []),
+            *(["last_ms >= ?2"] if since_ms is not None else []),
         ]
         rows = self._rows(
             f"SELECT {_SESSION} FROM session WHERE {' AND '.join(conditions) or '1'}"
-            " ORDER BY last_ms DESC, id DESC LIMIT ?2",
-            (project_id, limit),
+            " ORDER BY last_ms DESC, id DESC LIMIT ?3",
+            (project_id, since_ms, limit),
         )
         return [to_session(row) for row in rows]
 

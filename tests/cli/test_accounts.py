@@ -1,0 +1,81 @@
+"""What happened today, in a week or in a session, for people and for scripts."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.errors import NotFound
+from observer.paths import Home
+
+Run = Callable[..., Any]
+Fill = Callable[..., None]
+
+DAY_MS = 86_400_000
+
+
+@pytest.fixture
+def earlier(fill: Fill, tmp_path: Path) -> None:
+    """A session of three days ago, in another project."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "pyproject.toml").touch()
+    at = time.time_ns() // 1_000_000 - 3 * DAY_MS
+    here = {"cwd": str(folder), "session": "s0", "client": "testbed", "at": at}
+    fill([{"kind": "prompt", "text": "count the parcels", **here}])
+
+
+@pytest.mark.usefixtures("earlier", "filled")
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        pytest.param(("today",), ["app"], id="today"),
+        pytest.param(("week",), ["app", "shop"], id="week"),
+        pytest.param(("week", "--project", "shop"), ["shop"], id="of-a-project"),
+        pytest.param(("today", "--project", "."), ["app"], id="here"),
+    ],
+)
+def test_what_happened_is_shown_by_project(run: Run, words: tuple[str, ...], expected: Any) -> None:
+    told = run(*words, "--json").json
+    assert [share["project"] for share in told["projects"]] == expected
+
+
+def test_a_day_says_what_was_asked_changed_and_failed(run: Run, filled: Home) -> None:
+    title, files, session = run("today").out.splitlines()[2:5]
+    assert title == "app · sessions: 1, changed files: 1, failures: 1"
+    assert files == "  changed login.py"
+    assert session.startswith("  session ")
+    assert "testbed · Make the login page faster · " in session
+
+
+def test_a_day_without_anything_says_so(run: Run, earlier: None) -> None:
+    assert run("today").out.startswith("nothing is recorded since ")
+
+
+@pytest.mark.parametrize("handle", [(), ("s1",)], ids=["the-last-here", "by-name"])
+def test_a_session_is_shown_in_order(run: Run, filled: Home, handle: tuple[str, ...]) -> None:
+    told = run("session", *handle, "--json").json
+    assert told["session"] == "s1"
+    assert [item["type"] for item in told["items"]] == ["prompt", "command", "file-write"]
+
+
+def test_a_session_for_people_leaves_the_earliest_out(run: Run, filled: Home) -> None:
+    about, when, *_, rest, first, _ = run("session", "--limit", "1").out.splitlines()
+    assert "testbed s1 · app" in about
+    assert when.endswith("prompts: 1, events: 3")
+    assert rest == "(2 earlier left out)"
+    assert " file-write · " in first
+
+
+@pytest.mark.parametrize("words", [("nosuch",), ()], ids=["unknown", "none-here"])
+def test_a_session_that_is_not_there_is_named(
+    run: Run, earlier: None, app: Path, words: tuple[str, ...]
+) -> None:
+    ran = run("session", *words, "--json")
+    assert ran.code == NotFound.exit_code
+    assert "observer sessions" in json.loads(ran.err)["error"]["hint"]
