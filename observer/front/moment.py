@@ -41,3 +41,14 @@ def span(from_ms: int, to_ms: int) -> str:
     if (first[:10], first[16:]) != (last[:10], last[16:]):
         return f"{first} to {last}"
     return f"{first[:16]} to {last[11:]}"
+
+
+def zoned(at: datetime) -> datetime:
+    """Return a time with a zone: its own, else the one that times are shown in.
+
+    Raises:
+        ValueError, OverflowError: it is at the edge of the calendar.
+    """
+    if at.tzinfo:
+        return at
+    return at.astimezone() if _IS_LOCAL.get() else at.replace(tzinfo=UTC)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from urllib.parse import unquote, urlsplit
 
 from observer.errors import BadInput
+from observer.front.moment import zoned
 from observer.memory import Narrow
 
 _AGO = re.compile(r"(\d{1,5})\s*(min|h|d|w)")
@@ -77,6 +78,8 @@ def coming_ms(text: str, *, now_ms: int) -> int | None:
 def moment_ms(text: str, *, now_ms: int) -> int | None:
     """Return a time such as ``2026-11-21``, ``2026-11-21T09:30`` or ``7d`` (ago) in ms, UTC.
 
+    Without a zone it is of the one that times are shown in.
+
     Raises:
         BadInput: it is none of these.
     """
@@ -85,9 +88,8 @@ def moment_ms(text: str, *, now_ms: int) -> int | None:
     if ago := _AGO.fullmatch(clean):
         return now_ms - int(ago[1]) * _UNIT_MS[ago[2]]
     try:
-        at = datetime.fromisoformat(clean)
-    except ValueError:
+        return int(zoned(datetime.fromisoformat(clean)).timestamp() * 1000)
+    except (ValueError, OverflowError):
         raise BadInput(
             f"{clean[:40]!r} is no time", hint="write 2026-11-21, 2026-11-21T09:30, or a span: 7d"
         ) from None
-    return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)

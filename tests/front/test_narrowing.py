@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextvars import copy_context
+
 import pytest
 
 from observer.errors import BadInput
+from observer.front.moment import show_local
 from observer.front.narrowing import coming_ms, moment_ms, narrow
 
 NOW_MS = 1_800_000_000_000
@@ -26,6 +29,18 @@ NOON_MS = 1_795_435_200_000
 )
 def test_a_time_is_read_as_written(text: str, at_ms: int | None) -> None:
     assert moment_ms(text, now_ms=NOW_MS) == at_ms
+
+
+@pytest.mark.usefixtures("in_kolkata")
+def test_a_person_means_the_times_that_a_person_is_shown() -> None:
+    def on_a_terminal(text: str) -> int | None:
+        show_local()
+        return moment_ms(text, now_ms=NOW_MS)
+
+    for text in ("2026-11-23 17:30", "2026-11-23T12:00Z"):
+        assert copy_context().run(on_a_terminal, text) == NOON_MS
+    with pytest.raises(BadInput, match="is no time"):
+        copy_context().run(on_a_terminal, "0001-01-01")
 
 
 @pytest.mark.parametrize("text", ["soon", "2026-13-01", "1y", "-1d"])
