@@ -47,6 +47,7 @@ _JUDGED = re.compile(
 """What such a sentence says after it."""
 _SENTENCE_END = re.compile(r"(?<!e\.g)[.!?\u3002]+\s")
 _QUOTED = re.compile(r"`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|(?<!\w)'[^'\n]{1,400}'(?!\w)")
+_UNQUOTED = str.maketrans("", "", "`'\"")
 _TELLING = re.compile(r"\w[ ,]+\w+[ ,]+$")
 """What stands before a quotation in prose; a value of JSON or code is no quotation."""
 _TAGS = re.compile("[\U000e0020-\U000e007e]{8,}")
@@ -83,6 +84,14 @@ def suspicion(text: str) -> str:
     return _judged(text[:TEXT_CHARS])
 
 
+def strict_suspicion(text: str) -> str:
+    """Return what `suspicion` does of a text in which quotation marks excuse nothing.
+
+    What prose quotes it tells about; what a command quotes is an argument.
+    """
+    return suspicion(text) or suspicion(text.translate(_UNQUOTED))
+
+
 def clean(text: str) -> str:
     """Return a text, or nothing where it is suspicious."""
     return "" if suspicion(text) else text
@@ -97,7 +106,8 @@ def labelled(item: Item) -> Item:
         return item
     paths = (*item.files_read, *item.files_modified)
     told = (item.title, item.subtitle, item.narrative, *item.facts, *paths, item.signature)
-    found = suspicion("\n".join(told))
+    judged = strict_suspicion if item.type == "command" else suspicion
+    found = judged("\n".join(told))
     return item if found == item.suspicion else replace(item, suspicion=found)
 
 

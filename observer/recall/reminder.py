@@ -65,17 +65,11 @@ class Reminder(Value):
 
 
 NOTHING = Reminder()
-_UNQUOTED = str.maketrans("", "", "`'\"")
 
 
 def harmless(known: Reminder) -> Reminder:
-    """Return a reminder, or nothing where it reads like an order to a model.
-
-    An order in quotation marks, which prose may tell about, is one in a command.
-    """
-    said = (known.instead, known.failed, known.why)
-    bare = (each.translate(_UNQUOTED) for each in said)
-    return known if is_harmless(*said) and is_harmless(*bare) else NOTHING
+    """Return a reminder, or nothing where it reads like an order to a model."""
+    return known if is_harmless(known.instead, known.failed, known.why) else NOTHING
 
 
 def before(reader: Reader, event: Event, here: Filters) -> Reminder:

@@ -1,6 +1,6 @@
 """Memory poisoning (OWASP ASI06): orders in all that is recorded, on every text that agents get.
 
-68 attacks in each of 13 routes (884 in all), and in what reminders quote: 0 reach an agent outside
+68 attacks in each of 14 routes (952 in all), and in what reminders quote: 0 reach an agent outside
 of a fence, 0 are told unasked, 0 become a summary, a finding or a decision. 180 and more honest
 texts, many of them about such attacks, in the same places: 0 are labelled.
 """
@@ -71,6 +71,7 @@ def routes(text: str) -> dict[str, AnyBody]:
     return {
         "prompt": Prompt(text=f"What does this page want? It says:\n> {text}"),
         "output": Command(command="make build", output=f"step 1\nerror: {text}", exit_code=1),
+        "argument": Command(command=f"tool install '{text}'", output="installed", exit_code=0),
         "page": ToolUse(tool="WebFetch", input="https://site.example/a", output=text),
         "readme": Command(command="cat README.md", output=f"# Tool\n\n{text}\n", exit_code=0),
         "json": Command(command="curl -s api/x", output=json.dumps({"page": text}), exit_code=0),
