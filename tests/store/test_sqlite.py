@@ -6,9 +6,12 @@ import os
 import re
 import stat
 import subprocess
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -42,6 +45,27 @@ def test_the_database_is_private(path: Path) -> None:
     SqliteStore(path).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_threads_that_open_it_at_once_leave_the_process_its_file_mode_mask(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    SqliteStore(path).close()
+    connect = apsw.Connection
+
+    def slowly(*args: Any, **options: Any) -> apsw.Connection:
+        time.sleep(0.001)
+        return connect(*args, **options)
+
+    monkeypatch.setattr("observer.store.sqlite.apsw.Connection", slowly)
+    before = os.umask(0o022)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            for opened in threads.map(lambda _: SqliteStore(path, read_only=True), range(40)):
+                opened.close()
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
 
 
 def test_migrations_are_numbered_from_one_without_gaps() -> None:

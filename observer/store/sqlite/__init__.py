@@ -50,6 +50,7 @@ _HINTS: tuple[tuple[type[apsw.Error], str], ...] = (
     (apsw.BusyError, "another process holds the database; end it"),
 )
 
+_MASKED = threading.Lock()
 _MARK_BEHIND = "INSERT OR IGNORE INTO meta SELECT 'behind', ? WHERE EXISTS (SELECT 1 FROM event)"
 """What was derived before a step lacks what the step makes room for."""
 
@@ -126,11 +127,13 @@ class SqliteStore:
             if self._read_only
             else (apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         )
-        previous = os.umask(0o077)
-        try:
-            connection = apsw.Connection(self._address(), flags=flags | apsw.SQLITE_OPEN_URI)
-        finally:
-            os.umask(previous)
+        # One mask for all threads: two that set it at once could leave it set.
+        with _MASKED:
+            previous = os.umask(0o077)
+            try:
+                connection = apsw.Connection(self._address(), flags=flags | apsw.SQLITE_OPEN_URI)
+            finally:
+                os.umask(previous)
         connection.set_busy_timeout(BUSY_MS)
         # Else SQLite prepares a statement with an ORDER BY again whenever other values are bound:
         # ten times the cost of running most of ours.
