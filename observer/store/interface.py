@@ -205,10 +205,7 @@ class Reader(TruthReads, Protocol):
         since_ms: int | None = None,
         limit: int = 20,
     ) -> list[Session]:
-        """Return sessions, last active first; `active` leaves ended ones out.
-
-        With `since_ms` only those that were active then or later.
-        """
+        """Return sessions, last active first: `active` ones, and those active since a time."""
 
     def idle_sessions(self, *, before_ms: int) -> list[Session]:
         """Return active sessions whose last event is older than `before_ms`, oldest first."""
@@ -272,7 +269,7 @@ class Writer(Reader, TruthWrites, Protocol):
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:
         """Add an event under its `seq`; `data` is the event as JSON, if the caller has it.
 
-        Returns False, and changes nothing, when its id, or its `dedup` in its project, is known.
+        Returns False, and changes nothing, if its id, or its `dedup` in its project, is known.
         """
 
     def known(self, recorded: Recorded) -> str:
@@ -284,20 +281,15 @@ class Writer(Reader, TruthWrites, Protocol):
     def put_items(
         self, items: Iterable[Item], *, model: str = "", vectors: Vectors = no_vectors
     ) -> None:
-        """Insert or replace items by id, with their words and the vectors given.
+        """Insert or replace items by id, with their words and the vectors given, in place of any.
 
-        `vectors` is asked last, so that they can be made meanwhile. A vector that an item had
-        before is gone: it was of another text.
+        `vectors` is asked last, so that they can be made meanwhile.
         """
 
     def put_vectors(
         self, model: str, vectors: Mapping[int, bytes], *, seen: Mapping[int, int] | None = None
     ) -> None:
-        """Add or replace vectors of items as they stand; those that are no more are passed over.
-
-        `seen` says of which change an item's vector was made: what has changed since is passed
-        over, too.
-        """
+        """Add or replace vectors of items, unless those have changed since the changes `seen`."""
 
     def drop_vectors(self, *, but: str) -> None:
         """Delete the vectors of all models but one."""

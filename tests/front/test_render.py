@@ -12,7 +12,7 @@ from observer.front import render
 from observer.model import Enrichment, Item, SummaryFields
 from observer.recall.context import Entry as PackEntry
 from observer.recall.context import Finished, Pack
-from observer.recall.rank import Hit, Signals
+from observer.recall.rank import Hit, Signals, fit
 from observer.recall.timeline import Entry, Timeline
 
 ITEM = Item(
@@ -50,9 +50,9 @@ def test_a_hit_starts_with_its_id() -> None:
 
 def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
     useful = Signals(fts5=1.0, usefulness=1.2)
-    told = render.explained([Hit(item=ITEM, score=0.125, signals=useful)], name)
+    told = render.explained([Hit(item=ITEM, score=fit(useful) / 2, signals=useful)], name)
     assert told.endswith("recency 0.00 · lasting 0.50 · use 1.20")
-    plain = Hit(item=ITEM, score=0.25, signals=Signals(fts5=1.0))
+    plain = Hit(item=ITEM, score=fit(useful), signals=Signals(fts5=1.0))
     assert render.explained([plain], name).endswith("recency 0.00")
 
 
