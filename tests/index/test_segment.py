@@ -235,7 +235,7 @@ def test_the_beginning_of_a_vector_is_compared_until_its_rest_is_there(
     whole = a_vector(1)
     change = Change(change=1, id=4, item=an_item(1, "aa"), vector=whole[: DIMENSIONS // 2])
     one = made([change], codes)
-    assert (one.embedded(MODEL), one.whole(MODEL)) == (1, 0)
+    assert (one.embedded(MODEL), one.whole(MODEL), one.embedded("other")) == (1, 0, 0)
     assert 0.5 < near(a_view(codes, one), whole)[4] < 0.9
     one = made([replace(change, vector=whole)], codes)
     assert (one.whole(MODEL), one.whole("other")) == (1, 0)

@@ -299,6 +299,16 @@ def test_a_read_file_is_no_item_also_where_its_result_comes_apart(tell: Tell) ->
     assert decode(told.session.state).intents == ()
 
 
+def test_a_read_that_is_told_whole_makes_what_was_asked_superfluous(tell: Tell) -> None:
+    told = tell(
+        Intent(tool="fs_read", of=FileRead(paths=("a.py",))),
+        Intent(tool="fs_read", of=FileRead(paths=("b.py",))),
+        FileRead(paths=("b.py",)),
+    )
+    (left,) = decode(told.session.state).intents
+    assert left.of == FileRead(paths=("a.py",))
+
+
 def test_results_go_to_the_oldest_intent_of_their_tool(tell: Tell) -> None:
     told = tell(
         Intent(tool="shell", of=Command(command="first")),

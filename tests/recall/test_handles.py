@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from msgspec.structs import replace
 
 from observer.errors import Ambiguous, NotFound
-from observer.model import Project, Session
-from observer.recall.handles import located, named, session_id
+from observer.model import Item, Project, Session
+from observer.recall.handles import located, meant, named, session_id
 from observer.store.sqlite import SqliteStore
 
 SHOP = Project(
@@ -95,3 +98,17 @@ def test_a_session_is_named_by_its_client_first(
 def test_a_session_that_nobody_knows_is_refused(sessions: SqliteStore, handle: str) -> None:
     with sessions.read() as reader, pytest.raises(NotFound, match="no session"):
         session_id(reader, handle)
+
+
+def test_an_item_is_meant_by_its_id_or_the_beginning_of_its_uuid(
+    store: SqliteStore, an_item: Callable[..., Item]
+) -> None:
+    alike = [replace(an_item(seq), uuid=f"0123abcd-{seq}") for seq in (1, 2)]
+    with store.write() as writer:
+        writer.put_items(alike)
+    with store.read() as reader:
+        assert meant(reader, f" #{alike[0].id}") == meant(reader, "0123ABCD-1") == alike[0].id
+        with pytest.raises(Ambiguous, match="fits several items"):
+            meant(reader, "0123abcd")
+        with pytest.raises(NotFound, match="no item"):
+            meant(reader, "4711")
