@@ -59,6 +59,11 @@ class Home:
         return self.root / "told"
 
     @property
+    def trials(self) -> Path:
+        """Plans of trials, and in which sessions there was something to say; see `trial`."""
+        return self.root / "trials"
+
+    @property
     def logs(self) -> Path:
         """`daemon.log` (rotated) and `hooks.log`."""
         return self.root / "log"

@@ -23,7 +23,7 @@ from observer.store.migrate import migrations
 ROOT = Path(__file__).parents[1]
 FLOORS = (
     ("0", "errors clock paths languages events model filters config"),
-    ("1", "syntax spool client pump"),
+    ("1", "syntax spool client pump trial"),
     ("2", "capture"),
     ("3", "interpret"),
     ("4", "store index embed llm"),

@@ -29,6 +29,7 @@ FLOORS = {
     "spool": 1,
     "pump": 1,
     "client": 1,
+    "trial": 1,
     "capture": 2,
     "interpret": 3,
     "store": 4,

@@ -60,6 +60,7 @@ from observer.pipeline import Pipeline
 from observer.pipeline.ahead import Ahead
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
+from observer.trial import Trials
 
 log = logging.getLogger(__name__)
 
@@ -262,7 +263,9 @@ class Daemon:
         """Answer `hooks/recall`; called in a front's threads."""
         if not self._settings.recall_hooks:
             return b""
-        return remind(self._memory, self._told, envelope, at_ms=now_ms())
+        return remind(
+            self._memory, self._told, envelope, at_ms=now_ms(), trials=Trials(self._home.trials)
+        )
 
     def _record(self, events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
         """Store events of a front; called in its threads, returns after the commit."""

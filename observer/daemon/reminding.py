@@ -16,6 +16,7 @@ from observer.events import Event
 from observer.front.reminders import printed
 from observer.memory import Memory
 from observer.paths import Home
+from observer.trial import Trials
 
 CAP_BYTES = 65_536
 """As much of a payload as is compared."""
@@ -67,7 +68,9 @@ class Told:
         return True
 
 
-def remind(memory: Memory, told: Told, envelope: bytes, *, at_ms: int) -> bytes:
+def remind(
+    memory: Memory, told: Told, envelope: bytes, *, at_ms: int, trials: Trials | None = None
+) -> bytes:
     """Return what the hook prints: mostly nothing, and nothing that the session was told before.
 
     Args:
@@ -75,8 +78,10 @@ def remind(memory: Memory, told: Told, envelope: bytes, *, at_ms: int) -> bytes:
         told: what sessions were told.
         envelope: what `hooks/post` would have spooled.
         at_ms: now.
+        trials: may keep a session from being told what counts as told all the same.
 
     Raises:
+        ConfigInvalid: the plan of the trial is damaged.
         Undecodable: it is no envelope, or no payload of its client.
     """
     asked = parse(_ENTRY, envelope, at_ms)
@@ -86,5 +91,6 @@ def remind(memory: Memory, told: Told, envelope: bytes, *, at_ms: int) -> bytes:
         known = memory.remind(redact(event), is_coming=is_coming)
         answer = printed(known, client=asked.client, event=asked.event)
         if answer and told.is_first(event, known.about):
-            return answer
+            is_withheld = trials and trials.withhold(event.client, event.session, at_ms=at_ms)
+            return b"" if is_withheld else answer
     return b""

@@ -17,6 +17,7 @@ from observer.front.render import tokens
 from observer.memory import Memory
 from observer.recall.reminder import NOTHING, Reminder, harmless
 from observer.spool.entry import envelope
+from observer.trial import Plan, Trials
 
 NOW_MS = 1_742_050_000_000
 UNKNOWN = "error: unrecognized subcommand 'bun'"
@@ -33,6 +34,7 @@ class Happening:
         self.memory = memory
         self.folder = folder
         self.told = Told(folder.parent / "told")
+        self.trials = Trials(folder.parent / "trials")
         self._at_ms = NOW_MS - 3_600_000
 
     def tell(self, body: Any, session: str = "s1") -> int:
@@ -63,7 +65,7 @@ class Happening:
     def asks(self, client: str, event: str, **payload: Any) -> bytes:
         fields = {"client": client, "event": event, "cwd": str(self.folder)}
         data = envelope(fields, msgspec.json.encode({"hook_event_name": event, **payload}))
-        return remind(self.memory, self.told, data, at_ms=NOW_MS)
+        return remind(self.memory, self.told, data, at_ms=NOW_MS, trials=self.trials)
 
     def before(self, command: str, session: str = "s2") -> str:
         given = {"command": command}
@@ -408,3 +410,38 @@ def test_what_was_told_long_ago_is_forgotten_by_the_next_daemon(tmp_path: Path) 
     file.write_text("".join(f"{n:024x}\n" for n in range(2 * MOST_TOLD + 1)))
     Told(file)
     assert len(file.read_text().split()) == MOST_TOLD
+
+
+# --- in a trial ----------------------------------------------------------------------------------
+
+
+def in_a_trial(happening: Happening, *, is_same: bool = False) -> tuple[Plan, str, str]:
+    """Begin a trial; return it, a session that is told, and one that is not."""
+    plan = happening.trials.begin(at_ms=NOW_MS, days=1, share=0.5, is_same=is_same)
+    drawn = {plan.arm("claude-code", name): name for name in map(str, range(64))}
+    return plan, drawn["told"], drawn["withheld"]
+
+
+def test_in_a_trial_some_sessions_are_told_and_others_are_not(happening: Happening) -> None:
+    happening.learns_a_form()
+    plan, told, withheld = in_a_trial(happening)
+    assert happening.before(PLAIN, session="met nothing") == ""
+    assert "`bun run test` works here" in happening.before(WRAPPED, session=told)
+    assert happening.before(WRAPPED, session=withheld) == ""
+    names = {plan.name("claude-code", session) for session in (told, withheld)}
+    assert happening.trials.met(plan) == names
+
+
+def test_what_was_withheld_counts_as_told(happening: Happening) -> None:
+    """Otherwise the arms would not be asked about the same moments."""
+    happening.learns_a_form()
+    _, _, withheld = in_a_trial(happening)
+    assert happening.before(WRAPPED, session=withheld) == ""
+    happening.trials.stop(NOW_MS)
+    assert happening.before(WRAPPED, session=withheld) == ""
+
+
+def test_a_trial_of_two_equal_arms_tells_both(happening: Happening) -> None:
+    happening.learns_a_form()
+    for session in in_a_trial(happening, is_same=True)[1:]:
+        assert happening.before(WRAPPED, session=session)
