@@ -83,6 +83,8 @@ PURE = (
     "observer.recall.trust",
     "observer.evaluation.measures",
     "observer.evaluation.findings",
+    "observer.evaluation.trial.counting",
+    "observer.evaluation.trial.effect",
 )
 IMPURE = {"os", "time", "random", "logging", "socket", "subprocess", "pathlib", "secrets", "uuid"}
 MODULE_LINES = 350
