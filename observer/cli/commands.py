@@ -51,6 +51,7 @@ PURPOSES = {
         "status": "lifecycle",
         "doctor": "doctor",
         "eval": "evaluating",
+        "trial": "trial",
         "rebuild": "upkeep",
         "export": "upkeep",
         "backup": "upkeep",

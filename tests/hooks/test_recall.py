@@ -19,6 +19,7 @@ from observer import client
 from observer.daemon.listeners import make_run_folder
 from observer.paths import Home
 from observer.spool import Spool
+from observer.trial import Trials
 
 ERROR = "Exit code 2\nerror: unrecognized subcommand 'bun'"
 PATIENCE_S = 5.0
@@ -141,6 +142,27 @@ def test_after_it_has_failed_it_is_told_too_but_once(
 def test_before_another_command_it_is_silent(recall: Recall) -> None:
     payload = {**coming("s2"), "tool_input": {"command": "bun run test"}}
     assert recall("claude-code", "PreToolUse", payload=payload).stdout == b""
+
+
+@pytest.mark.usefixtures("learned")
+def test_in_a_trial_a_session_is_told_or_hears_nothing(
+    recall: Recall, answered: Callable[..., bytes], home: Home, observer: Any, until: Any
+) -> None:
+    observer("trial", "start")
+    trials = Trials(home.trials)
+    plan = trials.newest()
+    assert plan
+    drawn = {plan.arm("claude-code", name): name for name in map(str, range(64))}
+    assert answered("claude-code", "PreToolUse", payload=coming(drawn["told"]))
+    withheld = drawn["withheld"]
+    heard = []
+
+    def is_met() -> bool:
+        heard.append(recall("claude-code", "PreToolUse", payload=coming(withheld)).stdout)
+        return plan.name("claude-code", withheld) in trials.met(plan)
+
+    until(is_met)
+    assert set(heard) == {b""}
 
 
 @pytest.mark.usefixtures("learned")

@@ -1,0 +1,173 @@
+"""`observer trial`: whether what agents are told unasked helps, found out on one's own machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import click
+import msgspec
+
+from observer import config
+from observer.cli.commands import Group
+from observer.cli.output import emit, json_option, say, table
+from observer.clock import now_ms
+from observer.errors import BadInput, NotFound
+from observer.evaluation.trial.effect import LEAST
+from observer.evaluation.trial.report import Arms, LeftOut, Measure, Report, report
+from observer.front.moment import minute, span
+from observer.interpret.wording import counted
+from observer.paths import home
+from observer.store.sqlite import SqliteStore
+from observer.trial import Plan, Trials
+
+MOST_DAYS = 3650
+_SHOW = "show a change by half four times in five"
+
+
+@click.group("trial", cls=Group, invoke_without_command=True, epilog="Example: observer trial")
+@json_option
+@click.pass_context
+def trial_command(context: click.Context, *, as_json: bool) -> None:
+    """Show what telling agents unasked does to failures, rereads and corrections, by a trial."""
+    if context.invoked_subcommand is not None:
+        return
+    here = home()
+    trials = Trials(here.trials)
+    plan = trials.newest()
+    if plan is None:
+        raise NotFound("there was no trial", hint="begin one: observer trial start")
+    store = SqliteStore(here.database, read_only=True)
+    try:
+        found = report(store, plan, trials.met(plan), now_ms=now_ms())
+    finally:
+        store.close()
+    if as_json:
+        emit(found)
+    else:
+        _show(found)
+
+
+@trial_command.command("start", epilog="Example: observer trial start --days 14")
+@click.option(
+    "--share",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.5,
+    show_default=True,
+    help="Share of the sessions that are told.",
+)
+@click.option(
+    "--days",
+    type=click.IntRange(1, MOST_DAYS),
+    default=28,
+    show_default=True,
+    help="How long it goes on.",
+)
+@click.option("--a-a", "is_same", is_flag=True, help="Tell both arms, to see that none differs.")
+@json_option
+def start_command(*, share: float, days: int, is_same: bool, as_json: bool) -> None:
+    """Begin to leave sessions, drawn at random, untold; searches and tools answer in all."""
+    here = home()
+    if not config.load(here).recall_hooks:
+        raise BadInput(
+            "agents are told nothing: recall_hooks is false",
+            hint="turn it on: observer config set recall_hooks true",
+        )
+    plan = Trials(here.trials).begin(at_ms=now_ms(), days=days, share=share, is_same=is_same)
+    if as_json:
+        emit(_shown(plan))
+    else:
+        said = f"a trial goes on until {minute(plan.end_ms)}: {_arms_of(share, is_same=is_same)}"
+        say(f"{said}\nwhat it finds, and how far it is, says: observer trial")
+
+
+@trial_command.command("stop", epilog="Example: observer trial stop")
+@json_option
+def stop_command(*, as_json: bool) -> None:
+    """End the trial that runs; what it found stays."""
+    plan = Trials(home().trials).stop(now_ms())
+    if as_json:
+        emit(_shown(plan))
+    else:
+        say("the trial is over; what it found says: observer trial")
+
+
+def _shown(plan: Plan) -> dict[str, object]:
+    """Return a plan without its key, which stays in the home."""
+    shown = msgspec.structs.asdict(plan)
+    del shown["key"]
+    return shown
+
+
+def _arms_of(share: float, *, is_same: bool) -> str:
+    if is_same:
+        return "both arms are told, so that what parts them is chance"
+    return f"{share:.0%} of the sessions, drawn at random, are told; the others are not"
+
+
+def _show(found: Report) -> None:
+    state = "stopped" if found.is_stopped else "over" if found.is_over else "goes on"
+    say(
+        f"a trial, {span(found.start_ms, found.until_ms)}, {state}\n"
+        f"{_arms_of(found.share, is_same=found.is_same)}\n{_left_out(found.left_out)}\n"
+    )
+    names = ("arm A", "arm B") if found.is_same else ("told", "not told")
+    _table("sessions in which there was something to tell", found.concerned, names)
+    _table("all sessions", found.all, names)
+    say("\n".join(_verdicts(found)))
+
+
+def _left_out(left: LeftOut) -> str:
+    told = (
+        (left.begun_before, "begun before it"),
+        (left.of_other_clients, "of clients that are told nothing"),
+        (left.without_work, "without a command or edit"),
+    )
+    parts = [f"{number} {why}" for number, why in told if number]
+    return f"sessions left out: {', '.join(parts) or 'none'}"
+
+
+def _table(title: str, arms: Arms, names: Sequence[str]) -> None:
+    say(f"{title}: {arms.told} {names[0]}, {arms.withheld} {names[1]}; in 100 actions")
+    table(("measure", *names, "difference, 95 %", "p"), map(_row, arms.measures))
+    say("")
+
+
+def _row(measure: Measure) -> Sequence[str]:
+    effect = measure.effect
+    gap = effect.difference
+    return (
+        measure.name,
+        f"{effect.told:.2f}",
+        f"{effect.withheld:.2f}",
+        f"{gap.mean:+.2f} ({gap.low:+.2f} to {gap.high:+.2f})" if gap else "",
+        "" if measure.p is None else f"{measure.p:.2g}",
+    )
+
+
+def _verdicts(found: Report) -> Iterator[str]:
+    """Yield what the sessions show in which there was something to be told."""
+    for measure in found.concerned.measures:
+        yield f"{measure.name}: {_verdict(measure, found)}"
+    if not found.is_over:
+        yield "no verdict before its end: who looks often finds chance"
+    elif found.is_stopped:
+        yield "it was stopped early: if that was for what it showed, chance had a larger part in it"
+
+
+def _verdict(measure: Measure, found: Report) -> str:
+    effect, arms = measure.effect, found.concerned
+    sessions = arms.told + arms.withheld
+    if effect.needed is None:
+        return "none happened"
+    needed = f"(about {effect.needed} {_SHOW})"
+    if measure.verdict in {"fewer", "more"} and effect.difference:
+        low, high = sorted(map(abs, (effect.difference.low, effect.difference.high)))
+        size = f"{abs(effect.difference.mean):.2f} in 100 actions"
+        where = f"{measure.verdict} {'where told' if not found.is_same else 'in arm A'}"
+        return f"{where}, by {size} (95 % interval {low:.2f} to {high:.2f})"
+    if measure.verdict == "none":
+        return f"no difference beyond chance in {counted(sessions, 'session')} {needed}"
+    if measure.verdict == "too few" and effect.p is None and sessions >= effect.needed:
+        return f"too few sessions: an arm has fewer than {LEAST}"
+    few = "sessions so far" if measure.verdict == "open" else "too few sessions"
+    return f"{few}: {sessions} {needed}"

@@ -1,0 +1,165 @@
+"""What a trial found: its sessions by the arm that each was drawn into, and what that shows.
+
+What decides are the sessions in which there was something to be told: until then both arms are
+alike, so to look at those alone is fair, and it takes far fewer of them. The same figures of all
+sessions stand beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from observer.evaluation.trial.counting import KINDS, Counting, Course
+from observer.evaluation.trial.effect import ALPHA, REDRAWS, Effect, compare, stepped
+from observer.events import Value
+from observer.model import Recorded
+from observer.store.interface import Reader, Store
+from observer.trial import Plan
+
+Verdict = Literal["fewer", "more", "none", "too few", "absent", "open"]
+"""Whether a thing happens less or more often where agents are told; `none` is no difference beyond
+chance, though a change by half should have shown, `absent` that it never happened, `open` that the
+trial goes on."""
+
+MEASURES = {"repeated failures": "repeats", "rereads": "rereads", "corrections": "corrections"}
+"""What is compared, and the field of a `Course` that counts it."""
+TOLD_CLIENTS = frozenset({"claude-code", "cursor", "kiro", "kiro-cli"})
+"""Clients whose hooks ask whether there is something to be told."""
+WINDOW = 500
+"""Events looked through at a time; their texts may be long."""
+
+
+class Measure(Value):
+    """One thing that was compared. `p` is `effect.p`, raised for the number of measures."""
+
+    name: str
+    effect: Effect
+    p: float | None = None
+    verdict: Verdict = "open"
+
+
+class Arms(Value):
+    """Some sessions, by arm, and what was compared in them."""
+
+    told: int
+    withheld: int
+    measures: tuple[Measure, ...]
+
+
+class LeftOut(Value):
+    """How many sessions of the time were not compared, and why."""
+
+    begun_before: int = 0
+    of_other_clients: int = 0
+    without_work: int = 0
+
+
+class Report(Value):
+    """What a trial found. `concerned` are the sessions in which there was something to be told."""
+
+    start_ms: int
+    until_ms: int
+    share: float
+    is_same: bool
+    is_over: bool
+    is_stopped: bool
+    concerned: Arms
+    all: Arms
+    left_out: LeftOut
+
+
+def report(
+    store: Store, plan: Plan, met: frozenset[str], *, now_ms: int, redraws: int = REDRAWS
+) -> Report:
+    """Compare the sessions of a trial, as far as it has come.
+
+    Args:
+        store: what holds them.
+        plan: the trial.
+        met: the names of the sessions in which there was something to be told.
+        now_ms: the time.
+        redraws: how often chance is tried.
+
+    Raises:
+        StoreUnavailable: they cannot be read.
+    """
+    is_over = now_ms >= plan.until_ms
+    counting = Counting(plan.start_ms, plan.until_ms)
+    with store.read() as reader:
+        for recorded in _log(reader):
+            counting.take(recorded)
+    courses, left_out = _chosen(counting.courses(), plan)
+    concerned = [each for each in courses if plan.name(each.client, each.session) in met]
+    return Report(
+        start_ms=plan.start_ms,
+        until_ms=plan.until_ms,
+        share=plan.share,
+        is_same=plan.is_same,
+        is_over=is_over,
+        is_stopped=plan.until_ms < plan.end_ms,
+        concerned=_arms(concerned, plan, redraws, is_over=is_over),
+        all=_arms(courses, plan, redraws, is_over=False),
+        left_out=left_out,
+    )
+
+
+def _log(reader: Reader) -> Iterator[Recorded]:
+    newest = reader.newest_seq()
+    for after in range(0, newest, WINDOW):
+        until = min(after + WINDOW, newest)
+        found = [
+            recorded
+            for kind in KINDS
+            for recorded in reader.log_of_kind(kind, after_seq=after, until_seq=until)
+        ]
+        yield from sorted(found, key=lambda recorded: recorded.seq)
+
+
+def _chosen(courses: Sequence[Course], plan: Plan) -> tuple[list[Course], LeftOut]:
+    """Return the sessions to compare: of agents, begun in the trial, with a command or an edit."""
+    before, elsewhere, idle, chosen = 0, 0, 0, []
+    for each in courses:
+        if each.started_ms < plan.start_ms:
+            before += each.actions > 0
+        elif each.client not in TOLD_CLIENTS:
+            elsewhere += 1
+        elif not each.works:
+            idle += 1
+        else:
+            chosen.append(each)
+    return chosen, LeftOut(begun_before=before, of_other_clients=elsewhere, without_work=idle)
+
+
+def _arms(courses: Sequence[Course], plan: Plan, redraws: int, *, is_over: bool) -> Arms:
+    told = [plan.arm(each.client, each.session) == "told" for each in courses]
+    actions = [each.actions for each in courses]
+    effects = [
+        compare(
+            [getattr(each, field) for each in courses],
+            actions,
+            told,
+            share=plan.share,
+            redraws=redraws,
+        )
+        for field in MEASURES.values()
+    ]
+    raised = stepped([effect.p for effect in effects])
+    measures = (
+        Measure(
+            name=name,
+            effect=effect,
+            p=p,
+            verdict=_verdict(effect, p, len(courses)) if is_over else "open",
+        )
+        for name, effect, p in zip(MEASURES, effects, raised, strict=True)
+    )
+    return Arms(told=sum(told), withheld=len(told) - sum(told), measures=tuple(measures))
+
+
+def _verdict(effect: Effect, p: float | None, sessions: int) -> Verdict:
+    if p is not None and p < ALPHA:
+        return "fewer" if effect.told < effect.withheld else "more"
+    if effect.needed is None:
+        return "absent"
+    return "too few" if p is None or sessions < effect.needed else "none"

@@ -1,0 +1,108 @@
+"""Begin a trial, end it, and see what it found."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from observer.paths import Home
+from observer.trial import DAY_MS, Plan, Trials
+
+Run = Callable[..., Any]
+Fill = Callable[[Sequence[dict[str, Any]]], None]
+UNKNOWN = "error: unrecognized subcommand 'bun'"
+SESSIONS = 40
+
+
+def test_a_trial_begins_and_ends(run: Run, home: Home, filled: Home) -> None:
+    begun = run("trial", "start", "--days", "14", "--share", "0.7", "--json")
+    assert "key" not in begun.json
+    assert (begun.json["share"], begun.json["is_same"]) == (0.7, False)
+    assert begun.json["end_ms"] - begun.json["start_ms"] == 14 * DAY_MS
+    assert run("trial", "start").code == 2
+    assert run("trial", "stop").out.startswith("the trial is over")
+    assert run("trial", "stop").code == 3
+    assert "stopped" in run("trial").out
+
+
+def test_what_begins_is_said(run: Run, filled: Home) -> None:
+    assert "50% of the sessions, drawn at random, are told" in run("trial", "start").out
+    assert "goes on" in run("trial").out
+    assert run("trial", "stop", "--json").json["stopped_ms"]
+    assert "both arms are told" in run("trial", "start", "--a-a").out
+
+
+@pytest.mark.parametrize("share", ["0", "1", "-1", "half"])
+def test_an_arm_without_sessions_is_refused(run: Run, home: Home, share: str) -> None:
+    assert run("trial", "start", "--share", share).code == 2
+    assert Trials(home.trials).newest() is None
+
+
+def test_where_nothing_is_told_there_is_nothing_to_withhold(run: Run, home: Home) -> None:
+    run("config", "set", "recall_hooks", "false")
+    ran = run("trial", "start")
+    assert ran.code == 2
+    assert "recall_hooks" in ran.err
+
+
+def test_without_a_trial_there_is_nothing_to_show(run: Run, filled: Home) -> None:
+    ran = run("trial", "--json")
+    assert ran.code == 3
+    assert json.loads(ran.err)["error"]["hint"] == "begin one: observer trial start"
+
+
+def tried(home: Home, fill: Fill, folder: Path, *, is_same: bool = False, cut: bool = True) -> None:
+    """Have a trial behind one, in which those who were told failed less often."""
+    now_ms = time.time_ns() // 1_000_000
+    plan = Plan(key="5a" * 16, start_ms=now_ms - 1000, end_ms=now_ms + DAY_MS, is_same=is_same)
+    home.trials.mkdir(parents=True)
+    (home.trials / f"{plan.start_ms}.json").write_bytes(msgspec.json.encode(plan))
+    trials = Trials(home.trials)
+    reports = []
+    for number in range(SESSIONS):
+        session = f"s{number}"
+        here = {"kind": "command", "cwd": str(folder), "session": session, "client": "kiro"}
+        trials.withhold("kiro", session, at_ms=now_ms)
+        reports.append({**here, "command": "ls", "exit_code": 0})
+        if not (cut and plan.arm("kiro", session) == "told"):
+            failed = {"command": "wrap bun run test", "output": UNKNOWN, "exit_code": 2}
+            reports.append({**here, **failed})
+    fill(reports)
+    trials.stop(time.time_ns() // 1_000_000)
+
+
+def test_a_planted_effect_is_said_with_its_interval(
+    run: Run, home: Home, fill: Fill, app: Path
+) -> None:
+    tried(home, fill, app)
+    out = run("trial").out
+    assert "repeated failures: fewer where told, by " in out
+    assert "(95 % interval " in out
+    assert "rereads: none happened" in out
+    assert "it was stopped early" in out
+    assert "sessions left out: none" in out
+
+
+def test_json_says_the_same_and_more(run: Run, home: Home, fill: Fill, app: Path) -> None:
+    tried(home, fill, app)
+    found = run("trial", "--json").json
+    failures = found["concerned"]["measures"][0]
+    assert (failures["name"], failures["verdict"]) == ("repeated failures", "fewer")
+    assert failures["effect"]["difference"]["high"] < 0
+    assert failures["effect"]["p"] <= failures["p"] < 0.05
+    assert found["concerned"]["told"] + found["concerned"]["withheld"] == SESSIONS
+    assert "5a5a" not in json.dumps(found)
+
+
+def test_of_two_equal_arms_none_is_called_told(run: Run, home: Home, fill: Fill, app: Path) -> None:
+    tried(home, fill, app, is_same=True, cut=False)
+    out = run("trial").out
+    assert "arm A" in out
+    assert "not told" not in out
+    assert "repeated failures: no difference beyond chance" in out
