@@ -13,12 +13,15 @@ import msgspec
 
 from observer import __version__, client, config
 from observer.cli.output import emit, json_option, table
+from observer.clock import now_ms
 from observer.daemon.status import LlmStatus, Status, current, spent
 from observer.errors import ObserverError, remedy
+from observer.front.moment import minute
 from observer.install import here as install_here
 from observer.install import hook_files, installed, silent
 from observer.paths import Home, home, open_plain
 from observer.store.sqlite import DAMAGED, SqliteStore
+from observer.trial import Trials
 
 LOW_DISK_BYTES = 100 << 20
 
@@ -61,6 +64,7 @@ def _checks(here: Home) -> Iterator[Check]:
     yield _told("database", lambda: _integrity(here))
     yield _spool(status)
     yield _disk(here)
+    yield _told("trial", lambda: _trial(here))
     if status.watched:
         yield Check("watched", is_well=True, found=" · ".join(map(str, status.watched)))
     if status.llm:
@@ -128,6 +132,14 @@ def _hooks(here: Home) -> str:
             hint="refresh them with: observer down && observer up",
         )
     return str(here.hooks)
+
+
+def _trial(here: Home) -> str:
+    plan = Trials(here.trials).running(now_ms())
+    if plan is None:
+        return "none runs"
+    told = "all sessions are told" if plan.is_same else f"{plan.share:.0%} of the sessions are told"
+    return f"goes on until {minute(plan.until_ms)}; {told}"
 
 
 def _git_hooks(here: Home) -> Iterator[Check]:

@@ -33,7 +33,8 @@ def test_a_trial_begins_and_ends(run: Run, home: Home, filled: Home) -> None:
 
 def test_what_begins_is_said(run: Run, filled: Home) -> None:
     assert "50% of the sessions, drawn at random, are told" in run("trial", "start").out
-    assert "goes on" in run("trial").out
+    assert "no verdict before its end" in run("trial").out
+    assert "50% of the sessions are told" in run("doctor").out
     assert run("trial", "stop", "--json").json["stopped_ms"]
     assert "both arms are told" in run("trial", "start", "--a-a").out
 
@@ -57,10 +58,14 @@ def test_without_a_trial_there_is_nothing_to_show(run: Run, filled: Home) -> Non
     assert json.loads(ran.err)["error"]["hint"] == "begin one: observer trial start"
 
 
-def tried(home: Home, fill: Fill, folder: Path, *, is_same: bool = False, cut: bool = True) -> None:
+def tried(
+    home: Home, fill: Fill, folder: Path, *, is_same: bool = False, share: float = 0.5
+) -> None:
     """Have a trial behind one, in which those who were told failed less often."""
     now_ms = time.time_ns() // 1_000_000
-    plan = Plan(key="5a" * 16, start_ms=now_ms - 1000, end_ms=now_ms + DAY_MS, is_same=is_same)
+    plan = Plan(
+        key="5a" * 16, start_ms=now_ms - 1000, end_ms=now_ms + DAY_MS, share=share, is_same=is_same
+    )
     home.trials.mkdir(parents=True)
     (home.trials / f"{plan.start_ms}.json").write_bytes(msgspec.json.encode(plan))
     trials = Trials(home.trials)
@@ -70,7 +75,7 @@ def tried(home: Home, fill: Fill, folder: Path, *, is_same: bool = False, cut: b
         here = {"kind": "command", "cwd": str(folder), "session": session, "client": "kiro"}
         trials.withhold("kiro", session, at_ms=now_ms)
         reports.append({**here, "command": "ls", "exit_code": 0})
-        if not (cut and plan.arm("kiro", session) == "told"):
+        if is_same or plan.arm("kiro", session) == "withheld":
             failed = {"command": "wrap bun run test", "output": UNKNOWN, "exit_code": 2}
             reports.append({**here, **failed})
     fill(reports)
@@ -101,8 +106,21 @@ def test_json_says_the_same_and_more(run: Run, home: Home, fill: Fill, app: Path
 
 
 def test_of_two_equal_arms_none_is_called_told(run: Run, home: Home, fill: Fill, app: Path) -> None:
-    tried(home, fill, app, is_same=True, cut=False)
+    tried(home, fill, app, is_same=True)
     out = run("trial").out
     assert "arm A" in out
     assert "not told" not in out
     assert "repeated failures: no difference beyond chance" in out
+
+
+def test_an_arm_with_hardly_a_session_says_so(run: Run, home: Home, fill: Fill, app: Path) -> None:
+    tried(home, fill, app, share=0.03)
+    assert "repeated failures: too few sessions: an arm has fewer than 5" in run("trial").out
+
+
+def test_a_damaged_trial_is_found_by_the_doctor(run: Run, home: Home, filled: Home) -> None:
+    assert "none runs" in run("doctor").out
+    home.trials.mkdir()
+    (home.trials / "7.json").write_text("{")
+    ran = run("doctor")
+    assert (ran.code, "delete it to end this trial" in ran.out) == (1, True)

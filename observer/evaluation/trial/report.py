@@ -98,8 +98,8 @@ def report(
         is_same=plan.is_same,
         is_over=is_over,
         is_stopped=plan.until_ms < plan.end_ms,
-        concerned=_arms(concerned, plan, redraws, is_over=is_over),
-        all=_arms(courses, plan, redraws, is_over=False),
+        concerned=arms(concerned, plan, redraws, is_over=is_over),
+        all=arms(courses, plan, redraws, is_over=False),
         left_out=left_out,
     )
 
@@ -131,7 +131,8 @@ def _chosen(courses: Sequence[Course], plan: Plan) -> tuple[list[Course], LeftOu
     return chosen, LeftOut(begun_before=before, of_other_clients=elsewhere, without_work=idle)
 
 
-def _arms(courses: Sequence[Course], plan: Plan, redraws: int, *, is_over: bool) -> Arms:
+def arms(courses: Sequence[Course], plan: Plan, redraws: int, *, is_over: bool) -> Arms:
+    """Compare sessions by the arm that each was drawn into; a verdict only where it `is_over`."""
     told = [plan.arm(each.client, each.session) == "told" for each in courses]
     actions = [each.actions for each in courses]
     effects = [

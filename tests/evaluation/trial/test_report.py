@@ -14,7 +14,8 @@ from observer.capture.project import Places
 from observer.config import Settings
 from observer.daemon.reminding import Told, remind
 from observer.evaluation.trial import report as reporting
-from observer.evaluation.trial.report import Measure, Report, report
+from observer.evaluation.trial.counting import Course
+from observer.evaluation.trial.report import Measure, Report, arms, report
 from observer.index import Index
 from observer.memory import Memory
 from observer.paths import Home
@@ -165,6 +166,31 @@ def test_where_both_arms_are_told_no_effect_is_found(home: Home, agents: Agents)
     found = agents.found(plan)
     assert min(found.concerned.told, found.concerned.withheld) > 20
     assert {each.verdict for each in found.concerned.measures} <= {"none", "too few", "absent"}
+
+
+def test_whatever_the_key_chance_alone_is_seldom_called_an_effect() -> None:
+    """Of one of the three measures in 5 of 100 trials, though each is looked at."""
+    chance = random.Random(3)
+    courses = [
+        Course(
+            client="kiro",
+            session=f"s{number}",
+            started_ms=START_MS,
+            works=1,
+            actions=1 + int(chance.expovariate(1 / 30)),
+            repeats=int(chance.expovariate(0.7)),
+            rereads=int(chance.expovariate(2)),
+            corrections=int(chance.expovariate(1.5)),
+        )
+        for number in range(60)
+    ]
+    called = 0
+    for key in range(300):
+        plan = Plan(key=f"{key:032x}", start_ms=START_MS, end_ms=START_MS + DAY_MS, is_same=True)
+        verdicts = {each.verdict for each in arms(courses, plan, 300, is_over=True).measures}
+        called += not verdicts.isdisjoint({"fewer", "more"})
+    # Of 300 trials at 5 % chance alone gives fewer than 28 in 999 of 1,000 cases.
+    assert 2 <= called < 28
 
 
 def test_before_its_end_a_trial_has_figures_and_no_verdict(home: Home, agents: Agents) -> None:
