@@ -10,6 +10,7 @@ import msgspec
 from observer import config
 from observer.cli.commands import Group
 from observer.cli.output import emit, json_option, say, table
+from observer.cli.progress import progress
 from observer.clock import now_ms
 from observer.errors import BadInput, NotFound
 from observer.evaluation.trial.effect import LEAST
@@ -38,7 +39,8 @@ def trial_command(context: click.Context, *, as_json: bool) -> None:
         raise NotFound("there was no trial", hint="begin one: observer trial start")
     store = SqliteStore(here.database, read_only=True)
     try:
-        found = report(store, plan, trials.met(plan), now_ms=now_ms())
+        met = trials.met(plan)
+        found = report(store, plan, met, now_ms=now_ms(), progress=progress)
     finally:
         store.close()
     if as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -59,7 +60,13 @@ def test_without_a_trial_there_is_nothing_to_show(run: Run, filled: Home) -> Non
 
 
 def tried(
-    home: Home, fill: Fill, folder: Path, *, is_same: bool = False, share: float = 0.5
+    home: Home,
+    fill: Fill,
+    folder: Path,
+    *,
+    is_same: bool = False,
+    share: float = 0.5,
+    sessions: int = SESSIONS,
 ) -> None:
     """Have a trial behind one, in which those who were told failed less often."""
     now_ms = time.time_ns() // 1_000_000
@@ -70,7 +77,7 @@ def tried(
     (home.trials / f"{plan.start_ms}.json").write_bytes(msgspec.json.encode(plan))
     trials = Trials(home.trials)
     reports = []
-    for number in range(SESSIONS):
+    for number in range(sessions):
         session = f"s{number}"
         here = {"kind": "command", "cwd": str(folder), "session": session, "client": "kiro"}
         trials.withhold("kiro", session, at_ms=now_ms)
@@ -116,6 +123,13 @@ def test_of_two_equal_arms_none_is_called_told(run: Run, home: Home, fill: Fill,
 def test_an_arm_with_hardly_a_session_says_so(run: Run, home: Home, fill: Fill, app: Path) -> None:
     tried(home, fill, app, share=0.03)
     assert "repeated failures: too few sessions: an arm has fewer than 5" in run("trial").out
+
+
+def test_a_few_sessions_say_about_how_many_are_needed(
+    run: Run, home: Home, fill: Fill, app: Path
+) -> None:
+    tried(home, fill, app, sessions=6)
+    assert re.search(r"repeated failures: too few sessions: 6 \(about \d+ show", run("trial").out)
 
 
 def test_a_damaged_trial_is_found_by_the_doctor(run: Run, home: Home, filled: Home) -> None:

@@ -7,7 +7,8 @@ sessions stand beside.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
 
 from observer.evaluation.trial.counting import KINDS, Counting, Course
@@ -17,6 +18,7 @@ from observer.model import Recorded
 from observer.store.interface import Reader, Store
 from observer.trial import Plan
 
+Progress = Callable[[str, int], AbstractContextManager[Callable[[int], object]]]
 Verdict = Literal["fewer", "more", "none", "too few", "absent", "open"]
 """Whether a thing happens less or more often where agents are told; `none` is no difference beyond
 chance, though a change by half should have shown, `absent` that it never happened, `open` that the
@@ -70,7 +72,13 @@ class Report(Value):
 
 
 def report(
-    store: Store, plan: Plan, met: frozenset[str], *, now_ms: int, redraws: int = REDRAWS
+    store: Store,
+    plan: Plan,
+    met: frozenset[str],
+    *,
+    now_ms: int,
+    redraws: int = REDRAWS,
+    progress: Progress = lambda *_: nullcontext(int),
 ) -> Report:
     """Compare the sessions of a trial, as far as it has come.
 
@@ -80,14 +88,15 @@ def report(
         met: the names of the sessions in which there was something to be told.
         now_ms: the time.
         redraws: how often chance is tried.
+        progress: shows how far the log is read.
 
     Raises:
         StoreUnavailable: they cannot be read.
     """
     is_over = now_ms >= plan.until_ms
     counting = Counting(plan.start_ms, plan.until_ms)
-    with store.read() as reader:
-        for recorded in _log(reader):
+    with store.read() as reader, progress("reading", reader.newest_seq()) as advance:
+        for recorded in _log(reader, advance):
             counting.take(recorded)
     courses, left_out = _chosen(counting.courses(), plan)
     concerned = [each for each in courses if plan.name(each.client, each.session) in met]
@@ -104,7 +113,7 @@ def report(
     )
 
 
-def _log(reader: Reader) -> Iterator[Recorded]:
+def _log(reader: Reader, advance: Callable[[int], object]) -> Iterator[Recorded]:
     newest = reader.newest_seq()
     for after in range(0, newest, WINDOW):
         until = min(after + WINDOW, newest)
@@ -114,6 +123,7 @@ def _log(reader: Reader) -> Iterator[Recorded]:
             for recorded in reader.log_of_kind(kind, after_seq=after, until_seq=until)
         ]
         yield from sorted(found, key=lambda recorded: recorded.seq)
+        advance(until - after)
 
 
 def _chosen(courses: Sequence[Course], plan: Plan) -> tuple[list[Course], LeftOut]:
