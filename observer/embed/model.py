@@ -9,7 +9,8 @@ because what an eight-bit graph makes of a text depends on its neighbours in the
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 BAG = frozenset({"ids"})
 SEQUENCE = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 """Inputs of the two kinds of graph; `input_ids` must be there, the other two may be."""
+ASKED, LONGEST = 256, 1_000
+"""Queries of which the vector is kept, and characters of the longest such: at most 1.5 MB a model.
+Who pages, or asks for a context after a search, asks the same again."""
 _ROWS = 8
 """Texts of a call: more cost memory that is never given back (9 MB at 32) and gain nothing."""
 _INTEGERS: dict[str, np.dtype[Any]] = {
@@ -55,6 +59,7 @@ class Model:
         self.quick = self if self.is_quick else None
         """What embeds items at once: see `observer.embed.joined.Joined`."""
         self._output = self._session.get_outputs()[0].name
+        self._asked: Callable[[str], NDArray[np.float32]] = lru_cache(ASKED)(self._ask)
         self._check()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -75,12 +80,16 @@ class Model:
         return unit
 
     def ask(self, text: str, doubt: float = 0.0) -> NDArray[np.float32]:
-        """Return the unit vector of a query; zeros for a text without any token.
+        """Return the unit vector of a query, read-only; zeros for a text without any token.
 
         `doubt` counts where models are joined.
         """
         del doubt
+        return self._asked(text) if len(text) <= LONGEST else self._ask(text)
+
+    def _ask(self, text: str) -> NDArray[np.float32]:
         asked: NDArray[np.float32] = self.embed([text])[0]
+        asked.flags.writeable = False
         return asked
 
     def _run(self, rows: Sequence[Ids]) -> NDArray[np.float32]:

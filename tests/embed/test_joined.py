@@ -49,6 +49,17 @@ def test_what_has_no_token_means_nothing(joined: Joined) -> None:
     assert not joined.ask("").any()
 
 
+@pytest.mark.parametrize("text", [QUERY, "refund " * 500], ids=["kept", "too long to be kept"])
+def test_asked_again_a_query_means_the_same_and_nobody_can_change_it(
+    joined: Joined, parts: list[Model], text: str
+) -> None:
+    first = [part.ask(text) for part in parts]
+    for part, asked in zip(parts, first, strict=True):
+        assert not asked.flags.writeable
+        assert asked.tobytes() == part.ask(text).tobytes() == part.embed([text])[0].tobytes()
+    assert joined.ask(text).tobytes() == joined.ask(text).tobytes()
+
+
 def test_it_is_as_quick_as_its_first_model_where_it_must_be(
     joined: Joined, parts: list[Model]
 ) -> None:
