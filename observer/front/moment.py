@@ -28,7 +28,7 @@ def minute(at_ms: int) -> str:
     """Return a time to the minute: ``2026-11-21 09:12Z``, or ``2026-11-21 10:12 +01:00``."""
     at = datetime.fromtimestamp(at_ms // 1000, UTC)
     if not _IS_LOCAL.get():
-        return f"{at:%Y-%m-%d %H:%M}Z"
+        return f"{at.isoformat(' ', 'minutes')[:16]}Z"
     local = at.astimezone().isoformat(" ", "minutes")
     return f"{local[:16]} {local[16:]}"
 

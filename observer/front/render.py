@@ -6,7 +6,7 @@ Every item starts with its id, since the id is what the next question needs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from observer.errors import ObserverError
 from observer.front.fence import defused
@@ -35,6 +35,7 @@ def error(problem: ObserverError) -> str:
     return f"{problem.message}\nhint: {problem.hint}" if problem.hint else problem.message
 
 
+@lru_cache(maxsize=256)  # an answer tells the same texts twice, as text and as JSON
 def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
     """Return text as one line of at most `limit` printable characters, the cut marked by an ….
 
@@ -104,15 +105,35 @@ def answers(item: Item) -> list[tuple[str, str]]:
 
 def entry(item: Item, name: ProjectName, *, mark: str = "", words: Sequence[str] = ()) -> str:
     """Return an item as two lines: heading and gist, around the words."""
-    told = gist(item, words)
-    line = f"{mark}{heading(item, name)}"
+    return _under(f"{mark}{heading(item, name)}", gist(item, words), item)
+
+
+def _under(line: str, told: str, item: Item) -> str:
     return f"{line}\n    {told}" if told and told != item.title else line
 
 
-def hits(found: Iterable[Hit], name: ProjectName, *, remarks: Sequence[str] = ()) -> str:
-    """Return found items, best first, behind what must be said about the answer."""
+def gists(found: Iterable[Hit]) -> list[str]:
+    """Return the gist of each found item, around the words that were found in it."""
+    return [gist(hit.item, hit.signals.terms) for hit in found]
+
+
+def hits(
+    found: Sequence[Hit],
+    name: ProjectName,
+    *,
+    remarks: Sequence[str] = (),
+    told: Sequence[str] | None = None,
+) -> str:
+    """Return found items, best first, behind what must be said about the answer.
+
+    `told` are their `gists`, where the caller has them.
+    """
+    told = gists(found) if told is None else told
     lines = [f"({remark})" for remark in remarks if remark]
-    entries = [entry(hit.item, name, words=hit.signals.terms) for hit in found]
+    entries = [
+        _under(heading(hit.item, name), text, hit.item)
+        for hit, text in zip(found, told, strict=True)
+    ]
     return "\n".join([*lines, *(entries or ["nothing found"])])
 
 
@@ -215,9 +236,8 @@ def card_line(line: Line) -> str:
 
 def pack_entry(entry: Entry) -> str:
     """Return an item of a pack with the part of its text that was chosen for it."""
-    told = one_line(entry.content, LONGEST_CONTENT)
-    line = heading(entry.hit.item)
-    return f"{line}\n    {told}" if told and told != entry.hit.item.title else line
+    item = entry.hit.item
+    return _under(heading(item), one_line(entry.content, LONGEST_CONTENT), item)
 
 
 def pack_summary(item: Item) -> str:

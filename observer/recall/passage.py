@@ -93,8 +93,10 @@ def held(text: str, words: Iterable[str]) -> int:
 def _form(low: str, word: str) -> str:
     """Return a word as a folded text holds it, without its ending if need be; nothing if not."""
     word = word.casefold()
+    if word in low:
+        return word
     cuts = range(1, min(ENDING, len(word) - SHORTEST) + 1)
-    return next((form for form in (word, *(word[:-cut] for cut in cuts)) if form in low), "")
+    return next((form for cut in cuts if (form := word[:-cut]) in low), "")
 
 
 def _places(low: str, word: str) -> Iterator[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any
 
 import anyio
@@ -12,7 +13,17 @@ from hypothesis import strategies as st
 from mcp import types
 
 from observer.front.documents import Documents
-from observer.front.fence import MARK, MARKED, RECORDS, defused, fenced, marked_content
+from observer.front.fence import (
+    _LOOKS_LIKE,
+    _OPENING,
+    _UNSEEN,
+    MARK,
+    MARKED,
+    RECORDS,
+    defused,
+    fenced,
+    marked_content,
+)
 from observer.front.mcp.bypass import Bypass
 from observer.front.mcp.face import Face
 from observer.front.tool import Answer, Row, Tool
@@ -79,6 +90,17 @@ def test_nothing_hides_or_moves_a_cursor(sign: str) -> None:
 def test_marks_change_no_length_and_only_once(text: str) -> None:
     assert len(defused(text)) == len(text)
     assert defused(defused(text)) == defused(text)
+
+
+@given(st.text(st.sampled_from("a <\t\n\r\x1b\xa0\u200b\u200d\u202e\U000e0041é…·\u0600[]system/")))
+def test_text_that_is_not_looked_through_is_the_same_as_if_it_were(text: str) -> None:
+    plain = _OPENING.sub(lambda found: _LOOKS_LIKE[found[0]], _UNSEEN.sub(" ", text))
+    assert defused(text) == plain
+
+
+def test_nothing_that_hides_is_printable() -> None:
+    hiding = filter(_UNSEEN.search, (f"a{chr(code)}" for code in range(sys.maxunicode + 1)))
+    assert not any(text.isprintable() for text in hiding)
 
 
 def test_json_says_that_it_is_data_in_every_depth() -> None:

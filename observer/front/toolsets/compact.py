@@ -7,7 +7,6 @@ cut as the text cuts them. `get_observations` returns an item in full.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -103,14 +102,14 @@ class ContextResult(Row):
     degraded: str | UnsetType = UNSET
 
 
-def hit_line(hit: Hit, name: ProjectName) -> HitLine:
-    """Return a hit as a line of `search`."""
-    return HitLine(**_fields(hit.item, name, hit.signals.terms), score=round(hit.score, 2))
+def hit_line(hit: Hit, name: ProjectName, gist: str) -> HitLine:
+    """Return a hit as a line of `search`, with what its text shows of it."""
+    return HitLine(**_fields(hit.item, name, gist), score=round(hit.score, 2))
 
 
 def timeline_line(item: Item, position: int, name: ProjectName) -> TimelineLine:
     """Return an item in its place in a timeline."""
-    return TimelineLine(**_fields(item, name), position=position)
+    return TimelineLine(**_fields(item, name, render.gist(item)), position=position)
 
 
 def context_line(entry: Entry) -> ContextLine:
@@ -155,13 +154,13 @@ def minute(at_ms: int) -> str:
 
 
 def _fields(
-    item: Item, name: ProjectName, words: Sequence[str] = ()
+    item: Item, name: ProjectName, gist: str
 ) -> dict[str, Any]:  # arguments of an `ItemLine`
     return {
         "id": item.id,
         "type": item.type,
         "title": render.one_line(item.title),
-        "text": _beside_title(render.gist(item, words), item),
+        "text": _beside_title(gist, item),
         "project": name(item.project_id) or UNSET,
         "created_at": minute(item.created_ms),
         "standing": labels(item) or UNSET,

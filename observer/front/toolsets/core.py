@@ -123,10 +123,13 @@ class Core:
         found = self._seen().search(query, project=handle or None, limit=limit, narrow=wanted)
         found = found if detail == "full" else found.above_floor()
         name = self._names()
-        text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))
+        told = render.gists(found.hits)
+        text = render.hits(found.hits, name, remarks=(found.notice, found.degraded), told=told)
         if detail == "full":
             return Answer(text, self._found_in_full(found, name))
-        lines = [compact.hit_line(hit, name) for hit in found.hits]
+        lines = [
+            compact.hit_line(hit, name, gist) for hit, gist in zip(found.hits, told, strict=True)
+        ]
         result = compact.SearchResult(
             observations=[line for line in lines if line.type != "summary"],
             summaries=[line for line in lines if line.type == "summary"],
