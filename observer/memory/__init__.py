@@ -6,7 +6,7 @@ everything captured, and return after the commit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 
@@ -271,8 +271,7 @@ class Memory:
         """Return a project by uuid, name, folder or remote.
 
         Raises:
-            NotFound: none fits.
-            Ambiguous: several fit; the hint lists their exact handles.
+            NotFound, Ambiguous: none fits, or several; the hint lists their exact handles.
         """
         with self._store.read() as reader:
             return named(reader.projects(), handle)
@@ -321,6 +320,11 @@ class Memory:
         """
         with self._store.read() as reader:
             return meant(reader, handle)
+
+    def snapshot(self) -> Hashable:
+        """See `Reader.snapshot`: another one as soon as anything is written."""
+        with self._store.read() as reader:
+            return reader.snapshot()
 
     def totals(self) -> Totals:
         """Return counts and sizes."""

@@ -6,7 +6,7 @@ tree from which the memory is looked at: the same item may hold in one and not i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Literal, Protocol
 
 from observer.events import Value
@@ -92,6 +92,12 @@ class TruthReads(Protocol):
 
     def changes_in(self, project_id: int, *, after: int, limit: int) -> list[Change]:
         """Return the next changes of a project's items after a number, without vectors."""
+
+    def snapshot(self) -> Hashable:
+        """Return what tells this snapshot from any in which something else is stored.
+
+        It may differ between two of the same, but is never the same for two that differ.
+        """
 
     def seen_from(self, folder: str) -> None:
         """Say from which folder items are looked at, from now on; "" where nobody told.

@@ -18,6 +18,7 @@ from observer.clock import now_ms
 from observer.errors import BadInput, NotFound
 from observer.front import render
 from observer.front.fence import FRAME_CHARACTERS
+from observer.front.kept import Kept, Witness
 from observer.front.limits import LARGEST, MOST_AROUND, MOST_RESULTS
 from observer.front.narrowing import narrow
 from observer.front.tool import Answer, Row, Tool
@@ -69,6 +70,7 @@ class Core:
         self._memory = memory
         self._here = here
         self._notes = notes.Notes(memory, here)
+        self._kept = Kept(memory, now_ms)
 
     def tools(self) -> tuple[Tool, ...]:
         """Return the tools, in the order in which clients list them."""
@@ -220,14 +222,24 @@ class Core:
         handle = project if project != HERE else ""
         if not (handle := handle or self._project_here()) and (folder := self._here()):
             return _nothing_recorded(folder, token_budget)
+        make = functools.partial(
+            self._packed, handle, token_budget, query=query, is_full=detail == "full"
+        )
+        if query:
+            return make(Witness())
+        return self._kept.answer((handle, self._here(), token_budget, detail), make)
+
+    def _packed(
+        self, handle: str, budget: int, witness: Witness, *, query: str, is_full: bool
+    ) -> Answer[compact.ContextResult | rows.Context]:
         asked = self._memory.project(handle)
-        shape = _Shape(asked, self._names(), is_full=detail == "full")
+        shape = _Shape(asked, self._names(), is_full=is_full)
         packed = self._seen().context(
             asked.uuid,
-            budget_tokens=token_budget,
+            budget_tokens=budget,
             query=query,
             costs=shape.costs(),
-            uncommitted=uncommitted_at(asked, self._here()),
+            uncommitted=witness.hearing(uncommitted_at(asked, self._here())),
         )
         return Answer(render.pack(packed), shape.context(packed))
 

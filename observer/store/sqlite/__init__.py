@@ -20,6 +20,7 @@ from observer.errors import StoreUnavailable
 from observer.model import title_key
 from observer.paths import make_private
 from observer.store.migrate import UNFILLED, Migration, migrations, needed
+from observer.store.sqlite.connection import Connection
 from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.stems import stemmer
 from observer.store.sqlite.wal import WriteAheadLog
@@ -82,7 +83,7 @@ class SqliteStore:
         self._path = path
         self._read_only = read_only
         self._steps = steps or migrations("sqlite")
-        self._readers: LifoQueue[apsw.Connection] = LifoQueue()
+        self._readers: LifoQueue[Connection] = LifoQueue()
         self._lent = threading.BoundedSemaphore(READERS)
         self._writing = threading.Lock()
         self._wal = WriteAheadLog(path)
@@ -92,7 +93,7 @@ class SqliteStore:
         with _explained(path):
             self._writer = self._open_checked(backups or path.parent / "backups")
 
-    def _open_checked(self, backups: Path) -> apsw.Connection | None:
+    def _open_checked(self, backups: Path) -> Connection | None:
         if self._path.exists() and not self._path.is_file():
             raise StoreUnavailable(f"{self._path} is no plain file", hint="move it away")
         if self._read_only:
@@ -121,7 +122,7 @@ class SqliteStore:
         self.lost_events = self._wal.lost(_newest_seq(writer))
         return writer
 
-    def _connect(self, *, cache_kib: int = READER_CACHE_KIB) -> apsw.Connection:
+    def _connect(self, *, cache_kib: int = READER_CACHE_KIB) -> Connection:
         flags = (
             apsw.SQLITE_OPEN_READONLY
             if self._read_only
@@ -131,7 +132,7 @@ class SqliteStore:
         with _MASKED:
             previous = os.umask(0o077)
             try:
-                connection = apsw.Connection(self._address(), flags=flags | apsw.SQLITE_OPEN_URI)
+                connection = Connection(self._address(), flags=flags | apsw.SQLITE_OPEN_URI)
             finally:
                 os.umask(previous)
         connection.set_busy_timeout(BUSY_MS)
@@ -153,7 +154,7 @@ class SqliteStore:
         return self._path.absolute().as_uri() + ("?immutable=1" if is_still else "")
 
     @contextmanager
-    def _backed_up(self, writer: apsw.Connection, backups: Path) -> Iterator[None]:
+    def _backed_up(self, writer: Connection, backups: Path) -> Iterator[None]:
         """Keep a copy of what the block changes; none if it fails before it changed anything."""
         version = _version(writer)
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -170,7 +171,7 @@ class SqliteStore:
                 copy.unlink()
             raise
 
-    def _migrate(self, writer: apsw.Connection, step: Migration) -> None:
+    def _migrate(self, writer: Connection, step: Migration) -> None:
         try:
             with writer:
                 writer.execute(step.sql)
@@ -243,7 +244,7 @@ class SqliteStore:
         partial.replace(copy)
 
     @contextmanager
-    def _alone(self) -> Iterator[apsw.Connection]:
+    def _alone(self) -> Iterator[Connection]:
         """Lend the writer to one thread; a log that was taken from under it is saved first."""
         if self._writer is None:
             raise StoreUnavailable("opened for reading only", hint="go through the daemon")
@@ -252,7 +253,7 @@ class SqliteStore:
                 self._writer = self._rescued(self._writer)
             yield self._writer
 
-    def _rescued(self, writer: apsw.Connection) -> apsw.Connection:
+    def _rescued(self, writer: Connection) -> Connection:
         """Move what a deleted log held into the database, and open it anew."""
         writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._generation += 1
@@ -281,12 +282,12 @@ class SqliteStore:
             self._readers.get_nowait().close()
 
 
-def _prepare_writer(writer: apsw.Connection) -> None:
+def _prepare_writer(writer: Connection) -> None:
     writer.execute("PRAGMA journal_mode = WAL").fetchall()
     writer.create_scalar_function("title_key", _title_key, 1, deterministic=True)
 
 
-def _newest_seq(connection: apsw.Connection) -> int:
+def _newest_seq(connection: Connection) -> int:
     rows = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").fetchall()
     return int(rows[0][0]) if rows else 0  # type: ignore[arg-type]  # a number of ours
 
@@ -295,7 +296,7 @@ def _title_key(*values: object) -> str:
     return title_key(str(values[0]))
 
 
-def _version(connection: apsw.Connection) -> int:
+def _version(connection: Connection) -> int:
     ours = connection.execute("PRAGMA application_id").fetchall()[0][0]
     version = int(connection.execute("PRAGMA user_version").fetchall()[0][0])  # type: ignore[arg-type]  # a pragma's integer
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()[0][0]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import cast
 
-import apsw
 import msgspec
 
 from observer.model import Item, Standing
+from observer.store.sqlite.connection import Connection
 from observer.store.sqlite.rows import Row, json_text
 from observer.store.truth import ANYWHERE, StandingsById, Vantage
 
@@ -47,9 +47,15 @@ _STANDING = columns_of(STANDING_FIELDS)
 class Standings:
     """One connection inside a transaction, and the folder from which items are looked at."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._folder = ""
+
+    def snapshot(self) -> Hashable:
+        """See `TruthReads.snapshot`."""
+        # A statement, not the method of that name: only a statement sees what the snapshot holds.
+        ((version,),) = self._connection.execute("PRAGMA data_version").fetchall()
+        return self._connection.number, version
 
     def seen_from(self, folder: str) -> None:
         """See `TruthReads.seen_from`."""
