@@ -170,7 +170,7 @@ class View:
 
     def items(self, mask: Mask) -> NDArray[np.int64]:
         """Return the items of the rows of a mask."""
-        return self.ids(np.flatnonzero(mask))
+        return self._of(np.flatnonzero(mask), lambda each: each.ids)
 
     def occurrences(self, places: Places, query: Query) -> Occurrences:
         """Return where the words of a query stand in some rows, given in ascending order."""

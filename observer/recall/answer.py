@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from observer.model import Item, SummaryFields
 from observer.recall.distinct import content, distinct
 from observer.recall.fitting import MOST, Fitting
+from observer.recall.ids import joined, without
 from observer.recall.overview import ranked
 from observer.recall.packed import Pack, PackRequest
 from observer.recall.purse import (
@@ -45,17 +46,18 @@ def answer(reader: Reader, request: PackRequest, fits: Fitting, purse: Purse) ->
     _buy(fits, basket, purse)
     leading = len(basket.entries)
     tried = np.array([item for hit in fits.hits for item in (hit.item.id, *hit.alike)], np.int64)
-    others = np.setdiff1d(fits.knowledge, tried)
-    if not basket.is_full and not len(np.setdiff1d(fits.every, tried)):
+    others = without(fits.knowledge, tried)
+    if not basket.is_full and not len(without(fits.every, tried)):
         keep = max(0, purse.left - int(request.budget_tokens * KNOWLEDGE_SHARE))
         for hit in distinct(ranked(reader, request, others[-MOST:].tolist())):
             basket.take(hit, keep=keep)
-    all_there_is = np.union1d(np.union1d(fits.every, tried), others)
+    settled = np.array(sorted(basket.settled), np.int64)
+    all_there_is = joined(joined(fits.every, tried), others)
     return Pack(
         entries=tuple(basket.entries),
         summaries=tuple(basket.summaries),
         leading=leading,
-        left_out=len(np.setdiff1d(all_there_is, list(basket.settled))),
+        left_out=len(without(all_there_is, settled)),
     )
 
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from observer.recall.candidates import Candidates, Sources
 from observer.recall.distinct import distinct
+from observer.recall.ids import Ids, ascending, common, joined, without
 from observer.recall.lasting import outranked
 from observer.recall.loading import HitLoader, with_newer
 from observer.recall.lookup import look_up
@@ -31,8 +31,6 @@ OF_SUMMARIES = 4
 
 EVERY = 1_000_000
 """Sessions that are asked for."""
-
-Ids = NDArray[np.int64]
 
 
 class Fitting(NamedTuple):
@@ -86,15 +84,15 @@ def _counted(sources: Sources, request: PackRequest, found: Candidates) -> tuple
     """Return the ids of all items that have a signal and may be shown, and of all knowledge."""
     reader, view = sources.reader, sources.view
     notes, summaries = request.filters("note"), request.filters("summary")
-    matching = found.matching(request.filters("observation", "note", "summary"))
-    known = view.items(view.mask(knowledge(request)))
-    matching_notes = np.intersect1d(matching, view.items(view.mask(notes)))
+    matching = ascending(found.matching(request.filters("observation", "note", "summary")))
+    known = ascending(view.items(view.mask(knowledge(request))))
+    matching_notes = common(matching, view.items(view.mask(notes)))
     # The index does not know what may be trusted, and of notes alone that is a question.
-    asked = np.union1d(matching_notes, known)
+    asked = joined(known, matching_notes)
     trusted = np.array(reader.admitted(asked.tolist(), notes), np.int64)
     active = [
         view.items(view.mask(replace(summaries, session_id=session.id)))
         for session in reader.sessions(project_id=request.project_id, active=True, limit=EVERY)
     ]
-    hidden = np.concatenate([np.setdiff1d(asked, trusted), *active])
-    return np.setdiff1d(matching, hidden), np.intersect1d(known, trusted)
+    hidden = np.concatenate([without(asked, trusted), *active])
+    return without(matching, hidden), common(trusted, known)

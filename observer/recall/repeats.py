@@ -31,19 +31,23 @@ class Repeats:
         """
         title = _key(beside)
         shown = f"{self._shown} {title} \n"
-        parts = [part for part in sentences(text) if _key(part) != title]
-        kept = [part for part in parts if _is_short(part) or not _stands_in(shown, part)]
-        if all(_stands_in(shown, part) for part in kept):
+        parts = sentences(text)
+        said = [
+            (part, _stands_in(shown, part, key))
+            for part, key in ((part, _key(part)) for part in parts)
+            if key != title
+        ]
+        kept = [(part, is_said) for part, is_said in said if not is_said or _is_short(part)]
+        if all(is_said for _, is_said in kept):
             return ""
-        return text if len(kept) == len(sentences(text)) else " ".join(kept)
+        return text if len(kept) == len(parts) else " ".join(part for part, _ in kept)
 
     def has(self, text: str) -> bool:
         """Return True if all of a text stands in one that was shown; so does a text of no word."""
-        return _stands_in(self._shown, text)
+        return _stands_in(self._shown, text, _key(text))
 
 
-def _stands_in(shown: str, text: str) -> bool:
-    key = _key(text)
+def _stands_in(shown: str, text: str, key: str) -> bool:
     end = "" if text.rstrip().endswith(_CUT) else " "
     return not key or f" {key}{end}" in shown
 
