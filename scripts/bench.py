@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks import drain, hook, kills, latency, mcp, notes, recall
+from benchmarks import drain, hook, kills, latency, mcp, notes, peer, recall
 from benchmarks.figure import Figure, machine, yardstick_ms
 from benchmarks.lab import ROOT, Options
 
@@ -28,6 +28,7 @@ FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "drain": drain.run,
     "mcp": mcp.run,
     "recall": recall.run,
+    "peer": peer.run,
     "notes": notes.run,
     "kills": kills.run,
 }
@@ -43,7 +44,11 @@ def main() -> int:
         work = chosen.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         work.mkdir(parents=True, exist_ok=True)
         options = Options(
-            quick=chosen.quick, texts=chosen.texts, work=work.resolve(), items=chosen.items
+            quick=chosen.quick,
+            texts=chosen.texts,
+            work=work.resolve(),
+            items=chosen.items,
+            peer=chosen.peer and chosen.peer.resolve(),
         )
         try:
             for name in chosen.names or FIGURES:
@@ -66,6 +71,7 @@ def _arguments() -> argparse.Namespace:
         "--texts", type=Path, default=ROOT, help="folder whose texts the items of `recall` hold"
     )
     parser.add_argument("--items", type=int, default=0, help="items that `recall` asks")
+    parser.add_argument("--peer", type=Path, help="folder with kiro-memory from npm, for `peer`")
     parser.add_argument("--work", type=Path, help="folder to work in; keeps the store of `recall`")
     chosen = parser.parse_args()
     if unknown := [name for name in chosen.names if name not in FIGURES]:

@@ -45,6 +45,8 @@ class Options:
     work: Path
     items: int = 0
     """Items that `recall` asks; 0: as many as the figure promises."""
+    peer: Path | None = None
+    """Where the peer is installed that `peer` asks the same; None asks none."""
 
     def rounds(self, full: int) -> int:
         """Return how often to repeat; a tenth where it has to be quick."""

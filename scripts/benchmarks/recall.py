@@ -41,7 +41,7 @@ def run(options: Options) -> Iterator[Figure]:
     database = shelf.opened(options.texts, options.work, items)
     with lab(options) as place:
         shutil.copyfile(database, place.home.database)
-        queries = _queries(shelf.read(options.texts), options.rounds(QUERIES))
+        queries = queries_of(shelf.read(options.texts), options.rounds(QUERIES))
         begun = time.perf_counter()
         daemon = place.up()
         with wire(next(iter(launchers().values())), place.folder) as asked:
@@ -146,7 +146,7 @@ def _took_ms(ask: Callable[[], object]) -> float:
     return (time.perf_counter() - begun) * 1000
 
 
-def _queries(texts: shelf.Texts, rounds: int) -> dict[str, list[str]]:
+def queries_of(texts: shelf.Texts, rounds: int) -> dict[str, list[str]]:
     """Make queries of every sort from the words that the items hold."""
     chance = random.Random(5)  # noqa: S311 - the same queries each time
     counts = Counter(word for text in texts.narratives for word in set(_WORD.findall(text.lower())))
