@@ -29,6 +29,7 @@ from observer.model import Item, iso
 from observer.store.sqlite import SqliteStore
 
 _PACKAGE = "node_modules/kiro-memory/plugin/dist"
+_QUIET_S = 0.05
 _KEEP_ALL = ("retention.autoCleanupEnabled", "backup.enabled")
 
 Asks = Mapping[str, list[Callable[[], object]]]
@@ -47,6 +48,7 @@ def run(options: Options) -> Iterator[Figure]:
         daemon = place.up()
         with wire(next(iter(launchers().values())), place.folder) as ours:
             until(lambda: "degraded" not in ours.call("search", query="total"), wait_s=900.0)
+            until(lambda: _is_quiet(daemon), wait_s=300.0)
             pids = {"observer": (daemon, ours.pid), "kiro-memory": peer_pids}
             for tool, arguments in _questions(asked).items():
                 asks: Asks = {
@@ -54,6 +56,13 @@ def run(options: Options) -> Iterator[Figure]:
                     for name, wired in (("observer", ours), ("kiro-memory", peer))
                 }
                 yield from _in_turn(f"{tool} at {items:,} items", asks, pids)
+
+
+def _is_quiet(pid: int) -> bool:
+    """Watch a process for a second: what it still sets in order is no part of an answer."""
+    before_s = processor_s(pid)
+    time.sleep(1)
+    return processor_s(pid) - before_s < _QUIET_S
 
 
 def _questions(texts: list[str]) -> dict[str, list[dict[str, str]]]:
