@@ -23,6 +23,7 @@ from observer.model import UNASSIGNED, Item, Link, Recorded
 from observer.store.interface import Reader
 from observer.store.migrate import Migration, migrations, needed
 from observer.store.sqlite import SqliteStore
+from observer.store.sqlite.connection import Connection
 
 NEWEST = migrations("sqlite")[-1].number
 LATER = Migration(99, "later", "CREATE TABLE later (id INTEGER)")
@@ -51,13 +52,13 @@ def test_threads_that_open_it_at_once_leave_the_process_its_file_mode_mask(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     SqliteStore(path).close()
-    connect = apsw.Connection
+    connect = Connection
 
     def slowly(*args: Any, **options: Any) -> apsw.Connection:
         time.sleep(0.001)
         return connect(*args, **options)
 
-    monkeypatch.setattr("observer.store.sqlite.apsw.Connection", slowly)
+    monkeypatch.setattr("observer.store.sqlite.Connection", slowly)
     before = os.umask(0o022)
     try:
         with ThreadPoolExecutor(8) as threads:
