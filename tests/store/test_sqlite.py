@@ -48,6 +48,14 @@ def test_the_database_is_private(path: Path) -> None:
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
+def test_a_database_that_was_removed_does_not_come_back_empty(path: Path) -> None:
+    with closing(SqliteStore(path)) as store:
+        path.unlink()
+        with pytest.raises(StoreUnavailable), store.read() as reader:
+            reader.totals()
+        assert not path.exists()
+
+
 def test_threads_that_open_it_at_once_leave_the_process_its_file_mode_mask(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

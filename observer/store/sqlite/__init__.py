@@ -112,7 +112,7 @@ class SqliteStore:
             return None
         make_private(self._path.parent)
         # A newer database must not even be switched to write-ahead logging: look first.
-        writer = self._connect(cache_kib=WRITER_CACHE_KIB)
+        writer = self._connect(cache_kib=WRITER_CACHE_KIB, mode=apsw.SQLITE_OPEN_CREATE)
         version = _version(writer)
         todo = needed(version, self._steps, where=str(self._path))
         _prepare_writer(writer)
@@ -122,11 +122,10 @@ class SqliteStore:
         self.lost_events = self._wal.lost(_newest_seq(writer))
         return writer
 
-    def _connect(self, *, cache_kib: int = READER_CACHE_KIB) -> Connection:
-        flags = (
-            apsw.SQLITE_OPEN_READONLY
-            if self._read_only
-            else (apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+    def _connect(self, *, cache_kib: int = READER_CACHE_KIB, mode: int = 0) -> Connection:
+        # None but the first makes a file: a database that was removed must not come back empty.
+        flags = mode | (
+            apsw.SQLITE_OPEN_READONLY if self._read_only else apsw.SQLITE_OPEN_READWRITE
         )
         # One mask for all threads: two that set it at once could leave it set.
         with _MASKED:
