@@ -1,8 +1,9 @@
 """Owns what is typed to observer itself in a shell: it is in the memory already, and only there.
 
-On the way to redaction. `observer remember …` is kept as a command without its words, and what
-observer answered is not kept at all: a copy in the log would outlive the note's being forgotten,
-and show to all what is one person's. Where a line is too twisted to read, more of it goes.
+On the way to redaction. `observer remember …` and `observer purge …` are kept as commands without
+their words, and what observer answered is not kept at all: a copy in the log would outlive the
+note's being forgotten, and show to all what is one person's. Where a line is too twisted to read,
+more of it goes.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _OWN = re.compile(
     [\"']?(?:[^\s\"';|&]{{0,200}}/)?observer(?:-memory)?
     (?:\.exe|\.__main__|[@=]=?[\w.]{{1,30}})?[\"']?
     (?:[ \t]+-\S{{1,200}})*[ \t]+(?:\\\n[ \t]*)?[\"']?
-    (?:(?P<told>remember|note|forget)
+    (?:(?P<told>remember|note|forget|purge)
       |recall|search|timeline|show|why|context|sessions|usage|export)\b[\"']?
     """,
     re.MULTILINE | re.VERBOSE,

@@ -22,6 +22,7 @@ _MARK = b"\0\0"
 _STORED = ".stored"
 """Suffix of the file beside a log that holds the offset up to which its records are stored."""
 _TIME_DIGITS = 15
+_BLANK_BYTES = 1 << 20
 
 
 class Log(NamedTuple):
@@ -81,6 +82,11 @@ class ShellLogs:
         for path in touched:
             self._advance(path)
 
+    def blank(self) -> None:
+        """Overwrite all that is stored, also what a process that was killed left standing."""
+        for log in self._logs():
+            _blank(log.path, 0, _stored_offset(log.path))
+
     def depth(self) -> int:
         """Count the records that wait."""
         return sum(1 for log in self._logs() for _ in _entries(log))
@@ -114,7 +120,10 @@ class ShellLogs:
             stored = first
             del ends[first]
         if stored:
-            replace(_stored_beside(Path(path)), b"%d" % stored)
+            log = Path(path)
+            before = _stored_offset(log)
+            replace(_stored_beside(log), b"%d" % stored)
+            _blank(log, before, stored)
 
 
 def _log(path: Path) -> Log | None:
@@ -187,6 +196,22 @@ def _ended_ms(record: bytes, written_ms: int) -> int:
                 second = int(value)
                 return written_ms if written_ms // 1000 == second else second * 1000
     return written_ms
+
+
+def _blank(path: Path, start: int, end: int) -> None:
+    """Overwrite records that nobody reads again: their shell may append for weeks to come.
+
+    What a shell typed stands there as it was typed, its secrets included.
+    """
+    flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with suppress(OSError):  # it is stored; `blank` tries again
+        handle = os.open(path, flags)
+        try:
+            end = min(end, os.fstat(handle).st_size)
+            for at in range(start, end, _BLANK_BYTES):
+                os.pwrite(handle, bytes(min(_BLANK_BYTES, end - at)), at)
+        finally:
+            os.close(handle)
 
 
 def _stored_beside(path: Path) -> Path:

@@ -25,6 +25,7 @@ def kept(command: str, output: str = "", description: str = "") -> Command:
         ('observer remember "zebra is" --type fact', "observer remember …"),
         ("observer note edit 12 zebra", "observer note …"),
         ('observer forget "zebra"', "observer forget …"),
+        ("observer purge --text zebra --yes", "observer purge …"),
         ("observer --json remember zebra", "observer --json remember …"),
         ("observer \\\n  remember zebra", "observer \\\n  remember …"),
         ("OBSERVER_HOME='/x y' observer remember zebra", None),

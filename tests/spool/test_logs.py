@@ -78,6 +78,25 @@ def test_what_is_stored_does_not_come_again(spool: Spool, home: Home) -> None:
         assert texts(reader.claim(at_most=5)) == ["two"]
 
 
+def test_what_is_stored_stands_in_no_log(spool: Spool, home: Home) -> None:
+    """A shell's log lasts as long as the shell, and holds lines as they were typed."""
+    path = log(home, record("one") + record("two"), pid=os.getpid())
+    size = path.stat().st_size
+    spool.ack(spool.claim(at_most=1))
+    assert b"one" not in path.read_bytes()
+    assert texts(spool.claim(at_most=5)) == ["two"]
+    log(home, record("three"), pid=os.getpid())
+    spool.ack(spool.claim(at_most=5))
+    assert path.read_bytes() == bytes(size + len(record("three")))
+
+
+def test_what_a_killed_process_left_in_a_log_is_overwritten(spool: Spool, home: Home) -> None:
+    path = log(home, record("one") + record("two"), pid=os.getpid())
+    path.with_name(f"{path.name}.stored").write_text(str(len(record("one"))))
+    ShellLogs(path.parent).blank()
+    assert path.read_bytes() == bytes(len(record("one"))) + record("two")
+
+
 def test_ids_do_not_depend_on_what_was_read_before(spool: Spool, home: Home) -> None:
     log(home, record("one") + record("two"), pid=os.getpid())
     at_once = spool.claim(at_most=5)
