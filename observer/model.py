@@ -74,14 +74,15 @@ class Recorded(Value):
 class Receipt(Value):
     """What became of an event: its place in the log, its project, the item it made or changed.
 
-    All are None when the event was known already, or belongs to an excluded folder. `known` is the
-    id under which the log had it before, empty otherwise.
+    All are None when the event was known already, was purged, or belongs to an excluded folder.
+    `known` is the id under which the log had it before, empty otherwise.
     """
 
     seq: int | None = None
     item: int | None = None
     project_id: int | None = None
     known: str = ""
+    is_purged: bool = False
 
 
 # --- what is recalled ----------------------------------------------------------------------------

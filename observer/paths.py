@@ -64,6 +64,16 @@ class Home:
         return self.root / "trials"
 
     @property
+    def tombstones(self) -> Path:
+        """What was purged, as keyed hashes, with their key; see `store.tombstones`."""
+        return self.root / "tombstones"
+
+    @property
+    def purging(self) -> Path:
+        """What a purge that was begun still has to do; gone once it is done."""
+        return self.root / "purging"
+
+    @property
     def logs(self) -> Path:
         """`daemon.log` (rotated) and `hooks.log`."""
         return self.root / "log"

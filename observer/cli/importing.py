@@ -40,17 +40,19 @@ def git_command(*, path: str, as_json: bool) -> None:
     folder = str((working_folder() / path).resolve())
     events = git.commits(folder)
     client.ensure_daemon(home(), wait_s=20)
-    seen = stored = 0
+    seen = stored = purged = 0
     with progress(Path(folder).name, git.count(folder)) as advance:
         for batch in _batches(events):
             receipts = _post([_report(event) for event in batch])
             seen += len(batch)
             stored += sum(receipt["stored"] for receipt in receipts)
+            purged += sum(receipt["purged"] for receipt in receipts)
             advance(len(batch))
     if as_json:
-        emit({"folder": folder, "commits": seen, "stored": stored})
-    else:
-        say(f"{counted(stored, 'commit')} stored, {seen - stored:,} known already")
+        emit({"folder": folder, "commits": seen, "stored": stored, "purged": purged})
+        return
+    told = f"{counted(stored, 'commit')} stored, {seen - stored - purged:,} known already"
+    say(told + (f", {purged:,} purged and left out" if purged else ""))
 
 
 def _report(event: Event) -> dict[str, Any]:

@@ -60,6 +60,7 @@ from observer.pipeline import Pipeline
 from observer.pipeline.ahead import Ahead
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
+from observer.store.tombstones import Tombstones
 from observer.trial import Trials
 
 log = logging.getLogger(__name__)
@@ -231,6 +232,7 @@ class Daemon:
             now_ms=now_ms,
             ahead=Ahead(self._home.spool, self._settings),
             embedder=model,
+            tombstones=Tombstones(self._home.tombstones),
         )
 
     def _servers(self, http_door: socket.socket) -> list[HttpServer]:

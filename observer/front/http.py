@@ -66,13 +66,15 @@ T = TypeVar("T")
 class Receipt(Value):
     """What became of a posted event; `stored` is false if it was known already.
 
-    `id` is the one that the log has it under; empty where nothing is recorded of its folder.
+    `id` is the one that the log has it under; empty where nothing is recorded of its folder, and
+    where it was `purged`.
     `ignored` names fields that nothing is kept of, since its kind does not have them.
     """
 
     id: str
     stored: bool
     ignored: tuple[str, ...] = ()
+    purged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

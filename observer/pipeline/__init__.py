@@ -18,10 +18,11 @@ from observer.events import Event, SessionEnd, Value
 from observer.model import Place, Receipt, Session
 from observer.pipeline.ahead import BACKLOG, Ahead
 from observer.pipeline.intake import Intake
-from observer.pipeline.projection import Embedder, Projection
+from observer.pipeline.projection import Embedder, derived_anew
 from observer.pipeline.reading import Located, Reading
 from observer.spool import Entry, Spool
-from observer.store.interface import Store
+from observer.store.interface import Store, Writer
+from observer.store.tombstones import Tombstones
 
 BATCH = 500
 """Entries of one commit: enough to share its fsync, few enough to be searchable soon."""
@@ -55,6 +56,7 @@ class Pipeline:
         now_ms: the clock.
         ahead: reads long backlogs meanwhile, on another core.
         embedder: makes the vectors of what is stored; None stores none.
+        tombstones: what was purged and is not stored again.
     """
 
     def __init__(  # noqa: PLR0913 - its parts, each named
@@ -67,6 +69,7 @@ class Pipeline:
         now_ms: Callable[[], int],
         ahead: Ahead | None = None,
         embedder: Embedder | None = None,
+        tombstones: Tombstones | None = None,
     ) -> None:
         self._store = store
         self._spool = spool
@@ -75,6 +78,7 @@ class Pipeline:
         self._now_ms = now_ms
         self._ahead = ahead
         self._embedder = embedder
+        self._tombstones = tombstones
         self._at_most = FIRST_BATCH
 
     def drain(self) -> Drained:
@@ -120,7 +124,7 @@ class Pipeline:
         self._reading.look_again()
         located = [self._reading.locate(event, project_id=project_id) for event in events]
         with self._store.write() as writer:
-            intake = Intake(writer, stored_ms=self._now_ms(), embedder=self._embedder)
+            intake = self._intake(writer)
             receipts = [intake.take(one) if one else Receipt() for one in located]
             intake.finish()
         return receipts
@@ -180,18 +184,8 @@ class Pipeline:
         Readers see the old ones until the new ones are complete. Events that cannot be read any
         more are passed over and not counted. `advance` is told how many more are done.
         """
-        seen = count = 0
         with self._store.write() as writer:
-            writer.clear_projection()
-            while batch := writer.log(after_seq=seen):
-                projection = Projection(writer, self._embedder)
-                for recorded in batch:
-                    projection.add(recorded)
-                    advance(1)
-                projection.finish()
-                seen = batch[-1].seq
-                count += len(batch)
-            return count
+            return derived_anew(writer, self._embedder, advance=advance)
 
     def _claim(self) -> list[Entry]:
         """Claim a batch, each larger than the one before, and have what is left read meanwhile."""
@@ -222,11 +216,20 @@ class Pipeline:
 
     def _store_all(self, located: Iterable[Located]) -> frozenset[int]:
         with self._store.write() as writer:
-            intake = Intake(writer, stored_ms=self._now_ms(), embedder=self._embedder)
-            for one in located:
-                intake.take(one)
+            intake = self._intake(writer)
+            purged = sum(intake.take(one).is_purged for one in located)
             intake.finish()
+        if purged:
+            _log.info("%d events were left out that had been purged", purged)
         return frozenset(intake.touched)
+
+    def _intake(self, writer: Writer) -> Intake:
+        return Intake(
+            writer,
+            stored_ms=self._now_ms(),
+            embedder=self._embedder,
+            tombstones=self._tombstones,
+        )
 
     def _store_alone(self, entry: Entry, events: Sequence[Located]) -> frozenset[int]:
         try:

@@ -14,6 +14,7 @@ from observer.model import UNASSIGNED, Place, Receipt, Recorded, Session
 from observer.pipeline.projection import Embedder, Projection
 from observer.pipeline.reading import Located
 from observer.store.interface import Writer
+from observer.store.tombstones import Tombstones, places_of
 
 JUST_NOW_MS = 120_000
 """What git says now is told of the end of a session if that came no longer ago."""
@@ -23,9 +24,17 @@ WAIT_S = 0.5
 class Intake:
     """Appends events inside one write transaction and hands them to the projection."""
 
-    def __init__(self, writer: Writer, *, stored_ms: int, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        *,
+        stored_ms: int,
+        embedder: Embedder | None = None,
+        tombstones: Tombstones | None = None,
+    ) -> None:
         self._writer = writer
         self._stored_ms = stored_ms
+        self._tombstones = tombstones
         self._projection = Projection(writer, embedder)
         self._projects = {project.id: project for project in writer.projects()}
         self._recognised: dict[Place, int] = {}
@@ -34,8 +43,10 @@ class Intake:
         self.touched: set[int] = set()
 
     def take(self, located: Located) -> Receipt:
-        """Append one event; a known one, or the twin of a known one, changes nothing."""
+        """Append one event; one that is known, the twin of one, or purged, changes nothing."""
         event = located.event
+        if self._tombstones and self._is_purged(located, self._tombstones):
+            return Receipt(is_purged=True)
         project_id = located.project_id or self._project_id(located.place, event.at_ms)
         session_id = self._session_id(event, project_id)
         event = self._with_uncommitted(event, located.place, session_id)
@@ -65,6 +76,12 @@ class Intake:
     def finish(self) -> None:
         """Put the items and sessions derived from what was taken."""
         self._projection.finish()
+
+    def _is_purged(self, located: Located, tombstones: Tombstones) -> bool:
+        """Tell it before the project is looked for: that may have been purged as a whole."""
+        named = located.project_id and self._projects.get(located.project_id)
+        event = located.event
+        return tombstones.names(event.id, event.dedup, places_of(named or located.place))
 
     def _with_uncommitted(self, event: Event, place: Place, session_id: int | None) -> Event:
         """Return the end of a session with what git says of its changes, if it ends just now."""

@@ -193,6 +193,26 @@ class Projection:
         return item if at_ms is None else forgotten(item, at_ms)
 
 
+def derived_anew(
+    writer: Writer, embedder: Embedder | None = None, *, advance: Callable[[int], object]
+) -> int:
+    """Derive all items and sessions from the log; returns the count of events that could be read.
+
+    `advance` is told how many more are done.
+    """
+    seen = count = 0
+    writer.clear_projection()
+    while batch := writer.log(after_seq=seen):
+        projection = Projection(writer, embedder)
+        for recorded in batch:
+            projection.add(recorded)
+            advance(1)
+        projection.finish()
+        seen = batch[-1].seq
+        count += len(batch)
+    return count
+
+
 def _is_suspicious(wrote: Enrichment) -> bool:
     """Tell whether a model repeated an order that it had read."""
     return bool(suspicion(f"{wrote.narrative}\n{wrote.learned}\n{wrote.next_steps}"))

@@ -1,0 +1,111 @@
+"""What was purged, as keyed hashes: enough to recognise it when it comes again, and no more.
+
+Stands in a file of its own beside the database, so that neither a rebuild nor an older copy of the
+database put in its place brings back what a person had purged. The key is random and never leaves
+the home; without it the hashes name nothing.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from observer.errors import StoreUnavailable
+from observer.model import Place, Project
+from observer.paths import make_private, read_plain
+
+KEY_BYTES = 32
+MARK_BYTES = 16
+
+
+class Tombstones:
+    """The purged events of one home; made anew wherever somebody else may have added some.
+
+    Args:
+        file: a key, and the sorted marks behind it; there is none before the first purge.
+
+    Raises:
+        StoreUnavailable: the file cannot be read, or is damaged.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        try:
+            held = read_plain(file)
+        except FileNotFoundError:
+            held = b""
+        except OSError as error:
+            raise _unusable(file, error.strerror or str(error)) from error
+        if held and (len(held) < KEY_BYTES or (len(held) - KEY_BYTES) % MARK_BYTES):
+            raise _unusable(file, "it is damaged")
+        self._key, self._marks = held[:KEY_BYTES], held[KEY_BYTES:]
+
+    def __len__(self) -> int:
+        return len(self._marks) // MARK_BYTES
+
+    def names(self, event_id: str, dedup: str, places: Sequence[str]) -> bool:
+        """Return True if an event was purged, or another report of the same happening.
+
+        `places` are what the project is known by: see `places_of`.
+        """
+        return bool(self._marks) and any(map(self._has, self._made(event_id, dedup, places)))
+
+    def add(self, events: Iterable[tuple[str, str, Sequence[str]]]) -> int:
+        """Add events, each as `names` takes it, and see them on the disk; return how many marks.
+
+        Raises:
+            OSError: the home cannot be written; nothing was added.
+        """
+        self._key = self._key or secrets.token_bytes(KEY_BYTES)
+        known = set(self._split())
+        made = {mark for event in events for mark in self._made(*event)} - known
+        if made:
+            self._marks = b"".join(sorted(known | made))
+            self._write()
+        return len(made)
+
+    def _made(self, event_id: str, dedup: str, places: Sequence[str]) -> Iterator[bytes]:
+        yield self._mark("id", event_id)
+        if dedup:
+            yield from (self._mark("dedup", place, dedup) for place in places or ("",))
+
+    def _mark(self, *parts: str) -> bytes:
+        told = "\0".join(parts).encode("utf-8", "surrogatepass")
+        return hmac.digest(self._key, told, "sha256")[:MARK_BYTES]
+
+    def _has(self, mark: bytes) -> bool:
+        place = bisect_left(range(len(self)), mark, key=self._at)
+        return place < len(self) and self._at(place) == mark
+
+    def _at(self, place: int) -> bytes:
+        return self._marks[place * MARK_BYTES : (place + 1) * MARK_BYTES]
+
+    def _split(self) -> Iterator[bytes]:
+        return map(self._at, range(len(self)))
+
+    def _write(self) -> None:
+        unfinished = make_private(self._file.parent) / f".{self._file.name}"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(unfinished, flags, 0o600), "wb") as file:
+            file.write(self._key + self._marks)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(self._file)
+
+
+def places_of(project: Project | Place) -> tuple[str, ...]:
+    """Return what tells a project from others, in this home and in a new one."""
+    if isinstance(project, Place):
+        known = (*project.remotes, project.common_dir, project.root)
+    else:
+        known = (*project.remotes, *project.common_dirs, *project.roots)
+    return tuple(filter(None, known))
+
+
+def _unusable(file: Path, why: str) -> StoreUnavailable:
+    # Without them what was purged would come back unnoticed.
+    return StoreUnavailable(f"{file}: {why}", hint="put a copy of yours in its place")

@@ -1,0 +1,88 @@
+"""What was purged is recognised by keyed hashes, and told by nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from observer.errors import StoreUnavailable
+from observer.model import Place, Project
+from observer.store.tombstones import KEY_BYTES, MARK_BYTES, Tombstones, places_of
+
+SHOP = ("example.com/ana/shop", "/home/ana/shop")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "kept" / "tombstones"
+
+
+def test_none_name_nothing(file: Path) -> None:
+    assert not Tombstones(file).names("a", "commit:1", SHOP)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("event_id", "dedup", "places", "is_named"),
+    [
+        pytest.param("a", "", (), True, id="the same event"),
+        pytest.param("z", "commit:1", SHOP, True, id="another report of it"),
+        pytest.param("z", "commit:1", SHOP[:1], True, id="in another clone"),
+        pytest.param("z", "commit:1", ("/home/ana/fork",), False, id="in another project"),
+        pytest.param("z", "commit:2", SHOP, False, id="another happening"),
+        pytest.param("z", "", SHOP, False, id="without identity"),
+        pytest.param("z", "turn:1", (), True, id="in no folder"),
+    ],
+)
+def test_a_tombstone_names_an_event_and_its_other_reports(
+    file: Path, event_id: str, dedup: str, places: tuple[str, ...], is_named: bool
+) -> None:
+    Tombstones(file).add([("a", "commit:1", SHOP), ("b", "turn:1", ())])
+    assert Tombstones(file).names(event_id, dedup, places) is is_named
+
+
+def test_adding_again_adds_nothing(file: Path) -> None:
+    known = Tombstones(file)
+    assert known.add([("a", "commit:1", SHOP)]) == 3
+    assert known.add([("a", "commit:1", SHOP), ("b", "", ())]) == 1
+    assert len(Tombstones(file)) == len(known) == 4
+
+
+def test_the_file_holds_a_key_and_hashes_and_is_private(file: Path) -> None:
+    Tombstones(file).add([("canary", "commit:canary", SHOP)])
+    held = file.read_bytes()
+    assert len(held) == KEY_BYTES + 4 * MARK_BYTES - MARK_BYTES
+    assert b"canary" not in held
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_two_homes_have_other_hashes(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        Tombstones(tmp_path / name).add([("x", "", ())])
+    first, second = ((tmp_path / name).read_bytes()[KEY_BYTES:] for name in ("a", "b"))
+    assert first != second
+
+
+@pytest.mark.parametrize("size", [1, KEY_BYTES + 1])
+def test_a_damaged_file_is_refused(file: Path, size: int) -> None:
+    file.parent.mkdir()
+    file.write_bytes(bytes(size))
+    with pytest.raises(StoreUnavailable, match="damaged"):
+        Tombstones(file)
+
+
+def test_a_file_that_cannot_be_read_is_refused(file: Path) -> None:
+    file.mkdir(parents=True)
+    with pytest.raises(StoreUnavailable):
+        Tombstones(file)
+
+
+def test_a_project_and_its_place_are_known_by_the_same() -> None:
+    place = Place(root="/home/ana/shop", common_dir="/home/ana/shop/.git", remotes=("h/a/s",))
+    project = Project(
+        id=2, uuid="u", name="shop", roots=(place.root,), common_dirs=(place.common_dir,),
+        remotes=place.remotes,
+    )  # fmt: skip
+    assert places_of(place) == places_of(project)
+    assert places_of(Place(root="")) == ()
