@@ -28,7 +28,7 @@ FLOORS = (
     ("3", "interpret"),
     ("4", "store index embed llm"),
     ("5", "recall pipeline truth"),
-    ("6", "knowledge"),
+    ("6", "knowledge purge"),
     ("7", "memory"),
     ("8", "front"),
     ("9", "daemon install importers evaluation"),

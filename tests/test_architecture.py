@@ -40,6 +40,7 @@ FLOORS = {
     "pipeline": 5,
     "truth": 5,
     "knowledge": 6,
+    "purge": 6,
     "memory": 7,
     "front": 8,
     "daemon": 9,

@@ -31,9 +31,12 @@ PURPOSES = {
     "Write": {
         "remember": "write",
         "note": "noting",
-        "forget": "write",
         "post": "write",
         "import": "importing",
+    },
+    "Forget": {
+        "forget": "write",
+        "purge": "purging",
     },
     "Set up": {
         "install": "installing",

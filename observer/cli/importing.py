@@ -46,7 +46,7 @@ def git_command(*, path: str, as_json: bool) -> None:
             receipts = _post([_report(event) for event in batch])
             seen += len(batch)
             stored += sum(receipt["stored"] for receipt in receipts)
-            purged += sum(receipt["purged"] for receipt in receipts)
+            purged += sum(receipt.get("purged", False) for receipt in receipts)
             advance(len(batch))
     if as_json:
         emit({"folder": folder, "commits": seen, "stored": stored, "purged": purged})

@@ -14,6 +14,7 @@ from observer.cli.output import note
 from observer.clock import now_ms
 from observer.embed.catalogue import chosen
 from observer.embed.late import LateModel
+from observer.errors import StoreUnavailable
 from observer.interpret.wording import counted
 from observer.memory import Memory
 from observer.memory.opening import index_for
@@ -33,6 +34,7 @@ def open_memory() -> Iterator[Memory]:
     """
     here = home()
     settings = config.load(here)
+    refuse_unsettled(here)
     store = SqliteStore(here.database, read_only=True)
     _mention_waiting(here)
     try:
@@ -47,6 +49,16 @@ def open_memory() -> Iterator[Memory]:
         yield memory.at(str(working_folder()))
     finally:
         store.close()
+
+
+def refuse_unsettled(here: Home) -> None:
+    """Return unless a purge is not finished here; copies that are older are cleaned by a daemon.
+
+    Raises:
+        StoreUnavailable: it is not.
+    """
+    if here.purging.exists():
+        raise StoreUnavailable("a purge was interrupted", hint="finish it with: observer up")
 
 
 def project_here(memory: Memory) -> Project | None:

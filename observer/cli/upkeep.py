@@ -13,7 +13,7 @@ from observer import client, config
 from observer.capture.project import Places
 from observer.cli.output import emit, json_option, note, say
 from observer.cli.progress import progress
-from observer.cli.reach import open_memory
+from observer.cli.reach import open_memory, refuse_unsettled
 from observer.clock import now_ms
 from observer.daemon.lock import hold
 from observer.errors import BadInput, DaemonUnavailable
@@ -52,6 +52,7 @@ def backup_command(*, path: Path | None, as_json: bool) -> None:
     copy = (path or here.backups / f"{here.database.stem}-{stamp}.db").absolute()
     if copy.exists():
         raise BadInput(f"{copy} exists", hint="name another file, or move it away")
+    refuse_unsettled(here)
     store = SqliteStore(here.database, read_only=True)
     try:
         store.backup(copy)

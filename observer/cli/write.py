@@ -127,7 +127,7 @@ def post_command(*, kind: str | None, fields: tuple[str, ...], wait: bool, as_js
 def _became(receipts: Sequence[Mapping[str, Any]]) -> str:
     known = sum(bool(each["id"]) for each in receipts if not each["stored"])
     stored = sum(each["stored"] for each in receipts)
-    purged = sum(each["purged"] for each in receipts)
+    purged = sum(each.get("purged", False) for each in receipts)
     excluded = len(receipts) - stored - known - purged
     return f"stored {counted(stored, 'event')}" + "".join(
         f", {count} {why}"

@@ -65,6 +65,8 @@ class Contexts:
 
     async def keep_fresh(self) -> None:
         """Write files whenever something was stored, until cancelled."""
+        if not self._home.context.exists():  # a purge took all of them
+            self.touch([_ALL])
         await self._round("context files", partial(session_context.sweep, self._home))
         while True:
             await self._news.wait()

@@ -58,6 +58,7 @@ from observer.model import Receipt
 from observer.paths import Home
 from observer.pipeline import Pipeline
 from observer.pipeline.ahead import Ahead
+from observer.purge.carrying import settle
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
 from observer.store.tombstones import Tombstones
@@ -218,7 +219,9 @@ class Daemon:
         return 1 if failed else 0
 
     def _open_store(self) -> SqliteStore:
-        """Open the database, and note which file it is before anybody hears of it."""
+        """Finish a purge that was begun, open the database, and note which file it is."""
+        if finished := settle(self._home, SqliteStore.owned):
+            log.info("%d purged events were taken out of the database", finished.events)
         store = SqliteStore(self._home.database, backups=self._home.backups)
         self._tenure.check()
         return store

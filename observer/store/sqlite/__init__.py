@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from queue import Empty, LifoQueue
+from typing import Self
 
 import apsw
 
@@ -40,6 +41,8 @@ DAMAGED = (
     "put a copy of yours in its place (backups holds those of before upgrades),"
     " or move it and what is called like it away to begin anew"
 )
+
+_LET_GO = "let it end; what was begun is finished by: observer up"
 
 _HINTS: tuple[tuple[type[apsw.Error], str], ...] = (
     (apsw.FullError, "free some disk space, then repeat; what is in the spool waits there"),
@@ -92,6 +95,11 @@ class SqliteStore:
         self.rescues = 0
         with _explained(path):
             self._writer = self._open_checked(backups or path.parent / "backups")
+
+    @classmethod
+    def owned(cls, path: Path, backups: Path) -> Self:
+        """Open a database as its owner; backups are of before its migrations."""
+        return cls(path, backups=backups)
 
     def _open_checked(self, backups: Path) -> Connection | None:
         if self._path.exists() and not self._path.is_file():
@@ -222,6 +230,18 @@ class SqliteStore:
         """See `OwnedStore.checkpoint`."""
         with self._alone() as writer:
             writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+    def compact(self) -> None:
+        """See `PurgedStore.compact`."""
+        with self._alone() as writer:
+            self._close_readers()
+            # It may be as large as the database; its own files have no name, and are gone with it.
+            writer.execute("PRAGMA temp_store = FILE").fetchall()
+            writer.execute("VACUUM")
+            writer.execute("PRAGMA temp_store = MEMORY").fetchall()
+            busy = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0]
+        if busy:
+            raise StoreUnavailable(f"{self._path} is being read by another process", hint=_LET_GO)
 
     def backup(self, copy: Path) -> None:
         """See `OwnedStore.backup`."""

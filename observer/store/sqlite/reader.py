@@ -12,6 +12,7 @@ from observer.model import Change, Item, Project, Recorded, Session
 from observer.store.interface import COLUMNS, Totals
 from observer.store.sqlite.enriching import EnrichingReads
 from observer.store.sqlite.noting import NoteReads
+from observer.store.sqlite.purging import PurgeReads
 from observer.store.sqlite.rows import (
     ITEM_COLUMNS,
     PROJECT_FIELDS,
@@ -53,7 +54,9 @@ NEWEST = 3_000
 """Events among which those of a time are looked for: no index leads from a time to them."""
 
 
-class SqliteReader(StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads, SignalReads):
+class SqliteReader(
+    StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads, SignalReads, PurgeReads
+):
     """Implements `store.interface.Reader` over one connection inside a transaction."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:

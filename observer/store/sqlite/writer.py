@@ -8,6 +8,7 @@ import msgspec
 
 from observer.model import Item, Project, Recorded, Session, title_key
 from observer.store.interface import Vectors, no_vectors
+from observer.store.sqlite.purging import PurgeWrites
 from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.rows import (
     ITEM_COLUMNS,
@@ -37,7 +38,7 @@ _APPEND = (
 )
 
 
-class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites):
+class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites, PurgeWrites):
     """Implements `store.interface.Writer`; the store commits or rolls back around it."""
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:

@@ -1,0 +1,235 @@
+"""`observer purge`: what goes for good is shown, asked for, and taken out by this process alone.
+
+The daemon leaves for as long as it takes; hooks go on spooling.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import click
+from msgspec.structs import asdict
+
+from observer import client, config
+from observer.capture.clients.attribution import attribute
+from observer.capture.project import Places
+from observer.cli.options import named_project
+from observer.cli.output import emit, json_option, note, say
+from observer.cli.progress import progress
+from observer.cli.reach import open_memory
+from observer.clock import now_ms
+from observer.daemon.lock import hold
+from observer.errors import BadInput, CapturedUserOnly, DaemonUnavailable
+from observer.events import Value
+from observer.front.narrowing import moment_ms
+from observer.interpret.wording import counted, one_line
+from observer.paths import Home, home
+from observer.pipeline import Pipeline
+from observer.purge import order
+from observer.purge.carrying import Receipt, carry_out, settle
+from observer.purge.choosing import Criteria, chosen
+from observer.purge.order import Order
+from observer.purge.shredding import left
+from observer.purge.wording import finder
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore
+from observer.store.tombstones import Tombstones
+
+TRIES = 5
+"""An editor that is open starts a daemon as soon as the last one has left."""
+SHOWN = 10
+
+
+class Preview(Value):
+    """What would go: events by kind, items by type and the first of their titles, files."""
+
+    events: int
+    kinds: dict[str, int]
+    items: int
+    types: dict[str, int]
+    titles: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+@click.command("purge", epilog='Example: observer purge --text "the customer\'s name" --dry-run')
+@click.argument("ids", nargs=-1, metavar="[ID|UUID]...")
+@click.option("--text", default="", help="Whatever holds this text; - asks for it, or reads stdin.")
+@click.option("--query", default="", help="Items that hold all of these words.")
+@named_project("Name, folder or remote of a project.")
+@click.option("--session", default="", help="A session, by its id.")
+@click.option("--file", default="", help="What touched this file or folder.")
+@click.option("--client", "of_client", default="", help="What this client reported.")
+@click.option("--since", default="", help="From then on: 2026-11-21, or 7d for ago.")
+@click.option("--until", default="", help="Before then.")
+@click.option("--dry-run", is_flag=True, help="Show what goes, and change nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@json_option
+def purge_command(
+    *,
+    ids: tuple[str, ...],
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401 - the options above
+) -> None:
+    """Take events out of log, index, spool, logs and backups for good; nothing brings them back."""
+    if attribute(os.environ).author == "agent":
+        raise CapturedUserOnly("an agent purges nothing", hint="ask the person to run it")
+    here = home()
+    asked = _criteria(ids, **options)
+    shown = _preview(here, asked)
+    if not as_json:
+        _show(shown)
+    if dry_run or not (shown.events or shown.files):
+        if as_json:
+            emit({"dry_run": dry_run, **asdict(shown)})
+        return
+    if not yes:
+        if as_json or not sys.stdin.isatty():
+            raise BadInput("nothing was purged", hint="add --yes, or --dry-run to look only")
+        click.confirm("Purge it for good?", abort=True)
+    receipt = _purged(here, asked)
+    if as_json:
+        emit(asdict(receipt))
+    else:
+        _tell(receipt)
+
+
+def _criteria(  # noqa: PLR0913 - one of each, all optional
+    ids: tuple[str, ...],
+    *,
+    text: str,
+    query: str,
+    project: str | None,
+    session: str,
+    file: str,
+    of_client: str,
+    since: str,
+    until: str,
+) -> Criteria:
+    at_ms = now_ms()
+    project_id: int | None = None
+    items: tuple[int, ...] = ()
+    if project or ids:
+        with open_memory() as memory:
+            project_id = memory.project(project).id if project else None
+            items = tuple(int(one) if one.isdecimal() else memory.resolve(one) for one in ids)
+    return Criteria(
+        ids=items,
+        text=_told() if text == "-" else text,
+        query=query,
+        project_id=project_id,
+        session=session,
+        file=file,
+        client=of_client,
+        since_ms=moment_ms(since, now_ms=at_ms),
+        until_ms=moment_ms(until, now_ms=at_ms),
+        owner=config.owner(config.load(home())),
+    )
+
+
+def _told() -> str:
+    """Return a text that stands on no command line, and in no shell's history."""
+    if sys.stdin.isatty():
+        return str(click.prompt("Text", hide_input=True, err=True))
+    return sys.stdin.read().strip()
+
+
+def _preview(here: Home, asked: Criteria) -> Preview:
+    text = finder([asked.text] if asked.text else [])
+    files = tuple(left(here, text)) if text else ()
+    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+        seqs = chosen(reader, asked)
+        kinds = Counter(one.kind for one in reader.stored_events() if one.seq in seqs)
+        made = reader.made_of(seqs)
+    return Preview(
+        events=len(seqs),
+        kinds=dict(kinds.most_common()),
+        items=len(made),
+        types=dict(Counter(one.type for one in made).most_common()),
+        titles=tuple(f"#{one.id} {one.title}" for one in made[:SHOWN]),
+        files=files,
+    )
+
+
+def _purged(here: Home, asked: Criteria) -> Receipt:
+    was_running = client.is_running(here)
+    try:
+        with _held(here):
+            settle(here, SqliteStore.owned)
+            _drain(here)
+            store = SqliteStore.owned(here.database, here.backups)
+            with closing(store), store.read() as reader:
+                seqs = chosen(reader, asked)
+                kept = reader.totals().events - len(seqs)
+            todo = Order(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
+            order.begin(here, todo)
+            with progress("purging", kept) as advance:
+                return carry_out(here, todo, SqliteStore.owned, advance=advance)
+    finally:
+        if was_running:
+            client.ensure_daemon(here, wait_s=20)
+
+
+@contextmanager
+def _held(here: Home) -> Iterator[None]:
+    for _ in range(TRIES):
+        client.stop(here)
+        with hold(here) as is_ours:
+            if is_ours:
+                yield
+                return
+    raise DaemonUnavailable("a daemon started meanwhile", hint="close your editors, or try again")
+
+
+def _drain(here: Home) -> None:
+    """Store what waits, so that it is chosen from like the rest."""
+    with closing(SqliteStore.owned(here.database, here.backups)) as store:
+        spool = Spool(here.spool)
+        spool.prepare()
+        pipeline = Pipeline(
+            store,
+            spool,
+            settings=config.load(here),
+            places=Places(),
+            now_ms=now_ms,
+            tombstones=Tombstones(here.tombstones),
+        )
+        while pipeline.drain().entries:
+            pass
+
+
+def _show(shown: Preview) -> None:
+    if not shown.events and not shown.files:
+        say("nothing is stored of it")
+        return
+    say(f"{counted(shown.events, 'event')}{_each(shown.kinds)}")
+    say(f"{counted(shown.items, 'item')}{_each(shown.types)}")
+    for title in shown.titles:
+        say(f"  {one_line(title, 90)}")
+    if shown.items > len(shown.titles):
+        say(f"  and {shown.items - len(shown.titles):,} more")
+    if shown.files:
+        say(f"held by: {', '.join(shown.files)}")
+
+
+def _tell(receipt: Receipt) -> None:
+    say(f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}")
+    for where, count in receipt.files.items():
+        say(f"{where}: {counted(count, 'file')} deleted")
+    for name, became in receipt.backups.items():
+        say(f"backups/{name}: {became}")
+    for name in receipt.left:
+        note(f"still held by {name}, which is not ours to change")
+    note(
+        "copies outside of the home are as they were; one put in its place is cleaned at the start"
+    )
+
+
+def _each(counts: dict[str, int]) -> str:
+    return ": " + ", ".join(f"{count} {name}" for name, count in counts.items()) if counts else ""

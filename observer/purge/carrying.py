@@ -1,0 +1,76 @@
+"""Carries an order out, from the first step or from wherever a killed process came to.
+
+Every step may be taken again: tombstones are known, events gone, files empty. The order goes last.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import msgspec
+
+from observer.events import Value
+from observer.paths import Home
+from observer.purge import databases, order
+from observer.purge.databases import Advance, Open
+from observer.purge.order import Order
+from observer.purge.shredding import clear_derived, clear_text, left
+from observer.purge.wording import finder
+from observer.store.tombstones import Tombstones
+
+
+class Receipt(Value):
+    """What went: events of the log, files by where they were, copies by name.
+
+    `left` are files of the home that hold a text all the same, none of them ours to change.
+    """
+
+    events: int = 0
+    tombstones: int = 0
+    files: dict[str, int] = msgspec.field(default_factory=dict)
+    backups: dict[str, str] = msgspec.field(default_factory=dict)
+    left: tuple[str, ...] = ()
+
+
+def carry_out(
+    home: Home, asked: Order, open_store: Open, *, advance: Advance = lambda _: None
+) -> Receipt:
+    """Do what an order says, which `order.begin` has written down; the caller holds the home.
+
+    Raises:
+        StoreUnavailable: a database cannot be written or is read meanwhile; the next start goes on.
+        OSError: a file cannot be written; as above.
+    """
+    text = finder(asked.texts)
+    tombstones = Tombstones(home.tombstones)
+    with closing(open_store(home.database, home.backups)) as store:
+        with store.read() as reader:
+            databases.bury(reader, asked.seqs, tombstones)
+        events = databases.clean(store, tombstones, text, advance=advance)
+    backups = databases.clean_backups(home, open_store, tombstones, text)
+    clear_derived(home)
+    files = clear_text(home, text) if text else {}
+    order.end(home)
+    return Receipt(
+        events=events,
+        tombstones=len(tombstones),
+        files=files,
+        backups=backups,
+        left=tuple(left(home, text)) if text else (),
+    )
+
+
+def settle(home: Home, open_store: Open) -> Receipt | None:
+    """Finish what was begun, and clean a database that is older than what was purged.
+
+    Returns None where there was nothing to do, which costs a look at two files.
+    """
+    if asked := order.begun(home):
+        return carry_out(home, asked, open_store)
+    tombstones = Tombstones(home.tombstones)
+    if not tombstones or not home.database.exists():
+        return None
+    with closing(open_store(home.database, home.backups)) as store, store.read() as reader:
+        if databases.is_clean(reader, tombstones):
+            return None
+    return carry_out(home, Order(seqs=()), open_store)

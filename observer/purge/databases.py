@@ -1,0 +1,146 @@
+"""Takes purged events out of a database: the home's own, and each copy in its backups."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+
+from observer.errors import StoreUnavailable
+from observer.model import Project
+from observer.paths import Home
+from observer.pipeline.projection import derived_anew
+from observer.purge.shredding import holds, shred
+from observer.store.purging import PurgedStore, PurgeReader, PurgeWriter
+from observer.store.tombstones import Tombstones, places_of
+
+_KEPT = "kept"
+APPLIED = "tombstones"
+"""Name of the fact how many tombstones a database was cleaned by."""
+
+Text = re.Pattern[bytes] | None
+Advance = Callable[[int], object]
+Open = Callable[[Path, Path], PurgedStore]
+"""Opens a database; the other folder takes the copies that its migrations make."""
+
+
+def is_clean(reader: PurgeReader, tombstones: Tombstones) -> bool:
+    """Return True unless a database is older than what was purged."""
+    return reader.fact(APPLIED) == (str(len(tombstones)) if tombstones else "")
+
+
+def bury(reader: PurgeReader, seqs: Collection[int], tombstones: Tombstones) -> None:
+    """Make tombstones of events; those that are gone have theirs."""
+    places = _places(reader)
+    going = set(seqs)
+    tombstones.add(
+        (stored.id, stored.dedup, places.get(stored.project_id, ()))
+        for stored in reader.stored_events()
+        if stored.seq in going
+    )
+
+
+def clean(
+    store: PurgedStore, tombstones: Tombstones, text: Text, *, advance: Advance = lambda _: None
+) -> int:
+    """Take out what is named, or holds a text, derive the rest anew; return how many events went.
+
+    Raises:
+        StoreUnavailable: it cannot be written, or another process reads it.
+    """
+    with store.write() as writer:
+        seqs = list(named(writer, tombstones, text))
+        if seqs:
+            writer.delete_events(seqs)
+            writer.drop_unused_projects()
+            derived_anew(writer, advance=advance)
+        if text:
+            _rename(writer, text)
+        writer.put_fact(APPLIED, str(len(tombstones)))
+    store.compact()
+    return len(seqs)
+
+
+def named(reader: PurgeReader, tombstones: Tombstones, text: Text) -> Iterator[int]:
+    """Yield the events that were purged, or hold a text."""
+    places = _places(reader)
+    for stored in reader.stored_events():
+        known = places.get(stored.project_id, ())
+        if (text and text.search(stored.held)) or tombstones.names(stored.id, stored.dedup, known):
+            yield stored.seq
+
+
+def clean_backups(
+    home: Home, open_store: Open, tombstones: Tombstones, text: Text
+) -> dict[str, str]:
+    """Clean the copies that hold what was purged; return what became of each, by name."""
+    told = {}
+    for path in sorted(home.backups.glob("*.db*")):
+        if path.suffix != ".db":
+            shred(path)  # of a process that was killed over it
+        elif (became := _copy_cleaned(path, open_store, tombstones, text)) != _KEPT:
+            told[path.name] = became
+    return told
+
+
+def _copy_cleaned(path: Path, open_store: Open, tombstones: Tombstones, text: Text) -> str:
+    beside = path.with_name(f".purging-{path.stem}")
+    _discard(beside)
+    beside.mkdir(mode=0o700)
+    copy = beside / path.name
+    is_held = text is not None and holds(path, text)
+    try:
+        shutil.copyfile(path, copy)
+        copy.chmod(0o600)
+        with closing(open_store(copy, beside / "migrated")) as store:
+            gone = clean(store, tombstones, text)
+    except StoreUnavailable as error:
+        if not is_held:
+            return f"kept as it was, since it cannot be read: {error.message}"
+        shred(path)
+        return f"deleted, since it holds the text and cannot be read: {error.message}"
+    else:
+        if not gone and not is_held:
+            return _KEPT
+        shred(path, keep=True)
+        copy.replace(path)
+        return f"rewritten, {gone} events fewer"
+    finally:
+        _discard(beside)
+
+
+def _discard(folder: Path) -> None:
+    for path in folder.rglob("*"):
+        if path.is_file():
+            shred(path)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _places(reader: PurgeReader) -> dict[int, tuple[str, ...]]:
+    return {project.id: places_of(project) for project in reader.projects()}
+
+
+def _rename(writer: PurgeWriter, text: re.Pattern[bytes]) -> None:
+    """Take a text out of what is known of projects that live on."""
+
+    def without(values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(value for value in values if not text.search(value.encode()))
+
+    for project in writer.projects():
+        if text.search(msgspec.json.encode(project)):
+            writer.put_project(_without(project, without))
+
+
+def _without(project: Project, kept: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Project:
+    return msgspec.structs.replace(
+        project,
+        name="".join(kept((project.name,))) or f"project-{project.id}",
+        roots=kept(project.roots),
+        common_dirs=kept(project.common_dirs),
+        remotes=kept(project.remotes),
+        earlier_names=kept(project.earlier_names),
+    )

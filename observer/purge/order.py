@@ -1,0 +1,67 @@
+"""What a purge that was begun has to do, kept in the home until it is done."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from observer.errors import StoreUnavailable
+from observer.events import Value
+from observer.paths import Home, read_plain
+from observer.purge.shredding import shred
+
+
+class Order(Value):
+    """Events by their `seq`, and texts that go from all files of the home."""
+
+    seqs: tuple[int, ...]
+    texts: tuple[str, ...] = ()
+
+
+def begin(home: Home, order: Order) -> None:
+    """Write an order down: from now on it is carried out, by whoever comes next.
+
+    Raises:
+        OSError: the home cannot be written; nothing was begun.
+    """
+    unfinished = home.root / f".{home.purging.name}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(unfinished, flags, 0o600), "wb") as file:
+        file.write(msgspec.json.encode(order))
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(home.purging)
+    _settle(home.root)
+
+
+def begun(home: Home) -> Order | None:
+    """Return the order that is not carried out yet, None if there is none.
+
+    Raises:
+        StoreUnavailable: there is one that cannot be read.
+    """
+    shred(home.root / f".{home.purging.name}")  # never begun
+    try:
+        return msgspec.json.decode(read_plain(home.purging), type=Order)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise StoreUnavailable(
+            f"{home.purging} cannot be read: {error}", hint="delete it, and purge again"
+        ) from error
+
+
+def end(home: Home) -> None:
+    """Take an order as carried out."""
+    shred(home.purging)
+    _settle(home.root)
+
+
+def _settle(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,90 @@
+"""The contract of a store, continued: taking events out of the log for good.
+
+Whoever does so derives everything anew in the same transaction, and has the file made anew after
+it: the engine leaves what was deleted where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from observer.store.interface import Reader, Writer
+
+
+class StoredEvent(NamedTuple):
+    """One row of the log, read without being understood: its data may be damaged.
+
+    `held` is all that stands in it, `data` the event as JSON.
+    """
+
+    seq: int
+    id: str
+    dedup: str
+    kind: str
+    client: str
+    project_id: int
+    session_id: int | None
+    at_ms: int
+    data: bytes
+    held: bytes
+
+
+class Made(NamedTuple):
+    """What was derived from an event, deleted items included."""
+
+    id: int
+    kind: str
+    type: str
+    title: str
+    session_id: int | None
+
+
+class PurgeReader(Reader, Protocol):
+    """Reads what a purge has to know."""
+
+    def stored_events(self) -> Iterator[StoredEvent]:
+        """Yield every row of the log, by `seq`."""
+
+    def made_of(self, seqs: Collection[int]) -> list[Made]:
+        """Return the items whose first event is one of these, by id."""
+
+    def sessions_named(self, name: str) -> list[int]:
+        """Return the ids of sessions with this id: ours, or the client's own."""
+
+    def fact(self, name: str) -> str:
+        """Return what was noted of this database under a name; empty if nothing was."""
+
+
+class PurgeWriter(PurgeReader, Writer, Protocol):
+    """Changes the log itself."""
+
+    def delete_events(self, seqs: Collection[int]) -> int:
+        """Take events out of the log, with what became of their items; return how many."""
+
+    def drop_unused_projects(self) -> int:
+        """Delete projects of which the log holds no event any more; return how many."""
+
+    def put_fact(self, name: str, value: str) -> None:
+        """Note something of this database; a rebuild keeps it."""
+
+
+class PurgedStore(Protocol):
+    """A database that nobody else has open."""
+
+    def read(self) -> AbstractContextManager[PurgeReader]:
+        """See `Store.read`."""
+
+    def write(self) -> AbstractContextManager[PurgeWriter]:
+        """See `Store.write`."""
+
+    def compact(self) -> None:
+        """Write the file anew, so that no page of it or of its log holds what was deleted.
+
+        Raises:
+            StoreUnavailable: another process reads it, or the disk is full.
+        """
+
+    def close(self) -> None:
+        """See `Store.close`."""

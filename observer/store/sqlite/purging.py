@@ -1,0 +1,72 @@
+"""Taking events out of the log: reads and writes of `observer.store.purging`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from observer.model import UNASSIGNED
+from observer.store.purging import Made, StoredEvent
+from observer.store.sqlite.rows import Row
+from observer.store.sqlite.selecting import Selecting
+from observer.store.sqlite.standing import AMONG, among
+
+_AROUND = ("id", "dedup", "client", "root", "branch", "commit_hash")
+# As blobs, as in `rows.RECORDED_COLUMNS`.
+_STORED = (
+    "SELECT seq, id, dedup, kind, client, project_id, session_id, at_ms, CAST(data AS BLOB),"
+    f" CAST({' || char(10) || '.join(_AROUND)} AS BLOB) FROM event ORDER BY seq"
+)
+
+
+class PurgeReads(Selecting):
+    """The part of `store.purging.PurgeReader` that is no `Reader`."""
+
+    def stored_events(self) -> Iterator[StoredEvent]:
+        """See `PurgeReader.stored_events`."""
+        row: Row
+        for row in self._connection.execute(_STORED):
+            *known, data, around = row
+            yield StoredEvent._make((*known, data, data + b"\n" + around))
+
+    def made_of(self, seqs: Collection[int]) -> list[Made]:
+        """See `PurgeReader.made_of`."""
+        rows = self._rows(
+            f"SELECT id, kind, type, title, session_id FROM item WHERE id / 4 {AMONG} ORDER BY id",
+            (among(seqs),),
+        )
+        return [Made(*row) for row in rows]
+
+    def sessions_named(self, name: str) -> list[int]:
+        """See `PurgeReader.sessions_named`."""
+        rows = self._rows(
+            "SELECT id FROM session WHERE external = ?1 OR CAST(id AS TEXT) = ?1 ORDER BY id",
+            (name,),
+        )
+        return [row[0] for row in rows]
+
+    def fact(self, name: str) -> str:
+        """See `PurgeReader.fact`."""
+        row = self._row("SELECT value FROM meta WHERE key = ?", (name,))
+        return str(row[0]) if row else ""
+
+
+class PurgeWrites(PurgeReads):
+    """The part of `store.purging.PurgeWriter` that is no `Writer`."""
+
+    def delete_events(self, seqs: Collection[int]) -> int:
+        """See `PurgeWriter.delete_events`."""
+        self._connection.execute(f"DELETE FROM usage WHERE item_id / 4 {AMONG}", (among(seqs),))
+        self._connection.execute(f"DELETE FROM event WHERE seq {AMONG}", (among(seqs),))
+        return self._connection.changes()
+
+    def drop_unused_projects(self) -> int:
+        """See `PurgeWriter.drop_unused_projects`."""
+        self._connection.execute(
+            "DELETE FROM project WHERE id <> ? AND id NOT IN (SELECT project_id FROM event)",
+            (UNASSIGNED,),
+        )
+        return self._connection.changes()
+
+    def put_fact(self, name: str, value: str) -> None:
+        """See `PurgeWriter.put_fact`."""
+        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))

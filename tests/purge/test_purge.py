@@ -1,0 +1,102 @@
+"""What a person has purged stands nowhere any more, and does not come back."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer import client
+from observer.paths import Home
+from observer.purge.order import Order, begin
+
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
+Tell = Callable[..., None]
+Until = Callable[..., None]
+Found = Callable[[], list[str]]
+WORD = "zebrafink"
+
+
+def purge(observer: Observer, *words: str) -> Any:
+    ran = observer("purge", *words, "--yes", "--json")
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def purge_the_word(observer: Observer) -> Any:
+    """Purge both spellings; the second finds what the first left."""
+    return [purge(observer, "--text", word) for word in ("Zebrafink-Café 77", WORD)]
+
+
+def test_a_purged_word_stands_in_no_byte_of_the_home(
+    told: Home, observer: Observer, found: Found
+) -> None:
+    observer("backup")
+    held = " ".join(found())
+    assert all(name in held for name in ("observer.db", "spool/bad/", "backups/", "context/"))
+    receipts = purge_the_word(observer)
+    assert receipts[0]["events"] >= 10
+    assert receipts[0]["files"]["spool/bad"] >= 1
+    assert len(receipts[0]["backups"]) == 1
+    assert receipts[1]["left"] == []
+    assert found() == []
+    assert client.is_running(told)
+    assert "login page" in observer("search", "login").stdout
+
+
+def test_what_was_purged_does_not_come_back(
+    told: Home, observer: Observer, found: Found, app: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.db"
+    observer("backup", str(copy))
+    purge_the_word(observer)
+    observer("rebuild")
+    assert found() == []
+    assert json.loads(observer("import", "git", str(app), "--json").stdout)["purged"] == 1
+    observer("down")
+    shutil.copyfile(copy, told.database)
+    observer("up")
+    assert observer("search", WORD, "--json").returncode == 0
+    observer("down")
+    assert found() == []
+
+
+@pytest.mark.parametrize(
+    "reached",
+    [
+        pytest.param(lambda home: home.purging.exists(), id="begun"),
+        pytest.param(lambda home: home.tombstones.exists(), id="tombstones"),
+        pytest.param(lambda home: not home.context.exists(), id="files"),
+    ],
+)
+def test_a_purge_that_was_killed_is_finished_at_the_next_start(
+    told: Home, reached: Callable[[Home], bool], observer: Observer, tell: Tell, until: Until
+) -> None:
+    until(told.context.exists)
+    command = [sys.executable, "-m", "observer", "purge", "--text", WORD, "--yes"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as purging:
+        while purging.poll() is None and not reached(told):
+            pass
+        purging.kill()
+    tell("UserPromptSubmit", prompt="where is the badger?")
+    observer("down")
+    observer("up")
+    assert WORD not in observer("search", WORD).stdout
+    assert not told.purging.exists()
+    assert "badger" in observer("search", "badger").stdout
+    assert "login page" in observer("search", "login").stdout
+
+
+def test_a_purge_that_was_killed_is_not_shown_as_done(told: Home, observer: Observer) -> None:
+    observer("down")
+    begin(told, Order(seqs=()))
+    for command in ("export", "backup"):
+        ran = observer(command)
+        assert (ran.returncode, ran.stdout) == (5, "")
+        assert "observer up" in ran.stderr
