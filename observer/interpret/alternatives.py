@@ -77,15 +77,11 @@ def _without_refuted(known: Story, ran: Ran) -> Story:
     if ran.verdict.ok is not True or len(ran.forms) != 1:
         return known
     (form,) = ran.forms
-    refuted = [
-        one for one in known.alternatives if forms.is_same(one.failed, form) and not one.is_refuted
-    ]
-    if not refuted:
-        return known
-    marked = (
-        replace(one, is_refuted=one.is_refuted or one in refuted) for one in known.alternatives
+    marked = tuple(
+        replace(one, is_refuted=one.is_refuted or forms.is_same(one.failed, form))
+        for one in known.alternatives
     )
-    return replace(known, alternatives=tuple(marked))
+    return known if marked == known.alternatives else replace(known, alternatives=marked)
 
 
 def _instead_of(known: Story, trouble: Trouble, ran: Ran) -> Form | None:
