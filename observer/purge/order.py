@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import msgspec
 
 from observer.errors import StoreUnavailable
 from observer.events import Value
 from observer.paths import Home, read_plain
 from observer.purge.shredding import shred
+from observer.spool.files import create, settle
 
 
 class Order(Value):
@@ -27,13 +25,10 @@ def begin(home: Home, order: Order) -> None:
         OSError: the home cannot be written; nothing was begun.
     """
     unfinished = home.root / f".{home.purging.name}"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(unfinished, flags, 0o600), "wb") as file:
-        file.write(msgspec.json.encode(order))
-        file.flush()
-        os.fsync(file.fileno())
+    shred(unfinished)
+    create(unfinished, msgspec.json.encode(order))
     unfinished.replace(home.purging)
-    _settle(home.root)
+    settle(home.root)
 
 
 def begun(home: Home) -> Order | None:
@@ -56,12 +51,4 @@ def begun(home: Home) -> Order | None:
 def end(home: Home) -> None:
     """Take an order as carried out."""
     shred(home.purging)
-    _settle(home.root)
-
-
-def _settle(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    settle(home.root)

@@ -8,7 +8,6 @@ the home; without it the hashes name nothing.
 from __future__ import annotations
 
 import hmac
-import os
 import secrets
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,6 +16,7 @@ from pathlib import Path
 from observer.errors import StoreUnavailable
 from observer.model import Place, Project
 from observer.paths import make_private, read_plain
+from observer.spool.files import replace
 
 KEY_BYTES = 32
 MARK_BYTES = 16
@@ -88,13 +88,8 @@ class Tombstones:
         return map(self._at, range(len(self)))
 
     def _write(self) -> None:
-        unfinished = make_private(self._file.parent) / f".{self._file.name}"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(unfinished, flags, 0o600), "wb") as file:
-            file.write(self._key + self._marks)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(self._file)
+        make_private(self._file.parent)
+        replace(self._file, self._key + self._marks)
 
 
 def places_of(project: Project | Place) -> tuple[str, ...]:
