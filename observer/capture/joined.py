@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 
 from observer.capture.secret_names import SecretName
-from observer.capture.secrets import Span, is_placeholder, is_random
+from observer.capture.secrets import UUID, Span, is_placeholder, is_random
 
 _REST = re.compile(r"(?:w(?:or)?d|wort|phrase|code)?s?[_-](?P<value>[A-Za-z0-9+=~_-]{16,512}+)")
 _JOINT = re.compile("[_-]+")
 _PIECE = 14
-_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
 def joined(text: str, found: re.Match[str], word: SecretName) -> Span | None:
@@ -29,7 +28,7 @@ def _is_drawn(value: str) -> bool:
     if is_placeholder(value) or not is_random(value, at_least=_PIECE):
         return False
     longest = max(map(_drawn_length, _JOINT.split(value)))
-    return longest >= _PIECE or _UUID.search(value) is not None
+    return longest >= _PIECE or UUID.search(value) is not None
 
 
 def _drawn_length(piece: str) -> int:

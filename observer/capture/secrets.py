@@ -76,12 +76,14 @@ def is_random(value: str, *, at_least: int = 12) -> bool:
     return changes * 4 >= len(kinds) and not _is_name(value[:64])
 
 
-_UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+LOWER_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+"""The same in lower case, as a part of patterns."""
 
 
 def is_one_draw(value: str) -> bool:
     """Tell whether a value was drawn as a whole, be it with few changes, or of letters alone."""
-    if is_random(value, at_least=16) or _UUID.fullmatch(value):
+    if is_random(value, at_least=16) or UUID.fullmatch(value):
         return True
     value = value[:256]
     if len(value) < 20 or not value.isalnum() or not value.isascii() or _is_name(value[:64]):

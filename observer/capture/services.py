@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 
 from observer.capture.issuers import Token
+from observer.capture.secrets import LOWER_UUID
 
-_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _HAS_DIGIT = r"(?=[A-Za-z_-]*\d)"
 _BEGIN, _END = "(?<![A-Za-z0-9])", "(?![A-Za-z0-9])"
 
@@ -64,13 +64,13 @@ SERVICES = (
     _word("gitlab-token", "GR1348941", r"GR1348941[\w-]{20}"),
     Token("google-token", (" 0",), re.compile(r"1//0(?=[A-Za-z_-]*\d)[\w-]{30,}")),
     _word("harness-key", "pat. sat.", r"[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
-    _word("hubspot-token", "pat-", rf"pat-(?:na|eu|ap)\d-{_UUID}"),
+    _word("hubspot-token", "pat-", rf"pat-(?:na|eu|ap)\d-{LOWER_UUID}"),
     _word("huggingface-token", "api_org_", r"api_org_[A-Za-z]{34}"),
     _word("infracost-key", "ico-", rf"ico-{_HAS_DIGIT}[A-Za-z0-9]{{32}}"),
     _word("intra42-secret", "s-s4t2", r"s-s4t2(?:ud|af)-[0-9a-f]{64}"),
     _word("jina-key", "jina_", rf"jina_{_HAS_DIGIT}[\w-]{{50,}}"),
     _word("jwt", "ZXlK", r"ZXlK[A-Za-z0-9+/=_-]{60,}"),
-    _word("langfuse-key", "sk-lf-", rf"sk-lf-{_UUID}"),
+    _word("langfuse-key", "sk-lf-", rf"sk-lf-{LOWER_UUID}"),
     _word("langsmith-key", "lsv2_", r"lsv2_[a-z]{2}_[0-9a-f]{32}_[0-9a-f]{10}"),
     _word("linear-key", "lin_oauth_", r"lin_oauth_[A-Za-z0-9]{40,}"),
     _word("lob-key", "live_ test_", rf"(?:live|test)_(?:pub_)?[0-9a-f]{{31,35}}{_END}"),
@@ -85,7 +85,7 @@ SERVICES = (
     _word("octopus-key", "API-", rf"API-(?=[A-Z]*\d)[A-Z0-9]{{25,26}}{_END}"),
     Token("openshift-token", (" ",), re.compile(r"sha256~[\w-]{43}")),
     _word("pinecone-key", "pcsk_", r"pcsk_[A-Za-z0-9]{5,6}_[A-Za-z0-9]{60,}"),
-    _word("plaid-token", "access-", rf"access-(?:sandbox|development|production)-{_UUID}"),
+    _word("plaid-token", "access-", rf"access-(?:sandbox|development|production)-{LOWER_UUID}"),
     _word("posthog-key", "phx_", r"phx_[A-Za-z0-9]{40,}"),
     _word("prefect-key", "pnu_ pnb_", r"pn[ub]_[A-Za-z0-9]{36}"),
     _word("razorpay-key", "rzp_", r"rzp_(?:live|test)_[A-Za-z0-9]{14}"),

@@ -10,9 +10,7 @@ from __future__ import annotations
 import re
 
 from observer.capture.passage import NO_MORE, Passage
-from observer.capture.secrets import is_one_draw
-
-_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+from observer.capture.secrets import LOWER_UUID, is_one_draw
 
 
 def _tells(_match: re.Match[str]) -> bool:
@@ -37,13 +35,13 @@ WEBHOOKS = tuple(
         ("hooks.zapier.com/", r"hooks/catch/\d{3,12}/(?P<secret>[\w/]{6,})", _tells),
         ("hook.", r"(?:\w{1,8}\.)?(?:make|integromat)\.com/(?P<secret>[\w-]{20,})", _tells),
         ("/hooks/", r"(?:[0-9a-f]{24}/)?(?P<secret>[A-Za-z0-9]{17,64})(?![\w.-])", _is_drawn),
-        ("/bot/v2/hook/", rf"(?P<secret>{_UUID})", _tells),
-        ("webhook/send?key=", rf"(?P<secret>{_UUID})", _tells),
+        ("/bot/v2/hook/", rf"(?P<secret>{LOWER_UUID})", _tells),
+        ("webhook/send?key=", rf"(?P<secret>{LOWER_UUID})", _tells),
         (
             "maker.ifttt.com/",
             r"(?:trigger|use)/(?:[\w-]{1,64}/(?:json/)?with/key/)?(?P<secret>[\w-]{20,})",
             _tells,
         ),
-        ("hc-ping.com/", rf"(?P<secret>{_UUID})", _tells),
+        ("hc-ping.com/", rf"(?P<secret>{LOWER_UUID})", _tells),
     )
 )
