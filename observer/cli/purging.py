@@ -8,23 +8,22 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import Any
 
 import click
 from msgspec.structs import asdict
 
-from observer import client, config
+from observer import config
 from observer.capture.clients.attribution import attribute
 from observer.capture.project import Places
+from observer.cli.alone import alone
 from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, note, say
 from observer.cli.progress import progress
 from observer.cli.reach import open_memory
 from observer.clock import now_ms
-from observer.daemon.lock import hold
-from observer.errors import BadInput, CapturedUserOnly, DaemonUnavailable
+from observer.errors import BadInput, CapturedUserOnly
 from observer.events import Value
 from observer.front.narrowing import moment_ms
 from observer.interpret.wording import counted, one_line
@@ -158,33 +157,17 @@ def _preview(here: Home, asked: Criteria) -> Preview:
 
 
 def _purged(here: Home, asked: Criteria) -> Receipt:
-    was_running = client.is_running(here)
-    try:
-        with _held(here):
-            settle(here, SqliteStore.owned)
-            _drain(here)
-            store = SqliteStore.owned(here.database, here.backups)
-            with closing(store), store.read() as reader:
-                seqs = chosen(reader, asked)
-                kept = reader.totals().events - len(seqs)
-            todo = Order(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
-            order.begin(here, todo)
-            with progress("purging", kept) as advance:
-                return carry_out(here, todo, SqliteStore.owned, advance=advance)
-    finally:
-        if was_running:
-            client.ensure_daemon(here, wait_s=20)
-
-
-@contextmanager
-def _held(here: Home) -> Iterator[None]:
-    for _ in range(TRIES):
-        client.stop(here)
-        with hold(here) as is_ours:
-            if is_ours:
-                yield
-                return
-    raise DaemonUnavailable("a daemon started meanwhile", hint="close your editors, or try again")
+    with alone(here, tries=TRIES):
+        settle(here, SqliteStore.owned)
+        _drain(here)
+        store = SqliteStore.owned(here.database, here.backups)
+        with closing(store), store.read() as reader:
+            seqs = chosen(reader, asked)
+            kept = reader.totals().events - len(seqs)
+        todo = Order(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
+        order.begin(here, todo)
+        with progress("purging", kept) as advance:
+            return carry_out(here, todo, SqliteStore.owned, advance=advance)
 
 
 def _drain(here: Home) -> None:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import click
 import msgspec
 
-from observer import client, config
+from observer import config
 from observer.capture.project import Places
+from observer.cli.alone import alone
 from observer.cli.output import emit, json_option, note, say
 from observer.cli.progress import progress
 from observer.cli.reach import open_memory, refuse_unsettled
 from observer.clock import now_ms
-from observer.daemon.lock import hold
-from observer.errors import BadInput, DaemonUnavailable
+from observer.errors import BadInput
 from observer.interpret.wording import counted
 from observer.model import Recorded
 from observer.paths import Home, home
@@ -30,12 +31,8 @@ from observer.store.sqlite import SqliteStore
 def rebuild_command(*, as_json: bool) -> None:
     """Derive all items and sessions anew from the log of events; what is lost there is found."""
     here = home()
-    was_running = client.stop(here)
-    try:
+    with alone(here):
         events = _rebuild(here)
-    finally:
-        if was_running:
-            client.ensure_daemon(here, wait_s=20)
     if as_json:
         emit({"events": events})
     else:
@@ -83,28 +80,20 @@ def export_command(*, as_json: bool) -> None:
 
 
 def _rebuild(here: Home) -> int:
-    with hold(here) as is_ours:
-        if not is_ours:
-            raise DaemonUnavailable(
-                "a daemon started meanwhile", hint="close your editors, or try again"
-            )
-        store = SqliteStore(here.database, backups=here.backups)
-        try:
-            pipeline = Pipeline(
-                store,
-                Spool(here.spool),
-                settings=config.load(here),
-                places=Places(),
-                now_ms=now_ms,
-            )
-            with store.read() as reader:
-                total = reader.totals().events
-            with progress("rebuilding", total) as advance:
-                events = pipeline.rebuild(advance=advance)
-            _mention_damaged(total - events)
-            return events
-        finally:
-            store.close()
+    with closing(SqliteStore(here.database, backups=here.backups)) as store:
+        pipeline = Pipeline(
+            store,
+            Spool(here.spool),
+            settings=config.load(here),
+            places=Places(),
+            now_ms=now_ms,
+        )
+        with store.read() as reader:
+            total = reader.totals().events
+        with progress("rebuilding", total) as advance:
+            events = pipeline.rebuild(advance=advance)
+        _mention_damaged(total - events)
+        return events
 
 
 def _mention_damaged(count: int) -> None:
