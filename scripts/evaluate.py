@@ -20,8 +20,8 @@ A folder holds `<repo>_<set>_docs.jsonl` (`id`, `title`, `narrative`, `facts`, `
 and `<repo>_<set>_q.jsonl` (`q`, and `rel`, the ids of the relevant documents). A set of queries
 without documents of its own (`sym`) asks the `diff` documents of its repository.
 
-Prints, for each set and for their macro average, Recall@5, Recall@10, MRR@10 and nDCG@10 in
-percent with 95 % bootstrap intervals, for the product's recall and for what it is held against,
+Prints, for each set and for their macro average, Recall@3, Recall@5, Recall@10, MRR@10 and nDCG@10
+in percent with 95 % bootstrap intervals, for the product's recall and for what it is held against,
 and by how much recall is ahead in nDCG@10 (paired bootstrap, two-sided p).
 """
 

@@ -14,7 +14,7 @@ _RANKED = FIGURES.index("nDCG@10")
 
 
 class Row(Value):
-    """The figures of one system, 0 to 1, by name (`R@5`, `R@10`, `MRR@10`, `nDCG@10`)."""
+    """The figures of one system, 0 to 1, by name (`R@3`, `R@5`, `R@10`, `MRR@10`, `nDCG@10`)."""
 
     system: str
     figures: dict[str, Interval]

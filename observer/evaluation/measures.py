@@ -18,7 +18,7 @@ from observer.events import Value
 
 Numbers = NDArray[np.float64]
 
-FIGURES = ("R@5", "R@10", "MRR@10", "nDCG@10")
+FIGURES = ("R@3", "R@5", "R@10", "MRR@10", "nDCG@10")
 """What `measure` returns, in order."""
 
 DEPTH = 10
@@ -59,7 +59,7 @@ class Sample(NamedTuple):
     redrawn: Numbers
 
 
-def measure(answer: Sequence[int], relevant: Collection[int]) -> tuple[float, float, float, float]:
+def measure(answer: Sequence[int], relevant: Collection[int]) -> tuple[float, ...]:
     """Compare one answer, best first, with what it should have found.
 
     Args:
@@ -67,12 +67,14 @@ def measure(answer: Sequence[int], relevant: Collection[int]) -> tuple[float, fl
         relevant: ids of what is right, at least one.
 
     Returns:
-        Recall@5, recall@10, the reciprocal rank of the first right one, and nDCG, each at 10.
+        Recall@3, recall@5, recall@10, the reciprocal rank of the first right one, and nDCG, both
+        at 10.
     """
     first = {found: rank for rank, found in reversed(list(enumerate(answer[:DEPTH], start=1)))}
     ranks = sorted(rank for found, rank in first.items() if found in relevant)
     ideal = sum(_discount(rank) for rank in range(1, min(DEPTH, len(relevant)) + 1))
     return (
+        sum(rank <= 3 for rank in ranks) / len(relevant),
         sum(rank <= 5 for rank in ranks) / len(relevant),
         len(ranks) / len(relevant),
         1 / ranks[0] if ranks else 0.0,

@@ -9,7 +9,8 @@ import numpy as np
 from observer.embed.late import LateModel
 from observer.evaluation.measures import DEPTH
 from observer.filters import Filters
-from observer.recall.candidates import LEGS, Leg, Sources, Vector, candidates
+from observer.recall.candidates import LEGS, Leg, Sources, candidates
+from observer.recall.compared import Vector
 from observer.recall.language import quoted
 from observer.recall.query import plan
 from observer.recall.search import search

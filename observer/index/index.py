@@ -21,9 +21,9 @@ import numpy as np
 
 from observer.index.files import Files
 from observer.index.making import merged, segment
-from observer.index.segment import Segment
+from observer.index.segment import Segment, mean_length
 from observer.index.tokens import Codes, Stem
-from observer.index.view import View, mean_length
+from observer.index.view import View
 from observer.model import Change
 
 BATCH = 2_000

@@ -6,6 +6,7 @@ it. Beside that, rows never change.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -258,3 +259,9 @@ def _inverted(keys: NDArray[np.uint64], against: NDArray[np.float32]) -> Posting
 def _firsts(ordered: NDArray[Any]) -> NDArray[np.int64]:
     """Return where each run of equal values begins."""
     return np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+
+
+def mean_length(segments: Sequence[Segment]) -> float:
+    """Return how many words a row has; 0 without any row."""
+    rows = sum(each.size for each in segments)
+    return sum(each.words for each in segments) / max(1, rows)

@@ -24,10 +24,15 @@ AT_ONCE = 1 << 14
 """Vectors compared at once. What is made on the way fits the processor's cache; for a million at
 once it would be memory that the system has to lend anew, page by page, for each question."""
 
+NEIGHBOURS = 3
+"""Vectors that the crowd around one is measured by. Source: development sets; 5 do as well."""
+
 _LEAST = 1e-9
 
 Vector = NDArray[np.float32]
 """A unit vector."""
+Packed = tuple[NDArray[np.int8], NDArray[np.float32]]
+"""Vectors in eight bits a dimension, and the length of each; 0 says that there is none."""
 
 
 def norms(vectors: NDArray[np.int8]) -> NDArray[np.float32]:
@@ -95,3 +100,20 @@ def cosines(
     nothing = np.zeros_like(products)
     found: NDArray[np.float32] = np.divide(products, lengths, out=nothing, where=lengths > 0)
     return found
+
+
+def crowding(vectors: NDArray[np.int8], lengths: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the mean cosine between each packed vector and its `NEIGHBOURS` nearest of the others.
+
+    Memory and time grow with the square of their number; a vector of zeros is near to none.
+
+    Source: the mean similarity of cross-domain similarity local scaling (Conneau et al., "Word
+    Translation Without Parallel Data", 2018), which corrects for vectors that are near to all.
+    """
+    units = vectors / np.maximum(lengths, _LEAST)[:, np.newaxis].astype(np.float32)
+    among = units @ units.T
+    np.fill_diagonal(among, 0)
+    count = min(NEIGHBOURS, max(1, len(units) - 1))
+    nearest = np.partition(among, -count, axis=1)[:, -count:]
+    mean: NDArray[np.float32] = nearest.mean(axis=1)
+    return mean

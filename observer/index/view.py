@@ -15,10 +15,20 @@ from observer.index.arrays import release
 from observer.index.evidence import Occurrences
 from observer.index.making import gathered
 from observer.index.masks import Mask, mask
-from observer.index.segment import PROSE, Damping, Runs, Segment, damping
+from observer.index.segment import PROSE, Damping, Runs, Segment, damping, mean_length
 from observer.index.tokens import COLUMNS, Codes
 from observer.index.top import Best, Places, Wanted, best, has_room, highest, reached
-from observer.index.vectors import WORD_BITS, Pattern, Vector, cosines, distances, pattern, weighed
+from observer.index.vectors import (
+    WORD_BITS,
+    Packed,
+    Pattern,
+    Vector,
+    cosines,
+    crowding,
+    distances,
+    pattern,
+    weighed,
+)
 
 LEAST_RARITY = 1e-6
 """What a word that most items hold is worth: enough to match, too little to matter."""
@@ -67,7 +77,6 @@ class _Words(NamedTuple):
 
 Compare = Callable[[NDArray[np.uint64], Pattern], NDArray[np.uint16]]
 """Says how far apart vectors and a query are, by their signs."""
-
 Part = tuple[Segment, slice, NDArray[np.int64]]
 
 
@@ -203,14 +212,22 @@ class View:
 
     def cosines(self, places: Places, query: Vector) -> NDArray[np.float32]:
         """Return the cosine of some rows with a query; 0 where there is no vector."""
-        vectors = np.zeros((len(places), len(query)), np.int8)
+        return cosines(*self._packed(places, len(query)), query)
+
+    def crowding(self, places: Places, dimensions: int) -> NDArray[np.float32]:
+        """Return how near each of a few rows is to the nearest others; see `vectors.crowding`."""
+        return crowding(*self._packed(places, dimensions))
+
+    def _packed(self, places: Places, dimensions: int) -> Packed:
+        """Return the vectors of some rows, given in ascending order, and their lengths."""
+        vectors = np.zeros((len(places), dimensions), np.int8)
         lengths = np.zeros(len(places), np.float32)
         for each, asked, rows in self._parted(places):
             if each.model == self.model:
                 # Quicker than by brackets.
                 each.vectors.take(rows, axis=0, mode="clip", out=vectors[asked])
                 lengths[asked] = each.norms[rows]
-        return cosines(vectors, lengths, query)
+        return vectors, lengths
 
     def meanings(self, mask: Mask) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return the items that a mask lets through and that have a vector, and unit vectors."""
@@ -331,8 +348,3 @@ class View:
                 ],
             )
         return self._chosen[1]
-
-
-def mean_length(segments: Sequence[Segment]) -> float:
-    """Return how many words a row has; 0 without any row."""
-    return sum(each.words for each in segments) / max(1, sum(each.size for each in segments))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -17,19 +17,16 @@ from numpy.typing import NDArray
 
 from observer.filters import Filters
 from observer.index import Best, View, Wanted
-from observer.interpret.memory_use import QUESTION
 from observer.model import ItemKind
+from observer.recall.compared import Column, Query, Vector, columns, no_columns
 from observer.recall.language import quoted
 from observer.recall.query import Plan
-from observer.recall.rank import ASKING, COMPARED, NEAR, TYPE_WEIGHTS, Signals, relevance
-from observer.recall.trust import OF_NAMES, OF_PROSE, found_share, is_name, trust
+from observer.recall.rank import COMPARED, NEAR, Signals, relevance
+from observer.recall.trust import found_share
 from observer.store.interface import Reader
 
 Leg = Literal["words", "meaning"]
 LEGS: tuple[Leg, ...] = ("words", "meaning")
-
-Column = NDArray[Any]
-Vector = NDArray[np.float32]
 
 
 class Encode(Protocol):
@@ -48,20 +45,8 @@ Source: more change nDCG@10 on the development sets by 0.02 points.
 OF_SUMMARIES = 2
 """Of summaries, which are few and long, this part of them."""
 
-MOST_CODES = 64
-"""Different stems of one query."""
-
 MOST_MATCHES = 5_000
 """Items, the newest, that may fit an expression with operators, or a file, and are ranked."""
-
-MOST_ENDINGS = 20
-"""Words that one prefix stands for when it comes to ranking."""
-
-MOST_OF_A_PHRASE = 5
-"""Words of the longest query that is looked for as it was written."""
-
-CLOSE_DISTANCE = 3
-"""Other words that may stand between words which count as close. Source: development sets."""
 
 NO_MEANING = "searched by words alone: the model of meanings is not ready"
 
@@ -74,8 +59,6 @@ Matching = Callable[[Filters], NDArray[np.int64]]
 
 NOTHING: Mapping[int, float] = MappingProxyType({})
 
-_QUESTIONS = Filters(types=("prompt", "summary"), categories=(QUESTION,))
-_NONE = Best(np.zeros(0, np.int64), np.zeros(0, np.float32))
 SEARCHED: tuple[ItemKind, ...] = ("observation", "note", "summary")
 """Kinds that a query finds when none is named."""
 _LISTS: tuple[tuple[ItemKind, ...], ...] = (("observation", "note"), ("summary",))
@@ -172,7 +155,7 @@ def candidates(
     """
     asked = _lists(filters.kinds)
     if not wanted.words:
-        return Candidates(_none(), lists=len(asked), degraded="")
+        return Candidates(no_columns(), lists=len(asked), degraded="")
     view = sources.view
     among, cut = _among(sources.reader, wanted, filters)
     lists = [
@@ -182,7 +165,7 @@ def candidates(
         )
         for kinds in asked
     ]
-    query = _Query(sources, wanted)
+    query = Query(sources.reader, sources.view, wanted)
     by_words = view.by_words(query.codes, lists) if "words" in legs else []
     doubt = 1 - found_share(_best_score(by_words), view.most_relevance(query.codes))
     vector = sources.encode(wanted.text, doubt) if "meaning" in legs else None
@@ -201,7 +184,7 @@ def candidates(
 
     bare = _bare(view, has_model=vector is not None) if "meaning" in legs else ""
     return Candidates(
-        _columns(view, query, vector, lists, by_words=by_words, by_meaning=by_meaning),
+        columns(view, query, vector, lists, by_words=by_words, by_meaning=by_meaning),
         lists=len(lists),
         degraded="; ".join(filter(None, (cut, late, bare))),
         matching=matching,
@@ -226,89 +209,6 @@ def _bare(view: View, *, has_model: bool) -> str:
     if bare < LEAST_BARE:
         return ""
     return f"{bare:.0%} of the items are found by words alone until the daemon has embedded them"
-
-
-class _Query:
-    """The words of a plan as the index knows them."""
-
-    def __init__(self, sources: Sources, wanted: Plan) -> None:
-        view = sources.view
-        names = {code: word for word in wanted.words for code in view.codes(word)}
-        for prefix in wanted.prefixes:
-            endings = sources.reader.beginning_with(prefix.casefold(), limit=MOST_ENDINGS)
-            names |= {code: term for term in endings for code in view.codes(term)}
-        self.codes = np.array(list(names)[:MOST_CODES], np.uint32)
-        self.words = list(names.values())[:MOST_CODES]
-        self.sequences = [
-            [code for word in shape.split() for code in view.codes(word)] for shape in wanted.shapes
-        ]
-
-
-def _columns(
-    view: View,
-    query: _Query,
-    vector: Vector | None,
-    lists: Sequence[Wanted],
-    *,
-    by_words: Sequence[Best],
-    by_meaning: Sequence[Best],
-) -> Mapping[str, Column]:
-    places = np.unique(np.concatenate([best.places for best in (_NONE, *by_words, *by_meaning)]))
-    if not len(places) or not len(query.codes):
-        return _none()
-    seen = view.occurrences(places, query.codes)
-    weights = seen.weights()
-    together = seen.together(len(query.codes) + CLOSE_DISTANCE)
-    is_named = is_name(together, len(query.codes))
-    damped = OF_NAMES if is_named else OF_PROSE
-    trusted = trust(
-        view.relevance(places, query.codes, weights, damped),
-        None if vector is None else view.lengths(places),
-        most=view.most_relevance(query.codes, damped),
-        is_named=is_named,
-    )
-    meaning = np.zeros(len(places)) if vector is None else view.cosines(places, vector)
-    most = max(1, len(query.codes) - 1)
-    is_short = 1 < len(query.codes) <= MOST_OF_A_PHRASE
-    exact = np.zeros(len(places))
-    for sequence in query.sequences:
-        exact += seen.hold(sequence) / len(query.sequences)
-    return {
-        "ids": view.ids(places),
-        "list": sum(n * each.mask[places] for n, each in enumerate(lists)),
-        "fts5": trusted.words,
-        "semantic": meaning.clip(0, 1),
-        "meaning_weight": trusted.meaning,
-        "close": (together - 1).clip(0) / most,
-        "phrase": seen.hold(query.codes.tolist()) * float(is_short),
-        "exact": exact,
-        "weight": _weights(view, places),
-        "held": weights > 0,
-        "words": np.array(query.words),
-        "words_rank": _ranks(places, by_words),
-        "meaning_rank": _ranks(places, by_meaning),
-    }
-
-
-def _weights(view: View, places: Column) -> Column:
-    """Return what the score of each item is multiplied with for its type and category."""
-    weights = np.ones(len(places))
-    for weight, types in TYPE_WEIGHTS:
-        weights[view.mask(Filters(types=types))[places]] = weight
-    weights[view.mask(_QUESTIONS)[places]] = ASKING
-    return weights
-
-
-def _none() -> Mapping[str, Column]:
-    names = ("ids", "list", *COMPARED, "weight", "held", "words", "words_rank", "meaning_rank")
-    return {name: np.zeros(0, np.int64) for name in names}
-
-
-def _ranks(places: Column, found: Sequence[Best]) -> Column:
-    ranks = np.zeros(len(places), np.int64)
-    for best in found:
-        ranks[np.searchsorted(places, best.places)] = np.arange(1, len(best.places) + 1)
-    return ranks
 
 
 def _among(reader: Reader, wanted: Plan, filters: Filters) -> tuple[NDArray[np.int64] | None, str]:

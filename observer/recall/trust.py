@@ -35,6 +35,15 @@ SHORT_DOUBT = 6
 Source: development sets, short notes among them; those of longer texts change by 0.02 points.
 """
 
+CROWDED = 0.5
+"""Share of an item's crowding (see `distinctness`) that is taken off its cosine where words find
+nothing.
+
+Source: development sets. Where much says nearly the same, as reports of one kind do, all of it is
+near to any query: 60 facts among 560 short notes, asked for in other words, have an nDCG@10 of 67
+instead of 53. Where nothing repeats, and where words find what is meant, nothing changes.
+"""
+
 NAMED = 0.25
 """What meaning counts for where the words of a query are a name."""
 
@@ -49,10 +58,14 @@ _LEAST = 1e-9
 
 
 class Trust(NamedTuple):
-    """What the words of each item count for, 0 to 1, and by what its meaning is multiplied."""
+    """What the words of each item count for, 0 to 1, and by what its meaning is multiplied.
+
+    `doubt` says how little of the query its words find, 0 to 1.
+    """
 
     words: Column
     meaning: Column
+    doubt: float
 
 
 def is_name(together: Column, count: int) -> bool:
@@ -82,4 +95,17 @@ def trust(bm25: Column, lengths: Column | None, *, most: float, is_named: bool) 
     short = np.zeros(len(bm25)) if lengths is None else np.exp(-lengths / SHORT_WORDS)
     words = bm25 / max(best, enough, _LEAST) * found ** (SHORT_DOUBT * short)
     meaning = 1 + (OPEN + SHORT_OPEN * short) * (1 - found)
-    return Trust(words, meaning * NAMED if is_named else meaning)
+    return Trust(words, meaning * NAMED if is_named else meaning, 1 - found)
+
+
+def distinctness(semantic: Column, crowding: Column, *, doubt: float) -> Column:
+    """Return by what the meaning of each item is multiplied for what others mean too, 0 or more.
+
+    Args:
+        semantic: cosine of each item with the query.
+        crowding: by how much the cosine of each item with what means nearly the same is above the
+            mean of all; less than 0 for what stands alone.
+        doubt: how little of the query its words find, 0 to 1.
+    """
+    factors: Column = 1 - CROWDED * doubt * crowding / np.maximum(semantic, _LEAST)
+    return factors.clip(0)

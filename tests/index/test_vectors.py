@@ -14,7 +14,17 @@ from observer.embed.late import packed
 from observer.filters import Filters
 from observer.index.making import segment
 from observer.index.tokens import Codes
-from observer.index.vectors import AT_ONCE, cosines, distances, norms, pattern, signs, weighed
+from observer.index.vectors import (
+    AT_ONCE,
+    NEIGHBOURS,
+    cosines,
+    crowding,
+    distances,
+    norms,
+    pattern,
+    signs,
+    weighed,
+)
 from observer.model import Change
 
 Make = Callable[..., Any]
@@ -90,6 +100,29 @@ def test_cosines_are_those_of_the_vectors(vectors: NDArray[np.int8], chance: Any
     for one, cosine in zip(vectors.astype(np.float64), found.tolist(), strict=True):
         length = np.linalg.norm(one)
         assert cosine == pytest.approx(one @ query / length if length else 0, abs=1e-5)
+
+
+def test_crowding_is_the_mean_cosine_with_the_nearest_others() -> None:
+    chance = np.random.default_rng(3)
+    vectors = chance.integers(-127, 128, (12, 16)).astype(np.int8)
+    found = crowding(vectors, norms(vectors))
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    for place, each in enumerate(units):
+        others = sorted(float(each @ other) for n, other in enumerate(units) if n != place)
+        assert found[place] == pytest.approx(np.mean(others[-NEIGHBOURS:]), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("vectors", "expected"),
+    [
+        pytest.param([[3, 4]], [0], id="alone"),
+        pytest.param([[3, 4], [6, 8]], [1, 1], id="two that mean the same"),
+        pytest.param([[0, 0], [6, 8]], [0, 0], id="one without a vector"),
+    ],
+)
+def test_crowding_of_a_few(vectors: list[list[int]], expected: list[float]) -> None:
+    packed_ones = np.array(vectors, np.int8)
+    assert crowding(packed_ones, norms(packed_ones)).tolist() == pytest.approx(expected)
 
 
 def clustered(count: int, dimensions: int) -> Floats:

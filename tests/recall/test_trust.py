@@ -5,7 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from observer.recall.trust import NAMED, OPEN, SHORT_DOUBT, SHORT_OPEN, is_name, trust
+from observer.recall.trust import (
+    CROWDED,
+    NAMED,
+    OPEN,
+    SHORT_DOUBT,
+    SHORT_OPEN,
+    distinctness,
+    is_name,
+    trust,
+)
 
 LONG = 10_000
 
@@ -34,6 +43,25 @@ def test_of_a_short_text_weak_words_count_less_and_meaning_more() -> None:
     )
     assert short.words[0] == pytest.approx(long.words[0] * 0.5**SHORT_DOUBT)
     assert short.meaning[0] == pytest.approx(long.meaning[0] + SHORT_OPEN / 2)
+
+
+def test_what_words_leave_open_is_doubted() -> None:
+    lengths = np.array([LONG])
+    found = [trust(np.array([best]), lengths, most=8, is_named=False) for best in (8.0, 2.0, 0.0)]
+    assert [each.doubt for each in found] == [0, 0.5, 1]
+
+
+def test_meaning_counts_less_in_a_crowd_and_more_alone() -> None:
+    factors = distinctness(np.array([0.5, 0.5, 0.5]), np.array([0.2, 0, -0.2]), doubt=0.5)
+    assert factors.tolist() == pytest.approx([1 - CROWDED / 5, 1, 1 + CROWDED / 5])
+
+
+def test_a_crowd_does_not_matter_where_words_find_what_is_meant() -> None:
+    assert distinctness(np.array([0.5]), np.array([0.4]), doubt=0).tolist() == [1]
+
+
+def test_a_crowd_leaves_no_less_than_nothing() -> None:
+    assert distinctness(np.array([0, 0.01]), np.array([0.4, 0.4]), doubt=1).tolist() == [0, 0]
 
 
 def test_without_a_model_a_short_text_is_not_doubted() -> None:
