@@ -63,7 +63,12 @@ class Pattern(NamedTuple):
 
 
 def pattern(query: Vector) -> Pattern:
-    """Return the signs of a query and what its dimensions weigh; at least one dimension."""
+    """Return the signs of a query and what its dimensions weigh; at least one dimension.
+
+    What follows its last dimension that is not 0 is left out, in words of `WORD_BITS`.
+    """
+    used = np.flatnonzero(query)[-1:].sum() // WORD_BITS + 1
+    query = query[: used * WORD_BITS]
     most, sizes = 2**WEIGHT_BITS - 1, np.abs(query)
     large = int(LARGE * len(sizes))
     full = max(float(np.partition(sizes, large)[large]), _LEAST)
@@ -77,14 +82,14 @@ def distances(rows: NDArray[np.uint64], query: Pattern) -> NDArray[np.uint16]:
     total = np.empty(rows.shape[1], np.uint16)
     for first in range(0, len(total), AT_ONCE):
         stretch = slice(first, first + AT_ONCE)
-        counts = np.bitwise_count(rows[:, stretch] ^ query.signs)
+        counts = np.bitwise_count(rows[: len(query.signs), stretch] ^ query.signs)
         counts.sum(axis=0, dtype=np.uint16, out=total[stretch])
     return total
 
 
 def weighed(rows: NDArray[np.uint64], query: Pattern) -> NDArray[np.uint16]:
     """Return what the signs that differ weigh in the query, for each vector: words by vectors."""
-    differing = rows ^ query.signs
+    differing = rows[: len(query.signs)] ^ query.signs
     total = np.zeros(rows.shape[1], np.uint16)
     for bit, plane in enumerate(query.planes):
         counts = np.bitwise_count(differing & plane).sum(axis=0, dtype=np.uint16)

@@ -84,7 +84,7 @@ def columns(
         is_named=is_named,
     )
     semantic = np.zeros(len(places)) if vector is None else view.cosines(places, vector).clip(0, 1)
-    crowding = _crowding(view, vector, places, by_meaning)
+    crowding = _crowding(view, vector, places, by_meaning if trusted.doubt else ())
     most = max(1, len(query.codes) - 1)
     is_short = 1 < len(query.codes) <= MOST_OF_A_PHRASE
     exact = np.zeros(len(places))

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from observer.embed import catalogue
-from observer.embed.joined import EVEN, LEAST, MOST, Joined
+from observer.embed.joined import EVEN, FEW_WORDS, LEAST, LITTLE_DOUBT, MOST, Joined
 from observer.embed.model import Model
 from observer.errors import NotFound
 
 NONE = Path("/nonexistent")
-QUERY = "money back"
+QUERY = "how is money given back"
 TEXTS = ["Refunds take five days", "The cart locks its rows", ""]
 
 
@@ -44,6 +44,18 @@ def test_a_cosine_is_the_mean_of_those_of_both_models(
     )
 
 
+def test_a_few_words_that_are_found_are_not_asked_of_the_second_model(
+    joined: Joined, parts: list[Model]
+) -> None:
+    few = " ".join(["refund"] * FEW_WORDS)
+    asked = joined.ask(few, LITTLE_DOUBT)
+    first, second = np.split(asked, [parts[0].dimensions])
+    assert first == pytest.approx(parts[0].ask(few))
+    assert not second.any()
+    assert joined.ask(few, LITTLE_DOUBT + 0.01)[parts[0].dimensions :].any()
+    assert joined.ask(f"{few} refund", LITTLE_DOUBT)[parts[0].dimensions :].any()
+
+
 def test_what_has_no_token_means_nothing(joined: Joined) -> None:
     assert not joined.embed(TEXTS)[2].any()
     assert not joined.ask("").any()
@@ -64,11 +76,9 @@ def test_it_is_as_quick_as_its_first_model_where_it_must_be(
     joined: Joined, parts: list[Model]
 ) -> None:
     first, second = parts
-    assert not joined.is_quick
     assert joined.quick is not None
     assert joined.quick.id == first.id
     assert Joined(second, first, name="x").quick is None
-    assert Joined(first, first, name="x").is_quick
 
 
 @pytest.mark.parametrize("name", ["instant+none", "none+deep", "instant+", "instant+deep+deep"])

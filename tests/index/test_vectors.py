@@ -17,6 +17,7 @@ from observer.index.tokens import Codes
 from observer.index.vectors import (
     AT_ONCE,
     NEIGHBOURS,
+    WORD_BITS,
     cosines,
     crowding,
     distances,
@@ -62,6 +63,7 @@ def test_distances_count_the_signs_that_differ(vectors: NDArray[np.int8], chance
     query = np.array([chance.uniform(-1, 1) for _ in range(vectors.shape[1])], np.float32)
     rows = signs(vectors)
     assert (rows.dtype, rows.shape[1]) == (np.uint64, len(vectors))
+    query[-1] = query[-1] or 0.5  # what follows the last dimension that is not 0 is left out
     found = distances(rows, pattern(query))
     assert found.tolist() == ((vectors > 0) != (query > 0)).sum(axis=1).tolist()
 
@@ -83,6 +85,21 @@ def test_signs_that_differ_weigh_what_they_do_in_the_query(
     weights = np.minimum(3, np.rint(3 * sizes / max(float(full), 1e-9)))
     found = weighed(signs(vectors), pattern(query))
     assert found.tolist() == (((vectors > 0) != (query > 0)) @ weights).tolist()
+
+
+@pytest.mark.parametrize("used", [1, 63, 64, 65, 128])
+def test_dimensions_after_the_last_of_a_query_are_not_compared(used: int) -> None:
+    chance = np.random.default_rng(5)
+    vectors = chance.integers(-127, 128, (20, 192)).astype(np.int8)
+    query = np.zeros(192, np.float32)
+    query[:used] = chance.normal(size=used)
+    words = -(-used // WORD_BITS)
+    compared = vectors[:, : words * WORD_BITS]
+    asked = pattern(query)
+    assert len(asked.signs) == words
+    expected = (signs(compared), pattern(query[: words * WORD_BITS]))
+    assert distances(signs(vectors), asked).tolist() == distances(*expected).tolist()
+    assert weighed(signs(vectors), asked).tolist() == weighed(*expected).tolist()
 
 
 def test_a_query_without_a_direction_weighs_nothing() -> None:
