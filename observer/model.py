@@ -20,10 +20,10 @@ from observer.events import Event, Layer, Scope, Value
 class Place(Value):
     """What the file system says about a folder: the evidence from which a project is recognised.
 
-    `root` is the git work tree, or the folder itself. `common_dir` is shared by all worktrees.
-    `inode` is `device:inode[:generation]` of `common_dir` (or of `root` without git) and survives a
-    rename. `remotes` are normalised (`host/owner/name`), origin first. `marker` is the file that
-    makes a folder without git a project of its own, e.g. `package.json`.
+    `root` is the git work tree, or the folder itself; all worktrees share `common_dir`. `inode` is
+    `device:inode[:generation]` of that (without git, of `root`) and survives a rename.
+    `remotes` are normalised, origin first. `marker` is the file that makes a project of a folder
+    without git, e.g. `package.json`. `name` is what its policy calls it.
     """
 
     root: str
@@ -35,6 +35,7 @@ class Place(Value):
     root_commit: str = ""
     branch: str = ""
     commit: str = ""
+    name: str = ""
 
 
 class Project(Value):
@@ -53,7 +54,7 @@ class Project(Value):
 
 
 UNASSIGNED = 1
-"""Id of the project that holds what happened in no recognisable folder; it always exists."""
+"""Id of the project of what happened in no recognisable folder; it always exists."""
 
 
 class Recorded(Value):
@@ -74,8 +75,7 @@ class Recorded(Value):
 class Receipt(Value):
     """What became of an event: its place in the log, its project, the item it made or changed.
 
-    All are None when the event was known already, was purged, or belongs to an excluded folder.
-    `known` is the id under which the log had it before, empty otherwise.
+    All are None when it was known already (`known` is its id in the log), purged, or excluded.
     """
 
     seq: int | None = None

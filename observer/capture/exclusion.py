@@ -33,7 +33,7 @@ class Exclusion:
             return False
         here = event.cwd or folder
         named = (str(Path(here, path)) for path in _files(event.body))
-        return any(map(self._holds, (folder, *named)))
+        return any(map(self.holds, (folder, *named)))
 
     def beside(self, files: tuple[FileChange, ...], root: str) -> tuple[FileChange, ...]:
         """Return the files of a commit that are in none of them, and were not."""
@@ -42,10 +42,11 @@ class Exclusion:
         return tuple(
             file
             for file in files
-            if not any(self._holds(f"{root}/{path}") for path in (file.path, file.old_path) if path)
+            if not any(self.holds(f"{root}/{path}") for path in (file.path, file.old_path) if path)
         )
 
-    def _holds(self, path: str) -> bool:
+    def holds(self, path: str) -> bool:
+        """Return True if a file really lies in one of the folders, or is one."""
         try:
             real = os.path.realpath(path)
         except ValueError:  # NUL or lone surrogates: no file

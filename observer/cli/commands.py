@@ -53,6 +53,7 @@ PURPOSES = {
         "down": "lifecycle",
         "status": "lifecycle",
         "doctor": "doctor",
+        "policy": "policy",
         "eval": "evaluating",
         "trial": "trial",
         "rebuild": "upkeep",

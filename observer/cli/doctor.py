@@ -65,6 +65,7 @@ def _checks(here: Home) -> Iterator[Check]:
     yield _spool(status)
     yield _disk(here)
     yield _told("trial", lambda: _trial(here))
+    yield from _policies(status)
     if status.watched:
         yield Check("watched", is_well=True, found=" · ".join(map(str, status.watched)))
     if status.llm:
@@ -193,6 +194,14 @@ def _spool(status: Status) -> Check:
         hint = f"read the reasons in {status.home}/spool/bad, then delete what is there"
         return Check("spool", is_well=False, found=found, hint=hint)
     return Check("spool", is_well=True, found=found)
+
+
+def _policies(status: Status) -> Iterator[Check]:
+    for problem in status.policies:
+        found = f"nothing is recorded: {problem}"
+        yield Check("policy", is_well=False, found=found, hint=problem.hint)
+    if not status.policies:
+        yield Check("policy", is_well=True, found="none that cannot be used")
 
 
 def _llm(llm: LlmStatus) -> Check:

@@ -71,6 +71,7 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.llm:
         lines.append(("llm", f"{status.llm.model}: {spent(status.llm)}"))
     lines += [("watched" if one.folders else "not watched", str(one)) for one in status.watched]
+    lines += [("not recorded", f"{one}; {one.hint}") for one in status.policies]
     if status.http:
         lines.append(("http", status.http))
     if status.degraded:

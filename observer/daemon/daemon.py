@@ -312,7 +312,7 @@ class Daemon:
             home=str(self._home.root),
         )
         try:
-            status = with_store(status, self._store)
+            status = with_store(status, self._store, self._writer.restricted())
             status = msgspec.structs.replace(status, llm=self._llm.status())
         except StoreUnavailable as error:
             status = msgspec.structs.replace(status, degraded=status.degraded or f"store: {error}")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
 from observer import __version__
+from observer.capture.policy import Policies
+from observer.capture.policy.parsing import Problem
 from observer.client import PROTOCOL, call, daemon_pid, is_running
 from observer.clock import now_ms
 from observer.config import Settings
@@ -66,6 +69,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     `spool_depth` counts events that wait to be stored, `bad_events` those that no decoder
     understood, `refused_events` those that hooks could not write in the last seven days. `vectors`
     counts the items that `model` has embedded, 0 while the daemon is down.
+    `policies` are the repository policies that cannot be used, so that nothing is recorded there.
     `degraded` says in words what does not work as it should, null when all does. `llm` is null
     where no language model is configured, and while the daemon is down.
     """
@@ -90,6 +94,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     db_bytes: int = 0
     spool_bytes: int = 0
     watched: tuple[Watched, ...] = ()
+    policies: tuple[Problem, ...] = ()
     http: str | None = None
     llm: LlmStatus | None = None
     home: str = ""
@@ -135,14 +140,20 @@ def _looked_at(home: Home) -> Status:
     return with_spool(status, home)
 
 
-def with_store(status: Status, store: Store) -> Status:
-    """Return the status with the store's counts.
+def with_store(status: Status, store: Store, restricted: Iterable[str] = ()) -> Status:
+    """Return the status with the store's counts and with the policies that cannot be used.
+
+    Args:
+        status: what is known already.
+        store: asked for its counts and for the folders of its projects.
+        restricted: further folders in which there may be a policy.
 
     Raises:
         StoreUnavailable: the store cannot be read.
     """
     with store.read() as reader:
         totals: Totals = reader.totals()
+        roots = {root for project in reader.projects() for root in project.roots}
     return msgspec.structs.replace(
         status,
         degraded=status.degraded or (_BEHIND if totals.is_behind else None),
@@ -153,7 +164,14 @@ def with_store(status: Status, store: Store) -> Status:
         active_sessions=totals.active_sessions,
         last_stored_ms=totals.last_stored_ms,
         db_bytes=totals.size_bytes,
+        policies=_problems(roots.union(restricted)),
     )
+
+
+def _problems(roots: Iterable[str]) -> tuple[Problem, ...]:
+    policies = Policies()
+    found = (policies.at(root).problem for root in sorted(roots))
+    return tuple(problem for problem in found if problem)
 
 
 def llm_status(settings: Settings, store: Store | None = None) -> LlmStatus:

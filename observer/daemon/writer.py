@@ -44,6 +44,10 @@ class WriterThread:
         told = partial(self._told, work, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self._thread, told)
 
+    def restricted(self) -> list[str]:
+        """Return the roots of which the pipeline read a policy; does not wait for it."""
+        return self._pipeline.restricted()
+
     def close(self) -> None:
         """Finish what is queued and end the thread."""
         self._thread.submit(self._pipeline.close)

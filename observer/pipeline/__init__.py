@@ -106,6 +106,10 @@ class Pipeline:
             entries=len(entries), bad=len(entries) - len(good), projects=frozenset(projects)
         )
 
+    def restricted(self) -> list[str]:
+        """Return the roots of work trees of which a policy was read, usable or not."""
+        return self._reading.restricted()
+
     def close(self) -> None:
         """Stop what goes on beside it; what was not stored is in the spool."""
         if self._ahead:

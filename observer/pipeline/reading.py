@@ -16,6 +16,7 @@ from observer.capture.echoes import without_echoes
 from observer.capture.exclusion import Exclusion
 from observer.capture.fit import fit
 from observer.capture.on_disk import with_symbols
+from observer.capture.policy import Policies, Policy, applied, beside
 from observer.capture.project import Places, folder_of, work_tree_of
 from observer.capture.redact import redact
 from observer.capture.repository import read_commit
@@ -59,6 +60,7 @@ class Reading:
     def __init__(self, settings: Settings, *, places: Places, now_ms: Callable[[], int]) -> None:
         self._cap_bytes = settings.event_cap_bytes
         self._exclusion = Exclusion(settings.exclude)
+        self._policies = Policies()
         self._places = places
         self._now_ms = now_ms
         self.look_again()
@@ -66,10 +68,12 @@ class Reading:
     def look_again(self) -> None:
         """Forget what the disk said; within a batch, a moment's work, it goes on saying it."""
         self._place_of = cache(self._look)
-        self._folder_of = partial(folder_of, work_tree_of=cache(work_tree_of))
+        self._work_tree_of = cache(work_tree_of)
+        self._folder_of = partial(folder_of, work_tree_of=self._work_tree_of)
+        self._policy_of = cache(self._policy)
 
     def read(self, entry: Entry) -> list[Located]:
-        """Return the events of an entry, those of excluded folders left out.
+        """Return the events of an entry, without what settings and policies exclude.
 
         Commits that came in by one of git's stand before it.
 
@@ -90,6 +94,10 @@ class Reading:
         """Return the root of the project that a folder lies in; "" where there is none."""
         return self._place_of(folder)[1].root
 
+    def restricted(self) -> list[str]:
+        """Return the roots of which a policy was read."""
+        return self._policies.roots()
+
     def _locate(self, event: Event, project_id: int | None) -> tuple[Located | None, Place]:
         """Return what `locate` does, and the place as it is, whatever its name holds."""
         # A folder with a secret in its name is only found under that name.
@@ -97,9 +105,12 @@ class Reading:
         if self._exclusion.covers(event, folder):
             return None, _NOWHERE
         place, kept = self._place_of(folder)
-        event, data = self._clean(with_symbols(event))
+        permitted = applied(event, self._policy_of(folder), self._policy_around)
+        if permitted is None:
+            return None, _NOWHERE
+        event, data = self._clean(with_symbols(permitted))
         if isinstance(event.body, Commit):
-            told = self._told(event.body, place)
+            told = self._told(event.body, place, self._policy_of(folder))
             known = event if told is event.body else msgspec.structs.replace(event, body=told)
             if (owned := without_owner(known, place)) is not event:
                 event, data = self._clean(owned)
@@ -116,7 +127,13 @@ class Reading:
     def _look(self, folder: str) -> tuple[Place, Place]:
         """Return the place of a folder as it is, and as it is kept."""
         place = self._places.at(folder) if folder else _NOWHERE
-        return place, redact(place)
+        return place, msgspec.structs.replace(redact(place), name=self._policies.of(place).name)
+
+    def _policy(self, folder: str) -> Policy:
+        return self._policies.of(self._place_of(folder)[0])
+
+    def _policy_around(self, path: str, here: str) -> Policy:
+        return self._policy_of(self._work_tree_of(path, here))
 
     def _clean(self, event: Event) -> tuple[Event, str]:
         # Redaction sees the whole text: a cut through a secret would hide it from its pattern.
@@ -132,11 +149,11 @@ class Reading:
             data = _json(event)
         return event, data.decode()
 
-    def _told(self, commit: Commit, place: Place) -> Commit:
+    def _told(self, commit: Commit, place: Place, policy: Policy) -> Commit:
         """Return a commit with what a git hook had no time to tell, and without excluded files."""
         if not commit.subject and place.git:
             with suppress(NotFound):
                 action, commit = commit.action, read_commit(place.root, commit.hash)
                 commit = msgspec.structs.replace(commit, action=action)
-        files = self._exclusion.beside(commit.files, place.root)
+        files = beside(self._exclusion.beside(commit.files, place.root), policy)
         return commit if files == commit.files else msgspec.structs.replace(commit, files=files)

@@ -18,6 +18,7 @@ MARKERS = (
     ".git",  # broken or unreadable, else git would have answered
     ".hg",
     ".svn",
+    ".observer.toml",
     "pyproject.toml",
     "setup.py",
     "requirements.txt",

@@ -50,7 +50,8 @@ def recognise(
 def enrich(project: Project, place: Place, *, gone: frozenset[str] = _NONE) -> Project:
     """Return the project with what a recognised place tells of it; itself if that is nothing new.
 
-    Folders in `gone` are forgotten; if they gave the project its name, it takes the new one.
+    Folders in `gone` are forgotten; if they gave the project its name, it takes the new one. What
+    a policy calls it stays until a policy calls it otherwise.
     """
     if _by_surroundings(place, [project]) and place.root not in project.roots:
         return project
@@ -64,7 +65,11 @@ def enrich(project: Project, place: Place, *, gone: frozenset[str] = _NONE) -> P
         remotes=_with_origin(project.remotes, place.remotes),
         root_commit=_root_commit(project, place),
     )
-    if gone & set(folders_of(project)) and project.name not in map(_name, folders_of(changed)):
+    is_named_by_policy = place.name and place.name != project.name
+    is_homeless = gone & set(folders_of(project)) and not (
+        {project.name} & {place.name, *map(_name, folders_of(changed))}
+    )
+    if is_named_by_policy or is_homeless:
         changed = _renamed(changed, name_of(place))
     return project if changed == project else changed
 
@@ -85,7 +90,9 @@ def found(place: Place, *, id: int, at_ms: int) -> Project:  # noqa: A002 - the 
 
 
 def name_of(place: Place) -> str:
-    """Return the name a place gives: its main work tree's folder, whichever worktree it is."""
+    """Return the name a place gives: its policy's, else the folder of its main work tree."""
+    if place.name:
+        return place.name
     main = main_folder(place.common_dir)
     return _name(main if main != place.common_dir else place.root)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from threading import Event
 
 from observer.capture.exclusion import Exclusion
+from observer.capture.policy import Policies
 from observer.clock import now_ms
 from observer.config import Settings
 from observer.daemon.health import Health
@@ -35,6 +36,7 @@ class Forest:
         self._store = store
         self._most_files = settings.watch_max_files
         self._excluded = Exclusion(settings.exclude).folders
+        self._policies = Policies()
         self._health = health
         self._trees: dict[str, Tree] = {}
         self._refused: dict[str, str] = {}
@@ -109,6 +111,8 @@ class Forest:
         mounted = mounts()
         for root in roots:
             why = refusal(root, excluded=self._excluded, mounts=mounted)
+            if why is None and (problem := self._policies.at(root).problem):
+                why = f"nothing is recorded: {problem}"
             if why is None:
                 self._grow(root, before.get(root))
             elif why:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from watchfiles import DefaultFilter
 
+from observer.capture.policy import Policies
 from observer.capture.repository.worktree import MOST_PATHS, Standing, WorkTree
 from observer.capture.saves import Save, is_passing
 from observer.daemon.watching.sight import NOTHING, UNKNOWN, Sight, Sights, see, text_of
@@ -40,7 +41,7 @@ class Tree:
     Args:
         root: a work tree.
         most_files: above that many it is not watched.
-        excluded: folders of which nothing is told.
+        excluded: folders of which nothing is told; nor is it of what the tree's policy excludes.
 
     Raises:
         TooLarge: says how many files there are at least.
@@ -53,6 +54,7 @@ class Tree:
         self.files = 0
         self._most_files = most_files
         self._excluded = excluded
+        self._policies = Policies()
         self._git = WorkTree(root)
         self._sights = Sights()
         self._ignored: set[str] = set()
@@ -124,7 +126,7 @@ class Tree:
             self._ignored |= {f"{self.root}/{path}" for path in self._git.ignored(dull)}
         found: list[_Change] = []
         for path in sorted(differing.keys() | known):
-            if is_passing(path.rpartition("/")[2]) or self._is_excluded(f"{self.root}/{path}"):
+            if is_passing(path.rpartition("/")[2]) or self._is_excluded(path):
                 continue
             before = self._sights.get(path)
             now = see(self.root, path, before, with_text=len(found) < MOST_READ)
@@ -169,14 +171,21 @@ class Tree:
             waiting += [one.path for one in folders if self._is_watched(one, ignored)]
 
     def _is_watched(self, folder: os.DirEntry[str], ignored: Collection[str]) -> bool:
-        if folder.name == ".git" or folder.path in ignored or self._is_excluded(folder.path):
+        if (
+            folder.name == ".git"
+            or folder.path in ignored
+            or self._is_excluded(self._relative(folder.path), is_folder=True)
+        ):
             return False
         if not _is_text(folder.path):
             return False
         return folder.name not in UNWATCHED or self._git.is_tracked(self._relative(folder.path))
 
-    def _is_excluded(self, path: str) -> bool:
-        return any(is_inside(path, folder) for folder in self._excluded)
+    def _is_excluded(self, path: str, *, is_folder: bool = False) -> bool:
+        if any(is_inside(f"{self.root}/{path}", folder) for folder in self._excluded):
+            return True
+        policy = self._policies.at(self.root)
+        return bool(policy.problem) or policy.excludes(path, is_folder=is_folder)
 
     def _relative(self, path: str) -> str:
         return path[len(self.root) + 1 :]

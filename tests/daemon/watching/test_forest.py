@@ -135,3 +135,13 @@ def test_an_excluded_project_is_shown_as_that(store: SqliteStore, app: str) -> N
     grown = Forest(store, Settings(exclude=(app,)), Health())
     assert grown.refresh_if_due() == frozenset()
     assert [(one.root, one.reason) for one in grown.shown()] == [(app, "excluded")]
+
+
+def test_a_project_whose_policy_cannot_be_used_is_shown_as_that(
+    store: SqliteStore, app: str
+) -> None:
+    (Path(app) / ".observer.toml").write_text("exclude = 1")
+    grown = Forest(store, Settings(), Health())
+    assert grown.refresh_if_due() == frozenset()
+    (shown,) = grown.shown()
+    assert shown.reason.startswith(f"nothing is recorded: {app}/.observer.toml, line 1: exclude")

@@ -244,6 +244,22 @@ def test_excluded_folders_are_left_out(app: Path) -> None:
     assert _look(watched, "") == {}
 
 
+def test_what_the_policy_excludes_is_left_out(app: Path) -> None:
+    (app / ".observer.toml").write_text('exclude = ["/src/", "*.csv"]')
+    watched = _tree(app)
+    assert watched.folders == {str(app)}
+    (app / "customers.csv").write_text("name\n")
+    (app / "open.py").write_text("a = 2\n")
+    assert list(_look(watched, "")) == ["open.py"]
+
+
+def test_nothing_is_looked_at_once_the_policy_cannot_be_used(app: Path) -> None:
+    watched = _tree(app)
+    (app / ".observer.toml").write_text("exclude = [")
+    (app / "open.py").write_text("a = 2\n")
+    assert _look(watched, "") == {}
+
+
 def test_a_tree_with_too_many_files_is_refused(app: Path) -> None:
     with pytest.raises(TooLarge, match="more than 2 files"):
         _tree(app, most_files=2)
