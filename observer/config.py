@@ -18,8 +18,9 @@ from observer.errors import ConfigInvalid
 from observer.paths import Home, read_plain
 
 ENV_PREFIX = "OBSERVER_"
-RESERVED = frozenset({"OBSERVER_HOME", "OBSERVER_SESSION"})
-"""Variables with our prefix that are not settings: the home itself, and a shell's session id."""
+RESERVED = frozenset({"OBSERVER_HOME", "OBSERVER_PRIVATE", "OBSERVER_SESSION"})
+"""Variables with our prefix that are not settings: the home itself, whether hooks are to record
+nothing, and a shell's session id."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -60,12 +60,26 @@ __observer_record() {
     local exit=$? now=${EPOCHREALTIME//[^0-9]/} -
     set +eux
     if ((__observer_began)); then
-        [[ -e $__observer_log ]] || __observer_open
-        __observer_write "$exit" 2>/dev/null >>"$__observer_log"
+        if ! __observer_is_paused; then
+            [[ -e $__observer_log ]] || __observer_open
+            __observer_write "$exit" 2>/dev/null >>"$__observer_log"
+        fi
         __observer_began=0
     fi
     # Before 5.1 this status is what the rest of PROMPT_COMMAND sees.
     ((BASH_VERSINFO[0] > 5 || BASH_VERSINFO[1] >= 1)) || return "$exit"
+}
+
+# Whether nothing is to be recorded: in this shell, everywhere, or where the command ran.
+__observer_is_paused() {
+    [[ ${OBSERVER_PRIVATE:-0} == 0 ]] || return 0
+    local paused=${__observer_folder%/shell}/paused until scope
+    [[ -f $paused ]] || return 1
+    while read -r until scope; do
+        [[ $until != *[!0-9]* ]] && ((EPOCHSECONDS < until)) || continue
+        [[ $scope == '*' || $__observer_cwd/ == "${scope%/}"/* ]] && return 0
+    done <"$paused" 2>/dev/null
+    return 1
 }
 
 __observer_write() {

@@ -36,6 +36,7 @@ function __observer_postexec --on-event fish_postexec
     # A job in the background and a plain assignment leave the status of the command before.
     test "$code" = "$before"; and string match -qr '&\s*$|^set\s(?!.*(-q|\())' -- $text; and set code 0
     __observer_is_private $text; and return
+    __observer_is_paused; and return
     test -e $__observer_log; or __observer_open
     test -w $__observer_log; or return
     printf '\0\0exit=%s\0duration_ms=%s\0cwd=%s\0cwd_after=%s\0text=%s\0' \
@@ -44,6 +45,25 @@ function __observer_postexec --on-event fish_postexec
     set -q __observer_has_clock
     and printf 'end_s=%s\0' (path mtime -- $__observer_log) >>$__observer_log 2>/dev/null
     printf '.\0\0' >>$__observer_log 2>/dev/null
+end
+
+# Whether nothing is to be recorded: in this shell, everywhere, or where the command ran.
+function __observer_is_paused
+    if test -n "$OBSERVER_PRIVATE" -a "$OBSERVER_PRIVATE" != 0
+        return 0
+    end
+    set -l paused (string replace -r '/shell$' '' -- $__observer_folder)/paused
+    test -f $paused; or return 1
+    # Only while there is a pause: fish knows no clock without a process.
+    set -lx PATH /usr/bin /bin $PATH
+    set -l now (command date +%s)
+    while read -l until scope
+        test "$now" -lt "$until" 2>/dev/null; or continue
+        test "$scope" = '*'; and return 0
+        set -l folder (string trim -r -c / -- $scope)/
+        test (string sub -l (string length -- $folder) -- $__observer_cwd/) = $folder; and return 0
+    end <$paused
+    return 1
 end
 
 function __observer_is_private -a text

@@ -27,11 +27,28 @@ __observer_preexec() {
     __observer_began=$(( epochtime[1] * 1000 + epochtime[2] / 1000000 ))
 }
 
+# Whether nothing is to be recorded: in this shell, everywhere, or where the command ran.
+__observer_is_paused() {
+    emulate -L zsh
+    [[ ${OBSERVER_PRIVATE:-0} == 0 ]] || return 0
+    local paused=${__observer_folder%/shell}/paused until scope
+    [[ -f $paused ]] || return 1
+    while read -r until scope; do
+        [[ $until == <-> ]] && (( epochtime[1] < until )) || continue
+        [[ $scope == '*' || $__observer_cwd/ == "${scope%/}"/* ]] && return 0
+    done <$paused
+    return 1
+}
+
 __observer_precmd() {
     local code=$?
     emulate -L zsh
     (( __observer_began )) || return 0
     local now=$(( epochtime[1] * 1000 + epochtime[2] / 1000000 ))
+    if __observer_is_paused; then
+        __observer_began=0 __observer_text=
+        return 0
+    fi
     [[ -e $__observer_log ]] || __observer_open
     {
         builtin printf '\0\0exit=%s\0duration_ms=%s\0end_ms=%s\0cwd=%s\0cwd_after=%s\0text=%s\0.\0\0' \

@@ -34,6 +34,11 @@ PURPOSES = {
         "post": "write",
         "import": "importing",
     },
+    "Keep out": {
+        "policy": "policy",
+        "pause": "pausing",
+        "resume": "pausing",
+    },
     "Forget": {
         "forget": "write",
         "purge": "purging",
@@ -53,7 +58,6 @@ PURPOSES = {
         "down": "lifecycle",
         "status": "lifecycle",
         "doctor": "doctor",
-        "policy": "policy",
         "eval": "evaluating",
         "trial": "trial",
         "rebuild": "upkeep",

@@ -7,7 +7,7 @@ import click
 from observer import client
 from observer.cli.output import emit, json_option, note, say
 from observer.clock import now_ms
-from observer.daemon.status import Status, current, spent
+from observer.daemon.status import Status, current, paused_text, spent
 from observer.front.moment import minute
 from observer.paths import home
 
@@ -71,6 +71,7 @@ def _described(status: Status) -> list[tuple[str, str]]:
     if status.llm:
         lines.append(("llm", f"{status.llm.model}: {spent(status.llm)}"))
     lines += [("watched" if one.folders else "not watched", str(one)) for one in status.watched]
+    lines += [("paused", paused_text(one)) for one in status.paused]
     lines += [("not recorded", f"{one}; {one.hint}") for one in status.policies]
     if status.http:
         lines.append(("http", status.http))

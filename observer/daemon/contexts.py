@@ -8,20 +8,26 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from observer.capture.repository.uncommitted import uncommitted
+from observer.clock import now_ms
 from observer.config import Settings
 from observer.daemon.feedback import Feedback
 from observer.daemon.health import Health
-from observer.daemon.status import refused, refused_text
+from observer.daemon.status import paused, paused_text, refused, refused_text
+from observer.daemon.wake import heard
 from observer.errors import ObserverError
 from observer.events import AnyBody, Event, Remember
 from observer.front import session_context
 from observer.memory import Memory
-from observer.model import UNASSIGNED
+from observer.model import UNASSIGNED, Project
 from observer.paths import Home
 from observer.pipeline.noting import OnNote
+from observer.spool import Spool
+from observer.spool.pauses import Pause
 
 log = logging.getLogger(__name__)
 
+LOOK_S = 5.0
+"""How often it is looked whether recording was paused or resumed."""
 PAUSE_S = 1.0
 """A busy project's files are written at most this often."""
 _ALL = 0
@@ -45,6 +51,8 @@ class Contexts:
         self._home = home
         self._settings = settings
         self._health = health
+        self._pauses = Spool(home.spool).pauses
+        self._shown: list[Pause] = []
         self._stale: set[int] = set()
         self._news = asyncio.Event()
 
@@ -69,8 +77,10 @@ class Contexts:
             self.touch([_ALL])
         await self._round("context files", partial(session_context.sweep, self._home))
         while True:
-            await self._news.wait()
-            await self.freshen()
+            await heard(self._news, within_s=LOOK_S)
+            await self._round("pauses", self._look)
+            if self._news.is_set():
+                await self.freshen()
             await asyncio.sleep(PAUSE_S)
 
     async def freshen(self) -> None:
@@ -98,9 +108,24 @@ class Contexts:
             return body.scope != "project" and body.owner in {"", self._memory.owner}
         return isinstance(body, OnNote) and project_id == UNASSIGNED
 
-    def _write(self, stale: set[int]) -> None:
+    def _look(self) -> None:
+        """Have every file written anew once recording is paused or resumed."""
+        at_ms = now_ms()
+        self._pauses.tidy(at_ms)
+        if (going := self._pauses.now(at_ms)) != self._shown:
+            self._shown = going
+            self._stale.add(_ALL)
+            self._news.set()
+
+    def _notice(self, project: Project) -> str:
+        """Return what must be said before everything else."""
         found = refused(self._home)
-        notice = f"({refused_text(found)}; what happened then is missing here)" if found else ""
+        said = [f"({refused_text(found)}; what happened then is missing here)"] if found else []
+        here = [one for one in self._shown if one.covers(one.from_ms, project.roots)]
+        said += [f"(recording is paused {paused_text(paused(one))})" for one in here]
+        return "\n".join(said)
+
+    def _write(self, stale: set[int]) -> None:
         for project in self._memory.projects():
             if stale & {project.id, _ALL}:
                 session_context.write(
@@ -109,5 +134,5 @@ class Contexts:
                     self._home,
                     self._settings,
                     uncommitted=uncommitted,
-                    notice=notice,
+                    notice=self._notice(project),
                 )

@@ -15,10 +15,12 @@ from observer.client import PROTOCOL, call, daemon_pid, is_running
 from observer.clock import now_ms
 from observer.config import Settings
 from observer.errors import DaemonUnavailable, StoreUnavailable
+from observer.front.moment import minute
 from observer.interpret.wording import counted
 from observer.model import Spending, iso
 from observer.paths import Home
 from observer.spool import Spool, refusals
+from observer.spool.pauses import EVERYWHERE, OF_SESSION, Pause
 from observer.spool.refusals import Refusals
 from observer.store.interface import Store, Totals
 from observer.store.sqlite import SqliteStore
@@ -63,6 +65,14 @@ class Watched(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.root}: {'; '.join(counts + [self.reason] * bool(self.reason))}"
 
 
+class Paused(msgspec.Struct, frozen=True, kw_only=True):
+    """Where nothing is recorded now; `until_ms` is null for a pause that somebody has to end."""
+
+    where: str
+    from_ms: int
+    until_ms: int | None = None
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """What `observer status --json` prints and `GET /status` answers; every field is always there.
 
@@ -70,6 +80,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     understood, `refused_events` those that hooks could not write in the last seven days. `vectors`
     counts the items that `model` has embedded, 0 while the daemon is down.
     `policies` are the repository policies that cannot be used, so that nothing is recorded there.
+    `paused` is where nothing is recorded for the time being.
     `degraded` says in words what does not work as it should, null when all does. `llm` is null
     where no language model is configured, and while the daemon is down.
     """
@@ -95,6 +106,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     spool_bytes: int = 0
     watched: tuple[Watched, ...] = ()
     policies: tuple[Problem, ...] = ()
+    paused: tuple[Paused, ...] = ()
     http: str | None = None
     llm: LlmStatus | None = None
     home: str = ""
@@ -214,6 +226,7 @@ def with_spool(status: Status, home: Home) -> Status:
             status = msgspec.structs.replace(status, refused_events=found.events, degraded=degraded)
         return msgspec.structs.replace(
             status,
+            paused=tuple(map(paused, spool.pauses.now(now_ms()))),
             spool_depth=spool.depth(),
             oldest_spooled_ms=spool.oldest_ms(),
             bad_events=spool.bad(),
@@ -222,6 +235,21 @@ def with_spool(status: Status, home: Home) -> Status:
     except OSError as error:
         told = f"spool: {error.filename} cannot be read: {error.strerror}"
         return msgspec.structs.replace(status, degraded=status.degraded or told)
+
+
+def paused(pause: Pause) -> Paused:
+    """Return a pause as it is shown."""
+    where = "everywhere" if pause.scope == EVERYWHERE else pause.scope
+    if pause.scope.startswith(OF_SESSION):
+        where = f"of session {pause.scope.removeprefix(OF_SESSION)}"
+    until_ms = None if pause.is_unending else pause.until_ms
+    return Paused(where=where, from_ms=pause.from_ms, until_ms=until_ms)
+
+
+def paused_text(found: Paused) -> str:
+    """Return in words where nothing is recorded, and until when."""
+    until = "resumed" if found.until_ms is None else minute(found.until_ms)
+    return f"{'in ' if found.where.startswith('/') else ''}{found.where} until {until}"
 
 
 def _size_bytes(folder: Path) -> int:

@@ -74,7 +74,7 @@ class Pipeline:
         self._store = store
         self._spool = spool
         self._idle_ms = settings.session_idle_minutes * 60_000
-        self._reading = Reading(settings, places=places, now_ms=now_ms)
+        self._reading = Reading(settings, places=places, now_ms=now_ms, pauses=spool.pauses)
         self._now_ms = now_ms
         self._ahead = ahead
         self._embedder = embedder
@@ -126,7 +126,7 @@ class Pipeline:
             StoreUnavailable: the store cannot be written; nothing was stored.
         """
         self._reading.look_again()
-        located = [self._reading.locate(event, project_id=project_id) for event in events]
+        located = [self._reading.reported(event, project_id=project_id) for event in events]
         with self._store.write() as writer:
             intake = self._intake(writer)
             receipts = [intake.take(one) if one else Receipt() for one in located]

@@ -178,9 +178,9 @@ def main() -> None:
 
 def pages(order: Order) -> Iterator[Page]:
     """Yield the backlog, oldest first, without what cannot be read."""
-    reading = Reading(order.settings, places=Places(), now_ms=now_ms)
-    backlog = Spool(Path(order.spool)).backlog()
-    for entries in _batches(entry for entry in backlog if entry.id not in order.in_hand):
+    spool = Spool(Path(order.spool))
+    reading = Reading(order.settings, places=Places(), now_ms=now_ms, pauses=spool.pauses)
+    for entries in _batches(entry for entry in spool.backlog() if entry.id not in order.in_hand):
         reading.look_again()
         page = _written(entries, reading)
         if page.lines:

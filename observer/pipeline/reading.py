@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache, partial
+from pathlib import Path
 
 import msgspec
 
@@ -16,17 +17,18 @@ from observer.capture.echoes import without_echoes
 from observer.capture.exclusion import Exclusion
 from observer.capture.fit import fit
 from observer.capture.on_disk import with_symbols
-from observer.capture.policy import Policies, Policy, applied, beside
+from observer.capture.policy import Policies, Policy, applied, beside, is_captured
 from observer.capture.project import Places, folder_of, work_tree_of
 from observer.capture.redact import redact
 from observer.capture.repository import read_commit
 from observer.config import Settings
 from observer.errors import NotFound, Undecodable
-from observer.events import Commit, Event, Remember, Revise, Value
+from observer.events import Commit, Event, FileWrite, Remember, Revise, Value
 from observer.interpret.gist import Gist
 from observer.model import Place
 from observer.pipeline.arrivals import arrivals, is_told, without_owner
 from observer.spool import Entry
+from observer.spool.pauses import Pauses
 
 NOTE_BYTES = 1 << 20
 """Room for any note: it was bounded where it was written, and nobody would look for a cut."""
@@ -55,14 +57,18 @@ class Reading:
     Args:
         places: looks up folders.
         now_ms: the clock; nothing happens later than now.
+        pauses: when and where nothing is recorded.
     """
 
-    def __init__(self, settings: Settings, *, places: Places, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, settings: Settings, *, places: Places, now_ms: Callable[[], int], pauses: Pauses
+    ) -> None:
         self._cap_bytes = settings.event_cap_bytes
         self._exclusion = Exclusion(settings.exclude)
         self._policies = Policies()
         self._places = places
         self._now_ms = now_ms
+        self._pauses = pauses
         self.look_again()
 
     def look_again(self) -> None:
@@ -73,7 +79,7 @@ class Reading:
         self._policy_of = cache(self._policy)
 
     def read(self, entry: Entry) -> list[Located]:
-        """Return the events of an entry, without what settings and policies exclude.
+        """Return the events of an entry, without what settings, policies and pauses exclude.
 
         Commits that came in by one of git's stand before it.
 
@@ -83,12 +89,22 @@ class Reading:
         if entry.fault:
             raise Undecodable(entry.fault)
         events = decode(entry.id, entry.data, entry.at_ms, cap_bytes=self._cap_bytes)
-        return [one for event in events for one in self._with_arrivals(event)]
+        heard = (event for event in events if not self._is_paused(event))
+        return [one for event in heard for one in self._with_arrivals(event)]
 
     def locate(self, event: Event, *, project_id: int | None = None) -> Located | None:
         """Return a decoded event, redacted and fitted, with its place; None if it is excluded."""
         located, _ = self._locate(event, project_id)
         return located
+
+    def reported(self, event: Event, *, project_id: int | None = None) -> Located | None:
+        """Return what `locate` does of an event that a front reports; None while that is paused.
+
+        When it happened does not matter: an import asks for the past.
+        """
+        at_ms = self._now_ms()
+        is_paused = is_captured(event.body) and self._is_paused(event, at_ms=at_ms)
+        return None if is_paused else self.locate(event, project_id=project_id)
 
     def root_of(self, folder: str) -> str:
         """Return the root of the project that a folder lies in; "" where there is none."""
@@ -120,9 +136,23 @@ class Reading:
         located, place = self._locate(event, project_id=None)
         if located is None:
             return
-        yield from filter(None, map(self.locate, arrivals(located.event, place)))
+        came = (one for one in arrivals(located.event, place) if not self._is_paused(one))
+        yield from filter(None, map(self.locate, came))
         if is_told(located.event):
             yield located
+
+    def _is_paused(self, event: Event, *, at_ms: int | None = None) -> bool:
+        """Return True if nothing is recorded where and when an event happened."""
+        if not self._pauses:
+            return False
+        folder = self._folder_of(event)
+        folders = {event.cwd, folder, self._place_of(folder)[0].root} - {""}
+        at_ms = event.at_ms if at_ms is None else at_ms
+        if not self._pauses.covers(at_ms, folders, event.session):
+            return False
+        if isinstance(event.body, FileWrite):
+            self._pauses.withhold(str(Path(event.cwd, event.body.path)), event.at_ms)
+        return True
 
     def _look(self, folder: str) -> tuple[Place, Place]:
         """Return the place of a folder as it is, and as it is kept."""

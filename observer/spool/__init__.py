@@ -28,6 +28,7 @@ from observer.spool.disposal import Disposal, remove
 from observer.spool.entry import Entry, envelope
 from observer.spool.files import Foreign, create, read, replace, settle
 from observer.spool.logs import ShellLogs
+from observer.spool.pauses import Pauses
 
 __all__ = ["Entry", "Spool"]
 
@@ -63,6 +64,7 @@ class Spool:
         self._bodies, self._names = f"{self._tmp}{os.sep}", f"{self._new}{os.sep}"
         self._logs = ShellLogs(shell)
         self._disposal = Disposal()
+        self.pauses = Pauses(folder)
         self._queue: dict[str, _Waiting] = {}
 
     def prepare(self) -> None:

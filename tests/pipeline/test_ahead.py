@@ -175,7 +175,7 @@ def test_a_page_says_what_reading_says(
 ) -> None:
     fill(2)
     entries = spool.claim(at_most=9)
-    reading = Reading(Settings(), places=Places(), now_ms=lambda: NOW_MS)
+    reading = Reading(Settings(), places=Places(), now_ms=lambda: NOW_MS, pauses=spool.pauses)
     ahead.begin(in_hand=())
     batch = ahead.next()
     told = [[msgspec.structs.replace(one, gist=None) for one in located] for _, located in batch]

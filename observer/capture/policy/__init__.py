@@ -5,8 +5,8 @@ takes out of an event what it withholds. A policy can only restrict: nothing her
 what the user's own settings do not.
 """
 
-from observer.capture.policy.applying import applied, beside
+from observer.capture.policy.applying import applied, beside, is_captured
 from observer.capture.policy.parsing import FILE, KINDS, Policy
 from observer.capture.policy.policies import Policies
 
-__all__ = ["FILE", "KINDS", "Policies", "Policy", "applied", "beside"]
+__all__ = ["FILE", "KINDS", "Policies", "Policy", "applied", "beside", "is_captured"]

@@ -57,7 +57,7 @@ def applied(event: Event, policy: Policy, policy_of: PolicyOf) -> Event | None:
         policy_of: finds that of files elsewhere.
     """
     body = event.body
-    if isinstance(body, _ON_PURPOSE):
+    if not is_captured(body):
         return event
     if policy.problem:
         return None
@@ -65,6 +65,11 @@ def applied(event: Event, policy: Policy, policy_of: PolicyOf) -> Event | None:
     if left is body:
         return event
     return None if left is None else replace(event, body=left)
+
+
+def is_captured(body: AnyBody) -> bool:
+    """Return True if a happening was observed, False if somebody told the memory on purpose."""
+    return not isinstance(body, _ON_PURPOSE)
 
 
 def beside(files: tuple[FileChange, ...], policy: Policy) -> tuple[FileChange, ...]:

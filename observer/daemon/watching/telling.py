@@ -63,10 +63,13 @@ class Telling:
         """
         if self._spool.depth():
             return False  # a hook may have told, and nobody has read it yet
+        files = [[save for save in saves if not self._is_paused(save, root)] for saves in files]
+        if not any(files):
+            return True
         with self._store.read() as reader:
-            hooks = _hook_writes(reader, [save for saves in files for save in saves])
+            hooks = self._hook_writes(reader, [save for saves in files for save in saves])
             is_certain = not _is_agent_at_work(reader, root)
-        left = [untold(saves, hooks.get(f"{root}/{saves[0].path}", ())) for saves in files]
+        left = [untold(saves, hooks.get(f"{root}/{saves[0].path}", ())) for saves in files if saves]
         saves = sorted((save for save in left if save), key=lambda save: save.to_ms)
         if len(saves) > MANY:
             self._record([_event(many(saves, root), root, saves[0].to_ms)], None)
@@ -93,7 +96,7 @@ class Telling:
         if not self._told:
             return
         with self._store.read() as reader:
-            hooks = _hook_writes(reader, [told.save for told in self._told])
+            hooks = self._hook_writes(reader, [told.save for told in self._told])
         twice = [
             told
             for told in self._told
@@ -103,6 +106,26 @@ class Telling:
             gone = [_event(Forget(item=one.item), one.root, now_ms()) for one in twice]
             self._record(gone, None)
             self._told = [told for told in self._told if told not in twice]
+
+    def _is_paused(self, save: Save, root: str) -> bool:
+        pauses = self._spool.pauses
+        return pauses.covers(save.from_ms, [root]) or pauses.covers(save.to_ms, [root])
+
+    def _hook_writes(self, reader: Reader, saves: Collection[Save]) -> dict[str, list[int]]:
+        """Return when hooks told of writes around the time of the saves, by the file's real path.
+
+        What hooks told of a private session counts as told, too, and is recorded by nobody.
+        """
+        from_ms = min(save.from_ms for save in saves) - WINDOW_MS
+        to_ms = max(save.to_ms for save in saves) + WINDOW_MS
+        found: dict[str, list[int]] = {}
+        for recorded in reader.written_near(from_ms=from_ms, to_ms=to_ms):
+            event = recorded.event
+            if event.route != ROUTE and (path := path_written(event)):
+                found.setdefault(_real(path), []).append(event.at_ms)
+        for path, at_ms in self._spool.pauses.withheld(from_ms=from_ms, to_ms=to_ms):
+            found.setdefault(_real(path), []).append(at_ms)
+        return found
 
 
 def _event(body: AnyBody, folder: str, at_ms: int, *, author: Author = "system") -> Event:
@@ -116,18 +139,6 @@ def _event(body: AnyBody, folder: str, at_ms: int, *, author: Author = "system")
         route=ROUTE,
         author=author,
     )
-
-
-def _hook_writes(reader: Reader, saves: Collection[Save]) -> dict[str, list[int]]:
-    """Return when hooks told of writes around the time of the saves, by the file's real path."""
-    from_ms = min(save.from_ms for save in saves) - WINDOW_MS
-    to_ms = max(save.to_ms for save in saves) + WINDOW_MS
-    found: dict[str, list[int]] = {}
-    for recorded in reader.written_near(from_ms=from_ms, to_ms=to_ms):
-        event = recorded.event
-        if event.route != ROUTE and (path := path_written(event)):
-            found.setdefault(_real(path), []).append(event.at_ms)
-    return found
 
 
 def _real(path: str) -> str:

@@ -1,0 +1,100 @@
+"""`observer pause` and `observer resume`: when, where and of whom nothing is recorded."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from observer.capture.clients.attribution import attribute
+from observer.capture.project import look
+from observer.cli.options import named_project
+from observer.cli.output import emit, json_option, say
+from observer.cli.reach import open_memory
+from observer.clock import now_ms
+from observer.daemon.status import Paused, paused, paused_text
+from observer.errors import BadInput, CapturedUserOnly, NotFound, ObserverError
+from observer.front.narrowing import coming_ms
+from observer.paths import home
+from observer.spool import Spool
+from observer.spool.pauses import EVERYWHERE, OF_SESSION, UNENDING_MS
+
+
+@click.command("pause", epilog="Example: observer pause --for 1h --project .")
+@click.option("--for", "span", default="", help="How long: 30min, 1h, 2d; until resumed if absent.")
+@named_project("Only in this project, by name, folder or remote; . is the one around you.")
+@click.option("--session", default="", help="Only this session, by its id.")
+@json_option
+def pause_command(*, span: str, project: str | None, session: str, as_json: bool) -> None:
+    """Record nothing for a while: everywhere, in one project, or of one session."""
+    _refuse_agents()
+    at_ms = now_ms()
+    until_ms = coming_ms(span, now_ms=at_ms) or UNENDING_MS
+    scopes = _scopes(project, session) or [EVERYWHERE]
+    begun = Spool(home().spool).pauses.begin(scopes, from_ms=at_ms, until_ms=until_ms)
+    _tell("paused", [paused(one) for one in begun], as_json=as_json)
+
+
+@click.command("resume", epilog="Example: observer resume")
+@named_project("Only what was paused in this project.")
+@click.option("--session", default="", help="Only what was paused of this session.")
+@json_option
+def resume_command(*, project: str | None, session: str, as_json: bool) -> None:
+    """Record again: end every pause, or those of one project or session."""
+    _refuse_agents()
+    scopes = _scopes(project, session)
+    ended = Spool(home().spool).pauses.end(scopes or None, now_ms=now_ms())
+    _tell("resumed", [paused(one) for one in ended], as_json=as_json)
+
+
+def _refuse_agents() -> None:
+    if attribute(os.environ).author == "agent":
+        raise CapturedUserOnly(
+            "an agent neither pauses nor resumes recording", hint="ask the person to run it"
+        )
+
+
+def _scopes(project: str | None, session: str) -> list[str]:
+    """Return what is named, nothing if nothing is."""
+    if project and session:
+        raise BadInput("a session is paused wherever it is", hint="leave out --project")
+    if session:
+        return [OF_SESSION + _external(session)]
+    return _roots(project) if project else []
+
+
+def _external(handle: str) -> str:
+    """Return the client's own id of a session; one that is not known yet is believed."""
+    if not handle.isdecimal():
+        return handle
+    with open_memory() as memory:
+        found = memory.session_names([int(handle)])
+    if not found:
+        raise NotFound(f"there is no session {handle}", hint="list them: observer sessions")
+    return found[int(handle)]
+
+
+def _roots(handle: str) -> list[str]:
+    """Return the folders of a project; of an unknown one its work tree."""
+    here = look(handle).root if Path(handle).is_dir() else ""
+    try:
+        with open_memory() as memory:
+            known = memory.project(handle).roots
+    except ObserverError:
+        if not here:
+            raise
+        known = ()
+    return list(dict.fromkeys((*known, *([here] if here else []))))
+
+
+def _tell(done: str, pauses: list[Paused], *, as_json: bool) -> None:
+    if as_json:
+        emit({done: pauses})
+        return
+    for one in pauses:
+        say(f"{done} {paused_text(one)}" if done == "paused" else f"{done} {one.where}")
+    if done == "paused":
+        say("record again with: observer resume")
+    elif not pauses:
+        say("nothing was paused")

@@ -1,0 +1,97 @@
+"""`observer pause` and `observer resume`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.paths import Home
+from observer.spool import Spool
+
+Run = Callable[..., Any]
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def shop(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository in which the person is."""
+    root = tmp_path / "work" / "shop"
+    git(root, "init", "-q")
+    monkeypatch.chdir(root)
+    return root
+
+
+def scopes(home: Home) -> list[str]:
+    return [pause.scope for pause in Spool(home.spool).pauses.now(0)]
+
+
+def test_recording_is_paused_until_somebody_resumes(run: Run, home: Home) -> None:
+    ran = run("pause")
+    assert (ran.code, ran.out) == (
+        0,
+        "paused everywhere until resumed\nrecord again with: observer resume\n",
+    )
+    assert "paused        everywhere until resumed\n" in run("status").out
+    assert run("status", "--json").json["paused"][0]["until_ms"] is None
+    assert run("resume").out == "resumed everywhere\n"
+    assert run("resume").out == "nothing was paused\n"
+    assert run("status", "--json").json["paused"] == []
+
+
+def test_a_pause_ends_by_itself(run: Run, home: Home) -> None:
+    (told,) = run("pause", "--for", "1h", "--json").json["paused"]
+    assert told["until_ms"] - told["from_ms"] == 3_600_000
+    assert told["where"] == "everywhere"
+
+
+def test_a_span_that_cannot_be_read_pauses_nothing(run: Run, home: Home) -> None:
+    ran = run("pause", "--for", "soon")
+    assert ran.code == 2
+    assert scopes(home) == []
+
+
+def test_a_project_is_paused_in_all_its_folders(
+    run: Run, home: Home, fill: Callable[..., None], shop: Path, git: Git
+) -> None:
+    git(shop, "commit", "-q", "--allow-empty", "-m", "Begin")
+    linked = shop.parent / "linked"
+    git(shop, "worktree", "add", "-q", str(linked))
+    for folder in (shop, linked):
+        fill([{"kind": "custom", "name": "x", "cwd": str(folder)}])
+    run("pause", "--project", "shop")
+    assert scopes(home) == [str(shop), str(linked)]
+    run("pause", "--project", "/nowhere")
+    assert run("resume", "--project", ".").out == f"resumed {shop}\nresumed {linked}\n"
+
+
+def test_a_work_tree_of_which_nothing_is_known_is_paused(run: Run, home: Home, shop: Path) -> None:
+    assert run("pause", "--project", ".").out.startswith(f"paused in {shop} until resumed\n")
+    assert run("pause", "--project", "nosuch").code != 0
+    assert scopes(home) == [str(shop)]
+
+
+def test_a_session_is_named_by_our_id_or_the_clients_own(
+    run: Run, home: Home, fill: Callable[..., None]
+) -> None:
+    fill([{"kind": "prompt", "text": "x", "client": "cursor", "session": "abc", "cwd": "/"}])
+    number = run("sessions", "--json").json[0]["id"]
+    assert run("pause", "--session", str(number)).out.startswith("paused of session abc until")
+    run("pause", "--session", "not-known-yet")
+    assert scopes(home) == ["session=abc", "session=not-known-yet"]
+    assert run("pause", "--session", "987654").code == 3
+    assert run("resume", "--session", "abc").out == "resumed of session abc\n"
+    assert run("pause", "--session", "abc", "--project", ".").code == 2
+
+
+@pytest.mark.parametrize("command", ["pause", "resume"])
+def test_an_agent_decides_nothing_about_it(
+    run: Run, home: Home, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    ran = run(command)
+    assert ran.code != 0
+    assert "ask the person" in ran.err
+    assert scopes(home) == []
