@@ -34,6 +34,8 @@ class Filters(Value):
     trusted_at_ms: int | None = None
     """Only what may be put before a model unasked at that time: nothing suspicious, no rule that
     waits for a person, nothing that has expired."""
+    without: tuple[int, ...] = ()
+    """Projects of which nothing counts: those that are not shared, asked from elsewhere."""
     with_global: bool = False
     """With `project_id`: personal and team items that belong to no project count too."""
 
@@ -57,6 +59,8 @@ class Filters(Value):
         )
 
     def _admits_place(self, item: Item) -> bool:
+        if item.project_id in self.without:
+            return False
         if self.project_id is None or item.project_id == self.project_id:
             return True
         return self.with_global and item.project_id is None

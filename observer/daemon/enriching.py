@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from observer.capture.policy import Policies
 from observer.clock import now_ms
 from observer.daemon.late_llm import Parts
 from observer.daemon.status import LlmStatus, day_of
@@ -88,6 +89,7 @@ class Enriching:
         self._model = model
         self._parts = parts
         self._budget = Budget(parts.store, daily_tokens=daily_tokens)
+        self._policies = Policies()
         self._pause_s = pause_s
         self._pauses_s = pauses_s
         self._news = asyncio.Event()
@@ -175,7 +177,8 @@ class Enriching:
 
     def _next(self) -> Item | None:
         with self._parts.store.read() as reader:
-            waiting = reader.unenriched(limit=1 + len(self._given_up))
+            apart = sorted(self._policies.unshared(reader.projects()))
+            waiting = reader.unenriched(limit=1 + len(self._given_up), without=apart)
         return next(
             (one for one in waiting if (one.id, one.updated_ms) not in self._given_up), None
         )

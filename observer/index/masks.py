@@ -42,6 +42,8 @@ def _fitting(one: Segment, filters: Filters) -> Mask:
     seen = one.alive.copy()
     for column, values in _wanted(filters):
         seen &= _one_of(one.arrays[column], values)
+    for project_id in filters.without:
+        seen &= one.arrays["project"] != project_id
     if filters.session_id is not None:
         seen &= one.arrays["session"] == filters.session_id
     if filters.since_ms is not None:

@@ -24,14 +24,14 @@ from observer.knowledge.pen import Pen
 from observer.knowledge.reading import UUID_CHARS
 from observer.memory.accounts import Accounts
 from observer.memory.inquiry import Why, why
-from observer.memory.seen import SeenFrom
+from observer.memory.seen import SeenFrom, scoped
 from observer.memory.usage import Feedback, Usage
 from observer.memory.values import Extract, Fetched, no_model
 from observer.model import Item, Project, Recorded, Session, item_id
 from observer.recall.candidates import Encode, Sources
 from observer.recall.card import Line
 from observer.recall.context import CARD_TOKENS, Costs, Pack, PackRequest, pack
-from observer.recall.handles import LARGEST_ID, Narrow, around, filters_of, meant, named, session_id
+from observer.recall.handles import LARGEST_ID, Narrow, around, meant, named, session_id
 from observer.recall.past import Uncommitted
 from observer.recall.reminder import NOTHING, Reminder, after, before, decided, harmless
 from observer.recall.search import Found, search
@@ -148,7 +148,9 @@ class Memory:
             NotFound, Ambiguous: the project, or the session.
         """
         with self._sources() as sources:
-            filters = filters_of(sources.reader, narrow, project=project, owner=self._owner)
+            filters = scoped(
+                self._store, sources.reader, narrow, project=project, owner=self._owner
+            )
             return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
 
     def recall(
@@ -165,7 +167,7 @@ class Memory:
             NotFound, Ambiguous: the project, or the session.
         """
         with self._sources() as sources:
-            asked = filters_of(sources.reader, narrow, project=project, owner=self._owner)
+            asked = scoped(self._store, sources.reader, narrow, project=project, owner=self._owner)
             filters = msgspec.structs.replace(asked, kinds=("note",), with_global=True)
             return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
 

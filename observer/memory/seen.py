@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
+import msgspec
+
+from observer.capture.policy import Policies
+from observer.filters import Filters
+from observer.recall.handles import Narrow, filters_of
 from observer.store.interface import Reader, Store, Writer
+
+_POLICIES = Policies()
 
 
 class SeenFrom:
@@ -14,6 +21,11 @@ class SeenFrom:
     def __init__(self, store: Store, folder: str) -> None:
         self._store = store
         self._folder = folder
+
+    @property
+    def folder(self) -> str:
+        """The folder from which it is looked."""
+        return self._folder
 
     @contextmanager
     def read(self) -> Iterator[Reader]:
@@ -33,3 +45,21 @@ class SeenFrom:
     def close(self) -> None:
         """See `Store.close`."""
         self._store.close()
+
+
+def scoped(
+    store: Store, reader: Reader, narrow: Narrow, *, project: str | None, owner: str
+) -> Filters:
+    """Return `filters_of` a search, without projects that are not shared if none is named.
+
+    A project that is not shared is found when it is named, or asked from one of its folders.
+
+    Raises:
+        NotFound, Ambiguous: the project, or the session.
+    """
+    asked = filters_of(reader, narrow, project=project, owner=owner)
+    if asked.project_id is not None or asked.session_id is not None:
+        return asked
+    here = store.folder if isinstance(store, SeenFrom) else ""
+    apart = _POLICIES.unshared(reader.projects(), here)
+    return msgspec.structs.replace(asked, without=tuple(sorted(apart)))

@@ -123,7 +123,9 @@ def browse(
 
 
 def _unknown(sources: Sources, filters: Filters) -> Iterator[str]:
-    """Yield which names in the filters no item has: mostly they are spelled otherwise."""
+    """Yield which names in the filters no item has, and what was left out of the search."""
+    if filters.without:
+        yield 'projects with sharing = "none" were left out; name one to search it'
     seen = Filters(owner=filters.owner)
     named = [("type", name, replace(seen, types=(name,))) for name in filters.types]
     if filters.branch:

@@ -228,8 +228,8 @@ class Reader(TruthReads, Protocol):
     def all_items(self) -> Iterator[Item]:
         """Yield every living item by id."""
 
-    def unenriched(self, *, limit: int) -> list[Item]:
-        """Return what waits for a language model, the newest first.
+    def unenriched(self, *, limit: int, without: Sequence[int] = ()) -> list[Item]:
+        """Return what waits for a language model, the newest first; of some projects nothing.
 
         First the summaries of sessions that are over about which none has written since they
         changed; then the observations, but of sessions that go on, whose original cost 2,000

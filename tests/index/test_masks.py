@@ -46,6 +46,7 @@ FILTERS = st.builds(
     until_ms=st.none() | TIMES,
     owner=NAMES,
     with_global=st.booleans(),
+    without=st.lists(st.sampled_from([1, 2, 3]), max_size=2, unique=True).map(tuple),
 )
 
 

@@ -311,3 +311,16 @@ def test_a_fault_of_ours_is_told_and_survived(desk: Desk, run: Run, model: Any) 
     desk.told = Full()
     run(lambda _: len(model.asked) >= 2)
     assert "RuntimeError; see the log" in (desk.health.text() or "")
+
+
+def test_a_language_model_is_told_nothing_of_a_project_that_is_not_shared(
+    desk: Desk, run: Run, model: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "shop" / ".observer.toml").write_text('sharing = "none"')
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "pyproject.toml").touch()
+    desk.tell(Prompt(text="mend the till"), SessionEnd(), session="s2", cwd=str(other))
+    run(lambda _: desk.told)
+    assert "mend the till" in str(model.asked)
+    assert "fix the cart" not in str(model.asked)

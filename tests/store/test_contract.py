@@ -565,3 +565,15 @@ def test_of_some_items_those_that_fit_are_told(store: Store) -> None:
     with store.read() as reader:
         assert reader.admitted([20, 16, 12, 8, 4, 99], trusted) == [4, 20]
         assert reader.admitted([], trusted) == []
+
+
+def test_of_projects_that_are_left_out_nothing_is_found(store: Store) -> None:
+    put(
+        store,
+        an_item(1, project_id=UNASSIGNED, title="alpha"),
+        an_item(2, project_id=None, title="alpha", kind="note", scope="team"),
+    )
+    apart = Filters(without=(UNASSIGNED, 9))
+    with store.read() as reader:
+        assert reader.admitted([4, 8], apart) == [8]
+        assert [item.id for item in reader.recent(apart, limit=9)] == [8]

@@ -131,3 +131,9 @@ def test_a_rebuild_keeps_what_was_spent(store: Store) -> None:
         writer.spend("2026-11-22", tokens=900)
         writer.clear_projection()
         assert writer.spending("2026-11-22").tokens == 900
+
+
+def test_nothing_waits_of_projects_that_are_left_out(store: Store) -> None:
+    put(store, an_item(1), an_item(5, project_id=None))
+    with store.read() as reader:
+        assert [item.id for item in reader.unenriched(limit=9, without=[UNASSIGNED])] == [5]

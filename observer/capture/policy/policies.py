@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import stat
 from collections import OrderedDict
+from collections.abc import Iterable
 from threading import Lock
 
 import msgspec
 
 from observer.capture.policy.parsing import FILE, MOST_BYTES, Policy, parse, refused
 from observer.capture.project.identity import main_folder
-from observer.model import Place
+from observer.model import Place, Project
+from observer.paths import is_inside
 
 MOST_ROOTS = 512
 
@@ -63,6 +65,22 @@ class Policies:
             while len(self._known) > MOST_ROOTS:
                 self._known.popitem(last=False)
         return policy
+
+    def unshared(self, projects: Iterable[Project], here: str = "") -> frozenset[int]:
+        """Return the projects that are kept to themselves, but for the one around a folder.
+
+        One whose policy cannot be used is among them; one whose folders are all gone is not.
+        """
+        return frozenset(
+            project.id
+            for project in projects
+            if not any(is_inside(here, root) for root in project.roots)
+            and any(map(self._is_unshared, project.roots))
+        )
+
+    def _is_unshared(self, root: str) -> bool:
+        policy = self.at(root)
+        return policy.problem is not None or policy.sharing == "none"
 
     def roots(self) -> list[str]:
         """Return the folders in which a policy was found when it was last looked for."""

@@ -24,13 +24,14 @@ _OVER = "(session_id IS NULL OR session_id NOT IN (SELECT id FROM session WHERE 
 class EnrichingReads(Selecting):
     """The part of `store.interface.Reader` that is about language models."""
 
-    def unenriched(self, *, limit: int) -> list[Item]:
+    def unenriched(self, *, limit: int, without: Sequence[int] = ()) -> list[Item]:
         """See `Reader.unenriched`."""
         found: list[Item] = []
+        apart = f"(project_id IS NULL OR project_id NOT {AMONG})"
         for waiting in (_SUMMARIES, _LARGE):
             found += self._items(
-                f"{waiting} AND {_OVER} ORDER BY created_ms DESC, id DESC LIMIT ?",
-                (limit - len(found),),
+                f"{waiting} AND {_OVER} AND {apart} ORDER BY created_ms DESC, id DESC LIMIT ?",
+                (among(without), limit - len(found)),
             )
         return found
 

@@ -88,7 +88,7 @@ def conditions(filters: Filters) -> tuple[str, list[Any]]:
     """Return the conditions that are no index terms, and their values."""
     parts = ["item.deleted_ms IS NULL", _OWN if filters.scope == "personal" else VISIBLE]
     values: list[Any] = [filters.owner]
-    for condition, value in _of_notes(filters):
+    for condition, value in _rarer(filters):
         parts.append(condition)
         values.append(value)
     if is_notable(filters):
@@ -122,13 +122,18 @@ def _inside(wanted: str) -> str:
     return "/{}/".format(written.replace('"', "/"))
 
 
-def _of_notes(filters: Filters) -> Iterator[tuple[str, object]]:
-    """Yield what only notes are restricted by; every condition has one value."""
+def _rarer(filters: Filters) -> Iterator[tuple[str, object]]:
+    """Yield what few questions restrict, most of it of notes; every condition has one value."""
     if filters.layer:
         # Written out, so that the index of rules serves.
         yield f"item.layer = '{_LAYERS[filters.layer]}' AND ?", 1
     if filters.scope:
         yield "item.scope = ?", filters.scope
+    if filters.without:
+        yield (
+            f"(item.project_id IS NULL OR NOT item.project_id {AMONG})",
+            among(filters.without),
+        )
     if filters.trusted_at_ms is not None:
         yield (
             (
