@@ -40,7 +40,9 @@ def test_no_folder_in_the_environment_excludes_none(home: Home) -> None:
     assert load(home, {"OBSERVER_EXCLUDE": ""}).exclude == ()
 
 
-@pytest.mark.parametrize("variable", ["OBSERVER_HOME", "OBSERVER_SESSION", "OTHER"])
+@pytest.mark.parametrize(
+    "variable", ["OBSERVER_HOME", "OBSERVER_PRIVATE", "OBSERVER_SESSION", "OTHER"]
+)
 def test_variables_that_are_no_settings_are_left_alone(home: Home, variable: str) -> None:
     assert load(home, {variable: "x"}) == Settings()
 

@@ -86,6 +86,20 @@ def test_what_is_saved_during_a_pause_is_told_neither_then_nor_afterwards(
     assert names(home) == ["b.py"]
 
 
+def test_a_save_that_waits_when_the_pause_ends_is_not_told(
+    home: Home, app: Path, until: Until
+) -> None:
+    watch(home, app, until)
+    pauses = Spool(home.spool).pauses
+    pauses.begin([str(app)], from_ms=int(time.time() * 1000), until_ms=UNENDING_MS)
+    (app / "a.py").write_text("HIDDEN = 1\n")
+    pauses.end(None, now_ms=int(time.time() * 1000) + 1)
+    until(lambda: time.time_ns() // 1_000_000 > pauses.all()[0].until_ms)
+    (app / "b.py").write_text(NEW)
+    until(lambda: names(home))
+    assert names(home) == ["b.py"]
+
+
 def test_an_edit_of_a_private_session_is_not_told_in_its_place(
     home: Home, app: Path, until: Until
 ) -> None:
