@@ -89,6 +89,7 @@ class _View:
     def __init__(self, here: str, policy: Policy, policy_of: PolicyOf) -> None:
         self.policy = policy
         self._here = here
+        self._bases = {here, policy.root}
         self._policy_of = policy_of
 
     def hides(self, path: str) -> bool:
@@ -101,7 +102,7 @@ class _View:
     def hides_word(self, word: str) -> bool:
         """Return True if a word names something excluded here, from this folder or the root."""
         word = os.path.expanduser(word)
-        paths = {os.path.normpath(os.path.join(at, word)) for at in (self._here, self.policy.root)}
+        paths = (os.path.normpath(os.path.join(base, word)) for base in self._bases)
         return any(self._is_excluded(self.policy, path) for path in paths)
 
     def mentions(self, text: str) -> bool:

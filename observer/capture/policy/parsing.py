@@ -33,6 +33,7 @@ KINDS = (
 """What `never` may name: kinds of events, and `output`, the output of commands and tools."""
 
 MOST_PATTERNS = 200
+MOST_KNOWN = 4096
 PATH_CHARACTERS = 4096
 """No file has a longer path."""
 
@@ -117,11 +118,24 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the first pattern that excludes a path, "" if none does."""
         if not self.exclude or len(path) > PATH_CHARACTERS:
             return ""
+        known = self._known.get((path, is_folder))
+        if known is None:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            known = self._known[path, is_folder] = self._matching(path, is_folder=is_folder)
+        return known
+
+    def _matching(self, path: str, *, is_folder: bool) -> str:
         names = [name for name in path.split("/") if name not in {"", "."}]
         for text, pattern in self._patterns:
             if pattern.matches(names, is_folder=is_folder):
                 return text
         return ""
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, bool], str]:
+        """Answers that were given: outputs name the same files again and again."""
+        return {}
 
     @cached_property
     def _patterns(self) -> Sequence[tuple[str, Pattern]]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.capture.policy.parsing import KINDS, MOST_PATTERNS, parse
+from observer.capture.policy.parsing import KINDS, MOST_KNOWN, MOST_PATTERNS, parse
 
 WHOLE = b"""\
 exclude = ["secrets/", "*.pem"]
@@ -78,3 +78,11 @@ def test_any_bytes_are_survived(data: bytes) -> None:
 
 def test_a_path_that_no_file_can_have_is_not_looked_for() -> None:
     assert not parse(WHOLE, "/r").excludes("secrets/" * 4096)
+
+
+def test_answers_are_remembered_up_to_a_limit() -> None:
+    policy = parse(WHOLE, "/r")
+    for number in range(MOST_KNOWN + 1):
+        assert policy.excludes(f"{number}.pem")
+        assert policy.excludes(f"{number}.pem")
+    assert len(policy._known) == 1
