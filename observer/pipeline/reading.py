@@ -77,6 +77,7 @@ class Reading:
         self._work_tree_of = cache(work_tree_of)
         self._folder_of = partial(folder_of, work_tree_of=self._work_tree_of)
         self._policy_of = cache(self._policy)
+        self._has_pauses = bool(self._pauses)
 
     def read(self, entry: Entry) -> list[Located]:
         """Return the events of an entry, without what settings, policies and pauses exclude.
@@ -121,7 +122,7 @@ class Reading:
         if self._exclusion.covers(event, folder):
             return None, _NOWHERE
         place, kept = self._place_of(folder)
-        permitted = applied(event, self._policy_of(folder), self._policy_around)
+        permitted = applied(event, self._policy_of(folder), self._policy_around, root=place.root)
         if permitted is None:
             return None, _NOWHERE
         event, data = self._clean(with_symbols(permitted))
@@ -143,7 +144,7 @@ class Reading:
 
     def _is_paused(self, event: Event, *, at_ms: int | None = None) -> bool:
         """Return True if nothing is recorded where and when an event happened."""
-        if not self._pauses:
+        if not self._has_pauses:
             return False
         folder = self._folder_of(event)
         folders = {event.cwd, folder, self._place_of(folder)[0].root} - {""}

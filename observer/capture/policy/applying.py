@@ -48,12 +48,13 @@ _WORD = re.compile(r"[^\s'\"`|&;()<>{}=,:$]+")
 _SECTION = re.compile(r"^(?:diff --git |diff --cc |commit [0-9a-f]{7,})")
 
 
-def applied(event: Event, policy: Policy, policy_of: PolicyOf) -> Event | None:
+def applied(event: Event, policy: Policy, policy_of: PolicyOf, *, root: str) -> Event | None:
     """Return what may be recorded of an event, None if nothing may.
 
     Args:
         event: decoded.
-        policy: of the work tree that the event belongs to.
+        root: the work tree that it belongs to, "" if to none.
+        policy: of that work tree.
         policy_of: finds that of files elsewhere.
     """
     body = event.body
@@ -61,7 +62,9 @@ def applied(event: Event, policy: Policy, policy_of: PolicyOf) -> Event | None:
         return event
     if policy.problem:
         return None
-    left = _left(body, _View(event.cwd or policy.root, policy, policy_of))
+    if policy.is_open and all(_is_plainly_in(root, path) for path in _files(_happening(body))):
+        return event  # nearly every event: what follows would cost each of them
+    left = _left(body, _View(event.cwd or root, policy, policy_of))
     if left is body:
         return event
     return None if left is None else replace(event, body=left)
@@ -153,6 +156,15 @@ def _left_of(body: AnyBody, view: _View) -> AnyBody | None:
     if isinstance(body, Command | Search | ToolUse | Outcome):
         return None if _is_about_excluded(body, view) else _without_output(body, view)
     return body
+
+
+def _happening(body: AnyBody) -> AnyBody:
+    return body.of if isinstance(body, Intent) else body
+
+
+def _is_plainly_in(root: str, path: str) -> bool:
+    """Return True if a path is in a work tree, as far as can be said without a look at it."""
+    return bool(root) and path.startswith(f"{root}/") and ".." not in path
 
 
 def _files(body: AnyBody) -> tuple[str, ...]:

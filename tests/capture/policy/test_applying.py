@@ -49,7 +49,7 @@ def left(root: Path, body: AnyBody, rules: bytes = RULES, *, cwd: str = "") -> A
         return beside_it if path.startswith(beside_it.root) else Policy()
 
     event = Event(id="e", at_ms=1, client="x", cwd=f"{root}{cwd}", body=body)
-    found = applied(event, parse(rules, str(root)), policy_of)
+    found = applied(event, parse(rules, str(root)), policy_of, root=str(root))
     return found.body if found else None
 
 
@@ -142,6 +142,14 @@ def test_a_call_that_is_left_out_keeps_its_place_before_its_result(shop: Path) -
     result = Outcome(tool="fsWrite", output="hunter2", exit_code=0)
     assert left(shop, result) == Outcome(tool="fsWrite", exit_code=0)
     assert left(shop, result, b'name = "shop"') is result
+
+
+def test_a_file_of_another_work_tree_is_under_the_policy_there(shop: Path) -> None:
+    body = FileWrite(path=f"{shop.parent}/other/private/x")
+    for happening in (body, FileWrite(path="../other/private/x")):
+        assert left(shop, happening, b"") is None
+    call = Intent(tool="fsWrite", of=body)
+    assert left(shop, call, b"") == Intent(tool="fsWrite", of=ToolUse(tool="fsWrite"))
 
 
 def test_kinds_that_are_never_recorded(shop: Path) -> None:
