@@ -148,10 +148,8 @@ class Memory:
             NotFound, Ambiguous: the project, or the session.
         """
         with self._sources() as sources:
-            filters = scoped(
-                self._store, sources.reader, narrow, project=project, owner=self._owner
-            )
-            return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
+            asked = scoped(self._store, sources.reader, narrow, project=project, owner=self._owner)
+            return search(sources, query, asked, limit=limit, now_ms=self._now_ms())
 
     def recall(
         self,
