@@ -72,6 +72,10 @@ class StoreUnavailable(ObserverError):
     code = "store-unavailable"
 
 
+class StoreDamaged(StoreUnavailable):
+    """The database holds what was never written to it; a daemon mends it."""
+
+
 class SecretRefused(ObserverError):
     """An explicit write held a secret; the message names its class, never its value."""
 

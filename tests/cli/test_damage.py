@@ -10,6 +10,7 @@ import apsw
 import pytest
 
 from observer.paths import Home
+from observer.store.sqlite.pages import VFS
 
 Run = Callable[..., Any]
 
@@ -17,7 +18,7 @@ DAMAGES = ["'{'", "'{}'", "x'ff'", "CAST(x'7bff' AS TEXT)", "replace(data, 'kind
 
 
 def change(home: Home, statement: str) -> None:
-    database = apsw.Connection(str(home.database))
+    database = apsw.Connection(str(home.database), vfs=VFS)
     database.create_scalar_function("title_key", str, 1, deterministic=True)  # of an index
     database.execute(statement)
     database.close()

@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 import pytest
 
-from observer.errors import StoreUnavailable
+from observer.errors import StoreDamaged, StoreUnavailable
 from observer.events import Command, Event
 from observer.filters import Filters
 from observer.model import UNASSIGNED, Item, Link, Recorded
@@ -24,6 +24,9 @@ from observer.store.interface import Reader
 from observer.store.migrate import Migration, migrations, needed
 from observer.store.sqlite import SqliteStore
 from observer.store.sqlite.connection import Connection
+from observer.store.sqlite.pages import VFS
+from observer.store.sqlite.rows import marks, recorded_row
+from observer.store.sqlite.sums import EVENT_COLUMNS
 
 NEWEST = migrations("sqlite")[-1].number
 LATER = Migration(99, "later", "CREATE TABLE later (id INTEGER)")
@@ -114,6 +117,7 @@ def test_a_failed_migration_leaves_the_old_version(path: Path) -> None:
 
 
 BEFORE_TITLE_KEYS = """
+ALTER TABLE event DROP COLUMN checksum; ALTER TABLE project DROP COLUMN checksum;
 DROP INDEX item_titled; ALTER TABLE item DROP COLUMN title_key;
 CREATE INDEX item_titled ON item (title);
 DROP INDEX link_titled; ALTER TABLE link DROP COLUMN title_key;
@@ -127,7 +131,7 @@ def test_titles_written_before_they_had_keys_are_found(path: Path) -> None:
     note = Item(id=4, uuid="u", kind="note", type="fact", title="Über uns", links=links)
     with closing(SqliteStore(path)) as store, store.write() as writer:
         writer.put_items([note])
-    with closing(apsw.Connection(os.fspath(path))) as old:
+    with closing(apsw.Connection(os.fspath(path), vfs=VFS)) as old:
         old.execute(BEFORE_TITLE_KEYS).fetchall()
     with closing(SqliteStore(path)) as store, store.read() as reader:
         assert reader.titled("über uns", Filters()) == [note]
@@ -156,7 +160,9 @@ def test_items_are_behind_until_what_a_migration_made_room_for_is_derived(
     before = SqliteStore(path, steps=migrations("sqlite")[:version])
     with closing(before) as store, store.write() as writer:
         assert not writer.totals().is_behind
-        writer.append(TOLD, stored_ms=1)
+        row = (*recorded_row(TOLD), 1)
+        columns = ", ".join(EVENT_COLUMNS)
+        writer._connection.execute(f"INSERT INTO event ({columns}) VALUES ({marks(13)})", row)
     with closing(SqliteStore(path)) as store, store.write() as writer:
         assert writer.totals().is_behind == is_behind
         writer.clear_projection()
@@ -211,14 +217,14 @@ def test_what_is_no_file_is_refused(
         SqliteStore(path, read_only=read_only)
 
 
-def test_whoever_has_no_backup_of_a_damaged_database_is_told_what_to_do(path: Path) -> None:
+def test_a_damaged_database_is_told_from_others(path: Path) -> None:
     SqliteStore(path).close()
     size_bytes = path.stat().st_size
     with path.open("r+b") as file:
         file.truncate(size_bytes // 2)
-    with pytest.raises(StoreUnavailable, match="malformed") as refused:
+    with pytest.raises(StoreDamaged, match="malformed") as refused:
         SqliteStore(path)
-    assert "move it and what is called like it away to begin anew" in refused.value.hint
+    assert refused.value.hint.startswith("mend it with: observer up")
 
 
 def test_reading_needs_an_existing_database(path: Path) -> None:

@@ -15,6 +15,7 @@ from observer.model import Item, Link, Project, Recorded, item_id, item_uuid
 from observer.store.interface import Store
 from observer.store.migrate import migrations
 from observer.store.sqlite import SqliteStore
+from observer.store.sqlite.pages import VFS
 
 FIXES, EVIDENCE = Link(kind="fixes", target=4), Link(kind="evidence", target=8)
 WIKI = Link(kind="wiki", title="Lock order")
@@ -133,7 +134,7 @@ def test_a_story_is_kept_until_the_projection_is_cleared(store: Store) -> None:
 def test_a_database_without_a_story_gets_one(tmp_path: Path) -> None:
     path = tmp_path / "observer.db"
     SqliteStore(path, steps=migrations("sqlite")[:1]).close()
-    old = apsw.Connection(str(path))
+    old = apsw.Connection(str(path), vfs=VFS)
     columns = {
         name: "[]" if name in {"facts", "concepts", "files_read", "files_modified"} else ""
         for _, name, _, required, default, _ in old.execute("PRAGMA table_info(item)")

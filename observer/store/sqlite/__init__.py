@@ -10,49 +10,34 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Self
 
 import apsw
 
-from observer.errors import StoreUnavailable
+from observer.errors import StoreDamaged, StoreUnavailable
 from observer.model import title_key
 from observer.paths import make_private
 from observer.store.migrate import UNFILLED, Migration, migrations, needed
 from observer.store.sqlite.connection import Connection
+from observer.store.sqlite.explaining import DAMAGED, LET_GO, explained
+from observer.store.sqlite.header import APPLICATION_ID, newest_seq, schema_version, seal
+from observer.store.sqlite.pages import VFS
 from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.stems import stemmer
+from observer.store.sqlite.sums import checksum
 from observer.store.sqlite.wal import WriteAheadLog
 from observer.store.sqlite.writer import SqliteWriter
 
 __all__ = ["DAMAGED", "SqliteStore", "stemmer"]
 
-APPLICATION_ID = 0x4F425356
-"""`OBSV` in the file's header: tells our databases from other people's."""
 BUSY_MS = 10_000
 READERS = 4
 READER_CACHE_KIB, WRITER_CACHE_KIB = 2_000, 8_000
 """Pages that a connection keeps. Readers ask for few, which the system keeps for all of them: with
 8 MB each they are no faster, and a daemon with 10,000 items holds 20 MB more."""
-
-DAMAGED = (
-    "put a copy of yours in its place (backups holds those of before upgrades),"
-    " or move it and what is called like it away to begin anew"
-)
-
-_LET_GO = "let it end; what was begun is finished by: observer up"
-
-_HINTS: tuple[tuple[type[apsw.Error], str], ...] = (
-    (apsw.FullError, "free some disk space, then repeat; what is in the spool waits there"),
-    (apsw.ReadOnlyError, "make the folder and the database writable"),
-    (apsw.PermissionsError, "make the folder and the database writable"),
-    (apsw.CantOpenError, "check that the folder exists and is yours"),
-    (apsw.NotADBError, "move that file away; it is not a database"),
-    (apsw.CorruptError, DAMAGED),
-    (apsw.BusyError, "another process holds the database; end it"),
-)
 
 _MASKED = threading.Lock()
 _MARK_BEHIND = "INSERT OR IGNORE INTO meta SELECT 'behind', ? WHERE EXISTS (SELECT 1 FROM event)"
@@ -93,7 +78,7 @@ class SqliteStore:
         self._generation = 0
         self.lost_events = 0
         self.rescues = 0
-        with _explained(path):
+        with explained(path):
             self._writer = self._open_checked(backups or path.parent / "backups")
 
     @classmethod
@@ -110,7 +95,7 @@ class SqliteStore:
                     f"there is no memory at {self._path} yet", hint="start it with: observer up"
                 )
             reader = self._connect()
-            if needed(_version(reader), self._steps, where=str(self._path)):
+            if needed(schema_version(reader), self._steps, where=str(self._path)):
                 raise StoreUnavailable(
                     f"{self._path} was written by an older observer",
                     # A daemon of before the upgrade may still run, and `up` alone would leave it.
@@ -121,13 +106,18 @@ class SqliteStore:
         make_private(self._path.parent)
         # A newer database must not even be switched to write-ahead logging: look first.
         writer = self._connect(cache_kib=WRITER_CACHE_KIB, mode=apsw.SQLITE_OPEN_CREATE)
-        version = _version(writer)
+        version = schema_version(writer)
         todo = needed(version, self._steps, where=str(self._path))
+        # What follows the damage in the log may be saved from it, unless it is written over.
+        writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        self.lost_events = self._wal.lost(newest_seq(writer))
+        if todo and seal(writer, self._path):
+            writer = self._connect(cache_kib=WRITER_CACHE_KIB)
         _prepare_writer(writer)
         with self._backed_up(writer, backups) if todo and version else nullcontext():
             for step in todo:
                 self._migrate(writer, step)
-        self.lost_events = self._wal.lost(_newest_seq(writer))
+        writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(self.lost_events > 0))
         return writer
 
     def _connect(self, *, cache_kib: int = READER_CACHE_KIB, mode: int = 0) -> Connection:
@@ -139,7 +129,9 @@ class SqliteStore:
         with _MASKED:
             previous = os.umask(0o077)
             try:
-                connection = Connection(self._address(), flags=flags | apsw.SQLITE_OPEN_URI)
+                connection = Connection(
+                    self._address(), flags=flags | apsw.SQLITE_OPEN_URI, vfs=VFS
+                )
             finally:
                 os.umask(previous)
         connection.set_busy_timeout(BUSY_MS)
@@ -163,7 +155,7 @@ class SqliteStore:
     @contextmanager
     def _backed_up(self, writer: Connection, backups: Path) -> Iterator[None]:
         """Keep a copy of what the block changes; none if it fails before it changed anything."""
-        version = _version(writer)
+        version = schema_version(writer)
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         partial = make_private(backups) / f"{self._path.stem}.partial"
         copy = partial.with_name(f"{self._path.stem}-v{version}-{stamp}.db")
@@ -174,7 +166,7 @@ class SqliteStore:
             yield
         except BaseException:
             # A daemon tries again and again: each copy kept would fill the disk.
-            if _version(writer) == version:
+            if schema_version(writer) == version:
                 copy.unlink()
             raise
 
@@ -195,7 +187,7 @@ class SqliteStore:
     @contextmanager
     def read(self) -> Iterator[SqliteReader]:
         """See `Store.read`."""
-        with self._lent, _explained(self._path):
+        with self._lent, explained(self._path):
             generation = self._generation
             try:
                 connection = self._readers.get_nowait()
@@ -218,13 +210,13 @@ class SqliteStore:
             writer.execute("BEGIN IMMEDIATE")
             try:
                 yield SqliteWriter(writer)
-                newest_seq = _newest_seq(writer)
+                newest = newest_seq(writer)
                 writer.execute("COMMIT")
             except BaseException:
                 if writer.in_transaction:
                     writer.execute("ROLLBACK")
                 raise
-            self._wal.note(newest_seq)
+            self._wal.note(newest)
 
     def checkpoint(self) -> None:
         """See `OwnedStore.checkpoint`."""
@@ -241,12 +233,12 @@ class SqliteStore:
             writer.execute("PRAGMA temp_store = MEMORY").fetchall()
             busy = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0]
         if busy:
-            raise StoreUnavailable(f"{self._path} is being read by another process", hint=_LET_GO)
+            raise StoreUnavailable(f"{self._path} is being read by another process", hint=LET_GO)
 
     def backup(self, copy: Path) -> None:
         """See `OwnedStore.backup`."""
         partial = copy.with_name(f"{copy.name}.partial")
-        with self._lent, _explained(partial):
+        with self._lent, explained(partial):
             make_private(copy.parent)
             partial.unlink(missing_ok=True)  # of a process that was killed over it
             source = self._connect()
@@ -254,7 +246,7 @@ class SqliteStore:
                 source.execute("VACUUM INTO ?", (os.fspath(partial),))
             finally:
                 source.close()
-            written = apsw.Connection(os.fspath(partial), flags=apsw.SQLITE_OPEN_READONLY)
+            written = apsw.Connection(os.fspath(partial), flags=apsw.SQLITE_OPEN_READONLY, vfs=VFS)
             found = written.execute("PRAGMA integrity_check(1)").fetchall()[0][0]
             written.close()
         if found != "ok":
@@ -267,7 +259,7 @@ class SqliteStore:
         """Lend the writer to one thread; a log that was taken from under it is saved first."""
         if self._writer is None:
             raise StoreUnavailable("opened for reading only", hint="go through the daemon")
-        with self._writing, _explained(self._path):
+        with self._writing, explained(self._path):
             if self._wal.is_replaced():
                 self._writer = self._rescued(self._writer)
             yield self._writer
@@ -286,14 +278,19 @@ class SqliteStore:
 
     def check(self) -> str:
         """See `Store.check`."""
-        with self.read() as reader:
-            return reader.integrity()
+        try:
+            with self.read() as reader:
+                return reader.integrity()
+        except StoreDamaged as error:
+            return error.message
 
     def close(self) -> None:
         """See `Store.close`."""
-        self._close_readers()
-        if self._writer is not None:
-            self._writer.close()
+        # The last one to close moves the log into the file; a damaged one stays, to be saved from.
+        with suppress(apsw.CorruptError):
+            self._close_readers()
+            if self._writer is not None:
+                self._writer.close()
         self._wal.close()
 
     def _close_readers(self) -> None:
@@ -304,39 +301,8 @@ class SqliteStore:
 def _prepare_writer(writer: Connection) -> None:
     writer.execute("PRAGMA journal_mode = WAL").fetchall()
     writer.create_scalar_function("title_key", _title_key, 1, deterministic=True)
-
-
-def _newest_seq(connection: Connection) -> int:
-    rows = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").fetchall()
-    return int(rows[0][0]) if rows else 0  # type: ignore[arg-type]  # a number of ours
+    writer.create_scalar_function("checksum", checksum, deterministic=True)
 
 
 def _title_key(*values: object) -> str:
     return title_key(str(values[0]))
-
-
-def _version(connection: Connection) -> int:
-    ours = connection.execute("PRAGMA application_id").fetchall()[0][0]
-    version = int(connection.execute("PRAGMA user_version").fetchall()[0][0])  # type: ignore[arg-type]  # a pragma's integer
-    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()[0][0]
-    if tables and ours != APPLICATION_ID:
-        raise StoreUnavailable(
-            f"{connection.filename} is another program's database",
-            hint="move it away, or set OBSERVER_HOME to another folder",
-        )
-    return version
-
-
-@contextmanager
-def _explained(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except apsw.Error as error:
-        hint = next(
-            (text for kind, text in _HINTS if isinstance(error, kind)), "see: observer doctor"
-        )
-        raise StoreUnavailable(f"{path}: {error or type(error).__name__}", hint=hint) from error
-    except OSError as error:
-        raise StoreUnavailable(
-            f"{path}: {error.strerror}", hint="check that the folder exists and is yours"
-        ) from error

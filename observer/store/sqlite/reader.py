@@ -283,7 +283,7 @@ class SqliteReader(
         )
         found = readable(rows)
         # None would say that the log is at its end.
-        return found if found or not rows else self.log(after_seq=rows[-1][0], limit=limit)
+        return found if found or not rows else self.log(after_seq=rows[-1][1], limit=limit)
 
     def damaged(self) -> list[StoreUnavailable]:
         """See `Reader.damaged`."""

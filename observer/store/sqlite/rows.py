@@ -25,6 +25,7 @@ from observer.model import (
     spaced,
     title_key,
 )
+from observer.store.sqlite.sums import EVENT_COLUMNS, as_blobs, checksum
 
 Row = tuple[Any, ...]
 """One result row; `Any` because SQLite's columns are typed by the schema, not by Python."""
@@ -36,7 +37,7 @@ _summary = msgspec.json.Decoder(SummaryFields).decode
 to_enrichment = msgspec.json.Decoder(Enrichment).decode
 to_links = msgspec.json.Decoder(tuple[Link, ...]).decode
 
-_DAMAGES = (msgspec.MsgspecError, UnicodeDecodeError, TypeError)
+_DAMAGES = (msgspec.MsgspecError, ValueError, TypeError)
 """What comes of reading what somebody, or a disk, has changed."""
 
 _RENAMED = {"commit": "commit_hash"}
@@ -132,11 +133,12 @@ def to_session(row: Row) -> Session:
 
 
 def project_row(project: Project) -> Row:
-    """Return a project's values in the order of `PROJECT_FIELDS`."""
-    return tuple(
+    """Return a project's values in the order of `PROJECT_FIELDS`, and their checksum."""
+    values = [
         json_text(value) if isinstance(value, tuple) else value
         for value in msgspec.structs.astuple(project)
-    )
+    ]
+    return (*values, checksum(*values))
 
 
 def to_project(row: Row) -> Project:
@@ -147,8 +149,7 @@ def to_project(row: Row) -> Project:
     return Project(**values)
 
 
-# As a blob: as text, SQLite's binding would fail on what is no UTF-8, and on all rows with it.
-RECORDED_COLUMNS = "seq, CAST(data AS BLOB), project_id, session_id, root, branch, commit_hash"
+RECORDED_COLUMNS = f"checksum, {as_blobs(EVENT_COLUMNS)}"
 
 
 def recorded_row(recorded: Recorded, data: str = "") -> Row:
@@ -179,22 +180,25 @@ def to_recorded(row: Row) -> Recorded:
     Raises:
         StoreUnavailable: its data was damaged.
     """
-    seq, data, project_id, session_id, root, branch, commit = row
+    known, *values = row
+    seq, *_, project_id, session_id, root, branch, commit, _at_ms, data, _stored_ms = values
     try:
+        if known != checksum(*values):
+            raise ValueError("it does not fit its checksum")
         event = _event(data)
     except _DAMAGES as error:
         raise StoreUnavailable(
             f"what is stored of event {seq} is damaged: {error}",
-            hint="if you keep a copy of the database that has it whole, put that in its place",
+            hint="if a copy of the database has it whole, put that in its place",
         ) from error
     return Recorded(
         seq=seq,
         event=event,
         project_id=project_id,
         session_id=session_id,
-        root=root,
-        branch=branch,
-        commit=commit,
+        root=root.decode(),
+        branch=branch.decode(),
+        commit=commit.decode(),
     )
 
 

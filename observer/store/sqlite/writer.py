@@ -23,18 +23,19 @@ from observer.store.sqlite.rows import (
     recorded_row,
 )
 from observer.store.sqlite.signals import SignalWrites
+from observer.store.sqlite.sums import EVENT_COLUMNS, checksum
 from observer.store.sqlite.truth import TruthKeeping
 from observer.store.sqlite.usage import UsageWrites
 
 _PUT_ITEM = put("item", f"{ITEM_COLUMNS}, change, title_key")
 _PUT_VECTOR = put("item_vector", "item_id, model, vector")
 _PUT_SESSION = put("session", ", ".join(SESSION_FIELDS))
-_PUT_PROJECT = put("project", ", ".join(PROJECT_FIELDS))
+_PUT_PROJECT = put("project", f"{', '.join(PROJECT_FIELDS)}, checksum")
 _PUT_LINK = put("link", "source, place, kind, target, title, title_key")
 _PUT_WORDS = put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
 _APPEND = (
-    "INSERT INTO event (seq, id, dedup, kind, client, project_id, session_id, root, branch,"
-    f" commit_hash, at_ms, data, stored_ms) VALUES ({marks(13)}) ON CONFLICT DO NOTHING"
+    f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}, checksum)"
+    f" VALUES ({marks(len(EVENT_COLUMNS) + 1)}) ON CONFLICT DO NOTHING"
 )
 
 
@@ -43,7 +44,8 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites, PurgeW
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:
         """See `Writer.append`."""
-        self._connection.execute(_APPEND, (*recorded_row(recorded, data), stored_ms))
+        row = (*recorded_row(recorded, data), stored_ms)
+        self._connection.execute(_APPEND, (*row, checksum(*row)))
         return self._connection.changes() == 1
 
     def known(self, recorded: Recorded) -> str:

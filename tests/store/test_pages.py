@@ -1,0 +1,157 @@
+"""Checksums of pages and rows: a byte that changes on the disk is noticed before it is believed."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from observer.errors import StoreDamaged
+from observer.events import Command, Event
+from observer.model import UNASSIGNED, Recorded
+from observer.store.migrate import migrations
+from observer.store.sqlite import SqliteStore, pages
+from observer.store.sqlite.sums import checksum
+
+PAGE = 4096
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "observer.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(path)) as store:
+        yield store
+
+
+def add(store: SqliteStore, *seqs: int) -> None:
+    with store.write() as writer:
+        for seq in seqs:
+            body = Command(command="make", output=random.Random(seq).randbytes(2500).hex())
+            event = Event(id=f"e{seq}", at_ms=seq, client="x", body=body)
+            one = Recorded(seq=seq, event=event, project_id=UNASSIGNED, session_id=None)
+            writer.append(one, stored_ms=1)
+
+
+def seqs(path: Path) -> list[int]:
+    with closing(SqliteStore(path, read_only=True)) as store, store.read() as reader:
+        return [one.seq for one in reader.log()]
+
+
+def flip(path: Path, place: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(place)
+        (byte,) = file.read(1)
+        file.seek(place)
+        file.write(bytes([byte ^ 4]))
+
+
+def test_a_flipped_bit_in_any_page_of_the_log_is_refused(store: SqliteStore, path: Path) -> None:
+    add(store, *range(1, 9))
+    store.close()
+    assert seqs(path) == list(range(1, 9))
+    whole = path.read_bytes()
+    told = []
+    for number in range(len(whole) // PAGE):
+        flip(path, number * PAGE + 2000)
+        try:
+            told.append(seqs(path) == list(range(1, 9)))
+        except StoreDamaged:
+            told.append(None)
+        path.write_bytes(whole)
+    assert None in told
+    assert False not in told  # what is read is right
+
+
+def test_a_flipped_bit_in_the_write_ahead_log_is_refused_in_use(
+    store: SqliteStore, path: Path
+) -> None:
+    add(store, *range(1, 9))
+    log = path.with_name("observer.db-wal")
+    for place in range(32 + 24 + 100, log.stat().st_size, PAGE + 24):
+        flip(log, place)
+    with pytest.raises(StoreDamaged), store.read() as reader:
+        reader.log()
+
+
+def test_another_process_proves_the_write_ahead_log_by_its_own_checksums(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(store, *range(1, 9))
+    monkeypatch.setattr(pages._pages, "_marks", {})  # as it has none
+    assert seqs(path) == list(range(1, 9))
+    monkeypatch.setattr(pages._pages, "_marks", {})
+    log = path.with_name("observer.db-wal")
+    for place in range(32 + 24 + 100, log.stat().st_size, PAGE + 24):
+        flip(log, place)
+    with pytest.raises(StoreDamaged):
+        seqs(path)
+
+
+@pytest.mark.parametrize("order", ["big", "little"])
+def test_frames_are_summed_as_the_format_says(order: str) -> None:
+    words = (1, 2, 3, 4)
+    content = b"".join(word.to_bytes(4, order) for word in words)  # type: ignore[arg-type]  # one of the two
+    sums = pages.frame_sums((5).to_bytes(4) + (6).to_bytes(4), content, order)
+    first = 5 + 1 + 6
+    second = 6 + 2 + first
+    first += 3 + second
+    assert sums == first.to_bytes(4) + (second + 4 + first).to_bytes(4)
+
+
+def test_a_page_that_was_never_written_is_whole() -> None:
+    assert pages.is_whole(bytes(PAGE))
+    assert not pages.is_whole(b"x" * PAGE)
+    assert pages.is_whole(pages.sealed(b"x" * PAGE))
+
+
+def test_a_database_of_an_older_observer_gets_checksums(path: Path) -> None:
+    with closing(apsw.Connection(str(path))) as old:
+        old.execute("PRAGMA journal_mode = WAL").fetchall()
+        old.create_scalar_function("title_key", str, 1, deterministic=True)
+        for step in migrations("sqlite")[:8]:
+            old.execute(step.sql)
+        old.execute("PRAGMA application_id = 0x4F425356; PRAGMA user_version = 8").fetchall()
+        old.execute(
+            "INSERT INTO event VALUES (1, 'e1', '', 'command', 'x', 1, NULL, '', '', '', 1, 1, ?)",
+            ('{"id":"e1","at_ms":1,"client":"x","body":{"kind":"command","command":"ls"}}',),
+        )
+    SqliteStore(path).close()
+    whole = path.read_bytes()
+    assert all(pages.is_whole(whole[at : at + PAGE]) for at in range(0, len(whole), PAGE))
+    assert seqs(path) == [1]
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_database_that_says_it_has_no_checksums_is_damaged(
+    store: SqliteStore, path: Path
+) -> None:
+    add(store, 1)
+    store.close()
+    flip(path, 20)
+    with pytest.raises(StoreDamaged):
+        SqliteStore(path)
+
+
+def test_a_copy_has_checksums_of_its_own(store: SqliteStore, path: Path, tmp_path: Path) -> None:
+    add(store, 1, 2, 3)
+    copy = tmp_path / "copy.db"
+    store.backup(copy)
+    flip(copy, 3 * PAGE + 50)
+    assert shutil.copy(copy, path.with_name("again.db"))
+    with closing(SqliteStore(copy, read_only=True)) as opened:
+        assert "page 4 was changed" in opened.check()
+
+
+def test_values_of_different_columns_are_told_apart() -> None:
+    assert checksum("ab", "c") != checksum("a", "bc")
+    assert checksum(1, None) != checksum(None, 1)
+    assert checksum("ä") == checksum("ä".encode())
