@@ -174,6 +174,28 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             description="A work tree with more files, ignored folders left out, is not watched.",
         ),
     ] = 50_000
+    backup_hours: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=8760,
+            description=(
+                "Hours between two copies of the database that the daemon makes by itself where"
+                " something was stored; 0 makes none."
+            ),
+        ),
+    ] = 24
+    backup_disk_percent: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100,
+            description=(
+                "Most of the disk, in percent, that these copies may take; the newest is kept"
+                " in any case."
+            ),
+        ),
+    ] = 5
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         Meta(description=("How much the daemon writes to its log: debug, info, warning or error.")),

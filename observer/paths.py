@@ -74,6 +74,16 @@ class Home:
         return self.root / "purging"
 
     @property
+    def damage(self) -> Path:
+        """What a daemon found damaged and its successor has to mend; gone once it is mended."""
+        return self.root / "damage"
+
+    @property
+    def losses(self) -> Path:
+        """What was mended, and which events were lost; see `repair.losses`."""
+        return self.root / "losses.json"
+
+    @property
     def logs(self) -> Path:
         """`daemon.log` (rotated) and `hooks.log`."""
         return self.root / "log"

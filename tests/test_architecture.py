@@ -41,6 +41,7 @@ FLOORS = {
     "truth": 5,
     "knowledge": 6,
     "purge": 6,
+    "repair": 6,
     "memory": 7,
     "front": 8,
     "daemon": 9,

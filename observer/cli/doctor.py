@@ -20,6 +20,7 @@ from observer.front.moment import minute
 from observer.install import here as install_here
 from observer.install import hook_files, installed, silent
 from observer.paths import Home, home, open_plain
+from observer.repair.losses import recent
 from observer.store.sqlite import DAMAGED, SqliteStore
 from observer.trial import Trials
 
@@ -62,6 +63,7 @@ def _checks(here: Home) -> Iterator[Check]:
     yield _told("hooks", lambda: _hooks(here))
     yield from _git_hooks(here)
     yield _told("database", lambda: _integrity(here))
+    yield _losses(here)
     yield _spool(status)
     yield _disk(here)
     yield _told("trial", lambda: _trial(here))
@@ -184,6 +186,15 @@ def _integrity(here: Home) -> str:
         more = f", and {len(damaged) - 1} more" if len(damaged) > 1 else ""
         raise ObserverError(f"{damaged[0].message}{more}", hint=damaged[0].hint)
     return f"{here.database}, whole"
+
+
+def _losses(here: Home) -> Check:
+    found = recent(here, now_ms=now_ms())
+    if found is None:
+        return Check("losses", is_well=True, found="none")
+    hint = f"where a copy of yours has more, put it into {here.backups}" if found.lost else ""
+    aside = f"; the damaged files are in {here.backups}: {' '.join(found.aside)}"
+    return Check("losses", not found.lost, f"{found}{aside if found.aside else ''}", hint)
 
 
 def _spool(status: Status) -> Check:

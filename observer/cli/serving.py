@@ -5,6 +5,9 @@ Little is imported here: of twenty processes that start a daemon at once ninetee
 
 from __future__ import annotations
 
+import os
+import sys
+
 import click
 
 from observer.cli.output import note
@@ -35,7 +38,11 @@ def daemon_command() -> int:
     _refresh_hooks(home())
     from observer.daemon.daemon import run  # noqa: PLC0415 - losers of a race leave before
 
-    return run(home())
+    code = run(home())
+    if code and home().damage.exists():
+        # What was found damaged is mended at a start; nobody has to ask for it.
+        os.execv(sys.executable, [sys.executable, "-P", "-m", "observer", "daemon"])  # noqa: S606 - ourselves
+    return code
 
 
 def _refresh_hooks(here: Home) -> None:

@@ -12,7 +12,7 @@ from observer.clock import now_ms
 from observer.config import Settings
 from observer.daemon.feedback import Feedback
 from observer.daemon.health import Health
-from observer.daemon.status import paused, paused_text, refused, refused_text
+from observer.daemon.status import missing, paused, paused_text
 from observer.daemon.wake import heard
 from observer.errors import ObserverError
 from observer.events import AnyBody, Event, Remember
@@ -61,6 +61,10 @@ class Contexts:
         self._stale.update(project for project in projects if project is not None)
         if self._stale:
             self.wake()
+
+    def touch_all(self) -> None:
+        """Have every file made anew; one that holds what it should is not written."""
+        self.touch([_ALL])
 
     def told(self, events: Sequence[Event], project_id: int | None) -> None:
         """Note what a front stored: a note that belongs to no project is in the files of all."""
@@ -119,11 +123,10 @@ class Contexts:
 
     def _notice(self, project: Project) -> str:
         """Return what must be said before everything else."""
-        found = refused(self._home)
-        said = [f"({refused_text(found)}; what happened then is missing here)"] if found else []
+        said = [missing(self._home)]
         here = [one for one in self._shown if one.covers(one.from_ms, project.roots)]
         said += [f"(recording is paused {paused_text(paused(one))})" for one in here]
-        return "\n".join(said)
+        return "\n".join(filter(None, said))
 
     def _write(self, stale: set[int]) -> None:
         for project in self._memory.projects():

@@ -35,6 +35,7 @@ from observer.daemon.late_mcp import LateMcp
 from observer.daemon.late_store import LateStore
 from observer.daemon.listeners import ensure_token, listen, listen_tcp, make_run_folder
 from observer.daemon.log import start_log
+from observer.daemon.opening import open_store
 from observer.daemon.posting import receive
 from observer.daemon.reminding import Told, lent_interpreter, remind
 from observer.daemon.serving import HttpServer
@@ -58,9 +59,7 @@ from observer.model import Receipt
 from observer.paths import Home
 from observer.pipeline import Pipeline
 from observer.pipeline.ahead import Ahead
-from observer.purge.carrying import settle
 from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
 from observer.store.tombstones import Tombstones
 from observer.trial import Trials
 
@@ -116,7 +115,7 @@ class Daemon:
         self._stopping = asyncio.Event()
         self._http: str | None = None
         self._health = Health()
-        self._store = LateStore(self._open_store)
+        self._store = LateStore(lambda: open_store(self._home, self._tenure))
         self._spool = Spool(home.spool)
         model = LateModel(chosen(settings.model, home.models))
         self._index = index_for(home.index, model, is_owner=True)
@@ -187,7 +186,7 @@ class Daemon:
             watch=watch(_watched(self._home), self._draining.wake, self._health),
             drain=self._draining.keep_draining(),
             chores=self._draining.keep_chores(),
-            upkeep=self._upkeep.keep_up(),
+            upkeep=self._upkeep.keep_up(self._settings, looked=self._contexts.touch_all),
             contexts=self._contexts.keep_fresh(),
             index=self._indexing.keep_fresh(),
             embedding=self._indexing.embed_the_rest(),
@@ -217,14 +216,6 @@ class Daemon:
         await asyncio.to_thread(self._index.close)
         self._store.close()
         return 1 if failed else 0
-
-    def _open_store(self) -> SqliteStore:
-        """Finish a purge that was begun, open the database, and note which file it is."""
-        if finished := settle(self._home, SqliteStore.owned):
-            log.info("%d purged events were taken out of the database", finished.events)
-        store = SqliteStore(self._home.database, backups=self._home.backups)
-        self._tenure.check()
-        return store
 
     def _pipeline(self, model: LateModel) -> Pipeline:
         return Pipeline(

@@ -7,10 +7,11 @@ wrong, and recovers by itself once that is put right.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from observer.errors import StoreDamaged
 from observer.store.interface import Reader, Writer
 from observer.store.upkeep import OwnedStore
 
@@ -20,20 +21,27 @@ class LateStore:
 
     Args:
         open_store: returns the real store, or raises `StoreUnavailable`.
+
+    `damage` says what was found damaged by whoever used it, empty if nothing was.
     """
 
     def __init__(self, open_store: Callable[[], OwnedStore]) -> None:
         self._open_store = open_store
         self._opening = threading.Lock()
         self._store: OwnedStore | None = None
+        self.damage = ""
 
-    def read(self) -> AbstractContextManager[Reader]:
+    @contextmanager
+    def read(self) -> Iterator[Reader]:
         """See `Store.read`."""
-        return self._opened().read()
+        with self._noticing(), self._opened().read() as reader:
+            yield reader
 
-    def write(self) -> AbstractContextManager[Writer]:
+    @contextmanager
+    def write(self) -> Iterator[Writer]:
         """See `Store.write`."""
-        return self._opened().write()
+        with self._noticing(), self._opened().write() as writer:
+            yield writer
 
     @property
     def lost_events(self) -> int:
@@ -47,11 +55,13 @@ class LateStore:
 
     def checkpoint(self) -> None:
         """See `OwnedStore.checkpoint`."""
-        self._opened().checkpoint()
+        with self._noticing():
+            self._opened().checkpoint()
 
     def backup(self, copy: Path) -> None:
         """See `OwnedStore.backup`."""
-        self._opened().backup(copy)
+        with self._noticing():
+            self._opened().backup(copy)
 
     def check(self) -> str:
         """See `Store.check`."""
@@ -62,6 +72,14 @@ class LateStore:
         with self._opening:
             if self._store is not None:
                 self._store.close()
+
+    @contextmanager
+    def _noticing(self) -> Iterator[None]:
+        try:
+            yield
+        except StoreDamaged as error:
+            self.damage = error.message
+            raise
 
     def _opened(self) -> OwnedStore:
         with self._opening:

@@ -19,6 +19,7 @@ from observer.front.moment import minute
 from observer.interpret.wording import counted
 from observer.model import Spending, iso
 from observer.paths import Home
+from observer.repair.losses import recent
 from observer.spool import Spool, refusals
 from observer.spool.pauses import EVERYWHERE, OF_SESSION, Pause
 from observer.spool.refusals import Refusals
@@ -220,6 +221,9 @@ def day_of(at_ms: int) -> str:
 def with_spool(status: Status, home: Home) -> Status:
     """Return the status with the spool's counts, or with why it cannot be looked into."""
     spool = Spool(home.spool)
+    loss = recent(home, now_ms=now_ms())
+    if loss and loss.lost:
+        status = msgspec.structs.replace(status, degraded=status.degraded or f"lost: {loss}")
     try:
         if found := refused(home):
             degraded = status.degraded or f"hooks: {refused_text(found)}"
@@ -276,6 +280,14 @@ def refused(home: Home) -> Refusals | None:
     found = refusals.read(home.refused)
     is_recent = found is not None and found.last_ms >= now_ms() - REMEMBERED_MS
     return found if is_recent else None
+
+
+def missing(home: Home) -> str:
+    """Return what a session should know of events that are gone; empty if none are."""
+    told = [refused_text(found)] if (found := refused(home)) else []
+    loss = recent(home, now_ms=now_ms())
+    told += [str(loss)] if loss and loss.lost else []
+    return f"({'; '.join(told)}; what happened then is missing here)" if told else ""
 
 
 def refused_text(found: Refusals) -> str:

@@ -17,11 +17,19 @@ class HomeLost(DaemonUnavailable):
 
 
 class Tenure:
-    """Remembers each file of the home as it was first seen; made once the sockets listen."""
+    """Remembers each file of the home as it was first seen; made once the sockets listen.
+
+    The database counts from when it was opened: before, it may be mended or written anew.
+    """
 
     def __init__(self, home: Home) -> None:
-        self._paths = (home.lock, home.socket, home.mcp_socket, home.database)
+        self._paths = [home.lock, home.socket, home.mcp_socket]
         self._known: dict[Path, tuple[int, int]] = {}
+        self.check()
+
+    def own(self, path: Path) -> None:
+        """Remember one more file."""
+        self._paths = [*self._paths, path]
         self.check()
 
     def check(self) -> None:

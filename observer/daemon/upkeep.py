@@ -1,24 +1,27 @@
 """Keeps what is stored in one place, and says what was lost where nobody was told.
 
 In quiet the write-ahead log goes into the database file, so that a copy of that file alone holds
-nearly everything. What is missing all the same is shown by `status`: events that were committed
-once and are gone, a log that was deleted in use, events that hooks could not write.
+nearly everything. A log that was deleted in use is noted, and events that hooks could not write are
+shown for a while by `status`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from observer.clock import now_ms
+from observer.config import Settings
+from observer.daemon.copies import Copies
 from observer.daemon.health import Health
+from observer.daemon.late_store import LateStore
+from observer.daemon.soundness import Soundness
 from observer.daemon.status import REMEMBERED_MS
 from observer.daemon.writer import WriterThread
 from observer.errors import StoreUnavailable
-from observer.interpret.wording import counted
 from observer.paths import Home, make_private
 from observer.spool import Spool, refusals
-from observer.store.upkeep import OwnedStore
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +32,7 @@ class Upkeep:
     """The chores of one database and spool."""
 
     def __init__(
-        self, store: OwnedStore, spool: Spool, writer: WriterThread, home: Home, health: Health
+        self, store: LateStore, spool: Spool, writer: WriterThread, home: Home, health: Health
     ) -> None:
         self._store = store
         self._spool = spool
@@ -38,8 +41,20 @@ class Upkeep:
         self._health = health
         self._rescues = 0
 
-    async def keep_up(self) -> None:
-        """Look around every few seconds, until cancelled."""
+    async def keep_up(self, settings: Settings, *, looked: Callable[[], object]) -> None:
+        """Look around, look for damage and make copies, until cancelled; as `Soundness` raises."""
+        store, home, health = self._store, self._home, self._health
+        sound = Soundness(store, self._spool, self._writer, home, health, looked=looked)
+        copies = Copies(
+            store,
+            home,
+            health,
+            every_hours=settings.backup_hours,
+            disk_percent=settings.backup_disk_percent,
+        )
+        await asyncio.gather(self._keep(), sound.keep_sound(), copies.keep_copying())
+
+    async def _keep(self) -> None:
         try:
             make_private(self._home.logs)
             await asyncio.to_thread(refusals.prepare, self._home.refused)
@@ -56,13 +71,6 @@ class Upkeep:
             await asyncio.to_thread(self._forget_old_refusals)
         except (OSError, StoreUnavailable) as error:
             log.info("no upkeep: %s", error)  # the part whose fault it is says so itself
-        if self._store.lost_events:
-            lost = counted(self._store.lost_events, "event")
-            self._health.degrade(
-                "lost",
-                f"{lost} that had been stored are missing: {self._home.database.name}-wal was"
-                f" removed or damaged; older copies are in {self._home.backups}",
-            )
         if self._store.rescues > self._rescues:
             self._rescues = self._store.rescues
             log.error("the write-ahead log was deleted in use; what it held was saved")

@@ -19,6 +19,8 @@ from observer.store.purging import PurgedStore, PurgeReader, PurgeWriter
 from observer.store.tombstones import Tombstones, places_of
 
 _KEPT = "kept"
+ASIDE = "-damaged-"
+"""Part of the name of a damaged database that was mended."""
 APPLIED = "tombstones"
 """Name of the fact how many tombstones a database was cleaned by."""
 
@@ -82,6 +84,9 @@ def clean_backups(
     for path in sorted(home.backups.glob("*.db*")):
         if path.suffix != ".db":
             shred(path)  # of a process that was killed over it
+        elif ASIDE in path.name:
+            shred(path)  # what is whole of it is in the database
+            told[path.name] = "deleted, since it was damaged and may hold anything"
         elif (became := _copy_cleaned(path, open_store, tombstones, text)) != _KEPT:
             told[path.name] = became
     return told

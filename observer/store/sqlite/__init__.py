@@ -23,7 +23,13 @@ from observer.paths import make_private
 from observer.store.migrate import UNFILLED, Migration, migrations, needed
 from observer.store.sqlite.connection import Connection
 from observer.store.sqlite.explaining import DAMAGED, LET_GO, explained
-from observer.store.sqlite.header import APPLICATION_ID, newest_seq, schema_version, seal
+from observer.store.sqlite.header import (
+    APPLICATION_ID,
+    count_events,
+    newest_seq,
+    schema_version,
+    seal,
+)
 from observer.store.sqlite.pages import VFS
 from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.stems import stemmer
@@ -76,6 +82,7 @@ class SqliteStore:
         self._writing = threading.Lock()
         self._wal = WriteAheadLog(path)
         self._generation = 0
+        self._events = 0
         self.lost_events = 0
         self.rescues = 0
         with explained(path):
@@ -117,6 +124,7 @@ class SqliteStore:
         with self._backed_up(writer, backups) if todo and version else nullcontext():
             for step in todo:
                 self._migrate(writer, step)
+        self._events = count_events(writer)
         writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(self.lost_events > 0))
         return writer
 
@@ -209,14 +217,16 @@ class SqliteStore:
         with self._alone() as writer:
             writer.execute("BEGIN IMMEDIATE")
             try:
-                yield SqliteWriter(writer)
+                changing = SqliteWriter(writer)
+                yield changing
                 newest = newest_seq(writer)
                 writer.execute("COMMIT")
             except BaseException:
                 if writer.in_transaction:
                     writer.execute("ROLLBACK")
                 raise
-            self._wal.note(newest)
+            self._events += changing.grown
+            self._wal.note(newest, self._events)
 
     def checkpoint(self) -> None:
         """See `OwnedStore.checkpoint`."""

@@ -51,13 +51,20 @@ class PurgeReads(Selecting):
 
 
 class PurgeWrites(PurgeReads):
-    """The part of `store.purging.PurgeWriter` that is no `Writer`."""
+    """The part of `store.purging.PurgeWriter` that is no `Writer`.
+
+    `grown` is by how many events the log has grown, or shrunk.
+    """
+
+    grown = 0
 
     def delete_events(self, seqs: Collection[int]) -> int:
         """See `PurgeWriter.delete_events`."""
         self._connection.execute(f"DELETE FROM usage WHERE item_id / 4 {AMONG}", (among(seqs),))
         self._connection.execute(f"DELETE FROM event WHERE seq {AMONG}", (among(seqs),))
-        return self._connection.changes()
+        gone = self._connection.changes()
+        self.grown -= gone
+        return gone
 
     def drop_unused_projects(self) -> int:
         """See `PurgeWriter.drop_unused_projects`."""

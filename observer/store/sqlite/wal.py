@@ -12,8 +12,16 @@ import os
 import struct
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
-_MARK = struct.Struct("<Q")
+_MARK = struct.Struct("<QQ")
+
+
+class Mark(NamedTuple):
+    """The newest event that was ever committed, and how many there were with it."""
+
+    newest_seq: int
+    events: int
 
 
 class WriteAheadLog:
@@ -42,19 +50,23 @@ class WriteAheadLog:
 
     def lost(self, newest_seq: int) -> int:
         """Return how many events were committed after the newest one that is there."""
-        try:
-            (marked,) = _MARK.unpack(self._mark_path.read_bytes()[: _MARK.size])
-        except (FileNotFoundError, struct.error):
-            return 0
-        return max(0, int(marked) - newest_seq)
+        marked = self.marked()
+        return max(0, marked.newest_seq - newest_seq) if marked else 0
 
-    def note(self, newest_seq: int) -> None:
-        """Write down the newest event that was committed; errors say nothing of the commit."""
+    def marked(self) -> Mark | None:
+        """Return what was written down last; None if nothing was that can be read."""
+        try:
+            return Mark(*_MARK.unpack(self._mark_path.read_bytes()[: _MARK.size]))
+        except (OSError, struct.error):
+            return None
+
+    def note(self, newest_seq: int, events: int) -> None:
+        """Write down what was committed; errors say nothing of the commit."""
         with suppress(OSError):
             if self._mark is None:
                 flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
                 self._mark = os.open(self._mark_path, flags, 0o600)
-            os.pwrite(self._mark, _MARK.pack(newest_seq), 0)
+            os.pwrite(self._mark, _MARK.pack(newest_seq, events), 0)
 
     def close(self) -> None:
         """Close what is open."""

@@ -8,45 +8,40 @@ import msgspec
 
 from observer.model import Item, Project, Recorded, Session, title_key
 from observer.store.interface import Vectors, no_vectors
-from observer.store.sqlite.purging import PurgeWrites
 from observer.store.sqlite.reader import SqliteReader
+from observer.store.sqlite.restoring import APPEND, PUT_PROJECT, RestoreWrites
 from observer.store.sqlite.rows import (
     ITEM_COLUMNS,
-    PROJECT_FIELDS,
     SESSION_FIELDS,
     index_row,
     item_row,
     link_rows,
-    marks,
     project_row,
     put,
     recorded_row,
 )
 from observer.store.sqlite.signals import SignalWrites
-from observer.store.sqlite.sums import EVENT_COLUMNS, checksum
+from observer.store.sqlite.sums import checksum
 from observer.store.sqlite.truth import TruthKeeping
 from observer.store.sqlite.usage import UsageWrites
 
 _PUT_ITEM = put("item", f"{ITEM_COLUMNS}, change, title_key")
 _PUT_VECTOR = put("item_vector", "item_id, model, vector")
 _PUT_SESSION = put("session", ", ".join(SESSION_FIELDS))
-_PUT_PROJECT = put("project", f"{', '.join(PROJECT_FIELDS)}, checksum")
 _PUT_LINK = put("link", "source, place, kind, target, title, title_key")
 _PUT_WORDS = put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
-_APPEND = (
-    f"INSERT INTO event ({', '.join(EVENT_COLUMNS)}, checksum)"
-    f" VALUES ({marks(len(EVENT_COLUMNS) + 1)}) ON CONFLICT DO NOTHING"
-)
 
 
-class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites, PurgeWrites):
+class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites, RestoreWrites):
     """Implements `store.interface.Writer`; the store commits or rolls back around it."""
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:
         """See `Writer.append`."""
         row = (*recorded_row(recorded, data), stored_ms)
-        self._connection.execute(_APPEND, (*row, checksum(*row)))
-        return self._connection.changes() == 1
+        self._connection.execute(APPEND, (*row, checksum(*row)))
+        is_new = self._connection.changes() == 1
+        self.grown += is_new
+        return is_new
 
     def known(self, recorded: Recorded) -> str:
         """See `Writer.known`."""
@@ -106,7 +101,7 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites, PurgeW
 
     def put_project(self, project: Project) -> None:
         """See `Writer.put_project`."""
-        self._connection.execute(_PUT_PROJECT, project_row(project))
+        self._connection.execute(PUT_PROJECT, project_row(project))
 
     def put_session(self, session: Session) -> None:
         """See `Writer.put_session`."""

@@ -1,0 +1,83 @@
+"""What was mended in a home, and what was lost for good; kept for `status`, `doctor` and agents."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from observer.events import Value
+from observer.model import iso
+from observer.paths import Home, open_plain, read_plain
+
+TOLD_MS = 7 * 86_400_000
+"""How long a loss is spoken of."""
+_KEPT = 20
+
+
+class Loss(Value):
+    """One mending.
+
+    Args:
+        at_ms: when.
+        reason: what was wrong.
+        kept: events that were whole.
+        restored: events that only a backup had.
+        lost: events that are gone; they happened from `from_ms` until `until_ms`, None for unknown.
+        aside: names of the damaged files, in `backups`.
+    """
+
+    at_ms: int
+    reason: str
+    kept: int = 0
+    restored: int = 0
+    lost: int = 0
+    from_ms: int | None = None
+    until_ms: int | None = None
+    aside: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return what a person has to know of it."""
+        lost = f"{self.lost:,} lost{self._when()}" if self.lost else "none lost"
+        return (
+            f"the database was damaged, and mended at {_minute(self.at_ms)}: of its events"
+            f" {self.kept:,} were whole, {self.restored:,} came from backups, {lost}"
+        )
+
+    def _when(self) -> str:
+        ends = [("after", self.from_ms), ("before", self.until_ms)]
+        told = " and ".join(f"{word} {_minute(at_ms)}" for word, at_ms in ends if at_ms)
+        return f", of {told}" if told else ""
+
+
+def losses(home: Home) -> list[Loss]:
+    """Return what was mended, oldest first; what cannot be read counts as nothing."""
+    try:
+        return msgspec.json.decode(read_plain(home.losses), type=list[Loss])
+    except (OSError, msgspec.MsgspecError):
+        return []
+
+
+def recent(home: Home, *, now_ms: int) -> Loss | None:
+    """Return the newest loss of the last days, one that lost events before one that lost none."""
+    found = [loss for loss in losses(home) if loss.at_ms >= now_ms - TOLD_MS]
+    return max(found, key=lambda loss: (loss.lost > 0, loss.at_ms), default=None)
+
+
+def note(home: Home, loss: Loss) -> None:
+    """Add a loss.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    content = msgspec.json.encode([*losses(home), loss][-_KEPT:])
+    partial = home.losses.with_suffix(".partial")
+    with os.fdopen(open_plain(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(home.losses)
+
+
+def _minute(at_ms: int) -> str:
+    return f"{iso(at_ms)[:16].replace('T', ' ')} UTC"
