@@ -109,6 +109,16 @@ class Home:
         return self.root / "daemon.lock"
 
     @property
+    def alive(self) -> Path:
+        """Valid, by its time, while a daemon lives; see `daemon.lease`."""
+        return self.root / "daemon.alive"
+
+    @property
+    def waking(self) -> Path:
+        """Made by the hook that starts a daemon in place of one that died."""
+        return self.root / "daemon.waking"
+
+    @property
     def token(self) -> Path:
         """Bearer token of the TCP listener, mode 0600."""
         return self.root / "token"

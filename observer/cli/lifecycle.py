@@ -7,7 +7,9 @@ import click
 from observer import client
 from observer.cli.output import emit, json_option, note, say
 from observer.clock import now_ms
+from observer.daemon import lease
 from observer.daemon.status import Status, current, paused_text, spent
+from observer.errors import DaemonUnavailable
 from observer.front.moment import minute
 from observer.paths import home
 
@@ -17,7 +19,12 @@ from observer.paths import home
 @json_option
 def up_command(*, wait_s: float, as_json: bool) -> None:
     """Start the daemon unless it runs, and return when it answers."""
-    client.ensure_daemon(home(), wait_s=wait_s)
+    try:
+        client.ensure_daemon(home(), wait_s=wait_s)
+    except DaemonUnavailable:
+        lease.postpone(home())
+        raise
+    home().waking.unlink(missing_ok=True)
     status = current(home(), wait_s=wait_s)
     if as_json:
         emit(status)
@@ -31,8 +38,9 @@ def up_command(*, wait_s: float, as_json: bool) -> None:
 @click.option("--wait", "wait_s", default=30.0, show_default=True, help="Seconds to wait for it.")
 @json_option
 def down_command(*, wait_s: float, as_json: bool) -> None:
-    """Stop the daemon after it stored what is spooled, and return when it is gone."""
+    """Stop the daemon after it stored what is spooled; it stays down until it is asked for."""
     stopped = client.stop(home(), wait_s=wait_s)
+    lease.end(home())
     if as_json:
         emit({"stopped": stopped})
     else:

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 LOOK_EVERY_S = 5.0
 SLICE_PAGES = 512
 """2 MiB, 1 to 3 ms: a database of 1 GB is gone through in 43 minutes."""
-REST_S = 3600.0
+REST_S = 60.0
 """Between two times through it."""
 MENDS_EVERY_MS = 600_000
 """A disk that damages whatever is written is not written full of mended databases."""
@@ -75,6 +75,8 @@ class Soundness:
                 log.info("the database was not looked through: %s", error)
             except OSError as error:
                 log.info("the database cannot be looked through: %s", error)
+            if self._home.damage.exists():  # a command met it
+                raise StoreDamaged("a command found the database damaged")
             if found := self._store.damage:
                 self._have_mended(found)
 

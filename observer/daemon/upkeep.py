@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 
 from observer.clock import now_ms
 from observer.config import Settings
+from observer.daemon import lease
 from observer.daemon.copies import Copies
 from observer.daemon.health import Health
 from observer.daemon.late_store import LateStore
@@ -60,7 +62,11 @@ class Upkeep:
             await asyncio.to_thread(refusals.prepare, self._home.refused)
         except OSError as error:
             self._health.degrade("refusals", f"hooks cannot count what they refuse: {error}")
+        beats_at = 0.0
         while True:
+            if time.monotonic() >= beats_at:
+                await asyncio.to_thread(lease.renew, self._home)
+                beats_at = time.monotonic() + lease.BEAT_S
             await asyncio.sleep(LOOK_EVERY_S)
             await self._look()
 

@@ -254,6 +254,8 @@ class SqliteStore:
             source = self._connect()
             try:
                 source.execute("VACUUM INTO ?", (os.fspath(partial),))
+            except apsw.CorruptError as error:
+                raise StoreDamaged(f"{self._path}: {error}", hint=DAMAGED) from error
             finally:
                 source.close()
             written = apsw.Connection(os.fspath(partial), flags=apsw.SQLITE_OPEN_READONLY, vfs=VFS)

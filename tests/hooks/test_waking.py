@@ -1,0 +1,106 @@
+"""Capture by hooks alone brings a dead daemon back, once, and leaves a stopped one alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer import client
+from observer.daemon import lease
+from observer.daemon.status import current
+from observer.paths import Home
+
+POST = Path(__file__).parents[2] / "hooks" / "post"
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
+Until = Callable[..., None]
+
+
+def post(home: Home) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        ["sh", str(POST), "generic", "command"],
+        stdin=subprocess.PIPE,
+        env=os.environ | {"OBSERVER_HOME": str(home.root)},
+    )
+
+
+def report(home: Home, count: int = 1) -> None:
+    hooks = [post(home) for _ in range(count)]
+    for hook in hooks:
+        hook.communicate(b'{"kind": "command", "command": "make"}', timeout=60)
+        assert hook.returncode == 0
+
+
+def run_out(path: Path) -> None:
+    os.utime(path, (1, 1))
+
+
+@pytest.fixture
+def killed(home: Home, observer: Observer, until: Until) -> Home:
+    assert observer("up").returncode == 0
+    until(home.alive.exists)
+    pid = client.daemon_pid(home)
+    assert pid
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not client.is_running(home))
+    return home
+
+
+def test_one_of_many_hooks_starts_a_daemon_that_died(killed: Home, until: Until) -> None:
+    run_out(killed.alive)
+    report(killed, 8)
+    until(lambda: current(killed).events == 8)
+    assert (killed.logs / "daemon.log").read_text().count(" is up, ") == 2
+    until(lambda: not killed.waking.exists())
+
+
+def test_no_hook_starts_one_as_long_as_the_last_one_may_live(killed: Home) -> None:
+    report(killed)
+    assert not killed.waking.exists()
+    assert not client.is_running(killed)
+
+
+def test_no_hook_starts_one_that_was_stopped_on_purpose(
+    home: Home, observer: Observer, until: Until
+) -> None:
+    assert observer("up").returncode == 0
+    until(home.alive.exists)
+    assert observer("down").returncode == 0
+    report(home)
+    assert not home.alive.exists()
+    assert not home.waking.exists()
+
+
+def test_a_daemon_that_cannot_start_is_not_started_by_every_hook(
+    killed: Home, until: Until
+) -> None:
+    run_out(killed.alive)
+    killed.config.write_text("nonsense = 1\n")
+    report(killed, 4)
+    until(lambda: killed.waking.exists() and killed.waking.stat().st_size)
+    tried = (killed.logs / "daemon.log").read_text().count("nonsense")
+    report(killed, 4)
+    assert (killed.logs / "daemon.log").read_text().count("nonsense") == tried
+    killed.config.unlink()
+    run_out(killed.waking)
+    report(killed)
+    until(lambda: current(killed).events == 9)
+
+
+def test_a_python_that_is_gone_is_not_run(killed: Home) -> None:
+    killed.alive.write_text("/nowhere/python\n\n")
+    run_out(killed.alive)
+    report(killed)
+    assert killed.waking.exists()
+    assert not client.is_running(killed)
+
+
+def test_a_lease_that_cannot_be_written_is_no_error(home: Home) -> None:
+    home.alive.mkdir(parents=True)
+    lease.renew(home)
+    lease.postpone(home)
+    assert not home.waking.exists()
