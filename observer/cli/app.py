@@ -6,6 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import click
@@ -13,9 +14,10 @@ import click
 from observer import __version__
 from observer.cli.commands import Commands, did_you_mean
 from observer.cli.output import complain, note
-from observer.errors import BadInput, ConfigInvalid, ObserverError, remedy
+from observer.errors import BadInput, ConfigInvalid, ObserverError, StoreDamaged, remedy
 from observer.front import moment
 from observer.paths import ENV_HOME, home
+from observer.repair.demand import demand
 
 PIPE_CLOSED = 128 + 13
 INTERRUPTED = 128 + 2
@@ -71,6 +73,9 @@ def _run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except (ObserverError, click.ClickException, UnicodeError, OSError) as error:
+        if isinstance(error, StoreDamaged):
+            with suppress(OSError):  # the daemon mends it, now or when it starts
+                demand(home(), error.message)
         return complain(_told(error), as_json=as_json)
 
 

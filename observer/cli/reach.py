@@ -36,6 +36,9 @@ def open_memory() -> Iterator[Memory]:
     settings = config.load(here)
     refuse_unsettled(here)
     store = SqliteStore(here.database, read_only=True)
+    if store.lost_events:
+        lost = counted(store.lost_events, "event")
+        note(f"note: the newest {lost} cannot be read here; mend it with: observer up")
     _mention_waiting(here)
     try:
         model = LateModel(chosen(settings.model, here.models))

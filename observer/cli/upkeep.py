@@ -16,6 +16,7 @@ from observer.cli.alone import alone
 from observer.cli.output import emit, json_option, note, say
 from observer.cli.progress import progress
 from observer.cli.reach import open_memory, refuse_unsettled
+from observer.cli.whole import mend_first
 from observer.clock import now_ms
 from observer.errors import BadInput
 from observer.interpret.wording import counted
@@ -31,6 +32,7 @@ from observer.store.sqlite import SqliteStore
 def rebuild_command(*, as_json: bool) -> None:
     """Derive all items and sessions anew from the log of events; what is lost there is found."""
     here = home()
+    mend_first(here)
     with alone(here):
         events = _rebuild(here)
     if as_json:
@@ -50,6 +52,7 @@ def backup_command(*, path: Path | None, as_json: bool) -> None:
     if copy.exists():
         raise BadInput(f"{copy} exists", hint="name another file, or move it away")
     refuse_unsettled(here)
+    mend_first(here)
     store = SqliteStore(here.database, read_only=True)
     try:
         store.backup(copy)
@@ -70,6 +73,7 @@ def export_command(*, as_json: bool) -> None:
     """Print every stored event, then every item, as one JSON object a line."""
     del as_json  # there is no other form
     out = sys.stdout.buffer
+    mend_first(home())
     with open_memory() as memory:
         events = 0
         for value in memory.export():

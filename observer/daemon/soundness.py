@@ -19,8 +19,8 @@ from observer.daemon.late_store import LateStore
 from observer.daemon.writer import WriterThread
 from observer.errors import StoreDamaged, StoreUnavailable
 from observer.paths import Home
+from observer.repair.demand import demand
 from observer.repair.losses import losses
-from observer.repair.mending import demand
 from observer.spool import Spool
 from observer.store.sqlite.salvage import damaged_pages
 

@@ -7,7 +7,6 @@ damaged database or the new one, and what was moved aside is looked into again n
 from __future__ import annotations
 
 import logging
-import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,17 +14,19 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from observer.errors import StoreDamaged, StoreUnavailable
-from observer.paths import Home, make_private, open_plain, read_plain
+from observer.paths import Home, make_private, read_plain
 from observer.pipeline.projection import derived_anew
 from observer.repair import losses
 from observer.repair.losses import Loss
 from observer.store.sqlite import SqliteStore
-from observer.store.sqlite.salvage import salvaged
+from observer.store.sqlite.salvage import damaged_pages, salvaged
 from observer.store.sqlite.wal import WriteAheadLog
 from observer.store.sqlite.writer import SqliteWriter
 
 log = logging.getLogger(__name__)
 
+SETTLED_S = 0.2
+"""After so long a page that a daemon was writing is whole."""
 ASIDE = "-damaged-"
 """Part of the name of what was moved aside."""
 
@@ -46,14 +47,20 @@ def mended(home: Home, *, now_ms: Callable[[], int]) -> Loss | None:
     return loss
 
 
-def demand(home: Home, reason: str) -> None:
-    """Have the next start mend the database, which looks whole when it is opened.
+def has_damage(home: Home) -> bool:
+    """Return True if a page of the database is not what was written; looks at all of them.
 
     Raises:
-        OSError: that cannot be written down.
+        OSError: it cannot be read.
     """
-    with os.fdopen(open_plain(home.damage, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
-        file.write(reason.encode(errors="replace"))
+    if home.damage.exists():
+        return True
+    if not home.database.exists():
+        return False
+    found = damaged_pages(home.database)
+    if found:
+        time.sleep(SETTLED_S)  # what was being written
+    return any(damaged_pages(home.database, first=page - 1, count=1) for page in found)
 
 
 def _wrong(home: Home) -> str:

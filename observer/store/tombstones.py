@@ -7,6 +7,7 @@ the home; without it the hashes name nothing.
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import secrets
 from bisect import bisect_left
@@ -20,13 +21,16 @@ from observer.spool.files import replace
 
 KEY_BYTES = 32
 MARK_BYTES = 16
+DIGEST_BYTES = 8
+"""At the end of the file: a flipped bit would bring back what was purged."""
 
 
 class Tombstones:
     """The purged events of one home; made anew wherever somebody else may have added some.
 
     Args:
-        file: a key, and the sorted marks behind it; there is none before the first purge.
+        file: a key, the sorted marks behind it, and a digest, with a copy beside it; there is none
+            before the first purge.
 
     Raises:
         StoreUnavailable: the file cannot be read, or is damaged.
@@ -34,14 +38,7 @@ class Tombstones:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        try:
-            held = read_plain(file)
-        except FileNotFoundError:
-            held = b""
-        except OSError as error:
-            raise _unusable(file, error.strerror or str(error)) from error
-        if held and (len(held) < KEY_BYTES or (len(held) - KEY_BYTES) % MARK_BYTES):
-            raise _unusable(file, "it is damaged")
+        held = _held(file)
         self._key, self._marks = held[:KEY_BYTES], held[KEY_BYTES:]
 
     def __len__(self) -> int:
@@ -89,7 +86,9 @@ class Tombstones:
 
     def _write(self) -> None:
         make_private(self._file.parent)
-        replace(self._file, self._key + self._marks)
+        held = self._key + self._marks
+        replace(_copy(self._file), held + _digest(held))
+        replace(self._file, held + _digest(held))
 
 
 def places_of(project: Project | Place) -> tuple[str, ...]:
@@ -99,6 +98,48 @@ def places_of(project: Project | Place) -> tuple[str, ...]:
     else:
         known = (*project.remotes, *project.common_dirs, *project.roots)
     return tuple(filter(None, known))
+
+
+def _held(file: Path) -> bytes:
+    """Return key and marks: of the file, or of its copy where that is damaged or gone."""
+    fault: StoreUnavailable | None = None
+    try:
+        return _read(file)
+    except FileNotFoundError:
+        pass
+    except StoreUnavailable as error:
+        fault = error
+    try:
+        return _read(_copy(file))
+    except (FileNotFoundError, StoreUnavailable) as error:
+        if fault := fault or (error if isinstance(error, StoreUnavailable) else None):
+            raise fault from error
+        return b""
+
+
+def _read(file: Path) -> bytes:
+    try:
+        held = read_plain(file)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _unusable(file, error.strerror or str(error)) from error
+    if len(held) % MARK_BYTES == DIGEST_BYTES:
+        held, digest = held[:-DIGEST_BYTES], held[-DIGEST_BYTES:]
+        is_whole = _digest(held) == digest
+    else:
+        is_whole = len(held) % MARK_BYTES == 0  # of an observer that wrote no digest
+    if held and (len(held) < KEY_BYTES or not is_whole):
+        raise _unusable(file, "it is damaged")
+    return held
+
+
+def _copy(file: Path) -> Path:
+    return file.with_name(f"{file.name}.copy")
+
+
+def _digest(held: bytes) -> bytes:
+    return hashlib.blake2b(held, digest_size=DIGEST_BYTES).digest()
 
 
 def _unusable(file: Path, why: str) -> StoreUnavailable:

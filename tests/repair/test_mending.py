@@ -11,8 +11,9 @@ import pytest
 from observer.events import Command, Event
 from observer.model import Project, Recorded
 from observer.paths import Home
+from observer.repair.demand import demand
 from observer.repair.losses import losses, recent
-from observer.repair.mending import demand, mended
+from observer.repair.mending import mended
 from observer.store.sqlite import SqliteStore
 from observer.store.sqlite.salvage import damaged_pages, salvaged
 

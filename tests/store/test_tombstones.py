@@ -8,7 +8,7 @@ import pytest
 
 from observer.errors import StoreUnavailable
 from observer.model import Place, Project
-from observer.store.tombstones import KEY_BYTES, MARK_BYTES, Tombstones, places_of
+from observer.store.tombstones import DIGEST_BYTES, KEY_BYTES, MARK_BYTES, Tombstones, places_of
 
 SHOP = ("example.com/ana/shop", "/home/ana/shop")
 
@@ -52,7 +52,7 @@ def test_adding_again_adds_nothing(file: Path) -> None:
 def test_the_file_holds_a_key_and_hashes_and_is_private(file: Path) -> None:
     Tombstones(file).add([("canary", "commit:canary", SHOP)])
     held = file.read_bytes()
-    assert len(held) == KEY_BYTES + 4 * MARK_BYTES - MARK_BYTES
+    assert len(held) == KEY_BYTES + 3 * MARK_BYTES + DIGEST_BYTES
     assert b"canary" not in held
     assert file.stat().st_mode & 0o777 == 0o600
 
@@ -86,3 +86,29 @@ def test_a_project_and_its_place_are_known_by_the_same() -> None:
     )  # fmt: skip
     assert places_of(place) == places_of(project)
     assert places_of(Place(root="")) == ()
+
+
+def test_a_flipped_bit_is_noticed_and_the_copy_serves(file: Path) -> None:
+    Tombstones(file).add([("one", "", ())])
+    whole = file.read_bytes()
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 16
+        file.write_bytes(damaged)
+        assert Tombstones(file).names("one", "", ())
+    copy = file.with_name(f"{file.name}.copy")
+    copy.write_bytes(damaged)
+    with pytest.raises(StoreUnavailable, match="damaged"):
+        Tombstones(file)
+    file.unlink()
+    with pytest.raises(StoreUnavailable, match="damaged"):
+        Tombstones(file)
+    copy.write_bytes(whole)
+    assert Tombstones(file).names("one", "", ())
+
+
+def test_a_file_of_an_older_observer_is_read(file: Path) -> None:
+    Tombstones(file).add([("one", "", ())])
+    file.write_bytes(file.read_bytes()[:-8])
+    file.with_name(f"{file.name}.copy").unlink()
+    assert Tombstones(file).names("one", "", ())

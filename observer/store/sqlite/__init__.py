@@ -101,6 +101,7 @@ class SqliteStore:
                 raise StoreUnavailable(
                     f"there is no memory at {self._path} yet", hint="start it with: observer up"
                 )
+            marked = self._wal.marked()  # before anything newer is committed
             reader = self._connect()
             if needed(schema_version(reader), self._steps, where=str(self._path)):
                 raise StoreUnavailable(
@@ -108,6 +109,7 @@ class SqliteStore:
                     # A daemon of before the upgrade may still run, and `up` alone would leave it.
                     hint="run: observer down && observer up",
                 )
+            self.lost_events = max(0, marked.newest_seq - newest_seq(reader)) if marked else 0
             self._readers.put(reader)
             return None
         make_private(self._path.parent)

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 import struct
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 _MARK = struct.Struct("<QQ")
+_CHECKED = struct.Struct("<QQI")
 
 
 class Mark(NamedTuple):
@@ -56,9 +58,11 @@ class WriteAheadLog:
     def marked(self) -> Mark | None:
         """Return what was written down last; None if nothing was that can be read."""
         try:
-            return Mark(*_MARK.unpack(self._mark_path.read_bytes()[: _MARK.size]))
+            *marked, checksum = _CHECKED.unpack(self._mark_path.read_bytes()[: _CHECKED.size])
         except (OSError, struct.error):
             return None
+        # A flipped bit must not report events lost that never were.
+        return Mark(*marked) if zlib.crc32(_MARK.pack(*marked)) == checksum else None
 
     def note(self, newest_seq: int, events: int) -> None:
         """Write down what was committed; errors say nothing of the commit."""
@@ -66,7 +70,8 @@ class WriteAheadLog:
             if self._mark is None:
                 flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
                 self._mark = os.open(self._mark_path, flags, 0o600)
-            os.pwrite(self._mark, _MARK.pack(newest_seq, events), 0)
+            held = _MARK.pack(newest_seq, events)
+            os.pwrite(self._mark, held + zlib.crc32(held).to_bytes(4, "little"), 0)
 
     def close(self) -> None:
         """Close what is open."""
