@@ -13,6 +13,7 @@ import msgspec
 
 from observer import __version__, client, config
 from observer.cli.output import emit, json_option, table
+from observer.cli.startable import backups, folders, sockets, tombstones
 from observer.clock import now_ms
 from observer.daemon.status import LlmStatus, Status, current, spent
 from observer.errors import ObserverError, remedy
@@ -58,11 +59,15 @@ def _checks(here: Home) -> Iterator[Check]:
     status = current(here)
     yield _home(here)
     yield _told("files", lambda: _files(here))
+    yield _told("folders", lambda: folders(here))
+    yield _told("sockets", lambda: sockets(here))
     yield _told("settings", lambda: str(here.config if config.load(here) else ""))
     yield _daemon(status)
     yield _told("hooks", lambda: _hooks(here))
     yield from _git_hooks(here)
     yield _told("database", lambda: _integrity(here))
+    yield _told("backups", lambda: backups(here))
+    yield _told("tombstones", lambda: tombstones(here))
     yield _losses(here)
     yield _spool(status)
     yield _disk(here)
@@ -114,6 +119,10 @@ def _files(here: Home) -> str:
 def _daemon(status: Status) -> Check:
     if status.pid is None:
         return Check("daemon", is_well=True, found="down; it starts when it is needed")
+    if status.uptime_ms is None:
+        found = f"pid {status.pid} holds the lock and does not answer"
+        hint = f"wake it: kill -CONT {status.pid}, or end it: kill -KILL {status.pid}"
+        return Check("daemon", is_well=False, found=found, hint=f"{hint}; no event is lost")
     found = f"pid {status.pid}, version {status.version}"
     if (status.version, status.protocol) != (__version__, client.PROTOCOL):
         return Check("daemon", is_well=False, found=found, hint="replace it with: observer up")

@@ -1,0 +1,198 @@
+"""For every home in which a daemon cannot start or not work, `doctor` names what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import time
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from observer.daemon.lock import hold
+from observer.paths import Home
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore
+from observer.store.tombstones import Tombstones
+
+Run = Callable[..., Any]
+
+
+def checks(run: Run) -> dict[str, dict[str, str]]:
+    found = json.loads(run("doctor", "--json").out)["checks"]
+    return {check["name"]: check for check in found if not check["is_well"]}
+
+
+def filled(home: Home) -> None:
+    SqliteStore(home.database, backups=home.backups).close()
+
+
+def newer_schema(home: Home) -> None:
+    with closing(SqliteStore(home.database)) as store:
+        assert store._writer
+        store._writer.execute("PRAGMA user_version = 99").fetchall()
+
+
+def damaged(home: Home) -> None:
+    filled(home)
+    with home.database.open("r+b") as file:
+        file.seek(3 * 4096 + 99)
+        file.write(b"damage")
+
+
+def no_database(home: Home) -> None:
+    home.root.mkdir(parents=True)
+    home.database.write_bytes(b"something else" * 1000)
+
+
+def unreadable_tombstones(home: Home) -> None:
+    Tombstones(home.tombstones).add([("x", "", ())])
+    for path in home.root.glob("tombstones*"):
+        path.write_bytes(b"damage")
+
+
+def open_to_others(home: Home) -> None:
+    filled(home)
+    home.root.chmod(0o777)
+
+
+def folder_as(name: str) -> Callable[[Home], None]:
+    def make(home: Home) -> None:
+        (home.root / name).mkdir(parents=True)
+
+    return make
+
+
+def file_as(name: str) -> Callable[[Home], None]:
+    def make(home: Home) -> None:
+        home.root.mkdir(parents=True)
+        (home.root / name).touch()
+
+    return make
+
+
+def bad_config(home: Home) -> None:
+    home.root.mkdir(parents=True)
+    home.config.write_text("http_port = 'x'\n")
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        pytest.param(bad_config, "settings", id="settings"),
+        pytest.param(newer_schema, "database", id="newer-schema"),
+        pytest.param(damaged, "database", id="damaged-page"),
+        pytest.param(no_database, "database", id="another-file"),
+        pytest.param(folder_as("observer.db"), "database", id="database-is-a-folder"),
+        pytest.param(folder_as("daemon.lock"), "files", id="lock-is-a-folder"),
+        pytest.param(folder_as("log/daemon.log"), "files", id="log-is-a-folder"),
+        pytest.param(file_as("spool"), "folders", id="spool-is-a-file"),
+        pytest.param(file_as("log"), "folders", id="log-folder-is-a-file"),
+        pytest.param(unreadable_tombstones, "tombstones", id="tombstones"),
+        pytest.param(open_to_others, "home", id="open-to-others"),
+    ],
+)
+def test_doctor_says_what_is_wrong_and_what_to_do(
+    run: Run, home: Home, make: Callable[[Home], None], name: str
+) -> None:
+    make(home)
+    wrong = checks(run)
+    assert name in wrong
+    assert wrong[name]["hint"]
+
+
+def test_a_lock_that_another_process_holds_is_told(run: Run, home: Home) -> None:
+    with hold(home) as is_ours:
+        assert is_ours
+        wrong = checks(run)
+    assert "kill" in wrong["daemon"]["hint"] + wrong["degraded"]["found"]
+
+
+def test_a_file_in_the_place_of_the_sockets_is_told(run: Run, home: Home) -> None:
+    home.root.mkdir(parents=True)
+    home.run.touch()
+    assert "is no folder" in checks(run)["sockets"]["found"]
+    home.run.unlink()
+
+
+def test_a_damaged_backup_is_named(run: Run, home: Home) -> None:
+    filled(home)
+    with closing(SqliteStore(home.database)) as store:
+        store.backup(home.backups / "observer-copy.db")
+    assert "backups" not in checks(run)
+    with (home.backups / "observer-copy.db").open("r+b") as file:
+        file.seek(2 * 4096 + 9)
+        file.write(b"damage")
+    assert "observer-copy.db" in checks(run)["backups"]["found"]
+
+
+def test_what_was_lost_is_named(run: Run, home: Home) -> None:
+    home.root.mkdir(parents=True)
+    lost = {"at_ms": int(time.time() * 1000), "reason": "x", "lost": 3, "from_ms": 60_000}
+    home.losses.write_text(json.dumps([lost]))
+    assert "3 lost, of after 1970-01-01 00:01 UTC" in checks(run)["losses"]["found"]
+    assert "3 lost" in json.loads(run("status", "--json").out)["degraded"]
+
+
+def test_stale_pid_and_socket_files_hinder_no_start(
+    home: Home, observer: Callable[..., Any]
+) -> None:
+    home.root.mkdir(parents=True)
+    home.run.mkdir(parents=True, exist_ok=True)
+    home.root.chmod(0o700)
+    home.lock.write_text("1\n")
+    for path in (home.socket, home.mcp_socket):
+        with closing(socket.socket(socket.AF_UNIX)) as stale:
+            stale.bind(str(path))
+    assert observer("up").returncode == 0
+    assert json.loads(observer("doctor", "--json").stdout)["is_well"]
+
+
+def test_a_umask_of_nothing_opens_no_file(home: Home, observer: Callable[..., Any]) -> None:
+    before = os.umask(0)
+    try:
+        assert observer("up").returncode == 0
+        assert observer("post", "command", "command=ls").returncode == 0
+        assert observer("backup").returncode == 0
+        assert observer("down").returncode == 0
+    finally:
+        os.umask(before)
+    found = [home.root, *home.root.rglob("*")]
+    assert [path for path in found if path.lstat().st_mode & 0o077 and not path.is_symlink()] == []
+
+
+def test_a_home_that_was_moved_goes_on(
+    home: Home, observer: Callable[..., Any], until: Callable[..., None]
+) -> None:
+    assert observer("post", "command", "command=ls").returncode == 0
+    assert observer("up").returncode == 0
+    until(lambda: json.loads(observer("status", "--json").stdout)["events"] == 1)
+    moved = home.root.with_name("moved")
+    shutil.move(home.root, moved)
+    there = {"OBSERVER_HOME": str(moved)}
+
+    def is_well() -> bool:
+        # The daemon of the old place still answers at its socket, and leaves once it looks round.
+        observer("up", **there)
+        return bool(json.loads(observer("doctor", "--json", **there).stdout)["is_well"])
+
+    until(is_well, wait_s=40)
+    assert json.loads(observer("status", "--json", **there).stdout)["events"] == 1
+    assert observer("down", **there).returncode == 0
+
+
+def test_events_of_a_clock_that_was_a_year_ahead_are_kept(home: Home, run: Run) -> None:
+    spool = Spool(home.spool)
+    spool.prepare()
+    for command in ("make later", "make now"):
+        body = {"kind": "command", "command": command, "cwd": "/"}
+        spool.append({"client": "generic", "event": "command"}, json.dumps(body).encode())
+    ahead = time.time() + 365 * 86_400
+    os.utime(next((home.spool / "new").iterdir()), (ahead, ahead))
+    run("up")
+    assert run("down").code == 0
+    assert json.loads(run("status", "--json").out)["events"] == 2
