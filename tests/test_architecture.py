@@ -222,6 +222,7 @@ def test_hooks_import_nothing_but_the_system() -> None:
 
 STARTERS = {
     "observer.client": "the daemon",
+    "observer.cli.serving": "ourselves",
     "observer.evaluation.story.playing": "a shell, with the commands of a labelled set",
     "observer.git.launch": "git",
     "observer.pipeline.ahead": "ourselves",

@@ -58,7 +58,7 @@ class Files:
             if (listed.epoch, listed.format) != (epoch, FORMAT):
                 return []
             found = [loaded(load(self._folder / name)) for name in listed.segments]
-        except (OSError, Torn, msgspec.MsgspecError, KeyError):
+        except (OSError, Torn, msgspec.MsgspecError, ValueError, KeyError):
             return []
         self._names.update(zip(found, listed.segments, strict=True))
         return found

@@ -309,7 +309,14 @@ def foreign(path: Path) -> None:
     path.write_bytes(b"\0\xff not ours" * 9)
 
 
-HARMS = [cut, flip, foreign, Path.unlink]
+def garble(path: Path) -> None:
+    """Make no text of it, from its sixth byte on."""
+    data = bytearray(path.read_bytes())
+    data[5] = 0xB0
+    path.write_bytes(data)
+
+
+HARMS = [cut, flip, foreign, garble, Path.unlink]
 
 
 @pytest.mark.parametrize("harm", HARMS, ids=lambda harm: harm.__name__)

@@ -1,0 +1,157 @@
+"""Damage that nobody met is found in quiet, and a daemon mends itself while capture goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer import client
+from observer.capture.project import Places
+from observer.clock import now_ms
+from observer.config import Settings
+from observer.daemon import soundness
+from observer.daemon.health import Health
+from observer.daemon.late_store import LateStore
+from observer.daemon.soundness import Soundness
+from observer.daemon.status import current
+from observer.daemon.tenure import Tenure
+from observer.daemon.writer import WriterThread
+from observer.errors import StoreDamaged
+from observer.paths import Home
+from observer.pipeline import Pipeline
+from observer.repair.losses import Loss, losses, note
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore
+
+PAGE = 4096
+
+
+@contextmanager
+def watched(home: Home, looked: list[int]) -> Iterator[tuple[Soundness, LateStore, Health]]:
+    store = LateStore(lambda: SqliteStore(home.database, backups=home.backups))
+    spool, health = Spool(home.spool), Health()
+    spool.prepare()
+    pipeline = Pipeline(store, spool, settings=Settings(), places=Places(), now_ms=now_ms)
+    writer = WriterThread(pipeline, Tenure(home), health)
+    with store.write():
+        pass
+    store.checkpoint()
+    sound = Soundness(store, spool, writer, home, health, looked=lambda: looked.append(1))
+    try:
+        yield sound, store, health
+    finally:
+        writer.close()
+        store.close()
+
+
+def damage(path: Path, page: int) -> None:
+    with path.open("r+b") as file:
+        file.seek((page - 1) * PAGE + 99)
+        file.write(b"damage")
+
+
+async def until(sound: Soundness, condition: Callable[[], object]) -> None:
+    task = asyncio.create_task(sound.keep_sound())
+    while not condition():  # noqa: ASYNC110 - other threads bring it about
+        await asyncio.sleep(0.01)
+    task.cancel()
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(soundness, "LOOK_EVERY_S", 0.01)
+
+
+def test_a_damaged_page_is_found_in_quiet_and_written_down(home: Home) -> None:
+    with watched(home, []) as (sound, _, _), pytest.raises(StoreDamaged, match="page 9 "):
+        damage(home.database, 9)
+        asyncio.run(asyncio.wait_for(sound.keep_sound(), 20))
+    assert "page 9 was changed" in home.damage.read_text()
+
+
+def test_a_database_is_gone_through_slice_by_slice(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+    monkeypatch.setattr(soundness, "SLICE_PAGES", 10)
+
+    with watched(home, looked) as (sound, store, _):
+        asyncio.run(asyncio.wait_for(until(sound, lambda: looked), 20))
+        assert store.damage == ""
+
+
+def test_what_a_reader_met_is_mended_too(home: Home) -> None:
+    with watched(home, []) as (sound, store, _):
+        damage(home.database, 1)
+        with pytest.raises(StoreDamaged), store.read() as reader:
+            reader.totals()
+            reader.integrity()  # type: ignore[attr-defined]  # SQLite's
+        assert "was changed" in store.damage
+        with pytest.raises(StoreDamaged):
+            asyncio.run(asyncio.wait_for(sound.keep_sound(), 20))
+
+
+def test_a_disk_that_damages_again_and_again_is_not_filled_with_mended_databases(
+    home: Home,
+) -> None:
+    with watched(home, []) as (sound, _, health):
+        note(home, Loss(at_ms=now_ms(), reason="before"))
+        damage(home.database, 9)
+        asyncio.run(asyncio.wait_for(until(sound, health.text), 20))
+        assert "again; it is mended once more later" in (health.text() or "")
+    assert not home.damage.exists()
+
+
+def test_where_damage_cannot_be_written_down_the_daemon_lives(home: Home) -> None:
+    with watched(home, []) as (sound, _, health):
+        home.root.joinpath("elsewhere").mkdir()
+        home.damage.symlink_to(home.root / "nowhere" / "at-all")
+        damage(home.database, 9)
+        asyncio.run(
+            asyncio.wait_for(until(sound, lambda: "cannot be mended" in (health.text() or "")), 20)
+        )
+
+
+def test_a_daemon_with_a_damaged_database_mends_it_and_goes_on(
+    home: Home, observer: Callable[..., Any], until: Callable[..., None]
+) -> None:
+    for number in range(3):
+        observer("post", "command", f"command=make part-{number}")
+    assert observer("up").returncode == 0
+    until(lambda: current(home).events == 3)
+    assert observer("backup").returncode == 0
+    pid = client.daemon_pid(home)
+    until(lambda: home.database.stat().st_size > 20 * PAGE)
+    for page in range(5, 15):
+        damage(home.database, page)
+    assert observer("post", "command", "command=make meanwhile").returncode == 0
+    until(lambda: losses(home), wait_s=60)
+    until(lambda: current(home).events == 4, wait_s=60)
+    assert client.daemon_pid(home) == pid
+    assert [loss.lost for loss in losses(home)] == [0]
+    (aside,) = home.backups.glob("*-damaged-*.db")
+    found = json.loads(observer("doctor", "--json").stdout)["checks"]
+    assert aside.name in next(check for check in found if check["name"] == "losses")["found"]
+
+
+@pytest.mark.parametrize("command", ["export", "rebuild", "backup"])
+def test_one_bad_page_ends_no_command_that_reads_everything(
+    home: Home, observer: Callable[..., Any], command: str
+) -> None:
+    for number in range(3):
+        observer("post", "command", f"command=make part-{number}")
+    assert observer("up").returncode == 0
+    assert observer("down").returncode == 0
+    for page in range(5, 15):
+        damage(home.database, page)
+    done = observer(command)
+    assert done.returncode == 0, done.stderr
+    assert "mended at" in done.stderr
+    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+        assert reader.totals().events == 3
