@@ -60,6 +60,7 @@ class Soundness:
         self._looked = looked
         self._next_page = 0
         self._rests_until = 0.0
+        self._asked_before_ns = home.damage.stat().st_mtime_ns if home.damage.exists() else 0
 
     async def keep_sound(self) -> None:
         """Look every few seconds, until cancelled.
@@ -75,10 +76,17 @@ class Soundness:
                 log.info("the database was not looked through: %s", error)
             except OSError as error:
                 log.info("the database cannot be looked through: %s", error)
-            if self._home.damage.exists():  # a command met it
+            if self._is_asked():
                 raise StoreDamaged("a command found the database damaged")
             if found := self._store.damage:
                 self._have_mended(found)
+
+    def _is_asked(self) -> bool:
+        """Return True if a command met damage; what this daemon could not mend counts no more."""
+        try:
+            return self._home.damage.stat().st_mtime_ns != self._asked_before_ns
+        except FileNotFoundError:
+            return False
 
     async def _look(self) -> None:
         if time.monotonic() < self._rests_until:

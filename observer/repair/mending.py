@@ -18,8 +18,10 @@ from observer.paths import Home, make_private, read_plain
 from observer.pipeline.projection import derived_anew
 from observer.repair import losses
 from observer.repair.losses import Loss
+from observer.store.migrate import migrations
 from observer.store.sqlite import SqliteStore
-from observer.store.sqlite.salvage import damaged_pages, salvaged
+from observer.store.sqlite.pages import is_whole
+from observer.store.sqlite.salvage import PAGE_BYTES, damaged_pages, salvaged
 from observer.store.sqlite.wal import WriteAheadLog
 from observer.store.sqlite.writer import SqliteWriter
 
@@ -64,6 +66,8 @@ def has_damage(home: Home) -> bool:
 
 
 def _wrong(home: Home) -> str:
+    if _is_newer(home.database):
+        return ""  # none of ours to mend; whoever opens it is told
     with suppress(FileNotFoundError):
         return read_plain(home.damage).decode(errors="replace") or "it was found damaged"
     has_mark = WriteAheadLog(home.database).marked() is not None
@@ -78,6 +82,17 @@ def _wrong(home: Home) -> str:
             return f"{store.lost_events} events that had been stored were missing: {what}"
     except StoreDamaged as error:
         return error.message
+
+
+def _is_newer(database: Path) -> bool:
+    """Return True if a newer observer wrote the database, as far as its first page is whole."""
+    try:
+        with database.open("rb") as file:
+            page = file.read(PAGE_BYTES)
+    except OSError:
+        return False
+    version = int.from_bytes(page[60:64])
+    return len(page) == PAGE_BYTES and is_whole(page) and version > migrations("sqlite")[-1].number
 
 
 def _mend(home: Home, reason: str, at_ms: int) -> Loss:

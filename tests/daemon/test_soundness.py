@@ -25,6 +25,7 @@ from observer.daemon.writer import WriterThread
 from observer.errors import StoreDamaged
 from observer.paths import Home
 from observer.pipeline import Pipeline
+from observer.repair.demand import demand
 from observer.repair.losses import Loss, losses, note
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
@@ -84,6 +85,18 @@ def test_a_database_is_gone_through_slice_by_slice(
     with watched(home, looked) as (sound, store, _):
         asyncio.run(asyncio.wait_for(until(sound, lambda: looked), 20))
         assert store.damage == ""
+
+
+def test_what_a_command_met_is_mended_and_not_asked_for_twice(home: Home) -> None:
+    home.root.mkdir(parents=True)
+    demand(home, "before")
+    with watched(home, []) as (sound, _, _):
+        assert not sound._is_asked()
+        home.damage.unlink()
+        assert not sound._is_asked()
+        demand(home, "now")
+        with pytest.raises(StoreDamaged, match="a command found"):
+            asyncio.run(asyncio.wait_for(sound.keep_sound(), 20))
 
 
 def test_what_a_reader_met_is_mended_too(home: Home) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from observer.errors import StoreUnavailable
 from observer.events import Command, Event
 from observer.model import Project, Recorded
 from observer.paths import Home
@@ -214,3 +215,14 @@ def test_losses_that_cannot_be_read_are_none(home: Home, content: bytes) -> None
     home.root.mkdir(parents=True)
     home.losses.write_bytes(content)
     assert losses(home) == []
+
+
+def test_a_database_of_a_newer_observer_is_left_alone(filled: Home) -> None:
+    with closing(store(filled)) as opened, opened._alone() as writer:
+        writer.execute("PRAGMA user_version = 9999").fetchall()
+    before = filled.database.read_bytes()
+    demand(filled, "an older observer could not read it")
+    assert mend(filled) is None
+    with pytest.raises(StoreUnavailable, match="this observer knows"):
+        store(filled)
+    assert filled.database.read_bytes() == before
