@@ -163,6 +163,9 @@ def filled(home: Home, git: Git) -> Home:
         for number in range(EVENTS, EVENTS + 20):
             report(home, number)
         pipeline(home, store).drain()
+        searched(home)
+        refresh(home)
+        assert refresh(home) == 0  # so that it notices flips, and nothing else
         held = home.root.parent / "held"
         shutil.copytree(home.root, held, ignore=shutil.ignore_patterns("spool", "run"))
     return Home(held)
