@@ -26,7 +26,7 @@ from typing import NamedTuple
 from observer.paths import make_private
 from observer.spool.disposal import Disposal, remove
 from observer.spool.entry import Entry, envelope
-from observer.spool.files import Foreign, create, read, replace, settle
+from observer.spool.files import Foreign, create, is_unreadable, read, replace, settle
 from observer.spool.logs import ShellLogs
 from observer.spool.pauses import Pauses
 
@@ -99,7 +99,8 @@ class Spool:
     def claim(self, *, at_most: int, at_most_bytes: int = BATCH_BYTES) -> list[Entry]:
         """Return the oldest entries; at least one if any waits, whatever its size.
 
-        Meets things that no hook made by moving them to `bad/`, unopened.
+        Meets things that no hook made by moving them to `bad/`, unopened. An entry that the medium
+        does not give is left where it is, and still counted by `depth`.
         """
         batch: list[Entry] = []
         size_bytes = 0
@@ -221,6 +222,10 @@ class Spool:
         except Foreign as foreign:
             odd(name, str(foreign))
             return None
+        except OSError as error:
+            if is_unreadable(error):
+                return None
+            raise
         return Entry(_id(name), data, waiting.at_ms, path, fault=fault)
 
     def _set_aside(self, name: str, reason: str) -> None:

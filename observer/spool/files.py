@@ -19,6 +19,14 @@ class Foreign(Exception):
     """Something in the spool that no hook made; the message says what it is."""
 
 
+def is_unreadable(error: OSError) -> bool:
+    """Return True if the medium does not give a file's bytes, however often they are asked for.
+
+    It may another day, so the file stays; but what else waits must not wait for it.
+    """
+    return error.errno == errno.EIO
+
+
 def open_plain(path: str | Path) -> tuple[int, os.stat_result]:
     """Open a plain file for reading, for the caller to close; follow no link, wait for no writer.
 

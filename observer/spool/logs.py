@@ -15,7 +15,14 @@ from typing import NamedTuple
 
 from observer.paths import read_plain
 from observer.spool.entry import Entry, envelope
-from observer.spool.files import LARGEST_BYTES, Foreign, open_plain, replace
+from observer.spool.files import (
+    LARGEST_BYTES,
+    Foreign,
+    is_unreadable,
+    open_plain,
+    replace,
+    settle,
+)
 
 _NAME = re.compile(r"(bash|zsh|fish)-([0-9]{1,10})-([0-9]{1,20})")
 _MARK = b"\0\0"
@@ -123,6 +130,9 @@ class ShellLogs:
             log = Path(path)
             before = _stored_offset(log)
             replace(_stored_beside(log), b"%d" % stored)
+            # After a power failure an old offset beside records that are half blank would have
+            # their rest taken for others.
+            settle(self._folder)
             _blank(log, before, stored)
 
 
@@ -143,22 +153,31 @@ def _is_alive(pid: int) -> bool:
 
 
 def _entries(log: Log) -> Iterator[Entry]:
-    stored = _stored_offset(log.path)
     try:
-        handle, status = open_plain(log.path)
+        data, stored, written_ms = _unread(log.path)
     except (FileNotFoundError, Foreign):
         return
-    try:
-        data = os.pread(handle, min(max(status.st_size - stored, 0), LARGEST_BYTES), stored)
-    finally:
-        os.close(handle)
-    written_ms = status.st_mtime_ns // 1_000_000
+    except OSError as error:
+        if is_unreadable(error):
+            return
+        raise
     fields = {"client": log.shell, "event": "command", "ppid": str(log.pid)}
     fields["host"] = os.uname().nodename
     for record in _records(data, stored, to_the_last=log.is_dead):
         at_ms = _ended_ms(record.data, written_ms)
         whole = envelope({**fields, "at": str(at_ms)}, record.data)
         yield Entry(f"{log.path.name}@{record.start}", whole, at_ms, str(log.path), record.end)
+
+
+def _unread(path: Path) -> tuple[bytes, int, int]:
+    """Return what is not stored of a log, its offset, and when the log was written to."""
+    stored = _stored_offset(path)
+    handle, status = open_plain(path)
+    try:
+        data = os.pread(handle, min(max(status.st_size - stored, 0), LARGEST_BYTES), stored)
+    finally:
+        os.close(handle)
+    return data, stored, status.st_mtime_ns // 1_000_000
 
 
 def _records(data: bytes, offset: int, *, to_the_last: bool) -> Iterator[Record]:
@@ -231,7 +250,7 @@ def _retire(log: Log) -> bool:
     try:
         if not log.is_dead or log.path.lstat().st_size > _stored_offset(log.path):
             return False
-    except FileNotFoundError:
+    except OSError:  # it is gone, or cannot be read now
         return False
     log.path.unlink(missing_ok=True)
     _stored_beside(log.path).unlink(missing_ok=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -257,3 +259,46 @@ def test_whatever_was_torn_before_whole_records_survive(
         seen += entries
     ours = [entry for entry in seen if entry.data.endswith(b"\0.") and b"\0text=" in entry.data]
     assert texts(ours)[-len(values) :] == values[-len(values) :]
+
+
+def test_the_offset_is_on_the_disk_before_what_it_covers_is_blanked(
+    spool: Spool, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a power failure leaves half of a record, which would be taken for another one."""
+    (home.spool / "shell" / f"bash-{DEAD}-1").write_bytes(record("make one") + record("make two"))
+    done: list[str] = []
+
+    def noting(name: str) -> None:
+        call = getattr(os, name)
+
+        def noted(descriptor: int, *given: Any) -> Any:
+            done.append(f"{name} {Path(f'/proc/self/fd/{descriptor}').readlink().name}")
+            return call(descriptor, *given)
+
+        monkeypatch.setattr(os, name, noted)
+
+    noting("fsync")
+    noting("pwrite")
+    spool.ack(spool.claim(at_most=1))
+    assert done[-2:] == ["fsync shell", f"pwrite bash-{DEAD}-1"]
+
+
+def test_a_log_that_cannot_be_read_holds_up_no_other(
+    spool: Spool, home: Home, unreadable: Callable[[Path], None]
+) -> None:
+    for number in (1, 2):
+        log = home.spool / "shell" / f"bash-{DEAD}-{number}"
+        log.write_bytes(record("make one"))
+        (log.parent / f"{log.name}.stored").write_text("0")
+    unreadable(home.spool / "shell" / f"bash-{DEAD}-1.stored")
+    assert [entry.id for entry in spool.claim(at_most=9)] == [f"bash-{DEAD}-2@2"]
+
+
+def test_a_log_without_descriptors_to_read_it_is_no_empty_one(
+    spool: Spool, home: Home, unreadable: Callable[..., None]
+) -> None:
+    log = home.spool / "shell" / f"bash-{DEAD}-1"
+    log.write_bytes(record("make one"))
+    unreadable(log, errno.EMFILE)
+    with pytest.raises(OSError, match="Too many open files"):
+        spool.claim(at_most=9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import stat
@@ -332,3 +333,22 @@ def test_a_name_that_is_taken_is_never_written_to(
     with pytest.raises(FileExistsError):
         spool.append(FIELDS, b"second")
     assert payloads(spool.claim(at_most=5)) == [b"first"]
+
+
+def test_an_entry_that_cannot_be_read_holds_up_no_other(
+    spool: Spool, home: Home, unreadable: Callable[..., None]
+) -> None:
+    """It stays, and is counted: the medium may give it another day."""
+    first, second = (spool.append({"client": "x", "event": "y"}) for _ in range(2))
+    unreadable(home.spool / "tmp" / first)
+    assert [entry.id for entry in spool.claim(at_most=9)] == [second]
+    assert (spool.depth(), spool.bad()) == (2, 0)
+
+
+def test_an_entry_that_lacks_a_descriptor_is_not_passed_over(
+    spool: Spool, home: Home, unreadable: Callable[..., None]
+) -> None:
+    name = spool.append({"client": "x", "event": "y"})
+    unreadable(home.spool / "tmp" / name, errno.EMFILE)
+    with pytest.raises(OSError, match="Too many open files"):
+        spool.claim(at_most=9)
