@@ -50,5 +50,10 @@ def begun(home: Home) -> Order | None:
 
 def end(home: Home) -> None:
     """Take an order as carried out."""
-    shred(home.purging)
+    # Under its name it would be overwritten before it is gone: a kill between the two would leave
+    # an order that nobody can read, and no start would get past it.
+    unfinished = home.root / f".{home.purging.name}"
+    home.purging.replace(unfinished)
+    settle(home.root)
+    shred(unfinished)
     settle(home.root)

@@ -1,0 +1,206 @@
+"""What a home goes through: each way is some work, how its home is prepared, and how it goes on.
+
+What a way does is what the daemon or a command does with that home, by the same functions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import NamedTuple
+
+from observer.capture.project import Places
+from observer.config import Settings
+from observer.embed.catalogue import chosen
+from observer.embed.late import LateModel
+from observer.front import session_context
+from observer.memory import Memory
+from observer.memory.opening import index_for
+from observer.paths import Home
+from observer.pipeline import Pipeline
+from observer.purge import order
+from observer.purge.carrying import carry_out, settle
+from observer.purge.order import Order
+from observer.spool import Spool
+from observer.store.migrate import Migration, migrations
+from observer.store.sqlite import SqliteStore
+from observer.store.tombstones import Tombstones
+
+NOW_MS = 1_790_000_000_000
+STORED, SPOOLED, PURGED = 12, 6, "cormorant"
+DEAD_PID = 4_000_000_000
+"""More than a process id can be; a log of a shell that is gone is read to its last record."""
+
+Work = Callable[[Home], None]
+
+
+class Way(NamedTuple):
+    """Some work on a home; `prepare` returns the ids of the events that may never be lost."""
+
+    name: str
+    prepare: Callable[[Home], set[str]]
+    work: Work
+    finish: Work
+    steps: Sequence[Migration] = ()
+
+
+def _newer() -> list[Migration]:
+    steps = migrations("sqlite")
+    sql = (
+        "ALTER TABLE event ADD COLUMN extra; CREATE TABLE extra (text); UPDATE event SET extra = 1"
+    )
+    return [*steps, Migration(steps[-1].number + 1, "campaign", sql)]
+
+
+_NEWER = _newer()
+
+
+def pipeline(home: Home, store: SqliteStore) -> Pipeline:
+    """Return a pipeline without vectors: the models would only take time."""
+    return Pipeline(
+        store,
+        Spool(home.spool),
+        settings=Settings(),
+        places=Places(),
+        now_ms=lambda: NOW_MS,
+        tombstones=Tombstones(home.tombstones),
+    )
+
+
+def drain(home: Home) -> None:
+    """Open the home as the daemon does, and store what is spooled."""
+    settle(home, SqliteStore.owned)
+    with _store(home) as store:
+        _drain(home, store)
+
+
+def spool(home: Home, *numbers: int, word: str = "harbour") -> set[str]:
+    """Report events, through files, a shell's log, and one payload that nobody can read."""
+    queue = Spool(home.spool)
+    queue.prepare()
+    fields = {"client": "claude-code", "cwd": "/"}
+    ids = set()
+    for number in numbers:
+        at = {"at": str(NOW_MS - 1_000_000 + number)}
+        said = json.dumps({"session_id": f"s{number % 3}", "prompt": f"{word} {number}?"})
+        ids.add(queue.append({**fields, **at, "event": "UserPromptSubmit"}, said.encode()))
+    queue.append({**fields, "event": "PostToolUse"}, b"\xff{not JSON")
+    log = home.spool / "shell" / f"bash-{DEAD_PID}-{min(numbers)}"
+    records = [
+        f"\0\0exit=0\0end_ms={NOW_MS + number}\0text=make {word}{number} {'x' * 700}\0.\0\0"
+        for number in numbers
+    ]
+    log.write_bytes("".join(records).encode())
+    starts = [len("".join(records[:number])) + 2 for number in range(len(records))]
+    return ids | {f"{log.name}@{start}" for start in starts}
+
+
+def _nothing(home: Home) -> set[str]:
+    return spool(home, *range(SPOOLED))
+
+
+def _filled(home: Home) -> set[str]:
+    ids = spool(home, *range(100, 100 + STORED))
+    drain(home)
+    return ids | spool(home, *range(SPOOLED))
+
+
+def _with_the_word(home: Home) -> set[str]:
+    spool(home, 500, 501, word=PURGED)
+    drain(home)
+    ids = _filled(home)
+    with _store(home) as store:
+        store.backup(home.backups / "copy.db")
+    return ids
+
+
+def _upgrade(home: Home) -> None:
+    with closing(SqliteStore(home.database, backups=home.backups, steps=_NEWER)) as store:
+        _drain(home, store)
+
+
+def _rebuild(home: Home) -> None:
+    with _store(home) as store:
+        pipeline(home, store).rebuild()
+
+
+def _checkpoint(home: Home) -> None:
+    with _store(home) as store:
+        pipeline(home, store).drain()
+        store.checkpoint()
+        _drain(home, store)
+
+
+def _backup(home: Home) -> None:
+    with _store(home) as store:
+        store.backup(home.backups / "another.db")
+
+
+def _purge(home: Home) -> None:
+    with _store(home) as store, store.read() as reader:
+        seqs = tuple(one.seq for one in reader.stored_events() if PURGED.encode() in one.held)
+    if seqs:
+        asked = Order(seqs=seqs, texts=(PURGED,))
+        order.begin(home, asked)
+        carry_out(home, asked, SqliteStore.owned)
+
+
+def _purge_again(home: Home) -> None:
+    """Start as after a crash, which finishes what was begun; what never began is asked for anew."""
+    drain(home)
+    _purge(home)
+
+
+def _contexts(home: Home) -> None:
+    with _memory(home) as memory:
+        for project in memory.projects():
+            session_context.write(memory, project, home, Settings())
+
+
+def _index(home: Home) -> None:
+    drain(home)
+    with _memory(home) as memory:
+        memory.search("harbour")
+
+
+def _again(work: Work) -> Work:
+    def finish(home: Home) -> None:
+        work(home)
+        drain(home)
+
+    return finish
+
+
+@contextmanager
+def _store(home: Home) -> Iterator[SqliteStore]:
+    with closing(SqliteStore(home.database, backups=home.backups)) as store:
+        yield store
+
+
+@contextmanager
+def _memory(home: Home) -> Iterator[Memory]:
+    model = LateModel(chosen("instant", home.models))
+    index = index_for(home.index, model, is_owner=True)
+    with _store(home) as store, closing(index):
+        yield Memory(store, owner="ana", now_ms=lambda: NOW_MS, index=index, encode=lambda *_: None)
+
+
+def _drain(home: Home, store: SqliteStore) -> None:
+    carried = pipeline(home, store)
+    while carried.drain().entries:
+        pass
+
+
+PURGE = Way("purge", _with_the_word, _purge, _purge_again)
+WAYS = (
+    Way("first drain", _nothing, drain, drain),
+    Way("drain", _filled, drain, drain),
+    Way("migration", _filled, _upgrade, _upgrade, _NEWER),
+    Way("rebuild", _filled, _rebuild, _again(_rebuild)),
+    Way("checkpoint", _filled, _checkpoint, drain),
+    Way("backup", _filled, _backup, _again(_backup)),
+    PURGE,
+    Way("context files", _filled, _contexts, _again(_contexts)),
+    Way("index", _filled, _index, _index),
+)

@@ -1,0 +1,46 @@
+"""Faults at the steps of whatever changes a home: nothing lost, nothing doubled, nothing stuck.
+
+Here at a few steps of each way; `scripts/campaign.py` takes all of them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from faults import points
+from faults.campaign import FAULTS, KILL, POWER, Campaign, Fault, Row, spread
+from faults.ways import PURGE, WAYS, Way
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    return Campaign(tmp_path / "campaign")
+
+
+def assert_harmless(row: Row) -> None:
+    assert row.wrong == []
+    assert (row.lost, row.doubled) == (0, 0)
+    assert row.stored == row.offered > 0
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+def test_no_fault_loses_or_doubles_anything(campaign: Campaign, way: Way) -> None:
+    place = WAYS.index(way)
+    for number, fault in enumerate((KILL, POWER, FAULTS[2 + place % len(FAULTS[2:])]), start=1):
+        assert_harmless(campaign.run(way, fault, lambda count, n=number: {1 + n * count // 4}))
+
+
+@pytest.mark.parametrize(
+    "fault", [KILL._replace(kinds=points.CHANGES), POWER], ids=lambda fault: fault.name
+)
+def test_a_purge_can_be_cut_off_as_it_ends(campaign: Campaign, fault: Fault) -> None:
+    """Its order is overwritten before it is deleted: nobody may find it in between."""
+    assert_harmless(campaign.run(PURGE, fault, lambda count: range(count - 6, count + 1)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_no_fault_does_at_many_steps(campaign: Campaign, way: Way, fault: Fault) -> None:
+    assert_harmless(campaign.run(way, fault, spread(12)))
