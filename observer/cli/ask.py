@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from observer import client
-from observer.cli.output import say
+from observer.cli.output import escaped, say
 from observer.errors import ObserverError
 from observer.front.asking import Asked, Told, surroundings
 from observer.paths import home, working_folder
@@ -48,9 +48,9 @@ def rows_of(question: str, **arguments: object) -> tuple[str, list[dict[str, Any
 
 
 def show(text: str, *, as_json: bool) -> None:
-    """Print an answer: JSON as it is, text without what could steer the terminal."""
+    """Print an answer, JSON or text, without what could steer the terminal."""
     if as_json:
-        sys.stdout.buffer.write(text.encode() + b"\n")
+        sys.stdout.buffer.write(escaped(text.encode()) + b"\n")
     else:
         say(text)
 

@@ -18,7 +18,7 @@ from observer.errors import ObserverError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 """What can move a cursor, recolour or reorder text; line feeds and tabs are left."""
 
 
@@ -42,7 +42,19 @@ def limit_option(default: int, about: str, *, most: int | None = None) -> Callab
 
 def emit(value: object) -> None:
     """Print one value as a line of JSON."""
-    sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
+    sys.stdout.buffer.write(escaped(msgspec.json.encode(value)) + b"\n")
+
+
+def escaped(json: bytes) -> bytes:
+    """Return JSON in which what a terminal would obey is escaped; it means the same."""
+    # JSON itself asks only for those below 0x20.
+    if json.isascii() and b"\x7f" not in json:
+        return json
+    return _CONTROL.sub(_escape, json.decode()).encode()
+
+
+def _escape(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 def say(text: str) -> None:
@@ -76,7 +88,7 @@ def complain(error: ObserverError, *, as_json: bool) -> int:
     """Print an error to stderr and return its exit code."""
     if as_json:
         told = {"code": error.code, "message": error.message, "hint": error.hint}
-        click.echo(msgspec.json.encode({"error": told}), err=True)
+        click.echo(escaped(msgspec.json.encode({"error": told})), err=True)
         return error.exit_code
     note(f"error: {error.message}")
     if error.hint:

@@ -13,7 +13,7 @@ import msgspec
 from observer import config
 from observer.capture.project import Places
 from observer.cli.alone import alone
-from observer.cli.output import emit, json_option, note, say
+from observer.cli.output import emit, escaped, json_option, note, say
 from observer.cli.progress import progress
 from observer.cli.reach import open_memory, refuse_unsettled
 from observer.cli.whole import mend_first
@@ -79,7 +79,8 @@ def export_command(*, as_json: bool) -> None:
         for value in memory.export():
             kind = "event" if isinstance(value, Recorded) else "item"
             events += kind == "event"
-            out.write(msgspec.json.encode({"record": kind, **msgspec.to_builtins(value)}) + b"\n")
+            line = msgspec.json.encode({"record": kind, **msgspec.to_builtins(value)})
+            out.write(escaped(line) + b"\n")
         _mention_damaged(memory.totals().events - events)
 
 
