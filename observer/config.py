@@ -218,7 +218,7 @@ def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
                 hint="bring its target back, or remove the link",
             ) from error
         values = {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # also numbers and nesting beyond Python's limits
         raise ConfigInvalid(
             f"{home.config} is not valid TOML: {error}", hint="correct or remove that line"
         ) from error

@@ -56,6 +56,8 @@ def test_variables_that_are_no_settings_are_left_alone(home: Home, variable: str
         pytest.param('log_level = "loud"', "log_level", id="not-a-choice"),
         pytest.param("http_port =", "not valid TOML", id="not-toml"),
         pytest.param("a = '\x00'", "not valid TOML", id="control-character"),
+        pytest.param(f"http_port = {'9' * 5000}", "not valid TOML", id="too-many-digits"),
+        pytest.param(f"exclude = {'[' * 5000}", "not valid TOML", id="too-deep"),
     ],
 )
 def test_what_cannot_be_used_is_named(home: Home, text: str, says: str) -> None:

@@ -34,6 +34,7 @@ _KIRO = frozenset({"kiro", "kiro-cli"})
 _KIRO_CLI_EVENTS = frozenset(
     {"agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop"}
 )
+_TOO_DEEP = "the payload is nested too deep"
 
 
 def decode(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[Event, ...]:
@@ -49,10 +50,7 @@ def decode(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[E
         Undecodable: no envelope, an unknown client, or no payload of that client.
     """
     envelope = parse(entry_id, data, at_ms)
-    try:
-        events = _number(_read(envelope))
-    except RecursionError as error:
-        raise Undecodable("the payload is nested too deep") from error
+    events = _numbered(envelope)
     if len(data) > SLACK * cap_bytes:
         return tuple(trim(event, SLACK * cap_bytes) for event in events)
     return events
@@ -76,7 +74,14 @@ def foreseen(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple
     ahead = structs.replace(envelope, event=ended, payload=told)
     if len(told) > SLACK * cap_bytes:
         return ()
-    return _number(_read(ahead))
+    return _numbered(ahead)
+
+
+def _numbered(envelope: Envelope) -> tuple[Event, ...]:
+    try:
+        return _number(_read(envelope))
+    except RecursionError as error:
+        raise Undecodable(_TOO_DEEP) from error
 
 
 def _read(envelope: Envelope) -> Iterable[Event]:
@@ -107,6 +112,8 @@ def _payload(data: bytes) -> Object:
         payload = load(data)
     except ValueError as error:
         raise Undecodable(f"the payload is not JSON: {error}") from error
+    except RecursionError as error:
+        raise Undecodable(_TOO_DEEP) from error
     if not isinstance(payload, dict):
         raise Undecodable(f"the payload is a JSON {type(payload).__name__}, not an object")
     return payload

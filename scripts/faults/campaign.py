@@ -235,6 +235,7 @@ def forked(work: Callable[[], object], *, quiet: bool = False) -> int:
     child = os.fork()
     if not child:
         code = CRASHED
+        sys.unraisablehook = lambda _: None  # SQLite closes what is left, into the same fault
         try:
             code = _ended(work, quiet=quiet)
         finally:

@@ -13,6 +13,7 @@ from observer.capture.clients import CLIENTS
 from observer.capture.decode import NAME_CHARACTERS, SLACK, decode, foreseen
 from observer.errors import Undecodable
 from observer.events import Command, Event, FileWrite, Prompt
+from observer.spool.entry import envelope
 
 AT_MS = 1_763_715_600_000
 CAP = 65_536
@@ -140,6 +141,12 @@ def test_depth_inside_a_string_is_refused_as_well() -> None:
     payload = {"tool_name": "x", "tool_input": '{"a":' * 100_000}
     with pytest.raises(Undecodable, match="nested"):
         decoded("claude-code", "PostToolUse", payload)
+
+
+def test_depth_is_refused_before_a_call_as_after_it() -> None:
+    fields = {"client": "claude-code", "event": "PreToolUse"}
+    with pytest.raises(Undecodable, match="nested"):
+        foreseen("e", envelope(fields, b"[" * 100_000), 1, cap_bytes=65_536)
 
 
 @pytest.mark.parametrize("event", ["SessionStart", "SessionEnd", "Stop"])

@@ -21,7 +21,7 @@ FIELDS = ("H", "P", "an", "at", "ct", "B")
 """git's letters of the fields that a header holds."""
 
 _LATEST_S = 253_402_300_799  # the year 9999; later times are a clock's mistake
-_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@ ?(.*)")
+_HUNK = re.compile(rb"@@ -\d+(?:,(\d{1,18}))? \+\d+(?:,(\d{1,18}))? @@ ?(.*)")
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _ESCAPES = dict(zip(b"abtnvfr", b"\a\b\t\n\v\f\r", strict=True))
 _Status: TypeAlias = Literal["added", "modified", "deleted", "renamed", "copied", "other"]
@@ -62,7 +62,7 @@ class Draft:
             self._is_in_hunk = False
             self._file = self._next(line.rstrip(b"\n"))
             self._file.begin()
-        elif sign == b":":
+        elif sign == b":" and b"\t" in line:
             self._add(line.rstrip(b"\n"))
         elif line.startswith(b"Binary files "):
             self._file.added = self._file.removed = None
