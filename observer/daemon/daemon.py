@@ -51,6 +51,7 @@ from observer.embed.late import LateModel
 from observer.errors import StoreUnavailable
 from observer.events import Event
 from observer.front.http import Doings, Guard, app
+from observer.front.openapi import document
 from observer.knowledge import Nostalgia
 from observer.memory import Memory
 from observer.memory.opening import index_for
@@ -250,6 +251,7 @@ class Daemon:
             status=self._status,
             post=lambda body: receive(body, self._record),
             schema=generic.schema,
+            openapi=lambda: document(generic.schema(), Status),
             ask=self._answering.answer,
             recall=self._recall,
             stop=self._stopping.set,

@@ -85,6 +85,7 @@ class Doings:
         status: returns a value that becomes the answer of GET /status.
         post: takes the JSON of POST /events, returns a receipt each, after the commit.
         schema: returns the JSON Schema of POST /events.
+        openapi: returns the OpenAPI document of these routes.
         ask: takes the JSON of POST /ask, a question of the command line, returns its answer.
         recall: takes what a hook asks about, returns what it prints, mostly nothing.
         stop: asks the daemon to drain and leave; returns at once.
@@ -94,6 +95,7 @@ class Doings:
     status: Callable[[], object]
     post: Callable[[bytes], Sequence[Receipt]]
     schema: Callable[[], Mapping[str, Any]]
+    openapi: Callable[[], Mapping[str, Any]]
     ask: Callable[[bytes], object]
     recall: Callable[[bytes], bytes]
     stop: Callable[[], None]
@@ -140,6 +142,7 @@ def app(doings: Doings, mcp: Mounted, *, guard: Guard | None = None) -> Starlett
         Route("/status", routes.status, methods=["GET"]),
         Route("/events", routes.post_events, methods=["POST"]),
         Route("/schema/events", routes.schema, methods=["GET"]),
+        Route("/openapi.json", routes.openapi, methods=["GET"]),
         Route("/remember", routes.remember, methods=["POST"]),
         Route("/forget", routes.forget, methods=["POST"]),
         Route("/note", routes.note, methods=["POST"]),
@@ -183,6 +186,9 @@ class _Routes:
 
     async def schema(self, _request: Request) -> Response:
         return _json(await run_in_threadpool(self._doings.schema))
+
+    async def openapi(self, _request: Request) -> Response:
+        return _json(await run_in_threadpool(self._doings.openapi))
 
     async def post_events(self, request: Request) -> Response:
         body = await _body(request)

@@ -75,6 +75,10 @@ class Unlink(Asked, frozen=True, kw_only=True, tag="unlink"):
     kind: str = ""
 
 
+Change = Edit | Undo | Approve | Link | Unlink
+"""The body of POST /note."""
+
+
 class NoteRow(Row):
     """A note in full; what it does not have is null, `status` tells what speaks against it."""
 
@@ -143,10 +147,7 @@ def change(memory: Memory, body: bytes) -> Told:
     Raises:
         BadInput: the body is not what is documented; and as the method of `Notes`.
     """
-    asked: Edit | Undo | Approve | Link | Unlink = decoded(
-        body,
-        Edit | Undo | Approve | Link | Unlink,  # type: ignore[arg-type] # a union is no type
-    )
+    asked: Change = decoded(body, Change)  # type: ignore[arg-type] # a union is no type
     notes = memory.notes
     match asked:
         case Edit():

@@ -61,6 +61,7 @@ def doings(daemon: Daemon, memory: Memory) -> Doings:
         status=daemon.status,
         post=daemon.post,
         schema=daemon.schema,
+        openapi=daemon.schema,
         ask=daemon.ask,
         recall=daemon.recall,
         stop=daemon.stop,
@@ -103,6 +104,7 @@ def test_status_is_told(client: TestClient) -> None:
 
 def test_the_schema_of_events_is_told(client: TestClient) -> None:
     assert client.get("/schema/events").json() == {"type": "object"}
+    assert client.get("/openapi.json").json() == {"type": "object"}
 
 
 @pytest.mark.parametrize("path", ["/status", "/nowhere", "/mcp", "/forget"])

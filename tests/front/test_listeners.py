@@ -48,6 +48,7 @@ def listen(memory: Memory) -> Callable[..., Listener]:
             status=dict,
             post=lambda _: (),
             schema=dict,
+            openapi=dict,
             ask=lambda _: {},
             recall=lambda _: b"",
             stop=lambda: None,
