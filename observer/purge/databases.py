@@ -14,7 +14,7 @@ from observer.errors import StoreUnavailable
 from observer.model import Project
 from observer.paths import Home
 from observer.pipeline.projection import derived_anew
-from observer.purge.shredding import holds, shred
+from observer.purge.shredding import holds, shred, supersede
 from observer.store.purging import PurgedStore, PurgeReader, PurgeWriter
 from observer.store.tombstones import Tombstones, places_of
 
@@ -111,8 +111,7 @@ def _copy_cleaned(path: Path, open_store: Open, tombstones: Tombstones, text: Te
     else:
         if not gone and not is_held:
             return _KEPT
-        shred(path, keep=True)
-        copy.replace(path)
+        supersede(path, by=copy)
         return f"rewritten, {gone} events fewer"
     finally:
         _discard(beside)

@@ -10,8 +10,10 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from observer.paths import Home
+from observer.spool.files import settle
 from observer.spool.logs import ShellLogs
 
 YOUNG_S = 2.0
@@ -27,14 +29,30 @@ def shred(path: Path, *, keep: bool = False) -> None:
             path.unlink()
             return
         with path.open("r+b") as file:
-            left = os.fstat(file.fileno()).st_size
-            while left > 0:
-                left -= file.write(bytes(min(left, _CHUNK_BYTES)))
-            file.flush()
-            os.fsync(file.fileno())
-            file.truncate(0)
+            _overwrite(file)
         if not keep:
             path.unlink()
+
+
+def supersede(path: Path, by: Path) -> None:
+    """Put a file that is on the disk in place of another one, and overwrite that.
+
+    Whoever is killed meanwhile leaves either of them, whole.
+    """
+    with path.open("r+b") as file:
+        by.replace(path)
+        # Else a power failure could bring the name back to bytes that are gone.
+        settle(path.parent)
+        _overwrite(file)
+
+
+def _overwrite(file: BinaryIO) -> None:
+    left = os.fstat(file.fileno()).st_size
+    while left > 0:
+        left -= file.write(bytes(min(left, _CHUNK_BYTES)))
+    file.flush()
+    os.fsync(file.fileno())
+    file.truncate(0)
 
 
 def clear_derived(home: Home) -> None:

@@ -23,7 +23,7 @@ import msgspec
 from faults import points
 from faults.medium import Medium
 from faults.points import Kind, Trap, watch
-from faults.ways import PURGED, Way
+from faults.ways import COPY, PURGED, Way
 from observer.errors import ObserverError
 from observer.paths import Home
 from observer.spool import Spool
@@ -67,6 +67,7 @@ class Found(msgspec.Struct):
     waiting: int
     bad: int
     purged_files: list[str]
+    copied: int
 
 
 class Row(msgspec.Struct):
@@ -178,7 +179,7 @@ class Campaign:
         row.stored += len(offered & set(found.ids))
         row.lost += len(offered - set(found.ids))
         row.doubled += sum(times.values()) - len(times) + len(set(found.ids) - offered)
-        for what in ("check", "waiting", "items", "purged_files"):
+        for what in ("check", "waiting", "items", "purged_files", "copied"):
             if getattr(found, what) != getattr(whole, what):
                 told = f"{getattr(found, what)!r:.200}, not {getattr(whole, what)!r:.200}"
                 row.wrong.append(f"{where}: {what} {told}")
@@ -193,7 +194,7 @@ class Campaign:
 
         ended = forked(look)
         if not answer.exists():
-            return Found([], [], f"cannot go on: {ended}", 0, 0, [])
+            return Found([], [], f"cannot go on: {ended}", 0, 0, [], 0)
         return msgspec.json.decode(answer.read_bytes(), type=Found)
 
     def _home(self, way: Way, name: str) -> Home:
@@ -216,7 +217,16 @@ def examined(home: Home, way: Way) -> Found:
     spool = Spool(home.spool)
     files = [path for path in sorted(home.root.rglob("*")) if path.is_file()]
     holding = [path.name for path in files if PURGED.encode() in path.read_bytes()]
-    return Found(ids, items, check, spool.depth(), spool.bad(), holding)
+    return Found(ids, items, check, spool.depth(), spool.bad(), holding, _copied(home, way))
+
+
+def _copied(home: Home, way: Way) -> int:
+    """Return how many events are in the backup that was there before, -1 if it is gone."""
+    if not (home.backups / COPY).exists():
+        return -1
+    store = SqliteStore(home.backups / COPY, steps=way.steps)
+    with closing(store), store.read() as reader:
+        return reader.totals().events
 
 
 def spread(at_most: int) -> Choose:

@@ -29,6 +29,7 @@ from observer.store.tombstones import Tombstones
 
 NOW_MS = 1_790_000_000_000
 STORED, SPOOLED, PURGED = 12, 6, "cormorant"
+COPY = "copy.db"
 DEAD_PID = 4_000_000_000
 """More than a process id can be; a log of a shell that is gone is read to its last record."""
 
@@ -111,7 +112,7 @@ def _with_the_word(home: Home) -> set[str]:
     drain(home)
     ids = _filled(home)
     with _store(home) as store:
-        store.backup(home.backups / "copy.db")
+        store.backup(home.backups / COPY)
     return ids
 
 
