@@ -19,6 +19,7 @@ FLOORS = {
     "clock": 0,
     "languages": 0,
     "value": 0,
+    "json_bytes": 0,
     "events": 0,
     "model": 0,
     "filters": 0,

@@ -126,7 +126,6 @@ def test_a_stranger_is_sent_away_with_a_reason(
         pytest.param(b'{"jsonrpc":"2.0"}', -32600, id="no message"),
         pytest.param(b"[]", -32600, id="batch"),
         pytest.param(b'{"a":' * 50_000, -32700, id="nesting"),
-        pytest.param(b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}', -32700, id="surrogate"),
         pytest.param(b"\xff\xfe\x00", -32700, id="bytes"),
     ],
 )
@@ -138,6 +137,25 @@ def test_a_line_that_is_no_message_is_answered_and_the_next_one_served(
     assert client.hear()["error"]["code"] == code
     client.ask(1, "tools/list")
     assert client.hear()["id"] == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"\\ud800"}', -32601, id="surrogate"),
+        pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"\xff"}', -32601, id="bytes"),
+        pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"x","params":1}', -32600, id="params"),
+        pytest.param(b'{"jsonrpc":"1.0","id":7,"method":"x"}', -32600, id="version"),
+    ],
+)
+def test_what_is_almost_a_request_is_answered_under_its_id(
+    wire: Callable[..., Wire], line: bytes, code: int
+) -> None:
+    """Whoever sent it waits for that answer, and for no other."""
+    client = begun(wire())
+    client.send(line + b"\n")
+    told = client.hear()
+    assert (told["id"], told["error"]["code"]) == (7, code)
 
 
 def test_a_huge_line_is_refused_and_others_are_served_meanwhile(wire: Callable[..., Wire]) -> None:

@@ -6,13 +6,13 @@ blocks. Every function here answers for any value and raises nothing; absent is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 import msgspec
 
 from observer.capture.redact import redact_text
+from observer.json_bytes import mended
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Object: TypeAlias = Mapping[str, Json]
@@ -33,11 +33,6 @@ _BLOCK_KEYS = (
     "message",
     "error",
 )
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
 _decode = msgspec.json.Decoder().decode
 
 
@@ -54,12 +49,7 @@ def load(data: bytes) -> Json:
     try:
         return _decode(data)  # type: ignore[no-any-return]  # a decoder without a type gives Json
     except ValueError:
-        return _decode(_mended(data))  # type: ignore[no-any-return]  # as above
-
-
-def _mended(data: bytes) -> bytes:
-    data = data.decode("utf-8-sig", "replace").encode()
-    return _ESCAPE.sub(lambda found: rb"\ufffd" if found[1] else found[0], data)
+        return _decode(mended(data))  # type: ignore[no-any-return]  # as above
 
 
 def dump(value: Json) -> str:

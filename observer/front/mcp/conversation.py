@@ -19,6 +19,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from observer.json_bytes import mended
 from observer.pump.journal import LINE_BYTES, Lines
 
 READ_BYTES = 1 << 16
@@ -135,19 +136,36 @@ def _parsed(line: bytes | None) -> types.JSONRPCMessage:
     if line is None:
         return _refusal(types.INVALID_REQUEST, f"line longer than {LINE_BYTES} bytes dropped")
     try:
-        message: types.JSONRPCMessage = types.jsonrpc_message_adapter.validate_json(
-            line, by_name=False
-        )
+        return _message(line)
+    except ValidationError:
+        line = mended(line)
+    try:
+        return _message(line)
     except ValidationError as error:
         is_json = error.errors()[0]["type"] != "json_invalid"
         code = types.INVALID_REQUEST if is_json else types.PARSE_ERROR
-        return _refusal(code, "line is no JSON-RPC message")
+        return _refusal(code, "line is no JSON-RPC message", _id_in(line))
+
+
+def _message(line: bytes) -> types.JSONRPCMessage:
+    message: types.JSONRPCMessage = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
     return message
 
 
-def _refusal(code: int, message: str) -> types.JSONRPCError:
+def _id_in(line: bytes) -> str | int | None:
+    """Return the id of what would be a request: whoever sent it waits for an answer."""
+    try:
+        found = msgspec.json.decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    identifier = found.get("id") if isinstance(found, dict) and "method" in found else None
+    is_one = isinstance(identifier, str | int) and not isinstance(identifier, bool)
+    return identifier if is_one else None
+
+
+def _refusal(code: int, message: str, identifier: str | int | None = None) -> types.JSONRPCError:
     error = types.ErrorData(code=code, message=message)
-    return types.JSONRPCError(jsonrpc="2.0", id=None, error=error)
+    return types.JSONRPCError(jsonrpc="2.0", id=identifier, error=error)
 
 
 def _encoded(message: types.JSONRPCMessage) -> bytes:
