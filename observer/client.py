@@ -129,6 +129,8 @@ def is_running(home: Home) -> bool:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
+    except OSError:
+        return False  # where no file can be locked, no daemon starts
     finally:
         os.close(descriptor)
     return False

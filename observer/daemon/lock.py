@@ -26,7 +26,7 @@ def take(home: Home) -> int | None:
     not a moment earlier.
 
     Raises:
-        StoreUnavailable: the home cannot be created or written.
+        StoreUnavailable: the home cannot be created, written or locked.
     """
     try:
         make_private(home.root)
@@ -36,7 +36,15 @@ def take(home: Home) -> int | None:
             f"{error.filename} cannot be written: {error.strerror}",
             hint=remedy(error, "make it writable, or choose another OBSERVER_HOME"),
         ) from error
-    if not _lock(descriptor):
+    try:
+        is_ours = _lock(descriptor)
+    except OSError as error:
+        os.close(descriptor)
+        raise StoreUnavailable(
+            f"{home.lock} cannot be locked: {error.strerror}",
+            hint="choose an OBSERVER_HOME on a local file system",
+        ) from error
+    if not is_ours:
         os.close(descriptor)
         return None
     with suppress(OSError):  # a full disk

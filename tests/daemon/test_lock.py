@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -64,3 +66,18 @@ def test_a_home_that_cannot_exist_is_explained(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreUnavailable, match="cannot be written"), hold(Home(tmp_path / "file")):
         pass
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_named(
+    home: Home, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """As some network file systems are: two daemons could not tell each other apart."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(StoreUnavailable, match=r"cannot be locked.*local file system"), hold(home):
+        pass
+    assert not is_running(home)

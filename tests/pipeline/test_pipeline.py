@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -485,3 +486,23 @@ def test_of_a_failure_that_a_formatter_mended_the_fix_is_left(
         (fix,) = [item for item in items(store) if item.type in ("command", "fix")]
         assert fix.title == "`ruff check --fix .` repairs what `ruff check .` finds"
         assert fix.folded == round_ + 1
+
+
+NOW_MS = 1_790_000_000_000
+
+
+def test_a_clock_that_jumps_during_a_drain_loses_nothing(
+    make_pipeline: Callable[..., Pipeline], store: Store, post: Callable[..., str]
+) -> None:
+    jumps = itertools.cycle((NOW_MS, NOW_MS - 31_536_000_000, NOW_MS + 31_536_000_000, 0))
+    pipeline = make_pipeline(now_ms=lambda: next(jumps))
+    expected = {post("UserPromptSubmit", {"prompt": f"say {number}"}) for number in range(40)}
+    while pipeline.drain().entries:
+        pipeline.close_idle()
+    with store.read() as reader:
+        ids = [one.event.id for one in reader.log() if not one.event.id.startswith("idle-")]
+        before = {item.id: item.title for item in reader.all_items()}
+    assert (len(ids), set(ids)) == (40, expected)
+    pipeline.rebuild()
+    with store.read() as reader:
+        assert {item.id: item.title for item in reader.all_items()} == before
