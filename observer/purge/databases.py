@@ -16,6 +16,7 @@ from observer.paths import Home
 from observer.pipeline.projection import derived_anew
 from observer.purge.shredding import holds, shred, supersede
 from observer.store.purging import PurgedStore, PurgeReader, PurgeWriter
+from observer.store.sqlite.connection import is_passing
 from observer.store.tombstones import Tombstones, places_of
 
 _KEPT = "kept"
@@ -104,6 +105,8 @@ def _copy_cleaned(path: Path, open_store: Open, tombstones: Tombstones, text: Te
         with closing(open_store(copy, beside / "migrated")) as store:
             gone = clean(store, tombstones, text)
     except StoreUnavailable as error:
+        if is_passing(error):
+            raise  # the next start goes on; a full disk must not cost a copy that is whole
         if not is_held:
             return f"kept as it was, since it cannot be read: {error.message}"
         shred(path)

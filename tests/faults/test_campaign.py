@@ -45,6 +45,11 @@ def test_a_purge_can_be_killed_between_any_two_names(campaign: Campaign) -> None
     assert_harmless(campaign.run(PURGE, KILL._replace(kinds=kinds), spread(99)))
 
 
+def test_a_full_disk_costs_no_backup_that_a_purge_cleans(campaign: Campaign) -> None:
+    full = next(fault for fault in FAULTS if fault.name.startswith("disk full"))
+    assert_harmless(campaign.run(PURGE, full, lambda count: range(count // 2, count, count // 9)))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

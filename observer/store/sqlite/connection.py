@@ -16,3 +16,8 @@ class Connection(apsw.Connection):
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 - as apsw takes them
         super().__init__(*arguments, **named)
         self.number = next(_numbers)
+
+
+def is_passing(error: BaseException) -> bool:
+    """Return True if what failed was short of room or descriptors, and no file is at fault."""
+    return isinstance(error.__cause__, apsw.FullError | apsw.CantOpenError)
