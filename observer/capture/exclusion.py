@@ -7,11 +7,33 @@ be named through a link, so what counts is where the files really are.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from observer.events import AnyBody, Custom, Event, FileChange, FileRead, FileWrite, Intent, Search
+from msgspec.structs import replace
+
+from observer.events import (
+    AnyBody,
+    Command,
+    Custom,
+    Event,
+    FileChange,
+    FileRead,
+    FileWrite,
+    Intent,
+    Outcome,
+    Search,
+    ToolUse,
+)
 from observer.paths import is_inside
+
+_WORD = re.compile(r"[^\s'\"`|&;()<>{}=,:$]+")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a command line or a text that may name files."""
+    return list(map(os.path.expanduser, _WORD.findall(text)))
 
 
 class Exclusion:
@@ -24,16 +46,26 @@ class Exclusion:
         named = map(os.path.expanduser, folders)
         self.folders = tuple(map(os.path.realpath, named))
 
-    def covers(self, event: Event, folder: str) -> bool:
-        """Tell whether an event, which belongs to a folder, happened in one or names a file there.
+    def applied(self, event: Event, folder: str) -> Event | None:
+        """Return what may be recorded of an event that belongs to a folder, None if nothing may.
 
-        Relative paths count from where the client is.
+        Relative paths count from where the client is. A call that names an excluded file keeps its
+        place without its input, since the next result is paired with it; and a result that comes
+        without its call may be of any file, so that what it says is left out.
         """
         if not self.folders:
-            return False
+            return event
+        if self.holds(folder):
+            return None
+        body = event.body
         here = event.cwd or folder
-        named = (str(Path(here, path)) for path in _files(event.body))
-        return any(map(self.holds, (folder, *named)))
+        if isinstance(body, Outcome):
+            return replace(event, body=replace(body, output=""))
+        if not any(self.holds(str(Path(here, path))) for path in _files(body)):
+            return event
+        if not isinstance(body, Intent):
+            return None
+        return replace(event, body=replace(body, of=ToolUse(tool=body.tool)))
 
     def beside(self, files: tuple[FileChange, ...], root: str) -> tuple[FileChange, ...]:
         """Return the files of a commit that are in none of them, and were not."""
@@ -61,4 +93,6 @@ def _files(body: AnyBody) -> tuple[str, ...]:
         return (happening.path,)
     if isinstance(happening, FileRead):
         return happening.paths
+    if isinstance(happening, Command):
+        return tuple(words_of(happening.command))
     return happening.files if isinstance(happening, Custom) else ()

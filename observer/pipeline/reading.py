@@ -119,15 +119,17 @@ class Reading:
         """Return what `locate` does, and the place as it is, whatever its name holds."""
         # A folder with a secret in its name is only found under that name.
         folder = self._folder_of(event)
-        if self._exclusion.covers(event, folder):
+        permitted = self._exclusion.applied(event, folder)
+        if permitted is None:
             return None, _NOWHERE
         place, kept = self._place_of(folder)
-        permitted = applied(event, self._policy_of(folder), self._policy_around, root=place.root)
+        policy = self._policy_of(folder)
+        permitted = applied(permitted, policy, self._policy_around, root=place.root)
         if permitted is None:
             return None, _NOWHERE
         event, data = self._clean(with_symbols(permitted))
         if isinstance(event.body, Commit):
-            told = self._told(event.body, place, self._policy_of(folder))
+            told = self._told(event.body, place, policy)
             known = event if told is event.body else msgspec.structs.replace(event, body=told)
             if (owned := without_owner(known, place)) is not event:
                 event, data = self._clean(owned)

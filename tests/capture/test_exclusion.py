@@ -9,14 +9,17 @@ import pytest
 from observer.capture.exclusion import Exclusion
 from observer.events import (
     AnyBody,
+    Command,
     Custom,
     Event,
     FileChange,
     FileRead,
     FileWrite,
     Intent,
+    Outcome,
     Prompt,
     Search,
+    ToolUse,
 )
 
 
@@ -30,7 +33,7 @@ def shop(tmp_path: Path) -> Path:
 
 def covers(exclusion: Exclusion, body: AnyBody, folder: Path) -> bool:
     event = Event(id="e", at_ms=1, client="x", cwd=str(folder), body=body)
-    return exclusion.covers(event, str(folder))
+    return exclusion.applied(event, str(folder)) is None
 
 
 @pytest.mark.parametrize(
@@ -42,9 +45,9 @@ def covers(exclusion: Exclusion, body: AnyBody, folder: Path) -> bool:
         FileRead(paths=("open.md", "private/key")),
         Search(query="q", path="private"),
         Custom(name="files-changed", files=("{shop}/private/key",)),
-        Intent(tool="Write", of=FileWrite(path="private/key")),
+        Command(command="cat <private/key | wc -l"),
     ],
-    ids=["write", "relative", "link", "read", "search", "custom", "intent"],
+    ids=["write", "relative", "link", "read", "search", "custom", "command"],
 )
 def test_a_file_in_an_excluded_folder_is_covered_from_beside_it(shop: Path, body: AnyBody) -> None:
     if isinstance(body, FileWrite):
@@ -52,6 +55,26 @@ def test_a_file_in_an_excluded_folder_is_covered_from_beside_it(shop: Path, body
     elif isinstance(body, Custom):
         body = Custom(name=body.name, files=tuple(path.format(shop=shop) for path in body.files))
     assert covers(Exclusion([str(shop / "private")]), body, shop)
+
+
+def test_a_call_that_names_an_excluded_file_keeps_its_place_and_no_more(shop: Path) -> None:
+    exclusion = Exclusion([str(shop / "private")])
+    calls = [Intent(tool="Read", of=FileRead(paths=(path,))) for path in ("private/key", "open.md")]
+    events = [Event(id="e", at_ms=1, client="x", cwd=str(shop), body=body) for body in calls]
+    left = [exclusion.applied(event, str(shop)) for event in events]
+    assert [event and event.body for event in left] == [
+        Intent(tool="Read", of=ToolUse(tool="Read")),
+        calls[1],
+    ]
+
+
+def test_a_result_without_its_call_says_nothing_where_a_folder_is_excluded(shop: Path) -> None:
+    body = Outcome(tool="Read", output="the key", exit_code=1, failed=True)
+    event = Event(id="e", at_ms=1, client="x", cwd=str(shop), body=body)
+    left = Exclusion([str(shop / "private")]).applied(event, str(shop))
+    assert left is not None
+    assert left.body == Outcome(tool="Read", exit_code=1, failed=True)
+    assert Exclusion([]).applied(event, str(shop)) is event
 
 
 @pytest.mark.parametrize("name", ["shop/private", "shop/private/", "link"])

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from observer.capture.exclusion import words_of
 from observer.capture.policy.parsing import Policy
 from observer.events import (
     AnyBody,
@@ -44,7 +45,6 @@ _ON_PURPOSE = (Approve, Enriched, Forget, Remember, Revise, Triage, Undo)
 PolicyOf = Callable[[str, str], Policy]
 """Returns the policy of the work tree that a path, maybe relative to a folder, lies in."""
 
-_WORD = re.compile(r"[^\s'\"`|&;()<>{}=,:$]+")
 _SECTION = re.compile(r"^(?:diff --git |diff --cc |commit [0-9a-f]{7,})")
 
 
@@ -104,13 +104,12 @@ class _View:
 
     def hides_word(self, word: str) -> bool:
         """Return True if a word names something excluded here, from this folder or the root."""
-        word = os.path.expanduser(word)
         paths = (os.path.normpath(os.path.join(base, word)) for base in self._bases)
         return any(self._is_excluded(self.policy, path) for path in paths)
 
     def mentions(self, text: str) -> bool:
         """Return True if a text names something excluded, by a word that can only be a path."""
-        words = _WORD.findall(text)
+        words = words_of(text)
         return any(self.hides_word(word) for word in words if "/" in word or "." in word)
 
     def _hides(self, path: str) -> bool:
@@ -183,7 +182,7 @@ def _is_about_excluded(body: AnyBody, view: _View) -> bool:
     if not view.policy.exclude:
         return False
     if isinstance(body, Command):
-        return any(map(view.hides_word, _WORD.findall(body.command)))
+        return any(map(view.hides_word, words_of(body.command)))
     return isinstance(body, ToolUse) and view.mentions(body.input)
 
 
