@@ -33,7 +33,7 @@ def files(home: Home) -> list[str]:
     return [file.name for file in home.root.rglob("*") if file.is_file() and file.name not in kept]
 
 
-@pytest.mark.parametrize("until_ms", [UNENDING_MS, NOW_MS + HOUR_MS])
+@pytest.mark.parametrize("until_ms", [UNENDING_MS, NOW_MS + HOUR_MS], ids=["for ever", "an hour"])
 def test_nothing_is_written_while_paused_everywhere(
     post: Post, home: Home, spool: Spool, until_ms: int
 ) -> None:
