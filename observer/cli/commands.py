@@ -58,6 +58,7 @@ PURPOSES = {
         "down": "lifecycle",
         "status": "lifecycle",
         "doctor": "doctor",
+        "retry": "upkeep",
         "eval": "evaluating",
         "trial": "trial",
         "rebuild": "upkeep",

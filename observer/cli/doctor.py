@@ -211,7 +211,7 @@ def _spool(status: Status) -> Check:
     if status.spool_depth and status.pid is None:
         return Check("spool", is_well=False, found=found, hint="store them with: observer up")
     if status.bad_events:
-        hint = f"read the reasons in {status.home}/spool/bad, then delete what is there"
+        hint = f"read why in {status.home}/spool/bad; read again with: observer retry; or delete it"
         return Check("spool", is_well=False, found=found, hint=hint)
     return Check("spool", is_well=True, found=found)
 

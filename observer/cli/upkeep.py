@@ -41,6 +41,18 @@ def rebuild_command(*, as_json: bool) -> None:
         say(f"rebuilt from {events} events")
 
 
+@click.command("retry", epilog="Example: observer retry")
+@json_option
+def retry_command(*, as_json: bool) -> None:
+    """Read again the events that no decoder understood, as a newer observer does by itself."""
+    here = home()
+    events = Spool(here.spool).retry()
+    if as_json:
+        emit({"events": events})
+    else:
+        say(f"{counted(events, 'event')} put back into the queue")
+
+
 @click.command("backup", epilog="Example: observer backup ~/observer-copy.db")
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @json_option

@@ -36,6 +36,9 @@ BATCH_BYTES = 32 << 20
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _REASON = ".reason"
+_FOREIGN = "foreign-"
+_READER = ".reader"
+"""In `bad/`, the version that all of it was last given to."""
 _HIDDEN = "."
 """What begins like this is an editor's, a file system's or our own unfinished work."""
 
@@ -153,9 +156,36 @@ class Spool:
             kept: what may be kept of its bytes, already redacted.
         """
         replace(self._bad / entry.id, kept)
+        at_ns = entry.at_ms * 1_000_000
+        os.utime(self._bad / entry.id, ns=(at_ns, at_ns))
         self._explain(entry.id, reason)
         settle(self._bad)
         self.ack([entry])
+
+    def retry(self, *, reader: str = "") -> int:
+        """Put what is in `bad/` back into the queue, but for what no hook made; return how much.
+
+        What still cannot become events comes back. Safe beside the process that drains.
+
+        Args:
+            reader: the version that reads, which is given everything once; "" gives it again.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        stamp = self._bad / _READER
+        with suppress(FileNotFoundError):
+            if reader and stamp.read_text("utf-8", errors="replace") == reader:
+                return 0
+        unread = [item for item in _scan(self._bad) if _is_unread(item)]
+        for item in unread:
+            (self._bad / item.name).rename(self._new / item.name)
+            remove(self._bad / f"{item.name}{_REASON}")
+        settle(self._new)
+        settle(self._bad)
+        if reader:
+            replace(stamp, reader.encode())
+        return len(unread)
 
     def depth(self) -> int:
         """Count the entries that wait, shells' records included."""
@@ -230,7 +260,7 @@ class Spool:
 
     def _set_aside(self, name: str, reason: str) -> None:
         """Move something that no hook made to `bad/` as it is, without opening it."""
-        target = f"foreign-{uuid.uuid4().hex}"
+        target = f"{_FOREIGN}{uuid.uuid4().hex}"
         try:
             (self._new / name).rename(self._bad / target)
         except OSError:
@@ -253,6 +283,12 @@ def _merged(*sources: Iterable[Entry]) -> Iterator[Entry]:
     return heapq.merge(*sources, key=lambda entry: entry.at_ms)
 
 
+def _is_unread(item: os.DirEntry[str]) -> bool:
+    """Return True if a file in `bad/` is an event, and not a reason or what no hook made."""
+    is_ours = not item.name.startswith((_HIDDEN, _FOREIGN)) and not item.name.endswith(_REASON)
+    return is_ours and item.stat().st_size > 0
+
+
 def _name(path: str) -> str:
     return path.rpartition(os.sep)[2]
 
@@ -266,7 +302,7 @@ def _id(name: str) -> str:
     """Return the name, or for one that no hook gives a stable stand-in fit for every use."""
     if _NAME.fullmatch(name):
         return name
-    return f"foreign-{hashlib.sha256(os.fsencode(name)).hexdigest()}"
+    return f"{_FOREIGN}{hashlib.sha256(os.fsencode(name)).hexdigest()}"
 
 
 def _ms(status: os.stat_result) -> int:

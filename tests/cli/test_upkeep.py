@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from observer.paths import Home
+from observer.spool import Spool
 
 Run = Callable[..., Any]
 
@@ -37,6 +39,17 @@ def test_a_rebuild_shows_how_far_it_has_come(filled: Home) -> None:
     assert printed == "rebuilt from 3 events\n"
     assert "rebuilding" in seen
     assert "3/3" in seen
+
+
+def test_what_was_not_understood_is_read_again(run: Run, home: Home) -> None:
+    spool = Spool(home.spool)
+    spool.prepare()
+    spool.append({"client": "testbed", "event": "none"})
+    (entry,) = spool.claim(at_most=5)
+    spool.quarantine(entry, reason="no such client", kept=entry.data)
+    assert run("retry").out == "1 event put back into the queue\n"
+    assert json.loads(run("retry", "--json").out) == {"events": 0}
+    assert (spool.depth(), spool.bad()) == (1, 0)
 
 
 def test_a_rebuild_shows_no_progress_to_a_script(run: Run, filled: Home) -> None:

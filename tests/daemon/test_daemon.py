@@ -101,6 +101,19 @@ def test_it_stores_what_was_spooled_while_it_was_down(
     assert _status(home)["spool_depth"] == 0
 
 
+def test_what_an_older_version_did_not_understand_is_stored(
+    home: Home, tmp_path: Path, until: Until
+) -> None:
+    _spool(home, tmp_path)
+    spool = Spool(home.spool)
+    (entry,) = spool.claim(at_most=5)
+    spool.quarantine(entry, reason="no such client", kept=entry.data)
+    (home.spool / "bad" / ".reader").write_text("0.0.1")
+    client.ensure_daemon(home)
+    until(lambda: _status(home)["events"] == 1)
+    assert _status(home)["bad_events"] == 0
+
+
 def test_it_wakes_for_what_is_spooled_later(home: Home, tmp_path: Path, until: Until) -> None:
     client.ensure_daemon(home)
     until(lambda: _status(home)["uptime_ms"] > 0)

@@ -153,6 +153,41 @@ def test_a_quarantine_that_is_repeated_is_one(spool: Spool, home: Home) -> None:
     assert spool.bad() == 1
 
 
+def set_aside(spool: Spool, kept: bytes) -> Entry:
+    spool.append(FIELDS, b"secret")
+    (entry,) = spool.claim(at_most=5)
+    spool.quarantine(entry, reason="no such client", kept=kept)
+    return entry
+
+
+def test_what_was_set_aside_is_read_again_at_its_own_time(spool: Spool, home: Home) -> None:
+    entry = set_aside(spool, envelope(FIELDS, b"[redacted]"))
+    assert spool.retry() == 1
+    (again,) = spool.claim(at_most=5)
+    assert (again.id, again.at_ms, payloads([again])) == (entry.id, entry.at_ms, [b"[redacted]"])
+    assert spool.bad() == 0
+    assert not [path for path in (home.spool / "bad").iterdir() if path.suffix == ".reason"]
+
+
+def test_a_version_reads_once_what_was_set_aside(spool: Spool) -> None:
+    set_aside(spool, envelope(FIELDS, b"x"))
+    assert [spool.retry(reader=version) for version in ("1.0", "1.0")] == [1, 0]
+    spool.quarantine(spool.claim(at_most=5)[0], reason="still not", kept=envelope(FIELDS, b"x"))
+    assert spool.retry(reader="1.0") == 0
+    assert (spool.bad(), spool.depth()) == (1, 0)
+    assert spool.retry(reader="1.1") == 1
+    assert (spool.bad(), spool.depth()) == (0, 1)
+
+
+def test_what_no_hook_made_and_what_is_empty_stays_aside(spool: Spool, home: Home) -> None:
+    set_aside(spool, b"")
+    a_folder(home.spool / "new" / "folder")
+    spool.claim(at_most=5)
+    assert spool.bad() == 2
+    assert spool.retry() == 0
+    assert (spool.bad(), spool.depth()) == (2, 0)
+
+
 def a_folder(path: Path) -> None:
     (path / "inside").mkdir(parents=True)
 
