@@ -27,7 +27,7 @@ class Checkout:
         self._python = folder / "python3"
         self._python.write_text(PYTHON)
         self._python.chmod(0o755)
-        for name in ("observer", "hooks", "scripts"):
+        for name in ("observer", "hooks", "scripts", "requirements"):
             (self.root / name).mkdir(parents=True)
         for name in ("start", "environment"):
             shutil.copy(SCRIPTS / name, self.root / "scripts")
@@ -44,7 +44,8 @@ class Checkout:
         }
         script = self.root / "scripts" / "start"
         subprocess.run([script], env=environment, cwd=self.root, check=True, capture_output=True)
-        return [" ".join(line.split()[:4]) for line in self._log.read_text().splitlines()]
+        self.ran = self._log.read_text().splitlines()
+        return [" ".join(line.split()[:4]) for line in self.ran]
 
 
 @pytest.fixture
@@ -67,3 +68,19 @@ def test_changed_code_is_installed_and_run(checkout: Checkout) -> None:
     assert (
         ran.index("python -m pip install") < ran.index("observer down") < ran.index("observer up")
     )
+
+
+def test_what_the_lock_pins_is_installed_by_its_hash_and_nothing_beside_it(
+    checkout: Checkout,
+) -> None:
+    checkout.start()
+    dependencies, own = (line.split() for line in checkout.ran if "pip install" in line)
+    assert "--require-hashes" in dependencies
+    assert {"requirements/runtime.txt", "requirements/build.txt"} <= set(dependencies)
+    assert {"--no-deps", "--no-build-isolation"} <= set(own)
+
+
+def test_a_changed_lock_is_installed(checkout: Checkout) -> None:
+    checkout.start()
+    (checkout.root / "requirements" / "runtime.txt").write_text("click==8.5.1\n")
+    assert "python -m pip install" in checkout.start()

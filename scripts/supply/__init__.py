@@ -1,0 +1,1 @@
+"""What `scripts/audit.py` and `scripts/sbom.py` share: the lock files, read."""

@@ -1,0 +1,98 @@
+"""The lock files pin, by hash, exactly what pyproject.toml asks for, and all that this needs."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from supply.pins import BUILD, DEV, FOLDER, LOCKS, RUNTIME, Pin, pins
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+DIRECT = {
+    RUNTIME: PROJECT["project"]["dependencies"],
+    BUILD: PROJECT["build-system"]["requires"],
+    DEV: PROJECT["project"]["dependencies"] + PROJECT["project"]["optional-dependencies"]["dev"],
+}
+
+
+def pinned(lock: str) -> dict[str, Pin]:
+    """Return what a lock pins for this interpreter and platform, by name."""
+    found: dict[str, Pin] = {}
+    for pin in pins(lock):
+        if pin.applies():
+            assert pin.name not in found, f"{pin.name} is pinned twice"
+            found[pin.name] = pin
+    return found
+
+
+def needed(requirement: Requirement) -> list[Requirement]:
+    """Return what a requirement needs itself on this machine."""
+    try:
+        wanted = [Requirement(each) for each in requires(requirement.name) or ()]
+    except PackageNotFoundError:
+        pytest.fail(f"{requirement.name} is pinned but not installed: run scripts/check")
+    extras = requirement.extras or {""}
+    return [
+        each
+        for each in wanted
+        if each.marker is None or any(each.marker.evaluate({"extra": name}) for name in extras)
+    ]
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_what_is_asked_for_is_pinned_to_a_version_that_fits(lock: str) -> None:
+    found = pinned(lock)
+    for wanted in map(Requirement, DIRECT[lock]):
+        if wanted.marker is None or wanted.marker.evaluate():
+            pin = found[canonicalize_name(wanted.name)]
+            assert wanted.specifier.contains(pin.version), f"{wanted} is pinned as {pin.version}"
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_all_that_is_needed_is_pinned_and_nothing_else(lock: str) -> None:
+    found = pinned(lock)
+    open_ones = [
+        each for each in map(Requirement, DIRECT[lock]) if not each.marker or each.marker.evaluate()
+    ]
+    reached: set[tuple[str, frozenset[str]]] = set()
+    while open_ones:
+        requirement = open_ones.pop()
+        name = canonicalize_name(requirement.name)
+        assert name in found, f"{requirement} is not pinned in {lock}.txt"
+        assert requirement.specifier.contains(found[name].version, prereleases=True)
+        key = (name, frozenset(requirement.extras))
+        if key not in reached:
+            reached.add(key)
+            open_ones += needed(requirement)
+    assert set(found) == {name for name, _ in reached}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_pin_has_hashes(lock: str) -> None:
+    for pin in pins(lock):
+        assert pin.hashes, pin.name
+        assert all(re.fullmatch("[0-9a-f]{64}", each) for each in pin.hashes)
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_no_lock_names_an_index_or_a_file(lock: str) -> None:
+    text = (FOLDER / f"{lock}.txt").read_text(encoding="utf-8")
+    assert not re.search(r"://|@ |^-|--(?!hash=)", text, re.MULTILINE)
+
+
+def test_the_locks_agree() -> None:
+    everything = {(pin.name, pin.version): pin for pin in pins(DEV)}
+    for pin in (*pins(RUNTIME), *pins(BUILD)):
+        assert set(pin.hashes) == set(everything[pin.name, pin.version].hashes)
+
+
+def test_development_has_what_builds_the_package() -> None:
+    assert set(PROJECT["build-system"]["requires"]) <= set(
+        PROJECT["project"]["optional-dependencies"]["dev"]
+    )
