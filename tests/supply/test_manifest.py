@@ -1,4 +1,4 @@
-"""`server.json`, by which MCP registries know the server, agrees with the package and the README."""
+"""`server.json`, by which MCP registries know the server, agrees with package and README."""
 
 from __future__ import annotations
 

@@ -1,0 +1,172 @@
+"""The wheel and the sdist: the same bytes wherever they are built, complete, and they work."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from collections.abc import Callable
+from importlib.metadata import distribution
+from pathlib import Path, PurePosixPath
+
+import pytest
+from supply.pins import RUNTIME, pins
+
+from observer import __version__
+from observer.paths import Home
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+STEM = f"observer_memory-{__version__}"
+WHEEL, SDIST = f"{STEM}-py3-none-any.whl", f"{STEM}.tar.gz"
+MOST_BYTES = 30_000_000
+TRACKED = [
+    PurePosixPath(name)
+    for name in subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, check=True, text=True
+    ).stdout.split("\0")
+    if name and (ROOT / name).is_file()
+]
+
+
+def copied(folder: Path, *, at_s: int, umask: int) -> Path:
+    """Copy the tracked files; they get another time and other permissions."""
+    for name in TRACKED:
+        made = folder / name
+        made.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, made)
+        made.chmod((ROOT / name).stat().st_mode & 0o777 & ~umask)
+        os.utime(made, (at_s, at_s))
+    return folder
+
+
+def built(checkout: Path, *kinds: str, umask: int, **environ: str) -> Path:
+    """Build in a checkout; return the folder of what was built."""
+    out = checkout / "dist"
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", out, *kinds],
+        cwd=checkout,
+        env={"PATH": os.environ["PATH"], **environ},
+        umask=umask,
+        check=True,
+        capture_output=True,
+    )
+    return out
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    checkout = copied(tmp_path_factory.mktemp("one"), at_s=1_700_000_000, umask=0o022)
+    return built(checkout, umask=0o022, TZ="UTC", LC_ALL="C")
+
+
+@pytest.fixture(scope="module")
+def wheel(packages: Path) -> Path:
+    return packages / WHEEL
+
+
+def test_time_folder_umask_and_zone_do_not_change_a_byte(packages: Path, tmp_path: Path) -> None:
+    elsewhere = copied(tmp_path / "a" / "longer" / "path", at_s=1_800_000_000, umask=0o077)
+    again = built(elsewhere, umask=0o077, TZ="Asia/Tokyo", LC_ALL="C.UTF-8")
+    for name in (WHEEL, SDIST):
+        assert (again / name).read_bytes() == (packages / name).read_bytes(), name
+
+
+def test_a_wheel_that_is_built_from_the_sdist_is_the_same(packages: Path, tmp_path: Path) -> None:
+    with tarfile.open(packages / SDIST) as archive:
+        archive.extractall(tmp_path, filter="data")
+    again = built(tmp_path / STEM, "-t", "wheel", umask=0o022)
+    assert (again / WHEEL).read_bytes() == (packages / WHEEL).read_bytes()
+
+
+def test_the_sdist_holds_every_tracked_file_and_nothing_else(packages: Path) -> None:
+    with tarfile.open(packages / SDIST) as archive:
+        held = {PurePosixPath(each.name).relative_to(STEM) for each in archive if each.isfile()}
+    assert held == {*TRACKED, PurePosixPath("PKG-INFO")}
+
+
+def test_the_wheel_holds_package_hooks_and_licences_byte_for_byte(wheel: Path) -> None:
+    wanted = {str(name): name for name in TRACKED if name.parts[0] == "observer"}
+    wanted |= {
+        str(PurePosixPath("observer/_hooks", *name.parts[1:])): name
+        for name in TRACKED
+        if name.parts[0] == "hooks"
+    }
+    information = f"{STEM}.dist-info"
+    wanted |= {f"{information}/licenses/{n}": PurePosixPath(n) for n in ("LICENSE", "NOTICE")}
+    with zipfile.ZipFile(wheel) as archive:
+        held = {name for name in archive.namelist() if not name.startswith(f"{information}/")}
+        assert held == {name for name in wanted if not name.startswith(information)}
+        for name, source in wanted.items():
+            assert archive.read(name) == (ROOT / source).read_bytes(), name
+    kinds = {PurePosixPath(name).suffix for name in wanted}
+    assert {".sql", ".onnx", ".json", ".toml", ".typed", ".bash", ".zsh", ".fish"} <= kinds
+
+
+def test_the_wheel_is_small_enough(wheel: Path) -> None:
+    assert wheel.stat().st_size < MOST_BYTES
+
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def installed(wheel: Path, tmp_path: Path) -> Run:
+    """Install the wheel into an empty environment, beside what the lock pins and nothing else."""
+    folder = tmp_path / "environment"
+    venv.create(folder, with_pip=False, symlinks=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", folder, "install", "--no-deps", "--no-index",
+         "--quiet", "--disable-pip-version-check", wheel],
+        check=True,
+    )  # fmt: skip
+    for pin in pins(RUNTIME):
+        if pin.applies():
+            found = distribution(pin.name)
+            for top in {each.parts[0] for each in found.files or ()} - {"..", "__pycache__"}:
+                if not (site / top).exists():
+                    (site / top).symlink_to(Path(str(found.locate_file(top))))
+
+    def run(program: str, *words: str, stdin: str = "") -> str:
+        environ = {name: os.environ[name] for name in ("HOME", "OBSERVER_HOME")}
+        done = subprocess.run(
+            [folder / "bin" / program, *words],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env=environ | {"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "LANG": "C.UTF-8"},
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_the_installed_wheel_remembers_and_finds(installed: Run, home: Home, until: Run) -> None:
+    where = installed("python", "-c", "import observer; print(observer.__file__)")
+    assert str(ROOT) not in where
+    assert installed("observer-memory", "--version") == f"observer {__version__}\n"
+    installed("observer", "install", "claude-code")
+    installed("observer", "up")
+    prompt = "why does the cart total differ by a cent?"
+    payload = {"session_id": "s", "cwd": "/", "hook_event_name": "UserPromptSubmit"}
+    subprocess.run(
+        [home.hooks / "post", "claude-code", "UserPromptSubmit"],
+        input=json.dumps(payload | {"prompt": prompt}).encode(),
+        check=True,
+    )
+    until(lambda: json.loads(installed("observer", "status", "--json"))["events"])
+    assert prompt in installed("observer", "search", "cart total")
+    found = json.loads(installed("observer", "search", "shopping basket sum is wrong", "--json"))
+    assert any(each["meaning_rank"] for each in found["why"]), "nothing is found by its meaning"
+    installed("observer", "down")
