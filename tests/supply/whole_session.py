@@ -1,0 +1,123 @@
+"""A day with observer in one process: `whole_session.py REPOSITORY`, every way in and out once.
+
+Prints `done` at its end. Set up and watched by tests/supply/test_network.py.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+OBSERVER = [sys.executable, "-m", "observer"]
+COMMANDS = (
+    "status", "doctor", "search cart", "search total --explain", "timeline {item}",
+    "show {item}", "why cart.py:1", "context", "recall cart", "today", "week", "session",
+    "sessions",
+    "projects", "usage", "note list", "note links {note}", "policy", "pause --for 1h", "resume",
+    "tools", "snippets", "config list", "model list", "llm", "trial start", "export",
+    "rebuild", "backup", "purge --text nowhere --dry-run", "forget {note} --yes",
+)  # fmt: skip
+
+
+def main(repository: str) -> None:
+    """Live through the day."""
+    os.chdir(repository)
+    observer("install", "claude-code", "bash", "git")
+    port = _free_port()
+    observer("config", "set", "http_port", str(port))
+    observer("up")
+    for event, more in (
+        ("SessionStart", {"source": "startup"}),
+        ("UserPromptSubmit", {"prompt": "why is https://example.com/cart slow?"}),
+        ("PostToolUse", {"tool_name": "WebFetch", "tool_input": {"url": "https://example.com/"}}),
+        ("PreToolUse", {"tool_name": "Bash", "tool_input": {"command": "curl example.com"}}),
+        ("Stop", {}),
+    ):
+        payload = {"session_id": "s", "cwd": repository, "hook_event_name": event, **more}
+        for hook in ("post", "context", "recall"):
+            _hook(hook, event, json.dumps(payload))
+    observer("remember", "Carts are kept for a day", "--type", "decision")
+    observer("post", "command", "command=make", "exit_code:=2")
+    _wait_until_stored()
+    observer("import", "git", ".")
+    found = json.loads(observer("search", "cart", "--type", "commit", "--json"))
+    item = found["observations"][0]["id"]
+    note = json.loads(observer("note", "list", "--json"))[0]["id"]
+    for words in COMMANDS:
+        observer(*words.format(item=item, note=note).split())
+    _speak_mcp()
+    _speak_http(port)
+    (Path(repository) / "cart.py").write_text("total = 3\n")  # what the watcher sees
+    observer("down")
+    observer("search", "cart")
+
+
+def observer(*words: str, stdin: str = "") -> str:
+    """Run a command, which must succeed."""
+    done = subprocess.run(
+        [*OBSERVER, *words], input=stdin, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(f"observer {' '.join(words)}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def _hook(name: str, event: str, payload: str) -> None:
+    hook = Path(os.environ["OBSERVER_HOME"]) / "hooks" / name
+    subprocess.run([hook, "claude-code", event], input=payload.encode(), check=True)
+
+
+def _wait_until_stored() -> None:
+    deadline = time.monotonic() + 60
+    while json.loads(observer("status", "--json"))["events"] < 4:
+        if time.monotonic() > deadline:
+            sys.exit("nothing was stored")
+        time.sleep(0.1)
+
+
+def _speak_mcp() -> None:
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}}
+    client["clientInfo"] = {"name": "test", "version": "1"}
+    call = {"name": "search", "arguments": {"query": "cart"}}
+    requests = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call},
+    ]
+    with subprocess.Popen(
+        [*OBSERVER, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as pump:
+        assert pump.stdin is not None
+        assert pump.stdout is not None
+        for request in requests:
+            pump.stdin.write(json.dumps(request) + "\n")
+            pump.stdin.flush()
+            if "id" in request and "result" not in json.loads(pump.stdout.readline()):
+                sys.exit("MCP: no result")
+        pump.stdin.close()
+
+
+def _speak_http(port: int) -> None:
+    asked = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    asked.request("GET", "/openapi.json")
+    if asked.getresponse().status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
+        sys.exit("HTTP: no answer")
+    asked.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
+    sys.stdout.write("done\n")
