@@ -18,10 +18,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks import drain, hook, kills, latency, mcp, notes, peer, recall
-from benchmarks.figure import Figure, machine, yardstick_ms
-from benchmarks.lab import ROOT, Options
+from benchmarks import latency, mcp, notes, peer, recall
 
+from observer.evaluation.bench import drain, hook, kills
+from observer.evaluation.bench.figure import Figure, machine, yardstick_ms
+from observer.evaluation.bench.lab import ROOT, Options
+
+QUICK = 0.1
 FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "hook": hook.run,
     "latency": latency.run,
@@ -44,7 +47,7 @@ def main() -> int:
         work = chosen.work or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         work.mkdir(parents=True, exist_ok=True)
         options = Options(
-            quick=chosen.quick,
+            share=QUICK if chosen.quick else 1.0,
             texts=chosen.texts,
             work=work.resolve(),
             items=chosen.items,

@@ -224,6 +224,12 @@ def test_hooks_import_nothing_but_the_system() -> None:
 STARTERS = {
     "observer.client": "the daemon",
     "observer.cli.serving": "ourselves",
+    "observer.evaluation.bench.hook": "what times hooks",
+    "observer.evaluation.bench.kills": "hooks",
+    "observer.evaluation.bench.lab": "git, to make an empty repository",
+    "observer.evaluation.bench.peers": "other memories",
+    "observer.evaluation.bench.spawn": "what is timed",
+    "observer.evaluation.bench.wire": "ourselves",
     "observer.evaluation.story.playing": "a shell, with the commands of a labelled set",
     "observer.git.launch": "git",
     "observer.pipeline.ahead": "ourselves",

@@ -60,6 +60,7 @@ PURPOSES = {
         "doctor": "doctor",
         "retry": "upkeep",
         "eval": "evaluating",
+        "bench": "benching",
         "trial": "trial",
         "rebuild": "upkeep",
         "export": "upkeep",

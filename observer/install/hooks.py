@@ -13,14 +13,10 @@ from pathlib import Path
 
 from observer.errors import ConfigInvalid
 from observer.install.edits import FileEdit, read
-from observer.paths import Home
-
-_PACKAGE = Path(__file__).parent.parent
-SOURCES = (_PACKAGE / "_hooks", _PACKAGE.parent / "hooks")
-"""Where the scripts are shipped: in a wheel, in a checkout."""
+from observer.paths import SHIPPED_HOOKS, Home
 
 
-def shipped(sources: Sequence[Path] = SOURCES) -> Path:
+def shipped(sources: Sequence[Path] = SHIPPED_HOOKS) -> Path:
     """Return the folder of the scripts that belong to this version.
 
     Raises:
@@ -30,7 +26,7 @@ def shipped(sources: Sequence[Path] = SOURCES) -> Path:
         if (folder / "post").is_file():
             return folder
     raise ConfigInvalid(
-        f"the hook scripts are missing from {_PACKAGE}", hint="install observer again"
+        f"the hook scripts are missing from {sources[0].parent}", hint="install observer again"
     )
 
 

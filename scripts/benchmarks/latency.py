@@ -12,9 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.figure import Aim, Figure
-from benchmarks.lab import Lab, Options, lab, launchers, until
-from benchmarks.wire import wire
+from observer.evaluation.bench.figure import Aim, Figure
+from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
+from observer.evaluation.bench.wire import wire
 
 EVENTS = 100
 STEP_S = 0.001

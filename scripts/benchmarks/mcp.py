@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.figure import Aim, Figure
-from benchmarks.lab import Options, lab, launchers, until
-from benchmarks.wire import ERAS, Wire, first_answer_ms, rss_mib, wire
-from benchmarks.work import Work, spool
+from observer.evaluation.bench.figure import Aim, Figure
+from observer.evaluation.bench.lab import Options, lab, launchers, until
+from observer.evaluation.bench.wire import ERAS, Wire, first_answer_ms, rss_mib, wire
+from observer.evaluation.bench.work import Work, spool
 from observer.front.toolsets import tools_of
 from observer.memory import Memory
 

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks import shelf
-from benchmarks.figure import Aim, Figure
-from benchmarks.lab import Options
 from observer.capture.project import Places
 from observer.capture.redact import secret_class
 from observer.clock import now_ms
 from observer.config import Settings
 from observer.embed.catalogue import find
 from observer.embed.late import LateModel
+from observer.evaluation.bench.figure import Aim, Figure
+from observer.evaluation.bench.lab import Options
 from observer.events import Event, Remember
 from observer.index import Index
 from observer.knowledge import Note

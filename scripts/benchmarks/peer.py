@@ -7,30 +7,21 @@ Install the peer into a folder of its own, `npm install kiro-memory@3.1.1`, and 
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
-import signal
-import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import msgspec
-
 from benchmarks import shelf
-from benchmarks.figure import Figure
-from benchmarks.lab import Options, lab, launchers, until
 from benchmarks.recall import ITEMS, QUERIES, queries_of
-from benchmarks.wire import Wire, processor_s, wire
 from observer.clock import now_ms
-from observer.model import Item, iso
+from observer.evaluation.bench.figure import Figure
+from observer.evaluation.bench.lab import Options, lab, launchers, until
+from observer.evaluation.bench.peers import kiro_memory, kiro_row
+from observer.evaluation.bench.wire import Wire, is_quiet, processor_s, wire
+from observer.model import Item
 from observer.store.sqlite import SqliteStore
-
-_PACKAGE = "node_modules/kiro-memory/plugin/dist"
-_QUIET_S = 0.05
-_KEEP_ALL = ("retention.autoCleanupEnabled", "backup.enabled")
 
 Asks = Mapping[str, list[Callable[[], object]]]
 
@@ -48,7 +39,7 @@ def run(options: Options) -> Iterator[Figure]:
         daemon = place.up()
         with wire(next(iter(launchers().values())), place.folder) as ours:
             until(lambda: "degraded" not in ours.call("search", query="total"), wait_s=900.0)
-            until(lambda: _is_quiet(daemon), wait_s=300.0)
+            until(lambda: is_quiet(daemon), wait_s=300.0)
             pids = {"observer": (daemon, ours.pid), "kiro-memory": peer_pids}
             for tool, arguments in _questions(asked).items():
                 asks: Asks = {
@@ -56,13 +47,6 @@ def run(options: Options) -> Iterator[Figure]:
                     for name, wired in (("observer", ours), ("kiro-memory", peer))
                 }
                 yield from _in_turn(f"{tool} at {items:,} items", asks, pids)
-
-
-def _is_quiet(pid: int) -> bool:
-    """Watch a process for a second: what it still sets in order is no part of an answer."""
-    before_s = processor_s(pid)
-    time.sleep(1)
-    return processor_s(pid) - before_s < _QUIET_S
 
 
 def _questions(texts: list[str]) -> dict[str, list[dict[str, str]]]:
@@ -99,54 +83,13 @@ def _in_turn(what: str, asks: Asks, pids: Mapping[str, tuple[int, ...]]) -> Iter
 @contextmanager
 def _peer(folder: Path, database: Path) -> Iterator[tuple[Wire, tuple[int, ...]]]:
     """Lend a connection to the peer with the items of a store; its processes end with the block."""
-    home = database.parent / "kiro-memory"
-    environment = {**os.environ, "HOME": str(home)}
     command = folder / "node_modules" / ".bin" / "kiro-memory"
-    if not home.exists():
-        home.mkdir()
-        rows = home / "items.jsonl"
-        rows.write_bytes(b"\n".join(map(msgspec.json.encode, _rows(database))))
-        for setting in _KEEP_ALL:
-            _run([str(command), "config", "set", setting, "false"], environment)
-        _run([str(command), "import", str(rows)], environment)
-    _run([str(command), "config", "set", "worker.port", str(_free_port())], environment)
-    worker = _started(folder / _PACKAGE / "worker-service.js", environment, subprocess.DEVNULL)
-    server = _started(folder / _PACKAGE / "servers" / "mcp-server.js", environment, subprocess.PIPE)
-    try:
-        wired = Wire(server, "2025-11-25")
-        until(lambda: "worker" not in str(wired.ask("tools/call", name="search",
-                                                    arguments={"query": "total"})))  # fmt: skip
-        yield wired, (worker.pid, server.pid)
-    finally:
-        for process in (server, worker):
-            process.send_signal(signal.SIGKILL)
-            process.communicate()
-
-
-def _run(words: list[str], environment: Mapping[str, str]) -> None:
-    subprocess.run(words, env=environment, check=True, stdout=subprocess.DEVNULL)
-
-
-def _started(script: Path, environment: Mapping[str, str], answers: int) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        ["node", str(script)],
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=answers,
-        stderr=subprocess.DEVNULL,
-    )
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
+    with kiro_memory(command, database.parent / "kiro-memory", _rows(database)) as lent:
+        yield lent
 
 
 def _rows(database: Path) -> Iterator[dict[str, object]]:
     """Yield items as the peer's import takes them, moved to now: old ones it would delete."""
-    yield {"_meta": {"version": "2.5.0"}}
     moved_ms = now_ms() - shelf.NOW_MS
     store = SqliteStore(database, read_only=True)
     with store.read() as reader:
@@ -156,23 +99,19 @@ def _rows(database: Path) -> Iterator[dict[str, object]]:
 
 def _row(item: Item, moved_ms: int) -> dict[str, object]:
     at_ms = item.created_ms + moved_ms
-    return {
-        "_type": "observation",
-        "id": item.id,
-        "memory_session_id": f"s{item.session_id}",
-        "project": list(shelf.PROJECTS)[(item.project_id or 2) - 2],
-        "type": "decision" if item.kind == "note" else "file-write",
-        "title": item.title,
-        "subtitle": item.subtitle,
-        "text": item.narrative,
-        "narrative": item.narrative,
-        "facts": "\n".join(item.facts),
-        "concepts": ", ".join(item.concepts),
-        "files_read": None,
-        "files_modified": ", ".join(item.files_modified),
-        "prompt_number": 0,
-        "content_hash": hashlib.sha256(item.uuid.encode()).hexdigest(),
-        "discovery_tokens": item.discovery_tokens,
-        "created_at": iso(at_ms),
-        "created_at_epoch": at_ms,
-    }
+    return kiro_row(
+        item.id,
+        item.title,
+        at_ms,
+        memory_session_id=f"s{item.session_id}",
+        project=list(shelf.PROJECTS)[(item.project_id or 2) - 2],
+        type="decision" if item.kind == "note" else "file-write",
+        subtitle=item.subtitle,
+        text=item.narrative,
+        narrative=item.narrative,
+        facts="\n".join(item.facts),
+        concepts=", ".join(item.concepts),
+        files_modified=", ".join(item.files_modified),
+        content_hash=hashlib.sha256(item.uuid.encode()).hexdigest(),
+        discovery_tokens=item.discovery_tokens,
+    )

@@ -16,12 +16,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.lab import ROOT
 from observer.config import Settings
 from observer.embed.catalogue import find, load
 from observer.embed.joined import Joined
 from observer.embed.late import packed
 from observer.embed.model import Model
+from observer.evaluation.bench.lab import ROOT
 from observer.model import Item, Project, Session, SummaryFields, item_id, item_uuid
 from observer.store.sqlite import SqliteStore
 

@@ -11,7 +11,7 @@ from observer.errors import BadInput, NotFound, ObserverError
 from observer.evaluation import sets
 from observer.recall.query import STOP_WORDS, plan
 
-NOTES = Path(__file__).parents[1] / "data/notes"
+NOTES = Path(__file__).parents[2] / "observer/evaluation/bench/notes"
 DOCUMENT = b'{"id": "a", "title": "Edit a.py"}'
 QUESTION = b'{"q": "why a", "rel": ["a"]}'
 

@@ -17,20 +17,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import observer
 from observer import client
 from observer.clock import now_ms
 from observer.config import Settings
 from observer.embed.catalogue import find
 from observer.embed.late import LateModel
+from observer.git.launch import executable
 from observer.index import Index
 from observer.memory import Memory
 from observer.memory.opening import index_for
-from observer.paths import Home
+from observer.paths import SHIPPED_HOOKS, Home
 from observer.recall.candidates import Sources
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
 
-ROOT = Path(__file__).parents[2]
+PACKAGE = Path(observer.__file__).parent
+ROOT = PACKAGE.parent
+"""The folder in which the package lies: a checkout, or that of installed packages."""
 DEADLINE_S = 120.0
 
 _AGENTS = ("CLAUDECODE", "CLAUDE_", "CURSOR_", "KIRO_", "CODEX_", "GEMINI_", "AI_AGENT", "AGENT")
@@ -40,17 +44,18 @@ _AGENTS = ("CLAUDECODE", "CLAUDE_", "CURSOR_", "KIRO_", "CODEX_", "GEMINI_", "AI
 class Options:
     """What the reader asked for."""
 
-    quick: bool
-    texts: Path
+    share: float
+    """How much of the full number of rounds: 1 for figures to publish."""
     work: Path
+    texts: Path = ROOT
     items: int = 0
     """Items that `recall` asks; 0: as many as the figure promises."""
     peer: Path | None = None
     """Where the peer is installed that `peer` asks the same; None asks none."""
 
     def rounds(self, full: int) -> int:
-        """Return how often to repeat; a tenth where it has to be quick."""
-        return max(1, full // 10) if self.quick else full
+        """Return how often to repeat."""
+        return max(1, round(full * self.share))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Lab:
         made = self.folder / name
         made.mkdir()
         for words in (("init", "-q", "-b", "main"), ("commit", "-q", "--allow-empty", "-m", "Go")):
-            subprocess.run(["git", "-C", str(made), *words], check=True)
+            subprocess.run([executable(), "-C", str(made), *words], check=True)
         return made
 
     @contextmanager
@@ -161,4 +166,8 @@ def _move_in(made: Lab) -> None:
         "GIT_COMMITTER_EMAIL": "ana@example.com",
     }
     Spool(made.home.spool).prepare()
-    shutil.copytree(ROOT / "hooks", made.home.hooks)
+    shipped = next(folder for folder in SHIPPED_HOOKS if folder.is_dir())
+    shutil.copytree(shipped, made.home.hooks)
+    for script in made.home.hooks.rglob("*"):
+        if script.is_file() and script.read_bytes().startswith(b"#!"):
+            script.chmod(0o755)

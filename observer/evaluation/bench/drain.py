@@ -6,13 +6,13 @@ import random
 import time
 from collections.abc import Iterator
 
-from benchmarks.figure import Aim, Figure
-from benchmarks.lab import Lab, Options, lab, until
-from benchmarks.wire import processor_s
-from benchmarks.work import Work, spool
 from observer.capture.project import Places
 from observer.clock import now_ms
 from observer.config import Settings
+from observer.evaluation.bench.figure import Aim, Figure
+from observer.evaluation.bench.lab import Lab, Options, lab, until
+from observer.evaluation.bench.wire import processor_s
+from observer.evaluation.bench.work import Work, spool
 from observer.pipeline import Pipeline
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
@@ -25,7 +25,7 @@ STEP_S = 0.05
 
 def run(options: Options) -> Iterator[Figure]:
     """Yield events a second of the daemon and of the pipeline in this process."""
-    for by, drained in (("the daemon", _by_daemon), ("the pipeline alone", _by_pipeline)):
+    for by, drained in (("the daemon", by_daemon), ("the pipeline alone", _by_pipeline)):
         with lab(options) as place:
             projects = [place.repository(name) for name in PROJECTS]
             work = Work(projects, random.Random(2))  # noqa: S311 - the same work each time
@@ -36,7 +36,7 @@ def run(options: Options) -> Iterator[Figure]:
             yield Figure(f"drained by {by}", [rate], " events/s", (AIM,), remark=remark)
 
 
-def _by_daemon(place: Lab, count: int) -> tuple[float, str]:
+def by_daemon(place: Lab, count: int) -> tuple[float, str]:
     """Time from the first commit to the last; what the start costs is said beside it."""
     new = place.home.spool / "new"
     started = time.perf_counter()

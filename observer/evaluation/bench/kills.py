@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.figure import Aim, Figure
-from benchmarks.lab import Lab, Options, lab, until
 from observer import client
 from observer.errors import DaemonUnavailable
+from observer.evaluation.bench.figure import Aim, Figure
+from observer.evaluation.bench.lab import Lab, Options, lab, until
 from observer.events import Command
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from benchmarks.lab import ROOT
+from observer.evaluation.bench.lab import PACKAGE, ROOT
 from observer.paths import Home
 from observer.spool.entry import envelope
 
@@ -223,7 +223,7 @@ class Work:
 @cache
 def sources() -> dict[str, tuple[str, ...]]:
     """Return the lines of this package's files, by their paths."""
-    found = (path for path in (ROOT / "observer").rglob("*.py") if path.stat().st_size > 2000)
+    found = (path for path in PACKAGE.rglob("*.py") if path.stat().st_size > 2000)
     return {str(path.relative_to(ROOT)): tuple(path.read_text().splitlines()) for path in found}
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks.figure import Aim, Figure, percentile
-from benchmarks.lab import Lab, Options, lab, until
-from benchmarks.work import Work
+from observer.evaluation.bench.figure import Aim, Figure, percentile
+from observer.evaluation.bench.lab import Lab, Options, lab, until
+from observer.evaluation.bench.work import Work
 
 ROUNDS = 300
 WARM_UP = 5

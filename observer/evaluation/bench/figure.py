@@ -44,16 +44,37 @@ class Figure:
     remark: str = ""
 
     def line(self) -> str:
-        """Return name, p50, p95, count, and the aims if there are any."""
+        """Return name, what was measured, and the aims if there are any."""
         parts = [
             f"{self.name:46}",
-            f"p50 {shown(percentile(self.samples, 50)):>8}{self.unit}",
-            f"p95 {shown(percentile(self.samples, 95)):>8}{self.unit}",
-            f"n {len(self.samples):>5}",
+            *self._spread(),
             *(aim.told(percentile(self.samples, aim.percent), self.unit) for aim in self.aims),
             *([self.remark] if self.remark else []),
         ]
         return " · ".join(parts)
+
+    def _spread(self) -> list[str]:
+        """Return p50, p95 and count; of a figure that was measured as a whole its only value."""
+        if len(self.samples) == 1:
+            return [f"{shown(self.samples[0]):>12}{self.unit}"]
+        return [
+            f"p50 {shown(percentile(self.samples, 50)):>8}{self.unit}",
+            f"p95 {shown(percentile(self.samples, 95)):>8}{self.unit}",
+            f"n {len(self.samples):>5}",
+        ]
+
+    def values(self) -> dict[str, object]:
+        """Return the same for programs; what was not measured is None."""
+        p50, p95 = (percentile(self.samples, percent) for percent in (50, 95))
+        return {
+            "name": self.name,
+            "unit": self.unit.strip(),
+            "p50": p50 if self.samples else None,
+            "p95": p95 if self.samples else None,
+            "count": len(self.samples),
+            "aims": [each.told(percentile(self.samples, each.percent), "") for each in self.aims],
+            "remark": self.remark,
+        }
 
 
 def percentile(samples: Sequence[float], percent: int) -> float:
