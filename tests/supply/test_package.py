@@ -144,7 +144,7 @@ def installed(wheel: Path, tmp_path: Path) -> Run:
             check=False,
             cwd=tmp_path,
             env=environ | {"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "LANG": "C.UTF-8"},
-            timeout=120,
+            timeout=300,
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -170,3 +170,11 @@ def test_the_installed_wheel_remembers_and_finds(installed: Run, home: Home, unt
     found = json.loads(installed("observer", "search", "shopping basket sum is wrong", "--json"))
     assert any(each["meaning_rank"] for each in found["why"]), "nothing is found by its meaning"
     installed("observer", "down")
+
+
+def test_the_installed_wheel_measures_itself(installed: Run, home: Home) -> None:
+    """Hooks, notes and the package are then elsewhere than in a checkout."""
+    told = json.loads(installed("observer", "bench", "kills", "found", "--quick", "--json"))
+    found = {each["name"]: each["p50"] for each in told["figures"]}
+    assert found["kills: events lost"] == 0
+    assert found["found in their own words, R@3, observer"] == 100

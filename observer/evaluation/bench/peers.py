@@ -22,7 +22,7 @@ import msgspec
 
 from observer.clock import now_ms
 from observer.evaluation.bench.lab import until
-from observer.evaluation.bench.wire import Wire
+from observer.evaluation.bench.wire import Wire, is_quiet
 from observer.model import iso
 
 APART_MS = 60_000
@@ -132,8 +132,13 @@ def _basic(command: Path, home: Path, notes: Sequence[str]) -> Iterator[Lent]:
     environment = {**os.environ, "HOME": str(home), "BASIC_MEMORY_HOME": str(kept)}
     with _started([str(command), "mcp"], environment) as server:
         wired = Wire(server, "2025-11-25")
-        until(lambda: notes[-1] in _text(wired, "search_notes", query=notes[-1]), step_s=0.2)
-        yield Lent(lambda text: _text(wired, "search_notes", query=text), (server.pid,))
+
+        def ask(text: str) -> str:
+            return _text(wired, "search_notes", query=text, project="main")
+
+        until(lambda: notes[-1] in ask(notes[-1]), step_s=0.2)
+        until(lambda: is_quiet(server.pid))  # it reads its files in an order of its own
+        yield Lent(ask, (server.pid,))
 
 
 _KNOWN: dict[str, Callable[[Path, Path, Sequence[str]], AbstractContextManager[Lent]]] = {
