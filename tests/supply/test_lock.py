@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 import pytest
+from hatchling.build import get_requires_for_build_editable
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from supply.pins import BUILD, DEV, FOLDER, LOCKS, RUNTIME, Pin, pins
@@ -96,3 +97,11 @@ def test_development_has_what_builds_the_package() -> None:
     assert set(PROJECT["build-system"]["requires"]) <= set(
         PROJECT["project"]["optional-dependencies"]["dev"]
     )
+
+
+def test_development_has_what_the_editable_install_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`scripts/check` builds without isolation: nothing is fetched beside the lock."""
+    monkeypatch.chdir(ROOT)
+    found = pinned(DEV)
+    for wanted in map(Requirement, get_requires_for_build_editable()):
+        assert wanted.specifier.contains(found[canonicalize_name(wanted.name)].version)
