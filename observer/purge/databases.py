@@ -15,10 +15,12 @@ from observer.model import Project
 from observer.paths import Home
 from observer.pipeline.projection import derived_anew
 from observer.purge.shredding import holds, shred, supersede
+from observer.spool.files import is_unreadable
 from observer.store.purging import PurgedStore, PurgeReader, PurgeWriter
 from observer.store.sqlite.connection import is_passing
 from observer.store.tombstones import Tombstones, places_of
 
+_CHUNK_BYTES = 1 << 20
 _KEPT = "kept"
 ASIDE = "-damaged-"
 """Part of the name of a damaged database that was mended."""
@@ -94,6 +96,11 @@ def clean_backups(
 
 
 def _copy_cleaned(path: Path, open_store: Open, tombstones: Tombstones, text: Text) -> str:
+    if not _is_readable(path):
+        if text is None:
+            return "kept as it was, since the disk does not return all of it"
+        _delete(path)
+        return "deleted, since the disk does not return all of it, and it may hold the text"
     beside = path.with_name(f".purging-{path.stem}")
     _discard(beside)
     beside.mkdir(mode=0o700)
@@ -106,7 +113,7 @@ def _copy_cleaned(path: Path, open_store: Open, tombstones: Tombstones, text: Te
             gone = clean(store, tombstones, text)
     except StoreUnavailable as error:
         if is_passing(error):
-            raise  # the next start goes on; a full disk must not cost a copy that is whole
+            raise  # the next start goes on; a fault of the disk must not cost a copy that is whole
         if not is_held:
             return f"kept as it was, since it cannot be read: {error.message}"
         shred(path)
@@ -118,6 +125,34 @@ def _copy_cleaned(path: Path, open_store: Open, tombstones: Tombstones, text: Te
         return f"rewritten, {gone} events fewer"
     finally:
         _discard(beside)
+
+
+def _is_readable(path: Path) -> bool:
+    """Return True if the disk returns all bytes of a file, at the first attempt or the second.
+
+    What it never returns must not be mapped into memory, where reading it would end the process,
+    nor keep every later start from going on.
+    """
+    for _ in range(2):
+        try:
+            with path.open("rb", buffering=0) as file:
+                while file.read(_CHUNK_BYTES):
+                    pass
+        except OSError as error:
+            if not is_unreadable(error):
+                raise
+        else:
+            return True
+    return False
+
+
+def _delete(path: Path) -> None:
+    try:
+        shred(path)
+    except OSError as error:
+        if not is_unreadable(error):
+            raise
+        path.unlink()  # what cannot be overwritten cannot be read either
 
 
 def _discard(folder: Path) -> None:

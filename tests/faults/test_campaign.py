@@ -50,6 +50,11 @@ def test_a_full_disk_costs_no_backup_that_a_purge_cleans(campaign: Campaign) -> 
     assert_harmless(campaign.run(PURGE, full, lambda count: range(count // 2, count, count // 9)))
 
 
+def test_one_failure_of_the_disk_costs_no_backup_that_a_purge_cleans(campaign: Campaign) -> None:
+    once = next(fault for fault in FAULTS if fault.name == "EIO once")
+    assert_harmless(campaign.run(PURGE, once, lambda count: range(count - 41, count, 7)))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

@@ -100,3 +100,19 @@ def test_a_purge_that_was_killed_is_not_shown_as_done(told: Home, observer: Obse
         ran = observer(command)
         assert (ran.returncode, ran.stdout) == (5, "")
         assert "observer up" in ran.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="no file that cannot be read")
+def test_a_backup_that_the_disk_does_not_return_keeps_no_purge_from_its_end(
+    told: Home, observer: Observer, found: Found
+) -> None:
+    observer("down")
+    told.backups.mkdir(mode=0o700, exist_ok=True)
+    unreadable = told.backups / "observer-unreadable.db"
+    unreadable.symlink_to("/proc/self/mem")  # the kernel has no page at its beginning: EIO
+    with pytest.raises(OSError, match="Input/output error"):
+        unreadable.read_bytes()
+    receipt = purge(observer, "--text", WORD)
+    assert receipt["backups"][unreadable.name].startswith("deleted, since the disk")
+    assert not told.purging.exists()
+    assert not unreadable.is_symlink()

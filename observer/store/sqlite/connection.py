@@ -19,5 +19,5 @@ class Connection(apsw.Connection):
 
 
 def is_passing(error: BaseException) -> bool:
-    """Return True if what failed was short of room or descriptors, and no file is at fault."""
-    return isinstance(error.__cause__, apsw.FullError | apsw.CantOpenError)
+    """Return True if the disk or the system refused once, whatever the content of the files."""
+    return isinstance(error.__cause__, apsw.FullError | apsw.CantOpenError | apsw.IOError | OSError)
