@@ -9,8 +9,12 @@ from pathlib import Path
 
 import pytest
 from faults import points
-from faults.campaign import FAULTS, KILL, POWER, Campaign, Fault, Row, spread
+from faults.campaign import DONE, FAULTS, KILL, POWER, Campaign, Fault, Row, forked, spread
+from faults.medium import Medium
 from faults.ways import PURGE, WAYS, Way
+
+from observer.paths import Home
+from observer.store.sqlite.salvage import damaged_pages
 
 
 @pytest.fixture
@@ -53,6 +57,25 @@ def test_a_full_disk_costs_no_backup_that_a_purge_cleans(campaign: Campaign) -> 
 def test_one_failure_of_the_disk_costs_no_backup_that_a_purge_cleans(campaign: Campaign) -> None:
     once = next(fault for fault in FAULTS if fault.name == "EIO once")
     assert_harmless(campaign.run(PURGE, once, lambda count: range(count - 41, count, 7)))
+
+
+@pytest.mark.parametrize("name", ["backup", "migration"])
+def test_a_copy_that_was_made_outlasts_a_power_cut(name: str, tmp_path: Path) -> None:
+    """Whoever was answered relies on it, and so does a migration that has gone on."""
+    way = next(way for way in WAYS if way.name == name)
+    home, left = Home(tmp_path / "home"), Home(tmp_path / "left")
+    assert forked(lambda: way.prepare(home)) == DONE
+
+    def work() -> None:
+        medium = Medium(home.root)
+        points.watch(str(home.root), medium)
+        way.work(home)
+        medium.survive(left.root, seed=0)
+
+    assert forked(work) == DONE
+    (copy,) = left.backups.glob("*.db")
+    assert copy.stat().st_size
+    assert damaged_pages(copy) == []
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ import apsw
 from observer.errors import StoreDamaged, StoreUnavailable
 from observer.model import title_key
 from observer.paths import make_private
+from observer.spool.files import settle
 from observer.store.migrate import UNFILLED, Migration, migrations, needed
 from observer.store.sqlite.connection import Connection
 from observer.store.sqlite.explaining import DAMAGED, LET_GO, explained
@@ -172,6 +173,7 @@ class SqliteStore:
         partial.unlink(missing_ok=True)  # of a process that was killed over it
         writer.execute("VACUUM INTO ?", (os.fspath(partial),))
         partial.replace(copy)
+        settle(copy.parent)  # before what it is a copy of is changed
         try:
             yield
         except BaseException:
@@ -263,10 +265,13 @@ class SqliteStore:
             written = apsw.Connection(os.fspath(partial), flags=apsw.SQLITE_OPEN_READONLY, vfs=VFS)
             found = written.execute("PRAGMA integrity_check(1)").fetchall()[0][0]
             written.close()
-        if found != "ok":
-            raise StoreUnavailable(f"{partial} is damaged: {found}", hint="see: observer doctor")
-        partial.chmod(0o600)
-        partial.replace(copy)
+            if found != "ok":
+                raise StoreUnavailable(
+                    f"{partial} is damaged: {found}", hint="see: observer doctor"
+                )
+            partial.chmod(0o600)
+            partial.replace(copy)
+            settle(copy.parent)
 
     @contextmanager
     def _alone(self) -> Iterator[Connection]:
