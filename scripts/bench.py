@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks import latency, mcp, notes, peer, recall
+from benchmarks import busy, latency, mcp, notes, peer, recall
 
 from observer.evaluation.bench import drain, hook, kills
 from observer.evaluation.bench.figure import Figure, machine, yardstick_ms
@@ -29,6 +29,7 @@ FIGURES: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "hook": hook.run,
     "latency": latency.run,
     "drain": drain.run,
+    "busy": busy.run,
     "mcp": mcp.run,
     "recall": recall.run,
     "peer": peer.run,

@@ -98,7 +98,7 @@ def _asked(tool: str, asks: Asks, daemon: int, items: int) -> Iterator[Figure]:
     begun_s = processor_s(daemon)
     for sort, of_sort in asks.items():
         before_s = processor_s(daemon)
-        took = [_took_ms(ask) for ask in of_sort]
+        took = [took_ms(ask) for ask in of_sort]
         remark = _cost(processor_s(daemon) - before_s, len(took))
         sorts.append(Figure(f"  {tool}, {sort}", took, " ms", remark=remark))
         everything += took
@@ -140,7 +140,8 @@ def _call(asked: Wire, tool: str, **arguments: object) -> Callable[[], object]:
     return lambda: asked.call(tool, **arguments)
 
 
-def _took_ms(ask: Callable[[], object]) -> float:
+def took_ms(ask: Callable[[], object]) -> float:
+    """Return how long it takes to be answered."""
     begun = time.perf_counter()
     ask()
     return (time.perf_counter() - begun) * 1000
