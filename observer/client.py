@@ -89,7 +89,7 @@ def ensure_daemon(home: Home, *, wait_s: float = 10.0) -> None:
     starter = _Starter(home)
     while True:
         found = _version(home, deadline)
-        if found is not None and _fits(found):
+        if found is not None and _fits(found, home):
             return
         if found is not None:
             stop(home, wait_s=max(deadline - time.monotonic(), POLL_S))
@@ -272,12 +272,15 @@ def _version(home: Home, deadline: float) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else {}
 
 
-def _fits(status: dict[str, Any]) -> bool:
+def _fits(status: dict[str, Any], home: Home) -> bool:
     """Say whether to use this daemon (True) or to replace it (False).
 
     A newer daemon is never replaced: two installations that are used in turn would end each
     other's daemon for ever, and the older one could not read the newer one's database.
     """
+    known = Path(status.get("home", home.root))
+    if not (known.exists() and known.samefile(home.root)):
+        return False  # its home was moved here, and it leaves as soon as it notices
     version, protocol = str(status.get("version", "")), status.get("protocol")
     if version == __version__ and protocol == PROTOCOL:
         return True
