@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from observer.errors import StoreDamaged
+from observer.errors import StoreDamaged, StoreUnavailable
 from observer.events import Command, Event
 from observer.model import UNASSIGNED, Recorded
 from observer.store.migrate import migrations
@@ -149,6 +149,30 @@ def test_a_copy_has_checksums_of_its_own(store: SqliteStore, path: Path, tmp_pat
     assert shutil.copy(copy, path.with_name("again.db"))
     with closing(SqliteStore(copy, read_only=True)) as opened:
         assert "page 4 was changed" in opened.check()
+
+
+def test_a_copy_larger_than_the_cache_has_them_in_every_page(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    """SQLite writes pages of a new file before the first one, which says that it has checksums."""
+    add(store, *range(1, 2_001))
+    copy = tmp_path / "copy.db"
+    store.backup(copy)
+    whole = copy.read_bytes()
+    assert len(whole) > 4 << 20
+    assert all(pages.is_whole(whole[at : at + PAGE]) for at in range(0, len(whole), PAGE))
+
+
+def test_a_copy_that_the_disk_damages_says_nothing_of_the_database(
+    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(store, *range(1, 9))
+    store.checkpoint()
+    monkeypatch.setattr(pages, "sealed", lambda page: bytes(page)[::-1])
+    with pytest.raises(StoreUnavailable, match="is damaged") as refused:
+        store.backup(tmp_path / "copy.db")
+    assert not isinstance(refused.value, StoreDamaged)
+    assert list(tmp_path.glob("copy*")) == []
 
 
 def test_values_of_different_columns_are_told_apart() -> None:

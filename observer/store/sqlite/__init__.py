@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Self
@@ -262,10 +262,8 @@ class SqliteStore:
                 raise StoreDamaged(f"{self._path}: {error}", hint=DAMAGED) from error
             finally:
                 source.close()
-            written = apsw.Connection(os.fspath(partial), flags=apsw.SQLITE_OPEN_READONLY, vfs=VFS)
-            found = written.execute("PRAGMA integrity_check(1)").fetchall()[0][0]
-            written.close()
-            if found != "ok":
+            if (found := _verdict(partial)) != "ok":
+                partial.unlink()
                 raise StoreUnavailable(
                     f"{partial} is damaged: {found}", hint="see: observer doctor"
                 )
@@ -315,6 +313,17 @@ class SqliteStore:
     def _close_readers(self) -> None:
         while not self._readers.empty():
             self._readers.get_nowait().close()
+
+
+def _verdict(copy: Path) -> str:
+    """Return "ok", or what is wrong with a copy: that says nothing of what it is a copy of."""
+    with closing(
+        apsw.Connection(os.fspath(copy), flags=apsw.SQLITE_OPEN_READONLY, vfs=VFS)
+    ) as written:
+        try:
+            return str(written.execute("PRAGMA integrity_check(1)").fetchall()[0][0])
+        except (apsw.CorruptError, apsw.NotADBError) as error:
+            return str(error)
 
 
 def _prepare_writer(writer: Connection) -> None:

@@ -67,7 +67,9 @@ class _DatabaseFile(apsw.VFSFile):
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 - as SQLite calls it
         """Write a page with its checksum."""
         if not offset:
-            self._is_checked = self._reserves(data)
+            was_checked, self._is_checked = self._is_checked, self._reserves(data)
+            if self._is_checked and not was_checked:
+                self._seal(len(data))
         is_page = self._is_checked and len(data) in _PAGE_SIZES
         super().xWrite(sealed(data) if is_page else data, offset)
 
@@ -84,6 +86,16 @@ class _DatabaseFile(apsw.VFSFile):
     def xDeviceCharacteristics(self) -> int:  # noqa: N802 - as SQLite calls it
         """Return what the disk can do, but for reads of less than a page: none proves them."""
         return super().xDeviceCharacteristics() & ~apsw.SQLITE_IOCAP_SUBPAGE_READ
+
+    def _seal(self, page_bytes: int) -> None:
+        """Give the pages their checksums that were written before the first one.
+
+        What a cache cannot hold of a new file, such as a copy, comes first.
+        """
+        for offset in range(page_bytes, self.xFileSize(), page_bytes):
+            page = super().xRead(page_bytes, offset)
+            if len(page) == page_bytes and any(page):
+                super().xWrite(sealed(page), offset)
 
     def _reserves(self, header: bytes) -> bool:
         return header[:16] == _MAGIC and header[_RESERVED_AT] == RESERVED_BYTES
