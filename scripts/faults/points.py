@@ -19,6 +19,8 @@ from typing import Any, NamedTuple, Protocol
 
 import apsw
 
+from observer.store.sqlite import pages
+
 
 class Kind(StrEnum):
     """What is about to be done."""
@@ -123,6 +125,7 @@ def watch(folder: str, *witnesses: Witness) -> None:
 
     global _files  # noqa: PLW0603 - SQLite holds no reference to it
     _files = _Files(show)
+    pages.register()  # else it goes on deleting files beside what watches
     _wrap_os(show)
     sys.addaudithook(lambda event, given: _audited(show, event, given))
 

@@ -177,5 +177,13 @@ class _Pages(apsw.VFS):
         return apsw.VFSFile(base, name, flags)
 
 
-_pages = _Pages()
-"""Registered as long as it lives."""
+_pages: _Pages | None = None
+
+
+def register() -> None:
+    """Register it over what is the default of this process by now."""
+    global _pages  # noqa: PLW0603 - registered as long as it lives
+    _pages = _Pages()
+
+
+register()
