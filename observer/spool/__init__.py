@@ -142,6 +142,9 @@ class Spool:
                 # would look like a loss.
                 remove(entry.path)
         own = [_name(entry.path) for entry in entries if entry.end is None]
+        if own:
+            # A power cut could otherwise bring the names back, and not the bytes.
+            settle(self._new)
         for name in own:
             self._queue.pop(name, None)
         self._disposal.delete([self._bodies + name for name in own])

@@ -179,7 +179,7 @@ class Campaign:
         row.stored += len(offered & set(found.ids))
         row.lost += len(offered - set(found.ids))
         row.doubled += sum(times.values()) - len(times) + len(set(found.ids) - offered)
-        for what in ("check", "waiting", "items", "purged_files", "copied"):
+        for what in ("check", "waiting", "bad", "items", "purged_files", "copied"):
             if getattr(found, what) != getattr(whole, what):
                 told = f"{getattr(found, what)!r:.200}, not {getattr(whole, what)!r:.200}"
                 row.wrong.append(f"{where}: {what} {told}")
