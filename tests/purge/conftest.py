@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ HOOKS = Path(__file__).parents[2] / "hooks"
 CANARY = "Zebrafink-Caf\u00e9 77"
 PLAIN = "zebrafink77"
 """For names, which hold no blanks."""
+DEAD_PID = 4_000_000_000
+"""More than a process id can be."""
 
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Until = Callable[..., None]
@@ -64,6 +67,36 @@ def tool(name: str, given: object, told: object) -> dict[str, Any]:
     return {"tool_name": name, "tool_input": given, "tool_response": told}
 
 
+def asked_over_mcp(query: str) -> None:
+    """Search as an agent does."""
+    client_info = {"name": "test", "version": "1"}
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client_info}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "search", "arguments": {"query": query}},
+        },
+    ]
+    ran = subprocess.run(
+        [sys.executable, "-m", "observer", "mcp"],
+        input="".join(json.dumps(line) + "\n" for line in lines),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert '"id":2' in ran.stdout
+
+
+def type_in_a_shell(home: Home, command: str) -> None:
+    """Leave the log of a shell that ran one command, and is gone."""
+    record = f"\0\0exit=0\0end_ms=1790000000000\0text={command}\0.\0\0"
+    (home.spool / "shell" / f"bash-{DEAD_PID}-0").write_text(record)
+
+
 @pytest.fixture
 def told(app: Path, home: Home, tell: Tell, observer: Observer, until: Until) -> Home:
     """What happened: events with the word in some form, and one prompt without it."""
@@ -87,6 +120,11 @@ def told(app: Path, home: Home, tell: Tell, observer: Observer, until: Until) ->
     tell("UserPromptSubmit", spoil=True, prompt=both, rest=[1, 2, 3])
     observer("remember", f"The customer is {both}", "--title", f"About {CANARY}")
     observer("import", "git", folder)
+    observer("search", both)
+    asked_over_mcp(both)
+    type_in_a_shell(home, f"make {PLAIN}")
+    with (home.logs / "daemon.log").open("a") as log:
+        log.write(f"what nobody foresaw may quote {both}\n")
     until(lambda: json.loads(observer("status", "--json").stdout)["spool_depth"] == 0)
     assert client.is_running(home)
     return home

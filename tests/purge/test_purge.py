@@ -39,7 +39,9 @@ def test_a_purged_word_stands_in_no_byte_of_the_home(
 ) -> None:
     observer("backup")
     held = " ".join(found())
-    assert all(name in held for name in ("observer.db", "spool/bad/", "backups/", "context/"))
+    assert all(
+        name in held for name in ("observer.db", "spool/bad/", "backups/", "context/", "log/")
+    )
     receipts = purge_the_word(observer)
     assert receipts[0]["events"] >= 10
     assert receipts[0]["files"]["spool/bad"] >= 1
