@@ -129,3 +129,18 @@ def test_a_backup_that_cannot_be_written_says_so(store: SqliteStore, tmp_path: P
     (blocked / "x").touch()
     with pytest.raises(StoreUnavailable):
         store.backup(tmp_path / "copy.db")
+
+
+def test_a_log_that_readers_let_grow_is_emptied_when_they_are_done(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("observer.store.sqlite.wal.MOST_BYTES", 200_000)
+    monkeypatch.setattr("observer.store.sqlite.wal.READERS_MS", 1)
+    with store.read() as reader:
+        reader.totals()
+        add(store, *range(1, 61))
+        assert wal(path).stat().st_size > 400_000
+    add(store, 61)
+    assert wal(path).stat().st_size == 0
+    add(store, 62)
+    assert seqs(store) == [*range(1, 63)]

@@ -231,6 +231,7 @@ class SqliteStore:
                 raise
             self._events += changing.grown
             self._wal.note(newest, self._events)
+            self._wal.keep_small(writer, wait_ms=BUSY_MS)
 
     def checkpoint(self) -> None:
         """See `OwnedStore.checkpoint`."""

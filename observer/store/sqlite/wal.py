@@ -15,6 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import apsw
+
+from observer.store.sqlite.connection import Connection
+
+MOST_BYTES, READERS_MS = 64 << 20, 250
+"""SQLite begins its log anew only in a moment in which nobody reads from it. With readers all the
+time there is none: under 20 of them the log grew to 424 MB, and every read looks through it."""
 _MARK = struct.Struct("<QQ")
 _CHECKED = struct.Struct("<QQI")
 
@@ -45,6 +52,27 @@ class WriteAheadLog:
         if self._opened is None:
             self._opened = found
         return found != self._opened
+
+    def keep_small(self, writer: Connection, *, wait_ms: int) -> None:
+        """Have a large log begin anew, if those who read are done in a moment; else later.
+
+        `wait_ms` is what the writer goes on waiting for others with.
+        """
+        if self.size_bytes() <= MOST_BYTES:
+            return
+        writer.set_busy_timeout(READERS_MS)
+        try:
+            # All of it is committed: a checkpoint that fails is made good for by a later one.
+            with suppress(apsw.IOError, apsw.FullError):
+                writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            writer.set_busy_timeout(wait_ms)
+
+    def size_bytes(self) -> int:
+        """Return how large the log is; 0 where there is none."""
+        with suppress(OSError):
+            return self._path.stat().st_size
+        return 0
 
     def forget(self) -> None:
         """Take the log that the next `is_replaced` sees for the one that was opened."""
