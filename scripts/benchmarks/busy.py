@@ -9,7 +9,6 @@ from itertools import cycle
 
 from benchmarks import shelf
 from benchmarks.recall import QUERIES, queries_of, took_ms
-
 from observer.evaluation.bench.drain import EVENTS, PROJECTS
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
