@@ -42,6 +42,7 @@ PURPOSES = {
     "Forget": {
         "forget": "write",
         "purge": "purging",
+        "redact": "redacting",
     },
     "Set up": {
         "install": "installing",

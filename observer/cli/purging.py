@@ -159,7 +159,7 @@ def _preview(here: Home, asked: Criteria) -> Preview:
 def _purged(here: Home, asked: Criteria) -> Receipt:
     with alone(here, tries=TRIES):
         settle(here, SqliteStore.owned)
-        _drain(here)
+        drain(here)
         store = SqliteStore.owned(here.database, here.backups)
         with closing(store), store.read() as reader:
             seqs = chosen(reader, asked)
@@ -170,7 +170,7 @@ def _purged(here: Home, asked: Criteria) -> Receipt:
             return carry_out(here, todo, SqliteStore.owned, advance=advance)
 
 
-def _drain(here: Home) -> None:
+def drain(here: Home) -> None:
     """Store what waits, so that it is chosen from like the rest."""
     with closing(SqliteStore.owned(here.database, here.backups)) as store:
         spool = Spool(here.spool)

@@ -16,6 +16,7 @@ from observer.cli.alone import alone
 from observer.cli.output import emit, escaped, json_option, note, say
 from observer.cli.progress import progress
 from observer.cli.reach import open_memory, refuse_unsettled
+from observer.cli.redacting import has_secrets, redacted
 from observer.cli.whole import mend_first
 from observer.clock import now_ms
 from observer.errors import BadInput
@@ -23,6 +24,7 @@ from observer.interpret.wording import counted
 from observer.model import Recorded
 from observer.paths import Home, home
 from observer.pipeline import Pipeline
+from observer.purge.carrying import settle
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
 
@@ -34,11 +36,17 @@ def rebuild_command(*, as_json: bool) -> None:
     here = home()
     mend_first(here)
     with alone(here):
+        # What an earlier set of rules let through must not be derived once more.
+        settle(here, SqliteStore.owned)
+        receipt = redacted(here) if has_secrets(here) else None
         events = _rebuild(here)
+    count = receipt.redacted_events if receipt else 0
     if as_json:
-        emit({"events": events})
+        emit({"events": events, "redacted": count})
     else:
         say(f"rebuilt from {events} events")
+    if receipt and not as_json:
+        say(f"{counted(count, 'event')} redacted first, by rules that are newer than they are")
 
 
 @click.command("retry", epilog="Example: observer retry")

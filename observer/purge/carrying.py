@@ -14,6 +14,7 @@ from observer.paths import Home
 from observer.purge import databases, order
 from observer.purge.databases import Advance, Open
 from observer.purge.order import Order
+from observer.purge.redacting import redact_files, with_secrets
 from observer.purge.shredding import clear_derived, clear_text, left
 from observer.purge.wording import finder
 from observer.store.tombstones import Tombstones
@@ -22,10 +23,13 @@ from observer.store.tombstones import Tombstones
 class Receipt(Value):
     """What went: events of the log, files by where they were, copies by name.
 
-    `left` are files of the home that hold a text all the same, none of them ours to change.
+    `redacted` counts secrets by their kind, in `redacted_events` of the log. `left` are files of
+    the home that hold a text, or a secret, all the same, none of them ours to change.
     """
 
     events: int = 0
+    redacted_events: int = 0
+    redacted: dict[str, int] = msgspec.field(default_factory=dict)
     tombstones: int = 0
     files: dict[str, int] = msgspec.field(default_factory=dict)
     backups: dict[str, str] = msgspec.field(default_factory=dict)
@@ -46,17 +50,21 @@ def carry_out(
     with closing(open_store(home.database, home.backups)) as store:
         with store.read() as reader:
             databases.bury(reader, asked.seqs, tombstones)
-        events = databases.clean(store, tombstones, text, advance=advance)
-    backups = databases.clean_backups(home, open_store, tombstones, text)
+        cleaned = databases.clean(store, tombstones, text, redacts=asked.redacts, advance=advance)
+    backups = databases.clean_backups(home, open_store, tombstones, text, redacts=asked.redacts)
     clear_derived(home)
     files = clear_text(home, text) if text else {}
+    if asked.redacts:
+        files |= redact_files(home)
     order.end(home)
     return Receipt(
-        events=events,
+        events=cleaned.gone,
+        redacted_events=cleaned.redacted.events,
+        redacted=dict(cleaned.redacted.kinds),
         tombstones=len(tombstones),
         files=files,
         backups=backups,
-        left=tuple(left(home, text)) if text else (),
+        left=(*(left(home, text) if text else ()), *(with_secrets(home) if asked.redacts else ())),
     )
 
 

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -14,6 +15,7 @@ from observer.errors import StoreUnavailable
 from observer.model import Project
 from observer.paths import Home
 from observer.pipeline.projection import derived_anew
+from observer.purge.redacting import Redacted, redact_log
 from observer.purge.shredding import holds, shred, supersede
 from observer.spool.files import is_unreadable
 from observer.store.purging import PurgedStore, PurgeReader, PurgeWriter
@@ -33,6 +35,13 @@ Open = Callable[[Path, Path], PurgedStore]
 """Opens a database; the other folder takes the copies that its migrations make."""
 
 
+class Cleaned(NamedTuple):
+    """How many events went, and what was redacted in the rest."""
+
+    gone: int
+    redacted: Redacted
+
+
 def is_clean(reader: PurgeReader, tombstones: Tombstones) -> bool:
     """Return True unless a database is older than what was purged."""
     return reader.fact(APPLIED) == (str(len(tombstones)) if tombstones else "")
@@ -50,9 +59,14 @@ def bury(reader: PurgeReader, seqs: Collection[int], tombstones: Tombstones) -> 
 
 
 def clean(
-    store: PurgedStore, tombstones: Tombstones, text: Text, *, advance: Advance = lambda _: None
-) -> int:
-    """Take out what is named, or holds a text, derive the rest anew; return how many events went.
+    store: PurgedStore,
+    tombstones: Tombstones,
+    text: Text,
+    *,
+    redacts: bool = False,
+    advance: Advance = lambda _: None,
+) -> Cleaned:
+    """Take out what is named, or holds a text, redact the rest if asked, and derive it anew.
 
     Raises:
         StoreUnavailable: it cannot be written, or another process reads it.
@@ -62,12 +76,14 @@ def clean(
         if seqs:
             writer.delete_events(seqs)
             writer.drop_unused_projects()
+        redacted = redact_log(writer) if redacts else Redacted()
+        if seqs or redacted:
             derived_anew(writer, advance=advance)
         if text:
             _rename(writer, text)
         writer.put_fact(APPLIED, str(len(tombstones)))
     store.compact()
-    return len(seqs)
+    return Cleaned(len(seqs), redacted)
 
 
 def named(reader: PurgeReader, tombstones: Tombstones, text: Text) -> Iterator[int]:
@@ -80,7 +96,7 @@ def named(reader: PurgeReader, tombstones: Tombstones, text: Text) -> Iterator[i
 
 
 def clean_backups(
-    home: Home, open_store: Open, tombstones: Tombstones, text: Text
+    home: Home, open_store: Open, tombstones: Tombstones, text: Text, *, redacts: bool = False
 ) -> dict[str, str]:
     """Clean the copies that hold what was purged; return what became of each, by name."""
     told = {}
@@ -90,17 +106,23 @@ def clean_backups(
         elif ASIDE in path.name:
             shred(path)  # what is whole of it is in the database
             told[path.name] = "deleted, since it was damaged and may hold anything"
-        elif (became := _copy_cleaned(path, open_store, tombstones, text)) != _KEPT:
+        elif (became := _copy_cleaned(path, open_store, tombstones, text, redacts)) != _KEPT:
             told[path.name] = became
     return told
 
 
-def _copy_cleaned(path: Path, open_store: Open, tombstones: Tombstones, text: Text) -> str:
+def _copy_cleaned(
+    path: Path,
+    open_store: Open,
+    tombstones: Tombstones,
+    text: Text,
+    redacts: bool,  # noqa: FBT001 - as the rest, by its place
+) -> str:
     if not _is_readable(path):
-        if text is None:
+        if text is None and not redacts:
             return "kept as it was, since the disk does not return all of it"
         _delete(path)
-        return "deleted, since the disk does not return all of it, and it may hold the text"
+        return "deleted, since the disk does not return all of it, and it may hold what must go"
     beside = path.with_name(f".purging-{path.stem}")
     _discard(beside)
     beside.mkdir(mode=0o700)
@@ -110,7 +132,7 @@ def _copy_cleaned(path: Path, open_store: Open, tombstones: Tombstones, text: Te
         shutil.copyfile(path, copy)
         copy.chmod(0o600)
         with closing(open_store(copy, beside / "migrated")) as store:
-            gone = clean(store, tombstones, text)
+            cleaned = clean(store, tombstones, text, redacts=redacts)
     except StoreUnavailable as error:
         if is_passing(error):
             raise  # the next start goes on; a fault of the disk must not cost a copy that is whole
@@ -119,10 +141,11 @@ def _copy_cleaned(path: Path, open_store: Open, tombstones: Tombstones, text: Te
         shred(path)
         return f"deleted, since it holds the text and cannot be read: {error.message}"
     else:
-        if not gone and not is_held:
+        if not cleaned.gone and not cleaned.redacted and not is_held:
             return _KEPT
         supersede(path, by=copy)
-        return f"rewritten, {gone} events fewer"
+        redacted = f", {cleaned.redacted.events} redacted" if cleaned.redacted else ""
+        return f"rewritten, {cleaned.gone} events fewer{redacted}"
     finally:
         _discard(beside)
 

@@ -12,10 +12,11 @@ from observer.spool.files import create, settle
 
 
 class Order(Value):
-    """Events by their `seq`, and texts that go from all files of the home."""
+    """Events by their `seq`, texts that go from all files of the home; `redacts` secrets too."""
 
     seqs: tuple[int, ...]
     texts: tuple[str, ...] = ()
+    redacts: bool = False
 
 
 def begin(home: Home, order: Order) -> None:

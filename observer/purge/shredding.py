@@ -85,7 +85,7 @@ def clear_text(home: Home, text: re.Pattern[bytes]) -> dict[str, int]:
             shred(whole.with_name(whole.name + _REASON))
             gone["spool/bad"] += 1
     for path in _files(home.spool / "tmp"):
-        if _is_abandoned(path, home.spool / "new") and holds(path, text):
+        if is_abandoned(path, home.spool / "new") and holds(path, text):
             shred(path)
             gone["spool/tmp"] += 1
     for path in _files(home.backups):
@@ -117,7 +117,7 @@ def holds(path: Path, text: re.Pattern[bytes]) -> bool:
         return False
 
 
-def _is_abandoned(path: Path, names: Path) -> bool:
+def is_abandoned(path: Path, names: Path) -> bool:
     """Tell whether no hook will make an event of a file any more."""
     with suppress(FileNotFoundError):
         age_s = time.time() - path.stat().st_mtime

@@ -31,6 +31,22 @@ class StoredEvent(NamedTuple):
     held: bytes
 
 
+class StoredText(NamedTuple):
+    """What of one row of the log is text that somebody wrote; `data` is the event as JSON.
+
+    `is_whole` says that the row fits its checksum.
+    """
+
+    seq: int
+    dedup: str
+    client: str
+    root: str
+    branch: str
+    commit: str
+    data: bytes
+    is_whole: bool
+
+
 class Made(NamedTuple):
     """What was derived from an event, deleted items included."""
 
@@ -47,6 +63,9 @@ class PurgeReader(Reader, Protocol):
     def stored_events(self) -> Iterator[StoredEvent]:
         """Yield every row of the log, by `seq`."""
 
+    def stored_texts(self, *, after_seq: int, limit: int) -> list[StoredText]:
+        """Return the texts of the next rows of the log, by `seq`."""
+
     def made_of(self, seqs: Collection[int]) -> list[Made]:
         """Return the items whose first event is one of these, by id."""
 
@@ -62,6 +81,9 @@ class PurgeWriter(PurgeReader, Writer, Protocol):
 
     def delete_events(self, seqs: Collection[int]) -> int:
         """Take events out of the log, with what became of their items; return how many."""
+
+    def put_texts(self, text: StoredText) -> None:
+        """Replace the texts of a row; its checksum fits again, unless it did not before."""
 
     def drop_unused_projects(self) -> int:
         """Delete projects of which the log holds no event any more; return how many."""

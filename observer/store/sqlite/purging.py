@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from observer.model import UNASSIGNED
-from observer.store.purging import Made, StoredEvent
+from observer.store.purging import Made, StoredEvent, StoredText
 from observer.store.sqlite.rows import Row
 from observer.store.sqlite.selecting import Selecting
 from observer.store.sqlite.standing import AMONG, among
+from observer.store.sqlite.sums import EVENT_COLUMNS, as_blobs, checksum
 
 _AROUND = ("id", "dedup", "client", "root", "branch", "commit_hash")
 # As blobs, as in `rows.RECORDED_COLUMNS`.
@@ -16,6 +17,16 @@ _STORED = (
     "SELECT seq, id, dedup, kind, client, project_id, session_id, at_ms, CAST(data AS BLOB),"
     f" CAST({' || char(10) || '.join(_AROUND)} AS BLOB) FROM event ORDER BY seq"
 )
+
+_TEXTS = (
+    "SELECT dedup, client, root, branch, commit_hash, CAST(data AS BLOB), checksum,"
+    f" {as_blobs(EVENT_COLUMNS)} FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
+)
+_PUT_TEXTS = (
+    "UPDATE event SET dedup = ?, client = ?, root = ?, branch = ?, commit_hash = ?,"
+    " data = CAST(? AS TEXT) WHERE seq = ?"
+)
+_SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE seq = ?"
 
 
 class PurgeReads(Selecting):
@@ -27,6 +38,14 @@ class PurgeReads(Selecting):
         for row in self._connection.execute(_STORED):
             *known, data, around = row
             yield StoredEvent._make((*known, data, data + b"\n" + around))
+
+    def stored_texts(self, *, after_seq: int, limit: int) -> list[StoredText]:
+        """See `PurgeReader.stored_texts`."""
+        found = []
+        for row in self._rows(_TEXTS, (after_seq, limit)):
+            texts, (known, *values) = row[:6], row[6:]
+            found.append(StoredText._make((values[0], *texts, known == checksum(*values))))
+        return found
 
     def made_of(self, seqs: Collection[int]) -> list[Made]:
         """See `PurgeReader.made_of`."""
@@ -65,6 +84,13 @@ class PurgeWrites(PurgeReads):
         gone = self._connection.changes()
         self.grown -= gone
         return gone
+
+    def put_texts(self, text: StoredText) -> None:
+        """See `PurgeWriter.put_texts`."""
+        values = (text.dedup, text.client, text.root, text.branch, text.commit, text.data)
+        self._connection.execute(_PUT_TEXTS, (*values, text.seq))
+        if text.is_whole:
+            self._connection.execute(_SEAL, (text.seq,))
 
     def drop_unused_projects(self) -> int:
         """See `PurgeWriter.drop_unused_projects`."""
