@@ -23,6 +23,17 @@ RESERVED = frozenset({"OBSERVER_HOME", "OBSERVER_PRIVATE", "OBSERVER_SESSION"})
 nothing, and a shell's session id."""
 
 
+RETAINED = (
+    "prompt", "reply", "file-write", "file-read", "command", "search", "delegation", "tool-use",
+    "custom",
+)  # fmt: skip
+"""Types that have a retention of their own. What else is captured (commits, the begin and end of
+sessions) settles what these began, and stays as long as the longest of them."""
+RETENTION_PATTERN = rf"^({'|'.join(RETAINED)})=([0-9]|[1-9][0-9]{{1,4}})$"
+LISTS = {"exclude": os.pathsep, "retention_by_type": ","}
+"""Settings that are lists, and what parts their values in a variable."""
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything a user may set; a description is the help text in `observer config`."""
 
@@ -196,6 +207,38 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             ),
         ),
     ] = 5
+    retention_days: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=36_500,
+            description=(
+                "Days after which what was captured goes for good; 0 keeps it for ever. Notes never"
+                " go by age. A repository's policy can only shorten it."
+            ),
+        ),
+    ] = 0
+    retention_by_type: Annotated[
+        tuple[Annotated[str, Meta(pattern=RETENTION_PATTERN)], ...],
+        Meta(
+            description=(
+                "Other days for some types, such as `command=90`; 0 for ever. Types: "
+                + ", ".join(RETAINED)
+                + "."
+            )
+        ),
+    ] = ()
+    max_home_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1 << 30,
+            description=(
+                "Most MiB that the home may take: above it copies, logs and then the captured"
+                " events of least worth go, the oldest first, never notes; 0 for no limit."
+            ),
+        ),
+    ] = 0
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"],
         Meta(description=("How much the daemon writes to its log: debug, info, warning or error.")),
@@ -290,5 +333,6 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     for variable, text in environ.items():
         if variable.startswith(ENV_PREFIX) and variable not in RESERVED:
             name = variable.removeprefix(ENV_PREFIX).lower()
-            found[name] = list(filter(None, text.split(os.pathsep))) if name == "exclude" else text
+            parts = text.split(LISTS[name]) if name in LISTS else ()
+            found[name] = list(filter(None, parts)) if name in LISTS else text
     return found

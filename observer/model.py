@@ -75,7 +75,7 @@ class Recorded(Value):
 class Receipt(Value):
     """What became of an event: its place in the log, its project, the item it made or changed.
 
-    All are None when it was known already (`known` is its id in the log), purged, or excluded.
+    All are None when it was known already (`known` is its id in the log), or was left out.
     """
 
     seq: int | None = None
@@ -83,6 +83,7 @@ class Receipt(Value):
     project_id: int | None = None
     known: str = ""
     is_purged: bool = False
+    is_expired: bool = False
 
 
 # --- what is recalled ----------------------------------------------------------------------------
@@ -328,10 +329,7 @@ class Session(Value):
 
 
 class Use(Value):
-    """What became of an item in a session: it was shown there, or somebody made use of it.
-
-    `session` is 0 where nobody told which session it was.
-    """
+    """What became of an item in a session, 0 where nobody told which: shown there, or used."""
 
     item: int
     session: int

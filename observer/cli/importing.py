@@ -40,19 +40,23 @@ def git_command(*, path: str, as_json: bool) -> None:
     folder = str((working_folder() / path).resolve())
     events = git.commits(folder)
     client.ensure_daemon(home(), wait_s=20)
-    seen = stored = purged = 0
+    seen = stored = purged = expired = 0
     with progress(Path(folder).name, git.count(folder)) as advance:
         for batch in _batches(events):
             receipts = _post([_report(event) for event in batch])
             seen += len(batch)
             stored += sum(receipt["stored"] for receipt in receipts)
             purged += sum(receipt.get("purged", False) for receipt in receipts)
+            expired += sum(receipt.get("expired", False) for receipt in receipts)
             advance(len(batch))
     if as_json:
-        emit({"folder": folder, "commits": seen, "stored": stored, "purged": purged})
+        counts = {"commits": seen, "stored": stored, "purged": purged, "expired": expired}
+        emit({"folder": folder, **counts})
         return
-    told = f"{counted(stored, 'commit')} stored, {seen - stored - purged:,} known already"
-    say(told + (f", {purged:,} purged and left out" if purged else ""))
+    known = seen - stored - purged - expired
+    told = f"{counted(stored, 'commit')} stored, {known:,} known already"
+    told += f", {purged:,} purged and left out" if purged else ""
+    say(told + (f", {expired:,} older than is kept and left out" if expired else ""))
 
 
 def _report(event: Event) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def get_command(*, name: str, as_json: bool) -> None:
 def set_command(*, name: str, values: tuple[str, ...], as_json: bool) -> None:
     """Change one setting in config.toml, keeping its comments; takes effect at the next start."""
     _known(name)
-    given: Any = list(filter(None, values)) if name == "exclude" else " ".join(values)
+    given: Any = list(filter(None, values)) if name in config.LISTS else " ".join(values)
     value = msgspec.to_builtins(config.check({name: given}, source="the command line"))[name]
     if name == "llm_url" and value:
         address(value)  # a password in it must not reach the file

@@ -7,12 +7,12 @@ wrong, and recovers by itself once that is put right.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from observer.errors import StoreDamaged
-from observer.store.interface import Reader, Writer
+from observer.store.purging import PurgeReader, PurgeWriter
 from observer.store.upkeep import OwnedStore
 
 
@@ -32,13 +32,13 @@ class LateStore:
         self.damage = ""
 
     @contextmanager
-    def read(self) -> Iterator[Reader]:
+    def read(self) -> Iterator[PurgeReader]:
         """See `Store.read`."""
         with self._noticing(), self._opened().read() as reader:
             yield reader
 
     @contextmanager
-    def write(self) -> Iterator[Writer]:
+    def write(self) -> Iterator[PurgeWriter]:
         """See `Store.write`."""
         with self._noticing(), self._opened().write() as writer:
             yield writer
@@ -57,6 +57,21 @@ class LateStore:
         """See `OwnedStore.checkpoint`."""
         with self._noticing():
             self._opened().checkpoint()
+
+    def compact(self) -> None:
+        """See `PurgedStore.compact`."""
+        with self._noticing():
+            self._opened().compact()
+
+    def empty_log(self) -> bool:
+        """See `OwnedStore.empty_log`."""
+        with self._noticing():
+            return self._opened().empty_log()
+
+    def adopt(self, anew: Path, *, gone: Collection[int]) -> int:
+        """See `OwnedStore.adopt`."""
+        with self._noticing():
+            return self._opened().adopt(anew, gone=gone)
 
     def backup(self, copy: Path) -> None:
         """See `OwnedStore.backup`."""

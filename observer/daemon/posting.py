@@ -48,6 +48,7 @@ def receive(body: bytes, record: Record) -> Sequence[Receipt]:
             ignored=generic.ignored(report),
             id=receipt.known if receipt.seq is None else event.id,
             purged=receipt.is_purged,
+            expired=receipt.is_expired,
             stored=receipt.seq is not None,
         )
         for report, event, receipt in zip(reports, events, receipts, strict=True)

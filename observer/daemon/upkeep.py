@@ -18,6 +18,7 @@ from observer.daemon import lease
 from observer.daemon.copies import Copies
 from observer.daemon.health import Health
 from observer.daemon.late_store import LateStore
+from observer.daemon.retaining import Retaining, Told
 from observer.daemon.soundness import Soundness
 from observer.daemon.status import REMEMBERED_MS
 from observer.daemon.writer import WriterThread
@@ -43,7 +44,9 @@ class Upkeep:
         self._health = health
         self._rescues = 0
 
-    async def keep_up(self, settings: Settings, *, looked: Callable[[], object]) -> None:
+    async def keep_up(
+        self, settings: Settings, *, looked: Callable[[], object], told: Told
+    ) -> None:
         """Look around, look for damage and make copies, until cancelled; as `Soundness` raises."""
         store, home, health = self._store, self._home, self._health
         sound = Soundness(store, self._spool, self._writer, home, health, looked=looked)
@@ -54,7 +57,12 @@ class Upkeep:
             every_hours=settings.backup_hours,
             disk_percent=settings.backup_disk_percent,
         )
-        await asyncio.gather(self._keep(), sound.keep_sound(), copies.keep_copying())
+        retaining = Retaining(
+            store, self._spool, self._writer, home, settings, health=health, told=told
+        )
+        await asyncio.gather(
+            self._keep(), sound.keep_sound(), copies.keep_copying(), retaining.keep_retaining()
+        )
 
     async def _keep(self) -> None:
         try:

@@ -67,7 +67,7 @@ class Receipt(Value):
     """What became of a posted event; `stored` is false if it was known already.
 
     `id` is the one that the log has it under; empty where nothing is recorded of its folder, and
-    where it was `purged`.
+    where it was `purged`, or is `expired`: older than such events are kept.
     `ignored` names fields that nothing is kept of, since its kind does not have them.
     """
 
@@ -75,6 +75,7 @@ class Receipt(Value):
     stored: bool
     ignored: tuple[str, ...] = ()
     purged: bool = False
+    expired: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,13 @@ _ONGOING = frozenset({"resume", "compact", "clear"})
 
 
 def begin(recorded: Recorded) -> Session:
-    """Return the new session whose first event this is, with that event not yet counted."""
+    """Return the session of which this is the first event there is, which is not yet counted.
+
+    Events before it may have been purged, or be too old: the session keeps its id.
+    """
     event = recorded.event
     return Session(
-        id=recorded.seq,
+        id=recorded.session_id or recorded.seq,
         external=event.session,
         client=event.client,
         project_id=recorded.project_id,

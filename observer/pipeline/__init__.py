@@ -221,10 +221,12 @@ class Pipeline:
     def _store_all(self, located: Iterable[Located]) -> frozenset[int]:
         with self._store.write() as writer:
             intake = self._intake(writer)
-            purged = sum(intake.take(one).is_purged for one in located)
+            receipts = [intake.take(one) for one in located]
             intake.finish()
-        if purged:
+        if purged := sum(receipt.is_purged for receipt in receipts):
             _log.info("%d events were left out that had been purged", purged)
+        if expired := sum(receipt.is_expired for receipt in receipts):
+            _log.info("%d events were left out that are older than is kept", expired)
         return frozenset(intake.touched)
 
     def _intake(self, writer: Writer) -> Intake:

@@ -43,8 +43,10 @@ class Intake:
         self.touched: set[int] = set()
 
     def take(self, located: Located) -> Receipt:
-        """Append one event; one that is known, the twin of one, or purged, changes nothing."""
+        """Append one event; one that is known, a twin, purged or too old changes nothing."""
         event = located.event
+        if located.is_expired:
+            return Receipt(is_expired=True)
         if self._tombstones and self._is_purged(located, self._tombstones):
             return Receipt(is_purged=True)
         project_id = located.project_id or self._project_id(located.place, event.at_ms)

@@ -18,12 +18,13 @@ from observer.capture.exclusion import Exclusion
 from observer.capture.fit import fit
 from observer.capture.on_disk import with_symbols
 from observer.capture.policy import Policies, Policy, applied, beside, is_captured
+from observer.capture.policy.retention import FOR_EVER, Retention
 from observer.capture.project import Places, folder_of, work_tree_of
 from observer.capture.redact import redact
 from observer.capture.repository import read_commit
 from observer.config import Settings
 from observer.errors import NotFound, Undecodable
-from observer.events import Commit, Event, FileWrite, Remember, Revise, Value
+from observer.events import Commit, Event, FileWrite, Intent, Remember, Revise, Value, kind_of
 from observer.interpret.gist import Gist
 from observer.model import Place
 from observer.pipeline.arrivals import arrivals, is_told, without_owner
@@ -42,6 +43,7 @@ class Located(Value):
 
     `project_id` is set where a front named the project; the folder then does not matter. `data`
     is the event as JSON, `gist` what it says by itself, where these were made on the way.
+    `is_expired` says that it is older than such events are kept.
     """
 
     event: Event
@@ -49,6 +51,7 @@ class Located(Value):
     project_id: int | None = None
     data: str = ""
     gist: Gist | None = None
+    is_expired: bool = False
 
 
 class Reading:
@@ -66,6 +69,7 @@ class Reading:
         self._cap_bytes = settings.event_cap_bytes
         self._exclusion = Exclusion(settings.exclude)
         self._policies = Policies()
+        self._retention = Retention(settings, self._policies)
         self._places = places
         self._now_ms = now_ms
         self._pauses = pauses
@@ -133,7 +137,23 @@ class Reading:
             known = event if told is event.body else msgspec.structs.replace(event, body=told)
             if (owned := without_owner(known, place)) is not event:
                 event, data = self._clean(owned)
-        return Located(event=event, place=kept, project_id=project_id, data=data), place
+        located = Located(
+            event=event,
+            place=kept,
+            project_id=project_id,
+            data=data,
+            is_expired=self._is_expired(event, self._policy_of(folder)),
+        )
+        return located, place
+
+    def _is_expired(self, event: Event, policy: Policy) -> bool:
+        body = event.body.of if isinstance(event.body, Intent) else event.body
+        return self._retention.is_expired(
+            kind_of(body),
+            event.at_ms,
+            now_ms=self._now_ms(),
+            at_most=policy.retention_days or FOR_EVER,
+        )
 
     def _with_arrivals(self, event: Event) -> Iterator[Located]:
         located, place = self._locate(event, project_id=None)

@@ -13,6 +13,7 @@ from observer.events import Value
 from observer.paths import Home
 from observer.purge import databases, order
 from observer.purge.databases import Advance, Open
+from observer.purge.expiring import derive_if_needed
 from observer.purge.order import Order
 from observer.purge.redacting import redact_files, with_secrets
 from observer.purge.shredding import clear_derived, clear_text, left
@@ -71,14 +72,18 @@ def carry_out(
 def settle(home: Home, open_store: Open) -> Receipt | None:
     """Finish what was begun, and clean a database that is older than what was purged.
 
-    Returns None where there was nothing to do, which costs a look at two files.
+    Returns None where there was nothing to do.
     """
     if asked := order.begun(home):
         return carry_out(home, asked, open_store)
     tombstones = Tombstones(home.tombstones)
-    if not tombstones or not home.database.exists():
+    if not home.database.exists():
         return None
-    with closing(open_store(home.database, home.backups)) as store, store.read() as reader:
-        if databases.is_clean(reader, tombstones):
+    with closing(open_store(home.database, home.backups)) as store:
+        derive_if_needed(store)
+        if not tombstones:
             return None
+        with store.read() as reader:
+            if databases.is_clean(reader, tombstones):
+                return None
     return carry_out(home, Order(seqs=()), open_store)

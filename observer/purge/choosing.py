@@ -73,7 +73,20 @@ def chosen(reader: PurgeReader, asked: Criteria) -> frozenset[int]:
         sessions[stored.seq] = stored.session_id
         if fits(stored):
             found.add(stored.seq)
-    last: set[int] = set()
+    return with_those_about(reader, found, sessions)
+
+
+def with_those_about(
+    reader: PurgeReader, going: Collection[int], sessions: Mapping[int, int | None]
+) -> frozenset[int]:
+    """Return events that go, and those that say nothing without them.
+
+    Args:
+        reader: of the log that they are in.
+        going: the `seq` of each.
+        sessions: the session of every event of the log.
+    """
+    found, last = set(going), set[int]()
     while found != last:
         last = set(found)
         found |= _about(reader, last, sessions)

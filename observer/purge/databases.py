@@ -99,6 +99,20 @@ def clean_backups(
     home: Home, open_store: Open, tombstones: Tombstones, text: Text, *, redacts: bool = False
 ) -> dict[str, str]:
     """Clean the copies that hold what was purged; return what became of each, by name."""
+
+    def cleaning(store: PurgedStore) -> Cleaned:
+        return clean(store, tombstones, text, redacts=redacts)
+
+    return change_backups(home, open_store, cleaning, text)
+
+
+def change_backups(
+    home: Home, open_store: Open, cleaning: Callable[[PurgedStore], Cleaned], text: Text = None
+) -> dict[str, str]:
+    """Rewrite the copies in which something is cleaned; return what became of each, by name.
+
+    A copy that holds a text is rewritten in any case, and deleted where it cannot be read.
+    """
     told = {}
     for path in sorted(home.backups.glob("*.db*")):
         if path.suffix != ".db":
@@ -106,17 +120,13 @@ def clean_backups(
         elif ASIDE in path.name:
             shred(path)  # what is whole of it is in the database
             told[path.name] = "deleted, since it was damaged and may hold anything"
-        elif (became := _copy_cleaned(path, open_store, tombstones, text, redacts)) != _KEPT:
+        elif (became := _copy_cleaned(path, open_store, cleaning, text)) != _KEPT:
             told[path.name] = became
     return told
 
 
 def _copy_cleaned(
-    path: Path,
-    open_store: Open,
-    tombstones: Tombstones,
-    text: Text,
-    redacts: bool,  # noqa: FBT001 - as the rest, by its place
+    path: Path, open_store: Open, cleaning: Callable[[PurgedStore], Cleaned], text: Text
 ) -> str:
     if not _is_readable(path):
         if text is None and not redacts:
@@ -132,7 +142,7 @@ def _copy_cleaned(
         shutil.copyfile(path, copy)
         copy.chmod(0o600)
         with closing(open_store(copy, beside / "migrated")) as store:
-            cleaned = clean(store, tombstones, text, redacts=redacts)
+            cleaned = cleaning(store)
     except StoreUnavailable as error:
         if is_passing(error):
             raise  # the next start goes on; a fault of the disk must not cost a copy that is whole

@@ -6,11 +6,23 @@ it: the engine leaves what was deleted where it was.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
-from observer.store.interface import Reader, Writer
+from observer.store.interface import Reader, Store, Writer
+
+Stored = int | float | str | bytes | None
+"""A value as an engine has it."""
+Values = tuple[Stored, ...]
+
+
+class Salvaged(NamedTuple):
+    """A whole row: its table, its key, and its values in the order of the columns."""
+
+    table: str
+    key: int
+    values: Values
 
 
 class StoredEvent(NamedTuple):
@@ -47,6 +59,22 @@ class StoredText(NamedTuple):
     is_whole: bool
 
 
+class Aged(NamedTuple):
+    """One row of the log, as far as its age and place; `of` is what an intent is of.
+
+    `tool` is that of an intent or an outcome; `bytes` what the event takes as JSON.
+    """
+
+    seq: int
+    kind: str
+    of: str
+    tool: str
+    project_id: int
+    session_id: int | None
+    at_ms: int
+    bytes: int
+
+
 class Made(NamedTuple):
     """What was derived from an event, deleted items included."""
 
@@ -65,6 +93,12 @@ class PurgeReader(Reader, Protocol):
 
     def stored_texts(self, *, after_seq: int, limit: int) -> list[StoredText]:
         """Return the texts of the next rows of the log, by `seq`."""
+
+    def aged(self, *, before_ms: int) -> Iterator[Aged]:
+        """Yield the rows of the log that happened before a time, by `seq`."""
+
+    def kept(self, *, but: Collection[int], after_seq: int = 0) -> Iterator[Salvaged]:
+        """Yield the projects, and the events after one that are whole, but for some."""
 
     def made_of(self, seqs: Collection[int]) -> list[Made]:
         """Return the items whose first event is one of these, by id."""
@@ -85,6 +119,12 @@ class PurgeWriter(PurgeReader, Writer, Protocol):
     def put_texts(self, text: StoredText) -> None:
         """Replace the texts of a row; its checksum fits again, unless it did not before."""
 
+    def restore_rows(self, rows: Iterable[Salvaged], *, newer: bool) -> int:
+        """Add rows that are not there; return how many events that were.
+
+        Projects that are there are replaced if the rows are `newer`.
+        """
+
     def drop_unused_projects(self) -> int:
         """Delete projects of which the log holds no event any more; return how many."""
 
@@ -92,8 +132,8 @@ class PurgeWriter(PurgeReader, Writer, Protocol):
         """Note something of this database; a rebuild keeps it."""
 
 
-class PurgedStore(Protocol):
-    """A database that nobody else has open."""
+class PurgedStore(Store, Protocol):
+    """A database out of which events can be taken."""
 
     def read(self) -> AbstractContextManager[PurgeReader]:
         """See `Store.read`."""
@@ -107,6 +147,3 @@ class PurgedStore(Protocol):
         Raises:
             StoreUnavailable: another process reads it, or the disk is full.
         """
-
-    def close(self) -> None:
-        """See `Store.close`."""

@@ -16,9 +16,9 @@ END, IDLE = SessionEnd(reason="exit"), SessionEnd(reason="idle")
 WORK = ToolUse(tool="x")
 
 
-def test_a_session_begins_with_its_first_event(place: Place) -> None:
+def test_a_session_has_its_id_from_whatever_event_is_left_of_it(place: Place) -> None:
     session = sessions.begin(place(WORK, 5))
-    assert (session.id, session.external, session.client) == (5, "s1", "claude-code")
+    assert (session.id, session.external, session.client) == (1, "s1", "claude-code")
     assert (session.project_id, session.branch, session.events) == (7, "main", 0)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from queue import Empty, LifoQueue
 from typing import Self
@@ -22,7 +22,8 @@ from observer.model import title_key
 from observer.paths import make_private
 from observer.spool.files import settle
 from observer.store.migrate import UNFILLED, Migration, migrations, needed
-from observer.store.sqlite.connection import Connection
+from observer.store.sqlite.adopting import attached
+from observer.store.sqlite.connection import Connection, verdict
 from observer.store.sqlite.explaining import DAMAGED, LET_GO, explained
 from observer.store.sqlite.header import (
     APPLICATION_ID,
@@ -250,6 +251,22 @@ class SqliteStore:
         if busy:
             raise StoreUnavailable(f"{self._path} is being read by another process", hint=LET_GO)
 
+    def empty_log(self) -> bool:
+        """See `OwnedStore.empty_log`."""
+        with self._alone() as writer:
+            writer.set_busy_timeout(0)
+            busy = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()[0][0]
+            writer.set_busy_timeout(BUSY_MS)
+        return not busy
+
+    def adopt(self, anew: Path, *, gone: Collection[int]) -> int:
+        """See `OwnedStore.adopt`."""
+        with attached(self._alone, anew), self.write() as writer:
+            removed = writer.take_out(gone)
+            writer.put_items(writer.changed_anew())
+            writer.take_over()
+        return removed
+
     def backup(self, copy: Path) -> None:
         """See `OwnedStore.backup`."""
         partial = copy.with_name(f"{copy.name}.partial")
@@ -263,7 +280,7 @@ class SqliteStore:
                 raise StoreDamaged(f"{self._path}: {error}", hint=DAMAGED) from error
             finally:
                 source.close()
-            if (found := _verdict(partial)) != "ok":
+            if (found := verdict(partial)) != "ok":
                 partial.unlink()
                 raise StoreUnavailable(
                     f"{partial} is damaged: {found}", hint="see: observer doctor"
@@ -316,19 +333,10 @@ class SqliteStore:
             self._readers.get_nowait().close()
 
 
-def _verdict(copy: Path) -> str:
-    """Return "ok", or what is wrong with a copy: that says nothing of what it is a copy of."""
-    with closing(
-        apsw.Connection(os.fspath(copy), flags=apsw.SQLITE_OPEN_READONLY, vfs=VFS)
-    ) as written:
-        try:
-            return str(written.execute("PRAGMA integrity_check(1)").fetchall()[0][0])
-        except (apsw.CorruptError, apsw.NotADBError) as error:
-            return str(error)
-
-
 def _prepare_writer(writer: Connection) -> None:
     writer.execute("PRAGMA journal_mode = WAL").fetchall()
+    # What is deleted, by retention for one, must be in no free page either.
+    writer.execute("PRAGMA secure_delete = ON").fetchall()
     writer.create_scalar_function("title_key", _title_key, 1, deterministic=True)
     writer.create_scalar_function("checksum", checksum, deterministic=True)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from observer.model import UNASSIGNED
-from observer.store.purging import Made, StoredEvent, StoredText
-from observer.store.sqlite.rows import Row
+from observer.store.purging import Aged, Made, Salvaged, StoredEvent, StoredText
+from observer.store.sqlite.rows import PROJECT_FIELDS, Row
 from observer.store.sqlite.selecting import Selecting
 from observer.store.sqlite.standing import AMONG, among
 from observer.store.sqlite.sums import EVENT_COLUMNS, as_blobs, checksum
@@ -26,7 +26,20 @@ _PUT_TEXTS = (
     "UPDATE event SET dedup = ?, client = ?, root = ?, branch = ?, commit_hash = ?,"
     " data = CAST(? AS TEXT) WHERE seq = ?"
 )
+_KEPT = f"SELECT checksum, {as_blobs(EVENT_COLUMNS)} FROM event WHERE seq > ? ORDER BY seq"
+_PROJECTS = f"SELECT {', '.join(PROJECT_FIELDS)} FROM project"
 _SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE seq = ?"
+
+# Damaged data is no JSON; what it was of is unknown.
+_AGED = """
+SELECT seq, kind,
+    CASE WHEN kind = 'intent' AND json_valid(data)
+        THEN coalesce(json_extract(data, '$.body.of.kind'), '') ELSE '' END,
+    CASE WHEN kind IN ('intent', 'outcome') AND json_valid(data)
+        THEN coalesce(json_extract(data, '$.body.tool'), '') ELSE '' END,
+    project_id, session_id, at_ms, octet_length(data)
+FROM event WHERE at_ms < ? ORDER BY seq
+"""
 
 
 class PurgeReads(Selecting):
@@ -46,6 +59,18 @@ class PurgeReads(Selecting):
             texts, (known, *values) = row[:6], row[6:]
             found.append(StoredText._make((values[0], *texts, known == checksum(*values))))
         return found
+
+    def aged(self, *, before_ms: int) -> Iterator[Aged]:
+        """See `PurgeReader.aged`."""
+        yield from map(Aged._make, self._connection.execute(_AGED, (before_ms,)))
+
+    def kept(self, *, but: Collection[int], after_seq: int = 0) -> Iterator[Salvaged]:
+        """See `PurgeReader.kept`."""
+        for values in self._rows(_PROJECTS):
+            yield Salvaged("project", values[0], values)
+        for known, *values in self._connection.execute(_KEPT, (after_seq,)):
+            if values[0] not in but and known == checksum(*values):
+                yield Salvaged("event", values[0], tuple(values))
 
     def made_of(self, seqs: Collection[int]) -> list[Made]:
         """See `PurgeReader.made_of`."""

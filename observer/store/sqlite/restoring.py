@@ -11,11 +11,11 @@ import apsw
 import msgspec
 
 from observer.model import Project
+from observer.store.purging import Salvaged, Stored
 from observer.store.sqlite.pages import VFS
 from observer.store.sqlite.purging import PurgeWrites
 from observer.store.sqlite.rows import PROJECT_FIELDS, marks, project_row, put
-from observer.store.sqlite.salvage import Salvaged
-from observer.store.sqlite.sums import EVENT_COLUMNS, Stored, checksum
+from observer.store.sqlite.sums import EVENT_COLUMNS, checksum
 
 PUT_PROJECT = put("project", f"{', '.join(PROJECT_FIELDS)}, checksum")
 APPEND = (

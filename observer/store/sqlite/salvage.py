@@ -17,9 +17,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from observer.store.purging import Salvaged, Stored
 from observer.store.sqlite.pages import is_whole
 from observer.store.sqlite.rows import PROJECT_FIELDS
-from observer.store.sqlite.sums import EVENT_COLUMNS, Stored, checksum
+from observer.store.sqlite.sums import EVENT_COLUMNS, checksum
 
 PAGE_BYTES = 4096
 """Of our databases; the header that says so may be damaged."""
@@ -31,16 +32,6 @@ _LOCAL_LEAST = (USABLE_BYTES - 12) * 32 // 255 - 23
 _COLUMNS = {len(EVENT_COLUMNS) + 1: "event", len(PROJECT_FIELDS) + 1: "project"}
 _WIDTHS = (0, 1, 2, 3, 4, 6, 8)
 _ENDLESS = 1 << 30
-
-Values = tuple[Stored, ...]
-
-
-class Salvaged(NamedTuple):
-    """A whole row: its table, its key, and its values in the order of the columns."""
-
-    table: str
-    key: int
-    values: Values
 
 
 def salvaged(database: Path) -> Iterator[Salvaged]:

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import zlib
 
+from observer.store.purging import Stored
+
 EVENT_COLUMNS = (
     "seq", "id", "dedup", "kind", "client", "project_id", "session_id", "root", "branch",
     "commit_hash", "at_ms", "data", "stored_ms",
 )  # fmt: skip
 """What an event's checksum is over, in this order."""
 _NUMBERS = frozenset(("seq", "project_id", "session_id", "at_ms", "stored_ms"))
-
-Stored = int | float | str | bytes | None
-"""A value as SQLite has it."""
 
 
 def checksum(*values: Stored) -> int:

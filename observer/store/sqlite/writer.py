@@ -8,8 +8,9 @@ import msgspec
 
 from observer.model import Item, Project, Recorded, Session, title_key
 from observer.store.interface import Vectors, no_vectors
+from observer.store.sqlite.adopting import AdoptWrites
 from observer.store.sqlite.reader import SqliteReader
-from observer.store.sqlite.restoring import APPEND, PUT_PROJECT, RestoreWrites
+from observer.store.sqlite.restoring import APPEND, PUT_PROJECT
 from observer.store.sqlite.rows import (
     ITEM_COLUMNS,
     SESSION_FIELDS,
@@ -32,7 +33,7 @@ _PUT_LINK = put("link", "source, place, kind, target, title, title_key")
 _PUT_WORDS = put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
 
 
-class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites, RestoreWrites):
+class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites, AdoptWrites):
     """Implements `store.interface.Writer`; the store commits or rolls back around it."""
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:

@@ -1,0 +1,84 @@
+"""What is older than is kept is in no byte of the home after a quiet moment of the daemon."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.paths import Home
+
+Observer = Callable[..., "subprocess.CompletedProcess[str]"]
+Until = Callable[..., None]
+CANARY = "zebrafink"
+
+
+def found(home: Home) -> list[str]:
+    """Return the files in which the word stands; some are deleted while it is looked for."""
+    held = []
+    for path in sorted(home.root.rglob("*")):
+        try:
+            data = path.read_bytes() if path.is_file() else b""
+        except FileNotFoundError:
+            continue
+        if CANARY.encode() in data:
+            held.append(str(path.relative_to(home.root)))
+    return held
+
+
+@pytest.fixture
+def old(home: Home, observer: Observer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """A memory with the word in events of 40 days ago, and others of today."""
+    folder = tmp_path / "app"
+    folder.mkdir()
+    (folder / "pyproject.toml").touch()
+    monkeypatch.chdir(folder)
+    observer("up")
+    before = int((time.time() - 40 * 86_400) * 1000)
+    texts = (
+        ("prompt", f"why is the {CANARY} striped?", before, "s1"),
+        ("prompt", "make the login page faster", int(time.time() * 1000), "s2"),
+    )
+    for kind, text, at, session in texts:
+        report = {"kind": kind, "text": text, "at": at, "session": session, "cwd": str(folder)}
+        assert observer("post", stdin=json.dumps(report)).returncode == 0
+    write = {"kind": "file-write", "path": "a.py", "content": f"x = '{CANARY}'"}
+    observer("post", stdin=json.dumps({**write, "at": before, "session": "s1", "cwd": str(folder)}))
+    observer("remember", "the customer likes tabs")
+    observer("backup")
+    observer("down")
+    held = " ".join(found(home))
+    assert all(name in held for name in ("observer.db", "backups/"))
+    return home
+
+
+def test_an_expired_word_stands_in_no_byte_of_the_home(
+    old: Home, observer: Observer, until: Until
+) -> None:
+    observer("up", OBSERVER_RETENTION_DAYS="30")
+    until(lambda: not found(old), wait_s=50)
+    assert "login page" in observer("search", "login").stdout
+    assert "tabs" in observer("recall", "tabs").stdout
+    observer("down")
+    before = json.loads(observer("status", "--json").stdout)["items"]
+    observer("rebuild")
+    assert json.loads(observer("status", "--json").stdout)["items"] == before
+    assert found(old) == []
+    backup = next(old.backups.glob("*.db"))
+    backup.replace(old.database)
+    observer("up", OBSERVER_RETENTION_DAYS="30")
+    assert "login page" in observer("search", "login").stdout
+    observer("down")
+
+
+@pytest.mark.slow
+def test_what_is_kept_for_ever_stays(old: Home, observer: Observer, until: Until) -> None:
+    log = old.logs / "daemon.log"
+    observer("up", OBSERVER_RETENTION_BY_TYPE="file-write=30")
+    until(lambda: "were taken out that are older" in log.read_text(), wait_s=50)
+    observer("down")
+    assert "striped" in observer("search", "striped").stdout
