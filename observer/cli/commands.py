@@ -60,6 +60,7 @@ PURPOSES = {
         "status": "lifecycle",
         "doctor": "doctor",
         "retry": "upkeep",
+        "du": "space",
         "eval": "evaluating",
         "bench": "benching",
         "trial": "trial",

@@ -129,10 +129,10 @@ def _copy_cleaned(
     path: Path, open_store: Open, cleaning: Callable[[PurgedStore], Cleaned], text: Text
 ) -> str:
     if not _is_readable(path):
-        if text is None and not redacts:
+        if text is None:
             return "kept as it was, since the disk does not return all of it"
         _delete(path)
-        return "deleted, since the disk does not return all of it, and it may hold what must go"
+        return "deleted, since the disk does not return all of it, and it may hold the text"
     beside = path.with_name(f".purging-{path.stem}")
     _discard(beside)
     beside.mkdir(mode=0o700)

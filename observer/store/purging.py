@@ -6,7 +6,7 @@ it: the engine leaves what was deleted where it was.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -99,6 +99,9 @@ class PurgeReader(Reader, Protocol):
 
     def kept(self, *, but: Collection[int], after_seq: int = 0) -> Iterator[Salvaged]:
         """Yield the projects, and the events after one that are whole, but for some."""
+
+    def space(self) -> Mapping[str, int]:
+        """Return the bytes of the database file by what takes them; reads all of it."""
 
     def made_of(self, seqs: Collection[int]) -> list[Made]:
         """Return the items whose first event is one of these, by id."""

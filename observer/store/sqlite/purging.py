@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from observer.model import UNASSIGNED
 from observer.store.purging import Aged, Made, Salvaged, StoredEvent, StoredText
@@ -26,6 +26,19 @@ _PUT_TEXTS = (
     "UPDATE event SET dedup = ?, client = ?, root = ?, branch = ?, commit_hash = ?,"
     " data = CAST(? AS TEXT) WHERE seq = ?"
 )
+_SPACES = {
+    "event": "events",
+    "item": "items",
+    "link": "items",
+    "session": "sessions",
+    "story": "sessions",
+    "item_words": "words",
+    "item_vector": "vectors",
+    "mooring": "standing",
+    "anchored": "standing",
+    "standing": "standing",
+}
+"""What the pages of a table and its indexes are for."""
 _KEPT = f"SELECT checksum, {as_blobs(EVENT_COLUMNS)} FROM event WHERE seq > ? ORDER BY seq"
 _PROJECTS = f"SELECT {', '.join(PROJECT_FIELDS)} FROM project"
 _SEAL = f"UPDATE event SET checksum = checksum({as_blobs(EVENT_COLUMNS)}) WHERE seq = ?"
@@ -71,6 +84,19 @@ class PurgeReads(Selecting):
         for known, *values in self._connection.execute(_KEPT, (after_seq,)):
             if values[0] not in but and known == checksum(*values):
                 yield Salvaged("event", values[0], tuple(values))
+
+    def space(self) -> Mapping[str, int]:
+        """See `PurgeReader.space`."""
+        found = dict.fromkeys((*_SPACES.values(), "other", "free pages"), 0)
+        tables: dict[str, str] = dict(self._rows("SELECT name, tbl_name FROM sqlite_schema"))
+        for name, size_bytes in self._rows(
+            "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE"
+        ):
+            table = str(tables.get(name) or name)
+            words = "item_words" if table.startswith("item_words") else table
+            found[_SPACES.get(words, "other")] += size_bytes
+        (free,), (size,) = self._rows("PRAGMA freelist_count") + self._rows("PRAGMA page_size")
+        return found | {"free pages": free * size}
 
     def made_of(self, seqs: Collection[int]) -> list[Made]:
         """See `PurgeReader.made_of`."""

@@ -1,0 +1,66 @@
+"""`observer du`: what takes the space, and what would go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from observer.paths import Home
+
+Run = Callable[..., Any]
+Fill = Callable[..., None]
+OLD = "2020-01-01T00:00:00Z"
+
+
+@pytest.fixture
+def spacious(filled: Home, fill: Fill, home: Home) -> Home:
+    fill([{"kind": "command", "command": "make " + "x" * 4000, "at": OLD, "client": "testbed"}])
+    (home.backups).mkdir(exist_ok=True)
+    (home.backups / "a.db").write_bytes(b"x" * 5000)
+    return home
+
+
+def test_every_part_is_shown_and_they_sum_up(run: Run, spacious: Home) -> None:
+    found = run("du", "--json").json
+    size = sum(path.stat().st_size for path in spacious.root.rglob("*") if path.is_file())
+    assert found["total"] == sum(found["files"].values())
+    assert abs(found["total"] - size) < 100_000  # files of this very look
+    assert found["files"]["backups"] == 5000
+    assert sum(found["database"].values()) == pytest.approx(found["files"]["database"], rel=0.1)
+    assert found["database"]["events"] > 4000
+    assert {"words", "items", "vectors", "free pages"} <= found["database"].keys()
+
+
+def test_events_are_counted_by_project_and_type(run: Run, spacious: Home) -> None:
+    found = run("du", "--json").json
+    assert {name: part["events"] for name, part in found["types"].items()} == {
+        "command": 2, "prompt": 1, "file-write": 1
+    }  # fmt: skip
+    assert next(iter(found["types"])) == "command"  # the largest first
+    assert found["projects"]["app"]["events"] == 3
+    assert found["events"]["events"] == 4
+    assert found["events"]["oldest_ms"] == found["projects"]["unassigned"]["newest_ms"]
+
+
+def test_what_retention_takes_out_next_is_shown(
+    run: Run, spacious: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("du", "--json").json["expired"]["events"] == 0
+    monkeypatch.setenv("OBSERVER_RETENTION_BY_TYPE", "prompt=1,command=90")
+    monkeypatch.setenv("OBSERVER_MAX_HOME_MB", "500")
+    ran = run("du")
+    assert "retention takes out next: 1 event of 0.0 MiB" in ran.out
+    assert "total of 500 MiB" in ran.out
+    assert "2020-01-01" in ran.out
+    assert run("du", "--json").json["expired"]["events"] == 1
+
+
+@pytest.mark.parametrize("given", ["commit=3", "command", "command=-1", "command=100000"])
+def test_a_retention_of_no_type_or_time_is_refused(run: Run, home: Home, given: str) -> None:
+    ran = run("config", "set", "retention_by_type", given)
+    assert ran.code == 2
+    assert "retention_by_type" in ran.err
+    assert run("config", "set", "retention_by_type", "command=90", "prompt=0").code == 0
+    assert run("config", "get", "retention_by_type").out == "command=90 prompt=0\n"
