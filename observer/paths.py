@@ -76,6 +76,11 @@ class Home:
         return self.root / "purging"
 
     @property
+    def cap(self) -> Path:
+        """How near the home is to its greatest size, and what had to go; see `purge.capping`."""
+        return self.root / "cap.json"
+
+    @property
     def damage(self) -> Path:
         """What a daemon found damaged and its successor has to mend; gone once it is mended."""
         return self.root / "damage"

@@ -1,4 +1,4 @@
-"""Keeps the home to what is wanted in it: what is older than is kept goes, in quiet.
+"""Keeps the home to what is wanted in it: what is too old, or too much, goes, in quiet.
 
 What takes long (deriving what is left, cleaning copies) is done beside, in a thread that rests in
 between; events wait only while the result is taken over.
@@ -20,7 +20,8 @@ from observer.daemon.late_store import LateStore
 from observer.daemon.writer import WriterThread
 from observer.errors import StoreUnavailable
 from observer.paths import Home
-from observer.purge import expiring
+from observer.purge import capping, expiring
+from observer.purge.capping import Cap
 from observer.purge.expiring import Anew
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
@@ -41,7 +42,7 @@ class _Over(Exception):
 
 
 class Retaining:
-    """What goes by age. Whatever was begun is finished by the next daemon."""
+    """What goes by age, or by size. Whatever was begun is finished by the next daemon."""
 
     def __init__(  # noqa: PLR0913 - its parts, each named
         self,
@@ -84,13 +85,54 @@ class Retaining:
         """
         if await asyncio.to_thread(self._spool.depth):
             return 0
-        retention = Retention(self._settings, self._policies)
+        removed = await self._keep_within_age(at_ms)
+        if self._settings.max_home_mb:
+            removed += await self._keep_within_size(at_ms)
+        else:
+            await asyncio.to_thread(self._home.cap.unlink, missing_ok=True)
+        return removed
+
+    async def _keep_within_age(self, at_ms: int) -> int:
+        cap = capping.read(self._home)
+        retention = Retention(self._settings, self._policies, cap.dropped if cap else None)
         gone = await asyncio.to_thread(self._expired, retention, at_ms)
         removed = await self._take_out(gone) if gone else 0
         if await asyncio.to_thread(self._is_unfinished):
             await self._finish(retention, at_ms)
         await asyncio.to_thread(expiring.expire_bad, self._home, retention, now_ms=at_ms)
         return removed
+
+    async def _keep_within_size(self, at_ms: int) -> int:
+        """Have copies, logs and events make room; what goes was announced at an earlier look."""
+        limit_mb = self._settings.max_home_mb
+        before = capping.read(self._home)
+        found = await asyncio.to_thread(capping.measured, self._home, before, limit_mb, at_ms=at_ms)
+        removed = 0
+        if found.is_above and before and before.is_near:
+            found = await asyncio.to_thread(capping.drop_copies, self._home, found)
+            if found.is_above:
+                removed, found = await self._drop_events(found, at_ms)
+        if found.is_near or found.dropped_ms:
+            self._told_all()
+        await asyncio.to_thread(capping.note, self._home, found)
+        return removed
+
+    async def _drop_events(self, found: Cap, at_ms: int) -> tuple[int, Cap]:
+        with self._store.read() as reader:
+            found = capping.chosen(reader, self._home, found)
+        await self._writer.run(self._put_fact, expiring.WIPED, "")  # else the file does not shrink
+        await asyncio.to_thread(capping.note, self._home, found)
+        removed = await self._keep_within_age(at_ms)
+        return removed, await asyncio.to_thread(capping.counted_out, self._home, found, removed)
+
+    def _put_fact(self, name: str, value: str) -> None:
+        with self._store.write() as writer:
+            writer.put_fact(name, value)
+
+    def _told_all(self) -> None:
+        with self._store.read() as reader:
+            projects = [project.id for project in reader.projects()]
+        self._told(projects)
 
     async def _try(self) -> None:
         try:
@@ -119,9 +161,7 @@ class Retaining:
         for name, what in became.items():
             log.info("backups/%s: %s", name, what)
         await asyncio.to_thread(expiring.finish_files, self._home)
-        with self._store.read() as reader:
-            projects = [project.id for project in reader.projects()]
-        self._told(projects)
+        self._told_all()
         if await self._writer.run(self._wipe):
             log.info("nothing of what was taken out is left in the home")
 
@@ -132,12 +172,10 @@ class Retaining:
         if not is_wiped:
             # Once: what was deleted before pages were overwritten stands in free ones.
             self._store.compact()
-            with self._store.write() as writer:
-                writer.put_fact(expiring.WIPED, "1")
+            self._put_fact(expiring.WIPED, "1")
         if not self._store.empty_log():
             return False
-        with self._store.write() as writer:
-            writer.put_fact(expiring.UNFINISHED, "")
+        self._put_fact(expiring.UNFINISHED, "")
         return True
 
     def _is_unfinished(self) -> bool:

@@ -19,6 +19,7 @@ from observer.front.moment import minute
 from observer.interpret.wording import counted
 from observer.model import Spending, iso
 from observer.paths import Home
+from observer.purge import capping
 from observer.repair.losses import recent
 from observer.spool import Spool, refusals
 from observer.spool.pauses import EVERYWHERE, OF_SESSION, Pause
@@ -224,6 +225,8 @@ def with_spool(status: Status, home: Home) -> Status:
     loss = recent(home, now_ms=now_ms())
     if loss and loss.lost:
         status = msgspec.structs.replace(status, degraded=status.degraded or f"lost: {loss}")
+    if cap := capping.text(home, now_ms=now_ms()):
+        status = msgspec.structs.replace(status, degraded=status.degraded or f"size: {cap}")
     try:
         if found := refused(home):
             degraded = status.degraded or f"hooks: {refused_text(found)}"
@@ -283,11 +286,13 @@ def refused(home: Home) -> Refusals | None:
 
 
 def missing(home: Home) -> str:
-    """Return what a session should know of events that are gone; empty if none are."""
+    """Return what a session should know of events that are gone, or soon go; empty if none do."""
     told = [refused_text(found)] if (found := refused(home)) else []
     loss = recent(home, now_ms=now_ms())
     told += [str(loss)] if loss and loss.lost else []
-    return f"({'; '.join(told)}; what happened then is missing here)" if told else ""
+    said = [f"({'; '.join(told)}; what happened then is missing here)"] if told else []
+    said += [f"({cap})"] if (cap := capping.text(home, now_ms=now_ms())) else []
+    return "\n".join(said)
 
 
 def refused_text(found: Refusals) -> str:

@@ -1,0 +1,130 @@
+"""Above its greatest size a home loses copies, then old events of least worth, as announced."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import pytest
+
+from observer.capture.project import Places
+from observer.config import Settings
+from observer.daemon.health import Health
+from observer.daemon.late_store import LateStore
+from observer.daemon.retaining import Retaining
+from observer.daemon.status import current, missing
+from observer.daemon.tenure import Tenure
+from observer.daemon.writer import WriterThread
+from observer.events import Command, Commit, Event, FileRead, Prompt, Remember
+from observer.paths import Home
+from observer.pipeline import Pipeline
+from observer.purge import capping
+from observer.purge.measuring import total_bytes
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore
+
+NOW_MS = 1_790_000_000_000
+BEGAN_MS = NOW_MS - 10**9
+READS, COMMANDS = 40, 10
+
+
+@pytest.fixture
+def full(home: Home) -> Home:
+    """A home in which 40 reads and 10 commands of 20 kB stand beside what is worth more."""
+    bodies = [Prompt(text="mend the cart"), Remember(content="the customer likes tabs")]
+    bodies += [FileRead(paths=(f"/x/{n}.py",), lines=os.urandom(9_000).hex()) for n in range(READS)]
+    bodies += [Command(command="make", output=os.urandom(9_000).hex()) for _ in range(COMMANDS)]
+    bodies += [Commit(hash="c0ffee", subject="Mend the cart")]
+    with closing(SqliteStore(home.database)) as store:
+        pipeline = Pipeline(
+            store,
+            Spool(home.spool),
+            settings=Settings(),
+            places=Places(),
+            now_ms=lambda: NOW_MS,
+        )
+        pipeline.ingest(
+            [
+                Event(
+                    id=f"e{n}", at_ms=NOW_MS - 10**9 + n * 1000, client="c", session="s", body=body
+                )
+                for n, body in enumerate(bodies)
+            ]
+        )
+    home.backups.mkdir()
+    for n in range(3):
+        copy = home.backups / f"observer-auto-{n}.db"
+        with closing(SqliteStore(home.database)) as store:
+            store.backup(copy)
+        os.utime(copy, (n, n))
+    return home
+
+
+@contextmanager
+def retaining(home: Home, limit_mb: int) -> Iterator[Retaining]:
+    store = LateStore(lambda: SqliteStore(home.database, backups=home.backups))
+    spool, health = Spool(home.spool), Health()
+    spool.prepare()
+    settings = Settings(max_home_mb=limit_mb)
+    pipeline = Pipeline(store, spool, settings=settings, places=Places(), now_ms=lambda: NOW_MS)
+    writer = WriterThread(pipeline, Tenure(home), health)
+    try:
+        yield Retaining(
+            store, spool, writer, home, settings, health=health, told=lambda _projects: None
+        )
+    finally:
+        writer.close()
+        store.close()
+
+
+def kinds(home: Home) -> list[str]:
+    with closing(SqliteStore(home.database, read_only=True)) as store, store.read() as reader:
+        return [one.kind for one in reader.stored_events()]
+
+
+def test_it_is_said_before_anything_goes(full: Home) -> None:
+    with retaining(full, 1) as look:
+        assert asyncio.run(look.look(NOW_MS)) == 0
+    assert len(list(full.backups.glob("*.db"))) == 3
+    told = missing(full)
+    assert "of 1 MiB (max_home_mb): above it old copies" in told
+    assert "size: the home takes" in (current(full).degraded or "")
+
+
+def test_copies_go_first_and_then_the_oldest_of_least_worth(full: Home) -> None:
+    with retaining(full, 2) as look:
+        asyncio.run(look.look(NOW_MS))
+        assert total_bytes(full) > 2 << 20
+        removed = asyncio.run(look.look(NOW_MS))
+    left = kinds(full)
+    assert [path.name for path in full.backups.glob("*.db")] == ["observer-auto-2.db"]
+    assert 0 < removed == READS - left.count("file-read")
+    assert (left.count("command"), left.count("remember")) == (COMMANDS, 1)
+    assert {"prompt", "commit"} <= set(left)
+    assert total_bytes(full) < 2 << 20
+    cap = capping.read(full)
+    assert cap
+    assert (cap.copies, cap.events) == (2, removed)
+    assert capping.text(full, now_ms=cap.at_ms).startswith(
+        f"{removed} events and 2 old files dropped"
+    )
+    assert capping.text(full, now_ms=cap.at_ms + capping.REMEMBERED_MS) == ""
+
+
+def test_what_is_worth_most_stays_even_where_the_home_is_too_large(full: Home) -> None:
+    with retaining(full, 1) as look:
+        asyncio.run(look.look(NOW_MS))
+        asyncio.run(look.look(NOW_MS))
+    left = kinds(full)
+    assert "file-read" not in left
+    assert {"remember", "commit"} <= set(left)
+
+
+def test_a_home_without_a_limit_forgets_that_it_had_one(full: Home) -> None:
+    capping.note(full, capping.Cap(limit_bytes=1, used_bytes=2))
+    with retaining(full, 0) as look:
+        asyncio.run(look.look(NOW_MS))
+    assert capping.text(full, now_ms=NOW_MS) == ""
+    assert len(kinds(full)) == READS + COMMANDS + 3
