@@ -81,6 +81,11 @@ class Home:
         return self.root / "cap.json"
 
     @property
+    def expiring(self) -> Path:
+        """Where what stays is derived anew while something goes by age; see `purge.expiring`."""
+        return self.root / "expiring"
+
+    @property
     def damage(self) -> Path:
         """What a daemon found damaged and its successor has to mend; gone once it is mended."""
         return self.root / "damage"

@@ -85,6 +85,9 @@ class Retaining:
         """
         if await asyncio.to_thread(self._spool.depth):
             return 0
+        await asyncio.to_thread(
+            expiring.discard, self._home.expiring
+        )  # of a daemon that was killed
         removed = await self._keep_within_age(at_ms)
         if self._settings.max_home_mb:
             removed += await self._keep_within_size(at_ms)

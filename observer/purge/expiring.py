@@ -79,7 +79,7 @@ class Anew:
     def __init__(
         self, home: Home, open_store: Open, store: OwnedStore, gone: frozenset[int]
     ) -> None:
-        self._folder = home.root / "expiring"
+        self._folder = home.expiring
         self._path = self._folder / home.database.name
         self._open = open_store
         self._store = store

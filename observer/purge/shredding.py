@@ -56,11 +56,11 @@ def _overwrite(file: BinaryIO) -> None:
 
 
 def clear_derived(home: Home) -> None:
-    """Delete index, contexts, stand-ins of repositories, digests of what was told, and logs.
+    """Delete index, contexts, stand-ins of repositories, what is derived beside, told, and logs.
 
     All of it is made anew where it is needed.
     """
-    for folder in (home.index, home.context, home.run / "git"):
+    for folder in (home.index, home.context, home.run / "git", home.expiring):
         for path in _files(folder):
             shred(path)
         shutil.rmtree(folder, ignore_errors=True)

@@ -22,6 +22,7 @@ from observer.paths import Home
 from observer.pipeline import Pipeline
 from observer.purge import capping
 from observer.purge.measuring import total_bytes
+from observer.purge.shredding import clear_derived
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
 
@@ -120,6 +121,19 @@ def test_what_is_worth_most_stays_even_where_the_home_is_too_large(full: Home) -
     left = kinds(full)
     assert "file-read" not in left
     assert {"remember", "commit"} <= set(left)
+
+
+def test_what_a_killed_daemon_derived_beside_is_deleted(home: Home) -> None:
+    for clear in (lambda: clear_derived(home), lambda: look_once(home)):
+        home.expiring.mkdir(parents=True)
+        (home.expiring / "observer.db").write_bytes(b"secret of somebody")
+        clear()
+        assert not home.expiring.exists()
+
+
+def look_once(home: Home) -> None:
+    with retaining(home, 0) as look:
+        asyncio.run(look.look(NOW_MS))
 
 
 def test_a_home_without_a_limit_forgets_that_it_had_one(full: Home) -> None:
