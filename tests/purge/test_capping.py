@@ -9,6 +9,8 @@ from contextlib import closing, contextmanager
 
 import pytest
 
+from observer.capture.policy import Policies
+from observer.capture.policy.retention import Retention
 from observer.capture.project import Places
 from observer.config import Settings
 from observer.daemon.health import Health
@@ -21,6 +23,7 @@ from observer.events import Command, Commit, Event, FileRead, Prompt, Remember
 from observer.paths import Home
 from observer.pipeline import Pipeline
 from observer.purge import capping
+from observer.purge.expiring import Anew, expired, is_unfinished
 from observer.purge.measuring import total_bytes
 from observer.purge.shredding import clear_derived
 from observer.spool import Spool
@@ -64,11 +67,11 @@ def full(home: Home) -> Home:
 
 
 @contextmanager
-def retaining(home: Home, limit_mb: int) -> Iterator[Retaining]:
+def retaining(home: Home, limit_mb: int, *, days: int = 0) -> Iterator[Retaining]:
     store = LateStore(lambda: SqliteStore(home.database, backups=home.backups))
     spool, health = Spool(home.spool), Health()
     spool.prepare()
-    settings = Settings(max_home_mb=limit_mb)
+    settings = Settings(max_home_mb=limit_mb, retention_days=days)
     pipeline = Pipeline(store, spool, settings=settings, places=Places(), now_ms=lambda: NOW_MS)
     writer = WriterThread(pipeline, Tenure(home), health)
     try:
@@ -121,6 +124,26 @@ def test_what_is_worth_most_stays_even_where_the_home_is_too_large(full: Home) -
     left = kinds(full)
     assert "file-read" not in left
     assert {"remember", "commit"} <= set(left)
+
+
+def test_what_a_killed_daemon_had_not_finished_is_finished(full: Home) -> None:
+    """It had taken the events out of the tables, but not out of copies and contexts."""
+    rule = Retention(Settings(retention_days=10), Policies())
+    with closing(SqliteStore(full.database)) as store:
+        with store.read() as reader:
+            gone = expired(reader, rule, now_ms=NOW_MS)
+        anew = Anew(full, SqliteStore.owned, store, gone)
+        anew.derive()
+        assert anew.adopt() == READS + COMMANDS + 2
+    full.context.mkdir()
+    (full.context / "CONTEXT.md").write_text("mend the cart")
+    with retaining(full, 0, days=10) as look:
+        assert asyncio.run(look.look(NOW_MS)) == 0
+    held = [path.name for path in full.root.rglob("*") if path.is_file()]
+    assert "CONTEXT.md" not in held
+    assert all(b"mend the cart" not in path.read_bytes() for path in full.backups.glob("*.db"))
+    with closing(SqliteStore(full.database)) as store, store.read() as reader:
+        assert not is_unfinished(reader)
 
 
 def test_what_a_killed_daemon_derived_beside_is_deleted(home: Home) -> None:
