@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from observer.capture.project import Places
+from observer.config import Settings
 from observer.events import Command, Commit, Event, Remember
 from observer.model import UNASSIGNED, Receipt
 from observer.paths import Home
 from observer.pipeline import Pipeline
+from observer.spool import Spool
 from observer.store.interface import Store
 from observer.store.tombstones import Tombstones
 
@@ -70,3 +74,21 @@ def test_a_replayed_spool_entry_is_taken_off_and_counted(
         drained = make_pipeline(tombstones=tombstones).drain()
     assert (drained.entries, drained.projects) == (1, frozenset())
     assert "1 events were left out that had been purged" in caplog.text
+
+
+def test_a_replayed_spool_entry_that_is_too_old_is_taken_off_and_counted(
+    store: Store, spool: Spool, caplog: pytest.LogCaptureFixture
+) -> None:
+    report = {"kind": "prompt", "text": "hello there", "at": "2020-01-01T00:00:00Z"}
+    spool.append({"client": "generic", "event": "prompt"}, json.dumps(report).encode())
+    pipeline = Pipeline(
+        store,
+        spool,
+        settings=Settings(retention_days=30),
+        places=Places(),
+        now_ms=lambda: 1_790_000_000_000,
+    )
+    with caplog.at_level(logging.INFO):
+        drained = pipeline.drain()
+    assert (drained.entries, drained.projects) == (1, frozenset())
+    assert "1 events were left out that are older than is kept" in caplog.text
