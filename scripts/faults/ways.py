@@ -19,6 +19,7 @@ from observer.memory import Memory
 from observer.memory.opening import index_for
 from observer.paths import Home
 from observer.pipeline import Pipeline
+from observer.pipeline.projection import derived_anew
 from observer.purge import order
 from observer.purge.carrying import carry_out, settle
 from observer.purge.order import Order
@@ -29,6 +30,7 @@ from observer.store.tombstones import Tombstones
 
 NOW_MS = 1_790_000_000_000
 STORED, SPOOLED, PURGED = 12, 6, "cormorant"
+SECRET = f"ghp_{PURGED}Zk93Qw7Rt2Yu8Pa5Lm1XcVb4n6D"
 COPY = "copy.db"
 DEAD_PID = 4_000_000_000
 """More than a process id can be; a log of a shell that is gone is read to its last record."""
@@ -138,6 +140,30 @@ def _backup(home: Home) -> None:
         store.backup(home.backups / "another.db")
 
 
+def _with_a_secret(home: Home) -> set[str]:
+    """Plant a secret that an earlier set of rules let through."""
+    ids = _filled(home)
+    with _store(home) as store:
+        with store.write() as writer:
+            for stored in writer.stored_texts(after_seq=0, limit=2):
+                leaky = stored.data.replace(b"harbour", SECRET.encode())
+                writer.put_texts(stored._replace(data=leaky))
+            derived_anew(writer, advance=lambda _: None)
+        store.backup(home.backups / COPY)
+    return ids
+
+
+def _redact(home: Home) -> None:
+    asked = Order(seqs=(), redacts=True)
+    order.begin(home, asked)
+    carry_out(home, asked, SqliteStore.owned)
+
+
+def _redact_again(home: Home) -> None:
+    drain(home)
+    _redact(home)
+
+
 def _purge(home: Home) -> None:
     with _store(home) as store, store.read() as reader:
         seqs = tuple(one.seq for one in reader.stored_events() if PURGED.encode() in one.held)
@@ -202,6 +228,7 @@ WAYS = (
     Way("checkpoint", _filled, _checkpoint, drain),
     Way("backup", _filled, _backup, _again(_backup)),
     PURGE,
+    Way("redact", _with_a_secret, _redact, _redact_again),
     Way("context files", _filled, _contexts, _again(_contexts)),
     Way("index", _filled, _index, _index),
 )
