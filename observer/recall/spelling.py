@@ -43,9 +43,10 @@ def corrected(sources: Sources, wanted: Plan, filters: Filters) -> Plan:
         return wanted
     instead = ", ".join(f"{known!r} for {word!r}" for word, known in meant.items())
     notice = f"searched {instead}, which nothing holds"
+    # The text stays as it was written: a word that no item holds may still be one, and then only
+    # its meaning finds what says it otherwise.
     return replace(
         wanted,
-        text=_replaced(wanted.text, meant),
         words=tuple(dict.fromkeys(meant.get(word, word) for word in wanted.words)),
         shapes=tuple(_replaced(shape, meant) for shape in wanted.shapes),
         notice="; ".join(filter(None, (wanted.notice, notice))),
@@ -83,8 +84,12 @@ def _known(sources: Sources, word: str, filters: Filters) -> str:
 
 
 def _slips(word: str) -> Iterator[str]:
-    """Yield what a word may have been before one slip: the likeliest kinds of slips first."""
-    heads = [(word[:place], word[place:]) for place in range(len(word))]
+    """Yield what a word may have been before one slip: the likeliest kinds of slips first.
+
+    The first letter stays: it is seldom mistyped (Pollock and Zamora, "Automatic spelling
+    correction in scientific and scholarly text", 1984), and without it a word is often another.
+    """
+    heads = [(word[:place], word[place:]) for place in range(1, len(word))]
     yield from (f"{head}{tail[1]}{tail[0]}{tail[2:]}" for head, tail in heads[:-1])
     yield from (head + tail[1:] for head, tail in heads)
     yield from (head + letter + tail for head, tail in (*heads, (word, "")) for letter in _ALPHABET)

@@ -40,9 +40,12 @@ CROWDED = 0.5
 nothing.
 
 Source: development sets. Where much says nearly the same, as reports of one kind do, all of it is
-near to any query: 60 facts among 560 short notes, asked for in other words, have an nDCG@10 of 67
-instead of 53. Where nothing repeats, and where words find what is meant, nothing changes.
+near to any query: 60 facts among 560 short notes, asked for in other words, have an nDCG@10 of 73
+instead of 59. Where nothing repeats, and where words find what is meant, nothing changes.
 """
+
+ALONE = 0.6
+"""Share of that which is put onto the cosine of what stands alone: it may be about anything."""
 
 NAMED = 0.25
 """What meaning counts for where the words of a query are a name."""
@@ -107,5 +110,6 @@ def distinctness(semantic: Column, crowding: Column, *, doubt: float) -> Column:
             mean of all; less than 0 for what stands alone.
         doubt: how little of the query its words find, 0 to 1.
     """
+    crowding = np.where(crowding < 0, ALONE * crowding, crowding)
     factors: Column = 1 - CROWDED * doubt * crowding / np.maximum(semantic, _LEAST)
     return factors.clip(0)

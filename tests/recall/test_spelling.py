@@ -50,11 +50,23 @@ def test_a_slip_finds_what_was_meant(filled: Filled, text: str, found: str) -> N
         pytest.param("autetnicaton", id="two-slips"),
         pytest.param("title:autentication", id="an-expression"),
         pytest.param("zebra", id="nothing-like-it"),
+        pytest.param("scratch", id="another-first-letter"),
+        pytest.param("xcatch", id="a-letter-before-the-first"),
     ],
 )
 def test_what_leaves_doubt_is_left_as_it_is(filled: Filled, text: str) -> None:
     answer = run(filled(*TITLES), text)
     assert (answer.hits, answer.notice) == ((), "")
+
+
+def test_what_is_meant_is_asked_for_as_it_was_written(filled: Filled) -> None:
+    asked = []
+
+    def encode(text: str, doubt: float = 0.0, /) -> None:
+        asked.append(text)
+
+    run(filled(*TITLES)._replace(encode=encode), "autentication slow")
+    assert asked == ["autentication slow"]
 
 
 def test_a_known_word_is_never_corrected(filled: Filled) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from observer.recall.trust import (
+    ALONE,
     CROWDED,
     NAMED,
     OPEN,
@@ -53,7 +54,7 @@ def test_what_words_leave_open_is_doubted() -> None:
 
 def test_meaning_counts_less_in_a_crowd_and_more_alone() -> None:
     factors = distinctness(np.array([0.5, 0.5, 0.5]), np.array([0.2, 0, -0.2]), doubt=0.5)
-    assert factors.tolist() == pytest.approx([1 - CROWDED / 5, 1, 1 + CROWDED / 5])
+    assert factors.tolist() == pytest.approx([1 - CROWDED / 5, 1, 1 + ALONE * CROWDED / 5])
 
 
 def test_a_crowd_does_not_matter_where_words_find_what_is_meant() -> None:
