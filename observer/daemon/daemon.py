@@ -186,8 +186,7 @@ class Daemon:
     async def live(self, http_door: socket.socket, mcp_door: socket.socket) -> int:
         """Serve until told to stop or until a part fails; returns the exit code."""
         self._obey_signals()
-        self._spool.prepare()
-        self._spool.retry(reader=__version__)
+        self._spool.prepare(reader=__version__)
         servers = self._servers(http_door)
         chores = _begin(
             # The watch before the first drain, so that nothing arrives unseen between them.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from observer.embed.joined import EVEN
 from observer.embed.late import LateModel
 from observer.evaluation.measures import DEPTH
 from observer.filters import Filters
@@ -102,8 +103,8 @@ def _of_part(system: System, half: slice) -> System:
     """Return a system that is asked with a part of a query's vector alone."""
 
     def ask(sources: Sources, text: str, now_ms: int) -> Sequence[int]:
-        def encode(text: str, doubt: float = 0.5, /) -> Vector | None:
-            whole = sources.encode(text, doubt)
+        def encode(text: str, _doubt: float = EVEN, /) -> Vector | None:
+            whole = sources.encode(text, EVEN)  # with less doubt a part may be left out
             if whole is None:
                 return None
             part = np.zeros_like(whole)

@@ -70,11 +70,13 @@ class Spool:
         self.pauses = Pauses(folder)
         self._queue: dict[str, _Waiting] = {}
 
-    def prepare(self) -> None:
-        """Create what is missing, for this user's eyes only."""
+    def prepare(self, *, reader: str = "") -> None:
+        """Create what is missing, for this user's eyes only; `retry` for a reader that is named."""
         spool = self._new.parent
         for folder in (spool.parent, spool, *self._folders):
             make_private(folder)
+        if reader:
+            self.retry(reader=reader)
 
     def append(self, fields: Mapping[str, str], payload: bytes = b"") -> str:
         """Put one envelope in, see it on the disk, and return its id.

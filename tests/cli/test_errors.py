@@ -49,7 +49,7 @@ def test_a_failure_has_the_documented_code_and_prints_nothing(
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (("serch", "x"), "did you mean search? see: observer --help"),
+        (("serch", "x"), "did you mean search or bench? see: observer --help"),
         (("stop",), "did you mean down? see: observer --help"),
         (("frobnicate",), "see: observer --help"),
         (("note", "histry"), "did you mean history or list? see: observer note --help"),

@@ -214,7 +214,7 @@ def test_a_rebuild_derives_the_same_items(
     if not is_up:
         client.stop(home)
     before = observer("export").stdout
-    assert _json(observer("rebuild", "--json")) == {"events": 2}
+    assert _json(observer("rebuild", "--json")) == {"events": 2, "redacted": 0}
     assert observer("export").stdout == before
     assert client.is_running(home) is is_up
 
