@@ -134,9 +134,8 @@ def _crowding(
 ) -> Column:
     """Return how much nearer than is usual each item that meaning found is to others of these."""
     found = np.zeros(len(places))
-    for best in by_meaning:
-        if vector is not None and len(best.places):
-            near = np.sort(best.places)
-            crowding = view.crowding(near, len(vector))
-            found[np.searchsorted(places, near)] = crowding - crowding.mean()
+    dimensions = 0 if vector is None else len(vector)
+    for near in [np.sort(best.places) for best in by_meaning if len(best.places)]:
+        crowding = view.crowding(near, dimensions)
+        found[np.searchsorted(places, near)] = crowding - crowding.mean()
     return found
