@@ -15,6 +15,8 @@ from pathlib import Path
 ENV_HOME = "OBSERVER_HOME"
 SHIPPED_HOOKS = (Path(__file__).parent / "_hooks", Path(__file__).parents[1] / "hooks")
 """Where the hook scripts are shipped: in a wheel, in a checkout."""
+SET_ASIDE = "-damaged-"
+"""Part of the name, in `backups`, of a damaged database that was mended and set aside."""
 SOCKET_NAME_BYTES = 100
 """Longest socket name we use. Linux allows 107 bytes, macOS 103."""
 

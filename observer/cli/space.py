@@ -70,9 +70,10 @@ def _measured(here: Home) -> Space:
         gone = expired(reader, retention, now_ms=now_ms())
         going = amounts(reader, gone)
         space = dict(reader.space())
+    files = measuring.files(here)
     return Space(
-        total=measuring.total_bytes(here),
-        files=measuring.files(here),
+        total=sum(files.values()),
+        files=files,
         database=space,
         projects=_by(found, lambda project, _: names.get(project, f"project-{project}")),
         types=_by(found, lambda _, kind: kind),

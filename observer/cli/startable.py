@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from observer.errors import ObserverError
-from observer.paths import Home
+from observer.paths import SET_ASIDE, Home
 from observer.store.sqlite.salvage import damaged_pages
 from observer.store.tombstones import Tombstones
 
@@ -47,7 +47,7 @@ def backups(here: Home) -> str:
     Raises:
         ObserverError: one is not.
     """
-    found = [path for path in sorted(here.backups.glob("*.db")) if "-damaged-" not in path.name]
+    found = [path for path in sorted(here.backups.glob("*.db")) if SET_ASIDE not in path.name]
     damaged = [path.name for path in found if _has_checksums(path) and damaged_pages(path)]
     if damaged:
         raise ObserverError(

@@ -121,14 +121,15 @@ class Contexts:
             self._stale.add(_ALL)
             self._news.set()
 
-    def _notice(self, project: Project) -> str:
-        """Return what must be said before everything else."""
-        said = [missing(self._home)]
+    def _notice(self, project: Project, gone: str) -> str:
+        """Return what must be said before everything else; `gone` is `missing`."""
+        said = [gone]
         here = [one for one in self._shown if one.covers(one.from_ms, project.roots)]
         said += [f"(recording is paused {paused_text(paused(one))})" for one in here]
         return "\n".join(filter(None, said))
 
     def _write(self, stale: set[int]) -> None:
+        gone = missing(self._home)
         for project in self._memory.projects():
             if stale & {project.id, _ALL}:
                 session_context.write(
@@ -137,5 +138,5 @@ class Contexts:
                     self._home,
                     self._settings,
                     uncommitted=uncommitted,
-                    notice=self._notice(project),
+                    notice=self._notice(project, gone),
                 )

@@ -23,6 +23,7 @@ from observer.paths import Home
 from observer.purge import capping, expiring
 from observer.purge.capping import Cap
 from observer.purge.expiring import Anew
+from observer.purge.shredding import discard
 from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
 
@@ -85,9 +86,7 @@ class Retaining:
         """
         if await asyncio.to_thread(self._spool.depth):
             return 0
-        await asyncio.to_thread(
-            expiring.discard, self._home.expiring
-        )  # of a daemon that was killed
+        await asyncio.to_thread(discard, self._home.expiring)  # of a daemon that was killed
         removed = await self._keep_within_age(at_ms)
         if self._settings.max_home_mb:
             removed += await self._keep_within_size(at_ms)

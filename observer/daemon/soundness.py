@@ -22,7 +22,7 @@ from observer.paths import Home
 from observer.repair.demand import demand
 from observer.repair.losses import losses
 from observer.spool import Spool
-from observer.store.sqlite.salvage import damaged_pages
+from observer.store.sqlite.salvage import PAGE_BYTES, damaged_pages
 
 log = logging.getLogger(__name__)
 
@@ -118,6 +118,6 @@ class Soundness:
 
 def _slice(database: Path, first: int) -> list[int] | None:
     """Return the damaged pages of a slice, None behind the end of the file."""
-    if database.stat().st_size <= first * 4096:
+    if database.stat().st_size <= first * PAGE_BYTES:
         return None
     return damaged_pages(database, first=first, count=SLICE_PAGES)

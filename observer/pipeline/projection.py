@@ -200,8 +200,19 @@ def derived_anew(
 
     `advance` is told how many more are done.
     """
-    seen = count = 0
     writer.clear_projection()
+    return derived_after(writer, 0, embedder, advance=advance)
+
+
+def derived_after(
+    writer: Writer,
+    seen: int,
+    embedder: Embedder | None = None,
+    *,
+    advance: Callable[[int], object] = int,
+) -> int:
+    """Derive what comes of the events after one, named by its `seq`; returns and tells as above."""
+    count = 0
     while batch := writer.log(after_seq=seen):
         projection = Projection(writer, embedder)
         for recorded in batch:

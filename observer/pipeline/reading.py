@@ -142,7 +142,7 @@ class Reading:
             place=kept,
             project_id=project_id,
             data=data,
-            is_expired=self._is_expired(event, self._policy_of(folder)),
+            is_expired=self._is_expired(event, policy),
         )
         return located, place
 

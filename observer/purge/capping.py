@@ -13,10 +13,10 @@ import msgspec
 from observer.events import Value
 from observer.interpret.wording import counted
 from observer.paths import Home, read_plain
-from observer.purge.measuring import ALL_MS, files, total_bytes
+from observer.purge.measuring import files, total_bytes
 from observer.purge.shredding import shred
 from observer.spool.files import replace
-from observer.store.purging import PurgeReader
+from observer.store.purging import ALL_MS, PurgeReader
 
 LEAST_WORTH = (
     "file-read", "search", "tool-use", "command", "delegation", "custom", "reply", "file-write",
@@ -82,15 +82,16 @@ def drop_copies(home: Home, cap: Cap) -> Cap:
     """Delete copies, the oldest first but for the newest, and rotated logs, until there is room."""
     copies = sorted(home.backups.glob("*.db"), key=lambda path: path.stat().st_mtime)[:-1]
     logs = sorted(home.logs.glob("daemon.log.*"))
-    gone = 0
+    gone, used_bytes = 0, total_bytes(home)
     for path in (*copies, *logs):
-        if total_bytes(home) <= ROOMY * cap.limit_bytes:
+        if used_bytes <= ROOMY * cap.limit_bytes:
             break
+        used_bytes -= path.stat().st_size
         shred(path)
         gone += 1
     return msgspec.structs.replace(
         cap,
-        used_bytes=total_bytes(home),
+        used_bytes=used_bytes,
         copies=gone,
         events=0,
         dropped_ms=cap.at_ms if gone else cap.dropped_ms,

@@ -13,10 +13,10 @@ import msgspec
 
 from observer.errors import StoreUnavailable
 from observer.model import Project
-from observer.paths import Home
+from observer.paths import SET_ASIDE, Home
 from observer.pipeline.projection import derived_anew
 from observer.purge.redacting import Redacted, redact_log
-from observer.purge.shredding import holds, shred, supersede
+from observer.purge.shredding import discard, holds, shred, supersede
 from observer.spool.files import is_unreadable
 from observer.store.purging import PurgedStore, PurgeReader, PurgeWriter
 from observer.store.sqlite.connection import is_passing
@@ -24,8 +24,6 @@ from observer.store.tombstones import Tombstones, places_of
 
 _CHUNK_BYTES = 1 << 20
 _KEPT = "kept"
-ASIDE = "-damaged-"
-"""Part of the name of a damaged database that was mended."""
 APPLIED = "tombstones"
 """Name of the fact how many tombstones a database was cleaned by."""
 
@@ -117,7 +115,7 @@ def change_backups(
     for path in sorted(home.backups.glob("*.db*")):
         if path.suffix != ".db":
             shred(path)  # of a process that was killed over it
-        elif ASIDE in path.name:
+        elif SET_ASIDE in path.name:
             shred(path)  # what is whole of it is in the database
             told[path.name] = "deleted, since it was damaged and may hold anything"
         elif (became := _copy_cleaned(path, open_store, cleaning, text)) != _KEPT:
@@ -134,7 +132,7 @@ def _copy_cleaned(
         _delete(path)
         return "deleted, since the disk does not return all of it, and it may hold the text"
     beside = path.with_name(f".purging-{path.stem}")
-    _discard(beside)
+    discard(beside)
     beside.mkdir(mode=0o700)
     copy = beside / path.name
     is_held = text is not None and holds(path, text)
@@ -157,7 +155,7 @@ def _copy_cleaned(
         redacted = f", {cleaned.redacted.events} redacted" if cleaned.redacted else ""
         return f"rewritten, {cleaned.gone} events fewer{redacted}"
     finally:
-        _discard(beside)
+        discard(beside)
 
 
 def _is_readable(path: Path) -> bool:
@@ -186,13 +184,6 @@ def _delete(path: Path) -> None:
         if not is_unreadable(error):
             raise
         path.unlink()  # what cannot be overwritten cannot be read either
-
-
-def _discard(folder: Path) -> None:
-    for path in folder.rglob("*"):
-        if path.is_file():
-            shred(path)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _places(reader: PurgeReader) -> dict[int, tuple[str, ...]]:

@@ -6,20 +6,18 @@ database beside, and the living one takes over what differs. Notes are never exp
 
 from __future__ import annotations
 
-import shutil
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, suppress
-from pathlib import Path
+from contextlib import closing
 
-from observer.capture.policy.retention import DAY_MS, Retention
+from observer.capture.policy.retention import DAY_MS, FOR_EVER, Retention
 from observer.paths import Home, make_private
-from observer.pipeline.projection import Projection, derived_anew
+from observer.pipeline.projection import derived_after, derived_anew
 from observer.purge.choosing import with_those_about
 from observer.purge.databases import Cleaned, Open, change_backups
 from observer.purge.redacting import Redacted
-from observer.purge.shredding import shred
-from observer.store.purging import Aged, PurgedStore, PurgeReader
+from observer.purge.shredding import discard, shred
+from observer.store.purging import ALL_MS, Aged, PurgedStore, PurgeReader
 from observer.store.upkeep import OwnedStore
 
 UNDERIVED = "underived"
@@ -28,7 +26,6 @@ UNFINISHED = "expiring"
 """Name of the fact that copies and write-ahead log may still hold what is gone from the tables."""
 WIPED = "wiped"
 """Name of the fact that no free page holds what was deleted before pages were overwritten."""
-_ALL_MS = 1 << 62
 
 
 def expired(reader: PurgeReader, retention: Retention, *, now_ms: int) -> frozenset[int]:
@@ -39,7 +36,7 @@ def expired(reader: PurgeReader, retention: Retention, *, now_ms: int) -> frozen
         one.seq
         for one, kind, at_ms in _paired(reader.aged(before_ms=before_ms))
         if retention.is_expired(
-            kind, at_ms, now_ms=now_ms, at_most=most.get(one.project_id, 1 << 40)
+            kind, at_ms, now_ms=now_ms, at_most=most.get(one.project_id, FOR_EVER)
         )
     }
     return all_about(reader, found) if found else frozenset()
@@ -47,7 +44,7 @@ def expired(reader: PurgeReader, retention: Retention, *, now_ms: int) -> frozen
 
 def all_about(reader: PurgeReader, going: Collection[int]) -> frozenset[int]:
     """Return events that go, and those that say nothing without them."""
-    sessions = {one.seq: one.session_id for one in reader.aged(before_ms=_ALL_MS)}
+    sessions = {one.seq: one.session_id for one in reader.aged(before_ms=ALL_MS)}
     return with_those_about(reader, going, sessions)
 
 
@@ -106,12 +103,7 @@ class Anew:
                 with self._store.read() as reader:
                     rows = reader.kept(but=self._gone, after_seq=self._seen)
                     writer.restore_rows(rows, newer=True)
-                while batch := writer.log(after_seq=self._seen):
-                    projection = Projection(writer)
-                    for recorded in batch:
-                        projection.add(recorded)
-                    projection.finish()
-                    self._seen = batch[-1].seq
+                derived_after(writer, self._seen)
             with self._store.write() as living:
                 living.put_fact(UNFINISHED, "1")
             return self._store.adopt(self._path, gone=self._gone)
@@ -178,12 +170,3 @@ def finish_files(home: Home) -> None:
     for path in sorted(home.context.rglob("*")):
         if path.is_file() or path.is_symlink():
             shred(path)
-
-
-def discard(folder: Path) -> None:
-    """Overwrite and delete a database beside, also one that a killed daemon left."""
-    with suppress(FileNotFoundError):
-        for path in sorted(folder.rglob("*")):
-            if path.is_file():
-                shred(path)
-    shutil.rmtree(folder, ignore_errors=True)

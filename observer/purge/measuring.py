@@ -7,9 +7,7 @@ from pathlib import Path
 
 from observer.events import Value
 from observer.paths import Home
-from observer.store.purging import PurgeReader
-
-ALL_MS = 1 << 62
+from observer.store.purging import ALL_MS, PurgeReader
 
 
 class Amount(Value):

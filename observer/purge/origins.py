@@ -14,9 +14,8 @@ from observer.interpret.fold import Fold
 from observer.interpret.intents import Completed
 from observer.interpret.sessions import begin
 from observer.model import Item, Recorded, seq_of
-from observer.store.purging import PurgeReader
+from observer.store.purging import ALL_MS, PurgeReader
 
-ALWAYS_MS = 1 << 62
 _OTHER_WORK = frozenset({"reverts", "replaces", "makes"})
 """Links to what is told by itself; by the others an observation quotes what it was made of."""
 
@@ -44,7 +43,7 @@ def origins(reader: PurgeReader, item_ids: Collection[int]) -> set[int]:
 
 def events_of(reader: PurgeReader, session_id: int) -> list[Recorded]:
     """Return all events of a session, by `seq`."""
-    return reader.recorded_near(session_id, from_ms=-ALWAYS_MS, to_ms=ALWAYS_MS)
+    return reader.recorded_near(session_id, from_ms=-ALL_MS, to_ms=ALL_MS)
 
 
 def _with_sources(reader: PurgeReader, item_ids: Collection[int]) -> Iterator[tuple[int, Item]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,28 +46,33 @@ class Redacted(NamedTuple):
 
 def secrets_in(reader: PurgeReader) -> Redacted:
     """Return what `redact_log` would do; changes nothing."""
-    kinds: Counter[str] = Counter()
-    events = 0
-    for before, after in _changes(reader):
-        events += 1
-        kinds += _kinds(before, after)
-    for project, cleaned in _renamed(reader):
-        kinds += _marked(_json(project), _json(cleaned))
-    return Redacted(events, kinds)
+    return _redacted_of(reader, _leave, _leave)
 
 
 def redact_log(writer: PurgeWriter) -> Redacted:
     """Redact every event, and what is known of projects; what is derived is left to the caller."""
+    return _redacted_of(writer, writer.put_texts, writer.put_project)
+
+
+def _redacted_of(
+    reader: PurgeReader,
+    put_texts: Callable[[StoredText], object],
+    put_project: Callable[[Project], object],
+) -> Redacted:
     kinds: Counter[str] = Counter()
     events = 0
-    for before, after in _changes(writer):
-        writer.put_texts(after)
+    for before, after in _changes(reader):
+        put_texts(after)
         events += 1
         kinds += _kinds(before, after)
-    for project, cleaned in _renamed(writer):
-        writer.put_project(cleaned)
+    for project, cleaned in _renamed(reader):
+        put_project(cleaned)
         kinds += _marked(_json(project), _json(cleaned))
     return Redacted(events, kinds)
+
+
+def _leave(_: object) -> None:
+    """Change nothing."""
 
 
 def redact_files(home: Home) -> dict[str, int]:

@@ -61,9 +61,7 @@ def clear_derived(home: Home) -> None:
     All of it is made anew where it is needed.
     """
     for folder in (home.index, home.context, home.run / "git", home.expiring):
-        for path in _files(folder):
-            shred(path)
-        shutil.rmtree(folder, ignore_errors=True)
+        discard(folder)
     shred(home.told)
     for path in _files(home.logs):
         if path != home.refused:
@@ -124,6 +122,13 @@ def is_abandoned(path: Path, names: Path) -> bool:
         if 0 <= age_s < YOUNG_S:
             time.sleep(YOUNG_S - age_s)
     return not (names / path.name).exists()
+
+
+def discard(folder: Path) -> None:
+    """Overwrite and delete a folder with its files; one that is not there is no error."""
+    for path in _files(folder):
+        shred(path)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import msgspec
 
 from observer.events import Value
 from observer.model import iso
-from observer.paths import Home, open_plain, read_plain
+from observer.paths import Home, read_plain
+from observer.spool.files import replace
 
 TOLD_MS = 7 * 86_400_000
 """How long a loss is spoken of."""
@@ -70,13 +69,7 @@ def note(home: Home, loss: Loss) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    content = msgspec.json.encode([*losses(home), loss][-_KEPT:])
-    partial = home.losses.with_suffix(".partial")
-    with os.fdopen(open_plain(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(home.losses)
+    replace(home.losses, msgspec.json.encode([*losses(home), loss][-_KEPT:]))
 
 
 def _minute(at_ms: int) -> str:

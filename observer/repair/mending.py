@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from observer.errors import StoreDamaged, StoreUnavailable
-from observer.paths import Home, make_private, read_plain
+from observer.paths import SET_ASIDE, Home, make_private, read_plain
 from observer.pipeline.projection import derived_anew
 from observer.repair import losses
 from observer.repair.losses import Loss
@@ -29,8 +29,6 @@ log = logging.getLogger(__name__)
 
 SETTLED_S = 0.2
 """After so long a page that a daemon was writing is whole."""
-ASIDE = "-damaged-"
-"""Part of the name of what was moved aside."""
 
 
 def mended(home: Home, *, now_ms: Callable[[], int]) -> Loss | None:
@@ -131,12 +129,12 @@ def _mend(home: Home, reason: str, at_ms: int) -> Loss:
 
 def _set_aside(home: Home) -> list[Path]:
     """Return what was moved aside before, the newest first."""
-    return sorted(home.backups.glob(f"{home.database.stem}{ASIDE}*.db"), reverse=True)
+    return sorted(home.backups.glob(f"{home.database.stem}{SET_ASIDE}*.db"), reverse=True)
 
 
 def _from_backups(home: Home, writer: SqliteWriter) -> int:
     """Add what only copies hold, the newest first; return how many events that were."""
-    copies = [path for path in home.backups.glob("*.db") if ASIDE not in path.name]
+    copies = [path for path in home.backups.glob("*.db") if SET_ASIDE not in path.name]
     copies.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     restored = 0
     has_untold = writer.restore_untold(home.database)
@@ -168,7 +166,7 @@ def _migrated(home: Home, copy: Path) -> Iterator[Path]:
 def _aside(home: Home, at_ms: int) -> dict[Path, Path]:
     """Return where each damaged file goes."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(at_ms / 1000))
-    target = home.backups / f"{home.database.stem}{ASIDE}{stamp}.db"
+    target = home.backups / f"{home.database.stem}{SET_ASIDE}{stamp}.db"
     log_name = f"{home.database.name}-wal"
     moved = {
         home.database: target,

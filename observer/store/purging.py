@@ -12,6 +12,9 @@ from typing import NamedTuple, Protocol
 
 from observer.store.interface import Reader, Store, Writer
 
+ALL_MS = 1 << 62
+"""A time after all events."""
+
 Stored = int | float | str | bytes | None
 """A value as an engine has it."""
 Values = tuple[Stored, ...]
