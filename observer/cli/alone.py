@@ -1,16 +1,31 @@
-"""How a command has the home to itself: the daemon leaves, and is started again after it."""
+"""How a command gets at the home: to itself, with all that waits stored, and with a whole database.
+
+The daemon leaves for as long as that takes, and is started again afterwards.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
-from observer import client
+from observer import client, config
+from observer.capture.project import Places
+from observer.cli.output import note
+from observer.clock import now_ms
 from observer.daemon.lock import hold
 from observer.errors import DaemonUnavailable
 from observer.paths import Home
+from observer.pipeline import Pipeline
+from observer.purge.carrying import settle
+from observer.repair.demand import demand
+from observer.repair.mending import has_damage, mended
+from observer.spool import Spool
+from observer.store.sqlite import SqliteStore
+from observer.store.tombstones import Tombstones
 
 RESTART_S = 20
+TRIES = 5
+"""An editor that is open starts a daemon as soon as the last one has left."""
 
 
 @contextmanager
@@ -39,3 +54,45 @@ def alone(here: Home, *, tries: int = 1) -> Iterator[None]:
     finally:
         if was_running:
             client.ensure_daemon(here, wait_s=RESTART_S)
+
+
+@contextmanager
+def alone_and_drained(here: Home) -> Iterator[None]:
+    """Hold the home as `alone` does, with what was begun finished, and what waits stored."""
+    with alone(here, tries=TRIES):
+        settle(here, SqliteStore.owned)
+        _drain(here)
+        yield
+
+
+def mend_first(here: Home) -> None:
+    """Return once the database is whole; what was mended, and what is lost, goes to stderr.
+
+    Raises:
+        StoreUnavailable: it cannot be mended.
+        DaemonUnavailable: a daemon does not leave it to us.
+    """
+    if not has_damage(here):
+        return
+    demand(here, "a command found pages that were changed on the disk")
+    with alone(here, tries=2):
+        # A daemon may have been quicker.
+        if loss := mended(here, now_ms=now_ms):
+            note(f"note: {loss}")
+
+
+def _drain(here: Home) -> None:
+    """Store what waits, so that it is chosen from like the rest."""
+    with closing(SqliteStore.owned(here.database, here.backups)) as store:
+        spool = Spool(here.spool)
+        spool.prepare()
+        pipeline = Pipeline(
+            store,
+            spool,
+            settings=config.load(here),
+            places=Places(),
+            now_ms=now_ms,
+            tombstones=Tombstones(here.tombstones),
+        )
+        while pipeline.drain().entries:
+            pass

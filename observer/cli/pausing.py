@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
-from observer.capture.clients.attribution import attribute
 from observer.capture.project import look
+from observer.cli.consent import refuse_agents
 from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, say
 from observer.cli.reach import open_memory
 from observer.clock import now_ms
 from observer.daemon.status import Paused, paused, paused_text
-from observer.errors import BadInput, CapturedUserOnly, NotFound, ObserverError
+from observer.errors import BadInput, NotFound, ObserverError
 from observer.front.narrowing import coming_ms
 from observer.paths import home
 from observer.spool import Spool
 from observer.spool.pauses import EVERYWHERE, OF_SESSION, UNENDING_MS
+
+_REFUSED = "an agent neither pauses nor resumes recording"
 
 
 @click.command("pause", epilog="Example: observer pause --for 1h --project .")
@@ -28,7 +29,7 @@ from observer.spool.pauses import EVERYWHERE, OF_SESSION, UNENDING_MS
 @json_option
 def pause_command(*, span: str, project: str | None, session: str, as_json: bool) -> None:
     """Record nothing for a while: everywhere, in one project, or of one session."""
-    _refuse_agents()
+    refuse_agents(_REFUSED)
     at_ms = now_ms()
     until_ms = coming_ms(span, now_ms=at_ms) or UNENDING_MS
     scopes = _scopes(project, session) or [EVERYWHERE]
@@ -42,17 +43,10 @@ def pause_command(*, span: str, project: str | None, session: str, as_json: bool
 @json_option
 def resume_command(*, project: str | None, session: str, as_json: bool) -> None:
     """Record again: end every pause, or those of one project or session."""
-    _refuse_agents()
+    refuse_agents(_REFUSED)
     scopes = _scopes(project, session)
     ended = Spool(home().spool).pauses.end(scopes or None, now_ms=now_ms())
     _tell("resumed", [paused(one) for one in ended], as_json=as_json)
-
-
-def _refuse_agents() -> None:
-    if attribute(os.environ).author == "agent":
-        raise CapturedUserOnly(
-            "an agent neither pauses nor resumes recording", hint="ask the person to run it"
-        )
 
 
 def _scopes(project: str | None, session: str) -> list[str]:

@@ -5,7 +5,6 @@ The daemon leaves for as long as it takes; hooks go on spooling.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter
 from contextlib import closing
@@ -15,32 +14,25 @@ import click
 from msgspec.structs import asdict
 
 from observer import config
-from observer.capture.clients.attribution import attribute
-from observer.capture.project import Places
-from observer.cli.alone import alone
+from observer.cli.alone import alone_and_drained
+from observer.cli.consent import confirm_for_good, refuse_agents
 from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, note, say
 from observer.cli.progress import progress
 from observer.cli.reach import open_memory
 from observer.clock import now_ms
-from observer.errors import BadInput, CapturedUserOnly
 from observer.events import Value
 from observer.front.narrowing import moment_ms
 from observer.interpret.wording import counted, one_line
 from observer.paths import Home, home
-from observer.pipeline import Pipeline
 from observer.purge import order
-from observer.purge.carrying import Receipt, carry_out, settle
+from observer.purge.carrying import Receipt, carry_out
 from observer.purge.choosing import Criteria, chosen
 from observer.purge.order import Order
 from observer.purge.shredding import left
 from observer.purge.wording import finder
-from observer.spool import Spool
 from observer.store.sqlite import SqliteStore
-from observer.store.tombstones import Tombstones
 
-TRIES = 5
-"""An editor that is open starts a daemon as soon as the last one has left."""
 SHOWN = 10
 
 
@@ -77,8 +69,7 @@ def purge_command(
     **options: Any,  # noqa: ANN401 - the options above
 ) -> None:
     """Take events out of log, index, spool, logs and backups for good; nothing brings them back."""
-    if attribute(os.environ).author == "agent":
-        raise CapturedUserOnly("an agent purges nothing", hint="ask the person to run it")
+    refuse_agents("an agent purges nothing")
     here = home()
     asked = _criteria(ids, **options)
     shown = _preview(here, asked)
@@ -89,9 +80,7 @@ def purge_command(
             emit({"dry_run": dry_run, **asdict(shown)})
         return
     if not yes:
-        if as_json or not sys.stdin.isatty():
-            raise BadInput("nothing was purged", hint="add --yes, or --dry-run to look only")
-        click.confirm("Purge it for good?", abort=True)
+        confirm_for_good("Purge it for good?", refusal="nothing was purged", as_json=as_json)
     receipt = _purged(here, asked)
     if as_json:
         emit(asdict(receipt))
@@ -157,9 +146,7 @@ def _preview(here: Home, asked: Criteria) -> Preview:
 
 
 def _purged(here: Home, asked: Criteria) -> Receipt:
-    with alone(here, tries=TRIES):
-        settle(here, SqliteStore.owned)
-        drain(here)
+    with alone_and_drained(here):
         store = SqliteStore.owned(here.database, here.backups)
         with closing(store), store.read() as reader:
             seqs = chosen(reader, asked)
@@ -168,23 +155,6 @@ def _purged(here: Home, asked: Criteria) -> Receipt:
         order.begin(here, todo)
         with progress("purging", kept) as advance:
             return carry_out(here, todo, SqliteStore.owned, advance=advance)
-
-
-def drain(here: Home) -> None:
-    """Store what waits, so that it is chosen from like the rest."""
-    with closing(SqliteStore.owned(here.database, here.backups)) as store:
-        spool = Spool(here.spool)
-        spool.prepare()
-        pipeline = Pipeline(
-            store,
-            spool,
-            settings=config.load(here),
-            places=Places(),
-            now_ms=now_ms,
-            tombstones=Tombstones(here.tombstones),
-        )
-        while pipeline.drain().entries:
-            pass
 
 
 def _show(shown: Preview) -> None:

@@ -5,25 +5,21 @@ The daemon leaves for as long as it takes; hooks go on spooling.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping
 from contextlib import closing
 
 import click
 from msgspec.structs import asdict
 
-from observer.capture.clients.attribution import attribute
-from observer.cli.alone import alone
+from observer.cli.alone import alone_and_drained
+from observer.cli.consent import confirm_for_good, refuse_agents
 from observer.cli.output import emit, json_option, note, say
 from observer.cli.progress import progress
-from observer.cli.purging import TRIES, drain
-from observer.errors import BadInput, CapturedUserOnly
 from observer.events import Value
 from observer.interpret.wording import counted
 from observer.paths import Home, home
 from observer.purge import order
-from observer.purge.carrying import Receipt, carry_out, settle
+from observer.purge.carrying import Receipt, carry_out
 from observer.purge.order import Order
 from observer.purge.redacting import files_with_secrets, secrets_in, with_secrets
 from observer.store.sqlite import SqliteStore
@@ -45,8 +41,7 @@ class Preview(Value):
 @json_option
 def redact_command(*, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Redact what is stored by today's rules: log, all that is derived, spool, logs and backups."""
-    if attribute(os.environ).author == "agent":
-        raise CapturedUserOnly("an agent redacts nothing", hint="ask the person to run it")
+    refuse_agents("an agent redacts nothing")
     here = home()
     shown = _preview(here)
     if not as_json:
@@ -56,12 +51,8 @@ def redact_command(*, dry_run: bool, yes: bool, as_json: bool) -> None:
             emit({"dry_run": True, **asdict(shown)})
         return
     if not yes:
-        if as_json or not sys.stdin.isatty():
-            raise BadInput("nothing was redacted", hint="add --yes, or --dry-run to look only")
-        click.confirm("Redact it for good?", abort=True)
-    with alone(here, tries=TRIES):
-        settle(here, SqliteStore.owned)
-        drain(here)
+        confirm_for_good("Redact it for good?", refusal="nothing was redacted", as_json=as_json)
+    with alone_and_drained(here):
         receipt = redacted(here)
     if as_json:
         emit(asdict(receipt))

@@ -12,12 +12,11 @@ import msgspec
 
 from observer import config
 from observer.capture.project import Places
-from observer.cli.alone import alone
+from observer.cli.alone import alone, mend_first
 from observer.cli.output import emit, escaped, json_option, note, say
 from observer.cli.progress import progress
 from observer.cli.reach import open_memory, refuse_unsettled
 from observer.cli.redacting import has_secrets, redacted
-from observer.cli.whole import mend_first
 from observer.clock import now_ms
 from observer.errors import BadInput
 from observer.interpret.wording import counted
