@@ -10,7 +10,7 @@ def main() -> None:
     """Run the command that the process was started with, and exit with its code."""
     _have_streams()
     if sys.argv[1:2] == ["mcp"] and not {"-h", "--help"} & set(sys.argv):
-        from observer import pump  # noqa: PLC0415 - an editor waits for this one
+        from observer.pump import pump  # noqa: PLC0415 - an editor waits for this one
 
         sys.exit(pump.main(sys.argv[2:]))
     from observer.cli import main as command_line  # noqa: PLC0415 - click is not for the pump

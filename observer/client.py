@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from observer import __version__
-from observer.errors import DaemonUnavailable, ObserverError, remedy
-from observer.paths import Home, make_private, open_plain, read_plain
+from observer.core.errors import DaemonUnavailable, ObserverError, remedy
+from observer.core.paths import Home, make_private, open_plain, read_plain
 
 PROTOCOL = 1
 """Number of the language spoken on the sockets; raised when an old client would misunderstand."""

@@ -22,17 +22,17 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from observer.capture.project import Places
-from observer.clock import now_ms
-from observer.config import Settings
+from observer.core.clock import now_ms
+from observer.core.config import Settings
 from observer.git.process import ask
 from observer.importers.git import commits
-from observer.pipeline import Pipeline
-from observer.spool import Spool
+from observer.ingest.pipeline import Pipeline
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.staleness.sync import keep_up
+from observer.store.anchors import Anchor, Mooring
 from observer.store.interface import Writer
-from observer.store.sqlite import SqliteStore
-from observer.store.truth import Anchor, Mooring
-from observer.truth.keeping import keep_up
+from observer.store.sqlite.database import SqliteStore
 
 BATCH = 500
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

@@ -35,20 +35,28 @@ from pathlib import Path
 from leaks import command as secrets
 from sessions import command as sessions
 
-from observer.config import Settings
-from observer.embed.catalogue import find
-from observer.embed.late import LateModel
-from observer.errors import ObserverError
+from observer.core.config import Settings
+from observer.core.errors import ObserverError
+from observer.core.model import item_id
+from observer.core.paths import home
+from observer.embed.lazy_model import LateModel
+from observer.embed.registry import find
 from observer.evaluation import sets
 from observer.evaluation.asking import Asked, ask, figures, trial
-from observer.evaluation.findings import Finding, finding
-from observer.evaluation.measures import FIGURES, Interval, Numbers, Sample, average, redraw
+from observer.evaluation.measures import (
+    FIGURES,
+    Finding,
+    Interval,
+    Numbers,
+    Sample,
+    average,
+    finding,
+    redraw,
+)
 from observer.evaluation.sets import QuestionSet
 from observer.evaluation.story import SETS
 from observer.evaluation.story.score import score
 from observer.evaluation.systems import SINGLE_LEGS, System, legs_of, systems_of
-from observer.model import item_id
-from observer.paths import home
 
 LABELLED = Path(__file__).parents[1] / "tests/data"
 

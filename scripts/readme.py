@@ -12,13 +12,13 @@ import click
 import msgspec
 from click.testing import CliRunner
 
-from observer import config, errors
-from observer.capture.clients import generic
 from observer.cli.app import observer
+from observer.clients import generic
+from observer.clients.installers import TARGETS
+from observer.core import config, errors
 from observer.daemon.status import Status
-from observer.front.toolsets import TOOLSETS
-from observer.install import TARGETS
-from observer.store.migrate import migrations
+from observer.store.migrations import migrations
+from observer.toolsets.registry import TOOLSETS
 
 ROOT = Path(__file__).parents[1]
 FLOORS = (

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from observer import client
-from observer.paths import Home
+from observer.core.paths import Home
 
 settings.register_profile(
     "suite",
@@ -114,6 +114,13 @@ def observer() -> Observer:
         )
 
     return run
+
+
+@pytest.fixture
+def output() -> Callable[[str], str]:
+    """What a real run of a tool printed, by name."""
+    folder = Path(__file__).parent / "data" / "outputs"
+    return lambda name: (folder / f"{name}.txt").read_text(encoding="utf-8")
 
 
 def _end_daemon(home: Home) -> None:

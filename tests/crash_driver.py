@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from observer.capture.project import Places
-from observer.config import Settings
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.spool import Entry, Spool
-from observer.store.sqlite import SqliteStore
+from observer.core.config import Settings
+from observer.core.paths import Home
+from observer.ingest.pipeline import Pipeline
+from observer.projects import Places
+from observer.spool.spool import Entry, Spool
+from observer.store.sqlite.database import SqliteStore
 
 
 def die() -> None:

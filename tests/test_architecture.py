@@ -15,42 +15,39 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 STANDARD = sys.stdlib_module_names
 
 FLOORS = {
-    "errors": 0,
-    "clock": 0,
-    "languages": 0,
-    "value": 0,
-    "json_bytes": 0,
-    "events": 0,
-    "model": 0,
-    "filters": 0,
-    "paths": 0,
-    "config": 0,
-    "syntax": 1,
-    "git": 1,
+    "core": 0,
+    "redaction": 0,
+    "pump": 0,
     "spool": 1,
-    "pump": 1,
+    "shell": 1,
+    "code": 1,
+    "index": 1,
+    "embed": 1,
+    "llm": 1,
     "client": 1,
-    "trial": 1,
-    "capture": 2,
-    "interpret": 3,
-    "store": 4,
-    "index": 4,
-    "embed": 4,
-    "llm": 4,
-    "recall": 5,
-    "pipeline": 5,
-    "truth": 5,
-    "knowledge": 6,
-    "purge": 6,
-    "repair": 6,
-    "memory": 7,
-    "front": 8,
-    "daemon": 9,
-    "install": 9,
-    "importers": 9,
+    "outcomes": 2,
+    "git": 2,
+    "store": 2,
+    "projects": 3,
+    "config_files": 3,
+    "clients": 4,
+    "policy": 4,
+    "observations": 5,
+    "search": 6,
+    "ingest": 6,
+    "staleness": 6,
+    "notes": 7,
+    "purge": 7,
+    "repair": 7,
+    "importers": 7,
+    "memory": 8,
+    "views": 9,
     "evaluation": 9,
-    "cli": 10,
-    "__main__": 11,
+    "toolsets": 10,
+    "api": 11,
+    "daemon": 12,
+    "cli": 13,
+    "__main__": 14,
 }
 HOMES = {
     "apsw": ("observer.store.sqlite",),
@@ -58,34 +55,35 @@ HOMES = {
         "observer.embed",
         "observer.evaluation",
         "observer.index",
-        "observer.knowledge",
-        "observer.recall",
+        "observer.notes",
+        "observer.search",
     ),
     "onnxruntime": ("observer.embed",),
     "tokenizers": ("observer.embed",),
     "httpx2": ("observer.llm",),
-    "tree_sitter": ("observer.syntax",),
+    "tree_sitter": ("observer.code",),
     "watchfiles": ("observer.daemon",),
     "uvicorn": ("observer.daemon",),
-    "mcp": ("observer.front.mcp",),
-    "mcp_types": ("observer.front.mcp",),
-    "anyio": ("observer.front.mcp",),
-    "pydantic": ("observer.front.mcp", "observer.front.toolsets"),
-    "starlette": ("observer.front.http",),
+    "mcp": ("observer.api.mcp",),
+    "mcp_types": ("observer.api.mcp",),
+    "anyio": ("observer.api.mcp",),
+    "pydantic": ("observer.api.mcp", "observer.toolsets"),
+    "starlette": ("observer.api.http",),
     "click": ("observer.cli",),
     "rich": ("observer.cli",),
-    "tomlkit": ("observer.cli", "observer.install"),
+    "tomlkit": ("observer.cli", "observer.clients", "observer.config_files"),
 }
 EVERYWHERE = {"msgspec"}
-STANDARD_ONLY = {"paths", "spool", "pump", "client"}
+STANDARD_ONLY = {"spool", "pump", "client"}
 PURE = (
-    "observer.syntax",
-    "observer.interpret",
-    "observer.recall.query",
-    "observer.recall.rank",
-    "observer.recall.trust",
+    "observer.code",
+    "observer.shell",
+    "observer.outcomes",
+    "observer.observations",
+    "observer.search.query",
+    "observer.search.rank",
+    "observer.search.signals",
     "observer.evaluation.measures",
-    "observer.evaluation.findings",
     "observer.evaluation.trial.counting",
     "observer.evaluation.trial.effect",
 )
@@ -142,7 +140,7 @@ def test_an_import_only_looks_down(path: Path) -> None:
         there = part_of(target)
         if target.split(".")[0] != "observer" or not there or there == here:
             continue
-        assert FLOORS[there] < FLOORS[here] or FLOORS[here] == 0, f"{here} imports {target}"
+        assert FLOORS[there] < FLOORS[here], f"{here} imports {target}"
 
 
 @every_module
@@ -173,9 +171,9 @@ def test_sql_stands_only_in_the_store(path: Path) -> None:
 
 @every_module
 def test_fronts_reach_data_through_memory_only(path: Path) -> None:
-    if is_under(name_of(path), ("observer.front",)):
+    if is_under(name_of(path), ("observer.views", "observer.toolsets", "observer.api")):
         reached = {part_of(t) for t in imports_of(path) if t.startswith("observer.")}
-        assert not reached & {"pipeline", "capture", "interpret", "spool"}
+        assert not reached & {"ingest", "clients", "observations", "outcomes", "spool"}
         assert not [t for t in imports_of(path) if t.startswith("observer.store.sqlite")]
 
 
@@ -223,16 +221,16 @@ def test_hooks_import_nothing_but_the_system() -> None:
 
 STARTERS = {
     "observer.client": "the daemon",
-    "observer.cli.serving": "ourselves",
+    "observer.cli.lifecycle": "ourselves",
     "observer.evaluation.bench.hook": "what times hooks",
     "observer.evaluation.bench.kills": "hooks",
     "observer.evaluation.bench.lab": "git, to make an empty repository",
-    "observer.evaluation.bench.peers": "other memories",
+    "observer.evaluation.bench.found": "other memories",
     "observer.evaluation.bench.spawn": "what is timed",
     "observer.evaluation.bench.wire": "ourselves",
     "observer.evaluation.story.playing": "a shell, with the commands of a labelled set",
     "observer.git.launch": "git",
-    "observer.pipeline.ahead": "ourselves",
+    "observer.ingest.prefetch": "ourselves",
     "observer.pump.dial": "ourselves",
 }
 """The modules that start a process, and what each starts."""

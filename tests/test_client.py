@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from observer import __version__, client
-from observer.errors import BadInput, DaemonUnavailable, NotFound, ObserverError
-from observer.paths import Home
+from observer.core.errors import BadInput, DaemonUnavailable, NotFound, ObserverError
+from observer.core.paths import Home
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,8 +24,8 @@ STAND_IN = """
 import json, os, sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from observer.daemon.listeners import listen, make_run_folder
-from observer.daemon.lock import hold
-from observer.paths import home
+from observer.daemon.home_guard import hold
+from observer.core.paths import home
 
 told = json.loads(sys.argv[1])
 

@@ -17,10 +17,10 @@ import psutil
 import pytest
 
 from observer import client
-from observer.paths import Home
-from observer.spool import Spool
-from observer.spool.entry import envelope
-from observer.store.sqlite import SqliteStore
+from observer.core.paths import Home
+from observer.spool.files import envelope
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 ROOT = Path(__file__).parents[1]
 DRIVER = Path(__file__).with_name("crash_driver.py")
@@ -121,7 +121,7 @@ def test_a_kill_amid_a_long_backlog_leaves_no_process_and_loses_nothing(
 
 
 def readers(daemon: psutil.Process) -> list[psutil.Process]:
-    return [child for child in daemon.children() if "observer.pipeline.ahead" in command_of(child)]
+    return [child for child in daemon.children() if "observer.ingest.prefetch" in command_of(child)]
 
 
 def command_of(process: psutil.Process) -> str:

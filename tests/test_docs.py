@@ -8,9 +8,9 @@ import click
 import pytest
 
 from observer.cli.app import observer
-from observer.config import describe
-from observer.front.toolsets import TOOLSETS
-from observer.install import TARGETS
+from observer.clients.installers import TARGETS
+from observer.core.config import describe
+from observer.toolsets.registry import TOOLSETS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

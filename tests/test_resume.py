@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from observer.front import render
+from observer.views import render
 
 ROOT = Path(__file__).parents[1]
 Git = Callable[..., str]

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from observer.paths import Home
+from observer.core.paths import Home
 
 ROOT = Path(__file__).parents[1]
 Tell = Callable[..., None]

@@ -14,10 +14,10 @@ import click
 from observer import __version__
 from observer.cli.commands import Commands, did_you_mean
 from observer.cli.output import complain, note
-from observer.errors import BadInput, ConfigInvalid, ObserverError, StoreDamaged, remedy
-from observer.front import moment
-from observer.paths import ENV_HOME, home
-from observer.repair.demand import demand
+from observer.core.errors import BadInput, ConfigInvalid, ObserverError, StoreDamaged, remedy
+from observer.core.paths import ENV_HOME, home
+from observer.repair.request import demand
+from observer.views import moment
 
 PIPE_CLOSED = 128 + 13
 INTERRUPTED = 128 + 2

@@ -13,17 +13,17 @@ from typing import Any
 import msgspec
 
 from observer import client
+from observer.api.asking import Asked, Told, surroundings
 from observer.cli.output import escaped, say
-from observer.errors import ObserverError
-from observer.front.asking import Asked, Told, surroundings
-from observer.paths import home, working_folder
+from observer.core.errors import ObserverError
+from observer.core.paths import home, working_folder
 
 WAIT_S = 5.0
 """For the daemon's answer; a frozen one would never give it."""
 
 
 def ask(question: str, *, as_json: bool, **arguments: object) -> None:
-    """Print the answer to a question of `observer.front.questions`.
+    """Print the answer to a question of `observer.api.questions`.
 
     Raises:
         ObserverError: what is wrong with the question, after what could be answered of it.
@@ -87,8 +87,8 @@ def _of_daemon(asked: Asked) -> Told | None:
 
 
 def _read_here(asked: Asked) -> Told:
+    from observer.api.questions import reply  # noqa: PLC0415 - as above
     from observer.cli.reach import open_memory  # noqa: PLC0415 - half a second, where no daemon is
-    from observer.front.questions import reply  # noqa: PLC0415 - as above
 
     with open_memory() as memory:
         return reply(memory, asked)

@@ -1,17 +1,26 @@
-"""The daemon's life as a person sees it: `up`, `down`, `status`."""
+"""The daemon's life as a person sees it: `up`, `down`, `status`.
+
+The two commands that programs start rather than people: the pump, and the daemon itself.
+
+Little is imported here: of twenty processes that start a daemon at once nineteen leave at the lock.
+"""
 
 from __future__ import annotations
+
+import os
+import sys
 
 import click
 
 from observer import client
 from observer.cli.output import emit, json_option, note, say
-from observer.clock import now_ms
-from observer.daemon import lease
+from observer.core.clock import now_ms
+from observer.core.errors import DaemonUnavailable, ObserverError
+from observer.core.paths import Home, home
+from observer.daemon import home_guard
+from observer.daemon.home_guard import take
 from observer.daemon.status import Status, current, paused_text, spent
-from observer.errors import DaemonUnavailable
-from observer.front.moment import minute
-from observer.paths import home
+from observer.views.moment import minute
 
 
 @click.command("up", epilog="Example: observer up")
@@ -22,7 +31,7 @@ def up_command(*, wait_s: float, as_json: bool) -> None:
     try:
         client.ensure_daemon(home(), wait_s=wait_s)
     except DaemonUnavailable:
-        lease.postpone(home())
+        home_guard.postpone(home())
         raise
     home().waking.unlink(missing_ok=True)
     status = current(home(), wait_s=wait_s)
@@ -40,7 +49,7 @@ def up_command(*, wait_s: float, as_json: bool) -> None:
 def down_command(*, wait_s: float, as_json: bool) -> None:
     """Stop the daemon after it stored what is spooled; it stays down until it is asked for."""
     stopped = client.stop(home(), wait_s=wait_s)
-    lease.end(home())
+    home_guard.end(home())
     if as_json:
         emit({"stopped": stopped})
     else:
@@ -101,3 +110,44 @@ def _size(size_bytes: int) -> str:
         if size_bytes >= unit:
             return f"{size_bytes / unit:.1f} {name}"
     return f"{size_bytes} B"
+
+
+@click.command(
+    "mcp",
+    context_settings={"ignore_unknown_options": True},
+    epilog="Example: claude mcp add observer -- observer mcp",
+)
+@click.option("--tools", help="Names of the toolsets to offer, separated by commas.")
+def mcp_command(*, tools: str | None) -> int:
+    """Serve MCP on standard input and output; editors start this command."""
+    from observer.pump import pump  # noqa: PLC0415 - `observer.__main__` comes here only for the help
+
+    return pump.main(["--tools", tools] if tools else [])
+
+
+@click.command("daemon", hidden=True, epilog="Example: observer daemon")
+def daemon_command() -> int:
+    """Be the daemon, in the foreground, until told to stop; leave quietly if there is one."""
+    if take(home()) is None:
+        return 0
+    _refresh_hooks(home())
+    from observer.daemon.daemon import run  # noqa: PLC0415 - losers of a race leave before
+
+    code = run(home())
+    if code and home().damage.exists():
+        # What was found damaged is mended at a start; nobody has to ask for it.
+        os.execv(sys.executable, [sys.executable, "-P", "-m", "observer", "daemon"])  # noqa: S606 - ourselves
+    return code
+
+
+def _refresh_hooks(here: Home) -> None:
+    """Bring installed hooks up to this version; their paths are in clients' files for good."""
+    if not here.hooks.is_dir():
+        return
+    from observer.clients import installers  # noqa: PLC0415 - only where hooks are installed
+
+    try:
+        plan = installers.Plan(edits=tuple(installers.hook_files(here)))
+        installers.perform(plan, here, at_ms=now_ms())
+    except ObserverError as error:
+        note(f"hooks were not refreshed: {error}")

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from observer import config
 from observer.cli.commands import Group
 from observer.cli.output import emit, json_option, say
-from observer.config import Settings
+from observer.core import config
+from observer.core.config import Settings
+from observer.core.errors import ConfigInvalid
+from observer.core.events import Enriched
+from observer.core.model import Item, SummaryFields
+from observer.core.paths import Home, home
 from observer.daemon.status import LlmStatus, current, llm_status, spent
-from observer.errors import ConfigInvalid
-from observer.events import Enriched
-from observer.front.moment import minute
 from observer.llm.answer import enriched
 from observer.llm.endpoint import Endpoint, endpoint
 from observer.llm.prompt import of_session
-from observer.model import Item, SummaryFields
-from observer.paths import Home, home
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite.database import SqliteStore
+from observer.views.moment import minute
 
 if TYPE_CHECKING:
     from observer.llm.client import Reply

@@ -8,17 +8,18 @@ from typing import Any
 import click
 import msgspec
 
-from observer import client, config
+from observer import client
 from observer.cli.commands import Group
+from observer.cli.config import write_setting
 from observer.cli.output import emit, json_option, note, say, table
-from observer.cli.progress import progress
-from observer.cli.settings import write_setting
+from observer.cli.terminal import progress
+from observer.core import config
+from observer.core.errors import BadInput
+from observer.core.paths import Home, home
 from observer.daemon.status import current
-from observer.embed import catalogue
-from observer.embed.catalogue import ModelInfo
-from observer.embed.pulling import pull
-from observer.errors import BadInput
-from observer.paths import Home, home
+from observer.embed import registry
+from observer.embed.download import pull
+from observer.embed.registry import ModelInfo
 
 RESTART_S = 30.0
 LOOK_S = 0.3
@@ -41,9 +42,9 @@ def list_command(*, as_json: bool) -> None:
     """List the models that ship with observer, then your own."""
     here = home()
     used = config.load(here).model
-    models = catalogue.known(here.models)
+    models = registry.known(here.models)
     if used not in {info.name for info in models}:
-        models.append(catalogue.chosen(used, here.models))
+        models.append(registry.chosen(used, here.models))
     rows = [_row(info, used) for info in models]
     if as_json:
         emit(rows)
@@ -58,7 +59,7 @@ def list_command(*, as_json: bool) -> None:
 def info_command(*, name: str, as_json: bool) -> None:
     """Tell everything about one model, and where its card is."""
     here = home()
-    row = _row(catalogue.find(name, here.models), config.load(here).model)
+    row = _row(registry.find(name, here.models), config.load(here).model)
     if as_json:
         emit(row)
         return
@@ -80,8 +81,8 @@ def use_command(*, name: str, wait: bool, as_json: bool) -> None:
     """Choose the model by name or folder, and have all that is remembered embedded anew with it."""
     # By the daemon, in the background, whether this command waits or is broken off.
     here = home()
-    info = catalogue.find(name, here.models)
-    model = catalogue.load(info)
+    info = registry.find(name, here.models)
+    model = registry.load(info)
     if name != info.name:
         name = str(info.folder.absolute())  # the daemon works in another folder
     write_setting(here, "model", name)

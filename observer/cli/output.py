@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from observer.errors import ObserverError
+from observer.core.errors import ObserverError
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from observer import client, config
+from observer import client
 from observer.cli.output import note
-from observer.clock import now_ms
-from observer.embed.catalogue import chosen
-from observer.embed.late import LateModel
-from observer.errors import StoreUnavailable
-from observer.interpret.wording import counted
-from observer.memory import Memory
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.errors import StoreUnavailable
+from observer.core.model import Project
+from observer.core.paths import Home, home, working_folder
+from observer.core.text import counted
+from observer.embed.lazy_model import LateModel
+from observer.embed.registry import chosen
+from observer.memory.api import Memory
 from observer.memory.opening import index_for
-from observer.model import Project
-from observer.paths import Home, home, working_folder
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 
 @contextmanager

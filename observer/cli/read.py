@@ -1,4 +1,11 @@
-"""The commands that ask the memory. They are the MCP tools, with words for people around them."""
+"""The commands that ask the memory. They are the MCP tools, with words for people around them.
+
+The commands that tell the story of the code.
+
+Tables of what is known: sessions and projects.
+
+The commands that show what happened: today, in a week, in a session.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +14,90 @@ from typing import Any
 
 import click
 
-from observer.cli.ask import ask
+from observer.cli.ask import ask, rows_of, show
 from observer.cli.options import named_project, narrowing
-from observer.cli.output import json_option, limit_option
-from observer.errors import BadInput
-from observer.front.limits import LARGEST, MOST_AROUND, MOST_RESULTS
+from observer.cli.output import json_option, limit_option, table
+from observer.core.errors import BadInput
+from observer.core.text import one_line
+from observer.views.moment import minute_of
+from observer.views.parse_filters import LARGEST, MOST_AROUND, MOST_RESULTS
+
+
+@click.command("why", epilog="Example: observer why src/auth.py::login")
+@click.argument("target", metavar="FILE[:LINE|::NAME]")
+@json_option
+def why_command(*, target: str, as_json: bool) -> None:
+    """Tell why code is as it is: which commits and sessions made it, what was asked and tried."""
+    ask("why", as_json=as_json, target=target)
+
+
+@click.command("sessions", epilog="Example: observer sessions --active")
+@named_project("Name, folder or remote of a project.")
+@click.option("--active", is_flag=True, help="Leave out sessions that are over.")
+@limit_option(20, "Most sessions.")
+@json_option
+def sessions_command(*, project: str | None, active: bool, limit: int, as_json: bool) -> None:
+    """List sessions of editors and shells, last active first."""
+    text, rows = rows_of("sessions", project=project, active=active, limit=limit)
+    if as_json:
+        show(text, as_json=True)
+        return
+    columns = ("id", "client", "project", "status", "last_at", "events", "request")
+    table(columns, ([_short(row, name) for name in columns] for row in rows))
+
+
+@click.command("projects", epilog="Example: observer projects --json")
+@json_option
+def projects_command(*, as_json: bool) -> None:
+    """List the projects of which something is remembered."""
+    text, rows = rows_of("projects")
+    if as_json:
+        show(text, as_json=True)
+        return
+    lists = ("name", "roots", "remotes", "uuid")
+    cells = ([_joined(row[name]) for name in lists] for row in rows)
+    table(("name", "folders", "remotes", "uuid"), cells)
+
+
+def _joined(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else " ".join(value)
+
+
+def _short(row: dict[str, Any], name: str) -> object:
+    if name == "last_at":
+        return minute_of(row[name])
+    return one_line(row[name], 60) if name == "request" else row[name]
+
+
+WEEK = 7
+
+account_project_option = named_project("Only this project: its name, folder or remote.")
+
+
+@click.command("today", epilog="Example: observer today --project .")
+@account_project_option
+@json_option
+def today_command(*, project: str | None, as_json: bool) -> None:
+    """Show what happened today: sessions, commits, changed files, fixes and notes, by project."""
+    ask("account", as_json=as_json, days=1, project=project)
+
+
+@click.command("week", epilog="Example: observer week --project app")
+@account_project_option
+@json_option
+def week_command(*, project: str | None, as_json: bool) -> None:
+    """Show what happened in the last seven days, today being the last of them, by project."""
+    ask("account", as_json=as_json, days=WEEK, project=project)
+
+
+@click.command("session", epilog="Example: observer session 142")
+@click.argument("session", required=False, default="", metavar="[ID]")
+@limit_option(50, "Most items, the newest of the session.")
+@json_option
+def session_command(*, session: str, limit: int, as_json: bool) -> None:
+    """Show what a session did: the one of that id, ours or the client's, or the last one here."""
+    ask("session", as_json=as_json, session=session, limit=limit)
+
 
 most_results = limit_option(10, "Most results of each kind.", most=MOST_RESULTS)
 depth = partial(click.option, type=click.IntRange(0, MOST_AROUND), default=5, show_default=True)

@@ -1,10 +1,16 @@
-"""Tables on a terminal. Colours go off with `NO_COLOR`, as rich does by itself."""
+"""Tables on a terminal. Colours go off with `NO_COLOR`, as rich does by itself.
+
+A bar that shows how far long work has come, on stderr and only where somebody can see it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -17,3 +23,14 @@ def draw(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for row in rows:
         drawn.add_row(*map(Text, row))
     Console().print(drawn)
+
+
+@contextmanager
+def progress(name: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a bar for a while; it is moved on by calling what is lent with a count."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    hidden = not sys.stderr.isatty()
+    with Progress(*columns, TimeRemainingColumn(), console=console, disable=hidden) as shown:
+        task = shown.add_task(name, total=total)
+        yield lambda count: shown.advance(task, count)

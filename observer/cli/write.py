@@ -12,20 +12,20 @@ import click
 import msgspec
 
 from observer import client
-from observer.capture.clients import generic
-from observer.capture.clients.attribution import attribute
 from observer.cli.options import named_project
 from observer.cli.output import emit, json_option, note, say
 from observer.cli.reach import open_memory
-from observer.clock import now_ms
-from observer.errors import BadInput, ObserverError, remedy
-from observer.events import Layer, Scope
-from observer.front import render
-from observer.front.narrowing import coming_ms
-from observer.front.toolsets import rows
-from observer.interpret.wording import counted
-from observer.paths import home, working_folder
-from observer.spool import Spool
+from observer.clients import generic
+from observer.clients.recognition import attribute
+from observer.core.clock import now_ms
+from observer.core.errors import BadInput, ObserverError, remedy
+from observer.core.events import Layer, Scope
+from observer.core.paths import home, working_folder
+from observer.core.text import counted
+from observer.spool.spool import Spool
+from observer.toolsets import rows
+from observer.views import render
+from observer.views.parse_filters import coming_ms
 
 
 @click.command("remember", epilog='Example: observer remember "Tests need Redis" --type constraint')

@@ -7,22 +7,22 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from observer.capture.repository.uncommitted import uncommitted
-from observer.clock import now_ms
-from observer.config import Settings
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import ObserverError
+from observer.core.events import AnyBody, Event, Remember
+from observer.core.model import UNASSIGNED, Project
+from observer.core.paths import Home
 from observer.daemon.feedback import Feedback
 from observer.daemon.health import Health
+from observer.daemon.spool_watch import heard
 from observer.daemon.status import missing, paused, paused_text
-from observer.daemon.wake import heard
-from observer.errors import ObserverError
-from observer.events import AnyBody, Event, Remember
-from observer.front import session_context
-from observer.memory import Memory
-from observer.model import UNASSIGNED, Project
-from observer.paths import Home
-from observer.pipeline.noting import OnNote
-from observer.spool import Spool
+from observer.git.status import uncommitted
+from observer.ingest.derived import OnNote
+from observer.memory.api import Memory
 from observer.spool.pauses import Pause
+from observer.spool.spool import Spool
+from observer.views import session_context
 
 log = logging.getLogger(__name__)
 

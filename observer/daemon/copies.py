@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from observer.clock import now_ms
+from observer.core.clock import now_ms
+from observer.core.errors import StoreUnavailable
+from observer.core.paths import Home, make_private
 from observer.daemon.health import Health
-from observer.errors import StoreUnavailable
-from observer.paths import Home, make_private
-from observer.store.upkeep import OwnedStore
+from observer.store.maintenance import OwnedStore
 
 log = logging.getLogger(__name__)
 

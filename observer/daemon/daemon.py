@@ -20,50 +20,47 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from observer import __version__, config
-from observer.capture.clients import generic
-from observer.capture.project import Places
-from observer.clock import now_ms
-from observer.config import Settings
-from observer.daemon.answering import Answering
+from observer import __version__
+from observer.api.http import Doings, Guard, app
+from observer.api.openapi import document
+from observer.clients import generic
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import StoreUnavailable
+from observer.core.events import Event
+from observer.core.model import Receipt
+from observer.core.paths import Home
 from observer.daemon.contexts import Contexts
-from observer.daemon.draining import Draining
+from observer.daemon.drain import Draining
 from observer.daemon.feedback import Feedback
 from observer.daemon.health import Health
-from observer.daemon.indexing import Indexing
-from observer.daemon.late_llm import LateLlm, Parts
-from observer.daemon.late_mcp import LateMcp
-from observer.daemon.late_store import LateStore
+from observer.daemon.home_guard import Tenure
+from observer.daemon.index import Indexing
+from observer.daemon.lazy_llm import LateLlm, Parts
+from observer.daemon.lazy_store import LateStore, open_store
 from observer.daemon.listeners import ensure_token, listen, listen_tcp, make_run_folder
 from observer.daemon.log import start_log
-from observer.daemon.opening import open_store
-from observer.daemon.posting import receive
-from observer.daemon.reminding import Told, lent_interpreter, remind
-from observer.daemon.serving import HttpServer
+from observer.daemon.maintenance import Upkeep
+from observer.daemon.requests import Answering, Told, lent_interpreter, receive, remind
+from observer.daemon.servers import HttpServer, LateMcp
+from observer.daemon.spool_watch import watch
+from observer.daemon.staleness import Truth
 from observer.daemon.status import Status, with_spool, with_store
-from observer.daemon.tenure import Tenure
-from observer.daemon.truth import Truth
-from observer.daemon.upkeep import Upkeep
-from observer.daemon.wake import watch
-from observer.daemon.watching import Watching
+from observer.daemon.watching.watcher import Watching
 from observer.daemon.writer import WriterThread
-from observer.embed.catalogue import chosen
-from observer.embed.late import LateModel
-from observer.errors import StoreUnavailable
-from observer.events import Event
-from observer.front.http import Doings, Guard, app
-from observer.front.openapi import document
-from observer.knowledge import Nostalgia
-from observer.memory import Memory
+from observer.embed.lazy_model import LateModel
+from observer.embed.registry import chosen
+from observer.ingest.pipeline import Pipeline
+from observer.ingest.prefetch import Ahead
+from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.memory.values import Extracted
-from observer.model import Receipt
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.pipeline.ahead import Ahead
-from observer.spool import Spool
+from observer.notes.face import Nostalgia
+from observer.projects import Places
+from observer.search.trial import Trials
+from observer.spool.spool import Spool
 from observer.store.tombstones import Tombstones
-from observer.trial import Trials
 
 log = logging.getLogger(__name__)
 

@@ -11,14 +11,13 @@ import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from observer.clock import now_ms
+from observer.core.clock import now_ms
+from observer.core.model import Item, Use
+from observer.core.paths import Home
 from observer.daemon.writer import WriterThread
-from observer.front.session_context import shown
-from observer.model import Item, Use
-from observer.paths import Home
-from observer.recall.usefulness import KEPT_MS
-from observer.recall.uses import uses_of
+from observer.search.usage import KEPT_MS, uses_of
 from observer.store.interface import Reader, Store
+from observer.views.session_context import shown
 
 BATCH = 200
 """Events looked through at a time; their texts may be long."""

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from observer.client import peer_uid
-from observer.errors import DaemonUnavailable
-from observer.paths import Home, read_plain
+from observer.core.errors import DaemonUnavailable
+from observer.core.paths import Home, read_plain
 
 BACKLOG = 512
 """Connections that wait while the daemon is busy; twenty editors start at once."""

@@ -10,8 +10,8 @@ import sys
 import time
 from logging.handlers import RotatingFileHandler
 
-from observer.capture.redact import redact_text
-from observer.paths import Home, make_private, open_plain
+from observer.core.paths import Home, make_private, open_plain
+from observer.redaction.redact import redact_text
 
 SIZE_BYTES = 2 << 20
 KEPT_FILES = 3

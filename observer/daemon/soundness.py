@@ -13,15 +13,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from observer.clock import now_ms
+from observer.core.clock import now_ms
+from observer.core.errors import StoreDamaged, StoreUnavailable
+from observer.core.paths import Home
 from observer.daemon.health import Health
-from observer.daemon.late_store import LateStore
+from observer.daemon.lazy_store import LateStore
 from observer.daemon.writer import WriterThread
-from observer.errors import StoreDamaged, StoreUnavailable
-from observer.paths import Home
-from observer.repair.demand import demand
 from observer.repair.losses import losses
-from observer.spool import Spool
+from observer.repair.request import demand
+from observer.spool.spool import Spool
 from observer.store.sqlite.salvage import PAGE_BYTES, damaged_pages
 
 log = logging.getLogger(__name__)

@@ -9,23 +9,24 @@ from pathlib import Path
 import msgspec
 
 from observer import __version__
-from observer.capture.policy import Policies
-from observer.capture.policy.parsing import Problem
 from observer.client import PROTOCOL, call, daemon_pid, is_running
-from observer.clock import now_ms
-from observer.config import Settings
-from observer.errors import DaemonUnavailable, StoreUnavailable
-from observer.front.moment import minute
-from observer.interpret.wording import counted
-from observer.model import Spending, iso
-from observer.paths import Home
-from observer.purge import capping
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import DaemonUnavailable, StoreUnavailable
+from observer.core.model import Spending, iso
+from observer.core.paths import Home
+from observer.core.text import counted
+from observer.policy import Policies
+from observer.policy.parse import Problem
+from observer.purge import size_cap
 from observer.repair.losses import recent
-from observer.spool import Spool, refusals
+from observer.spool import refusals
 from observer.spool.pauses import EVERYWHERE, OF_SESSION, Pause
 from observer.spool.refusals import Refusals
+from observer.spool.spool import Spool
 from observer.store.interface import Store, Totals
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite.database import SqliteStore
+from observer.views.moment import minute
 
 _BEHIND = (
     "items: an older observer made them, without all that this one finds in the log, such as"
@@ -225,7 +226,7 @@ def with_spool(status: Status, home: Home) -> Status:
     loss = recent(home, now_ms=now_ms())
     if loss and loss.lost:
         status = msgspec.structs.replace(status, degraded=status.degraded or f"lost: {loss}")
-    if cap := capping.text(home, now_ms=now_ms()):
+    if cap := size_cap.text(home, now_ms=now_ms()):
         status = msgspec.structs.replace(status, degraded=status.degraded or f"size: {cap}")
     try:
         if found := refused(home):
@@ -291,7 +292,7 @@ def missing(home: Home) -> str:
     loss = recent(home, now_ms=now_ms())
     told += [str(loss)] if loss and loss.lost else []
     said = [f"({'; '.join(told)}; what happened then is missing here)"] if told else []
-    said += [f"({cap})"] if (cap := capping.text(home, now_ms=now_ms())) else []
+    said += [f"({cap})"] if (cap := size_cap.text(home, now_ms=now_ms())) else []
     return "\n".join(said)
 
 

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
 
+from observer.core.errors import StoreUnavailable
+from observer.core.events import Event
+from observer.core.model import Receipt
 from observer.daemon.health import Health
-from observer.daemon.tenure import Tenure
-from observer.errors import StoreUnavailable
-from observer.events import Event
-from observer.model import Receipt
-from observer.pipeline import Pipeline
+from observer.daemon.home_guard import Tenure
+from observer.ingest.pipeline import Pipeline
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -4,24 +4,100 @@ Two kinds of graph are understood, told apart by their inputs. A *bag* takes `id
 where 0 stands for no token, and embeds many texts a call. A *sequence* takes `input_ids` (rows,
 tokens), and `attention_mask` and `token_type_ids` if it wants them; it is given one text a call,
 because what an eight-bit graph makes of a text depends on its neighbours in the call.
+
+Text to token ids: bounded, and a word's tokens looked up once.
+
+Tokenising costs more than everything else that an instant model does. Where a model's card tells
+how to find the words of a text, their tokens are remembered, which makes it three times as fast.
+
+Two models as one: the first embeds at once, the second completes what it made.
+
+The vector of an item is that of the first model followed by that of the second, each as long as
+the other, so that the cosine with a query is the mean of both cosines, weighed as the query's
+halves are. While the second half is not there yet, the first one alone is compared.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
-from observer.embed.card import GRAPH, Card, identity
-from observer.errors import ConfigInvalid
+from observer.core.errors import ConfigInvalid
+from observer.embed.manifest import GRAPH, TOKENIZER, Card, identity
 
-if TYPE_CHECKING:
-    from observer.embed.tokens import Ids, Tokens
+_CHARS_A_TOKEN = 16
+"""Text beyond this many characters for every token that a model takes is not looked at."""
+_REMEMBERED = 32768
+_REMEMBERED_CHARS = 32
+
+Ids = NDArray[np.uint32]
+"""Ids of tokens, in their order."""
+
+
+class Tokens:
+    """The tokenizer of one model; safe to share between threads."""
+
+    def __init__(self, folder: Path, card: Card) -> None:
+        self._tokenizer = _tokenizer(folder / TOKENIZER)
+        self._find = re.compile(card.words).findall if card.words else None
+        self._most = card.most_tokens
+        self._most_chars = card.most_tokens * _CHARS_A_TOKEN
+        # Their ids as bytes: a third of what lists of numbers would take.
+        self._known: dict[str, bytes] = {}
+        if not card.words:
+            self._tokenizer.enable_truncation(card.most_tokens)
+
+    @property
+    def vocabulary(self) -> int:
+        """How many ids there are; every id is below it."""
+        return self._tokenizer.get_vocab_size()
+
+    def ids(self, text: str) -> Ids:
+        """Return the ids of a text's tokens, at most `most_tokens`; none for a text of blanks."""
+        # Tokenizers take no lone surrogates.
+        text = text[: self._most_chars].encode("utf-8", "replace").decode()
+        if self._find is None:
+            encoded = self._tokenizer.encode(text)
+            ids = encoded.ids if 0 in encoded.special_tokens_mask else []
+            return np.array(ids, np.uint32)
+        known = self._known
+        words = self._find(text)
+        try:
+            found = [known[word] for word in words]
+        except KeyError:
+            found = [self._word(word) for word in words]
+        return np.frombuffer(b"".join(found), np.uint32)[: self._most]
+
+    def _word(self, word: str) -> bytes:
+        ids = self._known.get(word)
+        if ids is None:
+            encoded = self._tokenizer.encode(word, add_special_tokens=False)
+            ids = np.array(encoded.ids, np.uint32).tobytes()
+            if len(word) <= _REMEMBERED_CHARS:
+                if len(self._known) >= _REMEMBERED:
+                    self._known.clear()
+                self._known[word] = ids
+        return ids
+
+
+def _tokenizer(file: Path) -> Tokenizer:
+    try:
+        made = Tokenizer.from_file(str(file))
+    except Exception as error:  # tokenizers raises nothing narrower
+        raise ConfigInvalid(f"{file.name} is no tokenizer: {error}") from error
+    # Some files have a fixed padding baked in, which would make every text as long.
+    made.no_padding()
+    made.no_truncation()
+    return made
+
 
 BAG = frozenset({"ids"})
 SEQUENCE = frozenset({"input_ids", "attention_mask", "token_type_ids"})
@@ -46,8 +122,6 @@ class Model:
         Raises:
             ConfigInvalid: they are not a graph and a tokenizer as described above.
         """
-        from observer.embed.tokens import Tokens  # noqa: PLC0415 - a home without vectors never loads it
-
         self.name = name
         self.id = identity(folder, card)
         self.dimensions = card.dimensions
@@ -57,7 +131,7 @@ class Model:
         self.is_quick = set(self._inputs) == BAG
         """Whether a text takes a fraction of a millisecond."""
         self.quick = self if self.is_quick else None
-        """What embeds items at once: see `observer.embed.joined.Joined`."""
+        """What embeds items at once: see `observer.embed.model.Joined`."""
         self._output = self._session.get_outputs()[0].name
         self._asked: Callable[[str], NDArray[np.float32]] = lru_cache(ASKED)(self._ask)
         self._check()
@@ -155,3 +229,58 @@ def _native_errors() -> tuple[type[Exception], ...]:
 
     every = vars(native).values()
     return tuple(e for e in every if isinstance(e, type) and issubclass(e, Exception))
+
+
+LEAST, MOST = 0.3, 0.8
+"""What the second model counts for in a query whose words find much, and in one whose words find
+nothing; the first one counts for the rest.
+
+Source: development sets. Code is found best by a model that was made for it, and what is asked for
+in other words by one that reads them in context: 60 such questions have an nDCG@10 of 52 instead
+of 47 with halves throughout, 3,100 about code of 75 with either.
+"""
+EVEN = 0.4
+"""Doubt in which both models count alike."""
+
+FEW_WORDS = 3
+LITTLE_DOUBT = 0.3
+"""Words of the longest query, and the most doubt, with which the second model is not asked.
+
+What so short a query names is found by its words. Source: development sets, of which identifiers
+gain 0.1 to 0.2 points and all others stay; the second model takes half of the time of a search.
+"""
+
+
+class Joined:
+    """A model made of two; safe to share between threads."""
+
+    def __init__(self, first: Model, second: Model, *, name: str) -> None:
+        self.name = name
+        self.id = f"{first.id}+{second.id}"
+        self.dimensions = first.dimensions + second.dimensions
+        self.quick = first.quick
+        """What embeds an item at once, if not completely; None where the first model is slow."""
+        self._parts = (first, second)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return one vector a text, float32 (texts, dimensions): see `Model.embed`."""
+        whole: NDArray[np.float32] = np.concatenate([p.embed(texts) for p in self._parts], axis=1)
+        return whole
+
+    def ask(self, text: str, doubt: float = EVEN) -> NDArray[np.float32]:
+        """Return the unit vector of a query; zeros for a text without any token.
+
+        Args:
+            text: the query.
+            doubt: how little of the query its words find, 0 to 1.
+        """
+        second = LEAST + (MOST - LEAST) * doubt
+        if doubt <= LITTLE_DOUBT and len(text.split()) <= FEW_WORDS:
+            second = 0.0
+        halves = [
+            share * part.ask(text) if share else np.zeros(part.dimensions, np.float32)
+            for share, part in zip((1 - second, second), self._parts, strict=True)
+        ]
+        whole: NDArray[np.float32] = np.concatenate(halves)
+        length = float(np.linalg.norm(whole))
+        return whole / np.float32(length) if length else whole

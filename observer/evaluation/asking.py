@@ -12,19 +12,19 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from observer.capture.project import Places
-from observer.clock import now_ms
-from observer.config import Settings
-from observer.embed.late import LateModel
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.events import Event, Value
+from observer.core.model import UNASSIGNED, Item
+from observer.embed.lazy_model import LateModel
 from observer.evaluation.measures import Numbers, measure
 from observer.evaluation.systems import System
-from observer.events import Event, Value
+from observer.ingest.pipeline import Pipeline
 from observer.memory.opening import index_for
-from observer.model import UNASSIGNED, Item
-from observer.pipeline import Pipeline
-from observer.recall.candidates import Sources
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.projects import Places
+from observer.search.candidates import Sources
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 Advance = Callable[[int], object]
 """Told how many more queries or documents are done."""

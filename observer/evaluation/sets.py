@@ -13,9 +13,9 @@ from typing import TypeVar
 
 import msgspec
 
-from observer.errors import BadInput, NotFound
-from observer.events import Value
-from observer.model import UNASSIGNED, Item, item_id, item_uuid
+from observer.core.errors import BadInput, NotFound
+from observer.core.events import Value
+from observer.core.model import UNASSIGNED, Item, item_id, item_uuid
 
 _QUESTIONS, _DOCUMENTS = "_q.jsonl", "_docs.jsonl"
 _STEP_MS = 8_640_000

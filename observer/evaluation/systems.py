@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from observer.embed.joined import EVEN
-from observer.embed.late import LateModel
+from observer.core.filters import Filters
+from observer.embed.lazy_model import LateModel
+from observer.embed.model import EVEN
 from observer.evaluation.measures import DEPTH
-from observer.filters import Filters
-from observer.recall.candidates import LEGS, Leg, Sources, candidates
-from observer.recall.compared import Vector
-from observer.recall.language import quoted
-from observer.recall.query import plan
-from observer.recall.search import search
+from observer.search.candidates import LEGS, Leg, Sources, candidates
+from observer.search.find import search
+from observer.search.language import quoted
+from observer.search.query import plan
+from observer.search.signals import Vector
 
 System = Callable[[Sources, str, int], Sequence[int]]
 """Answers a query at a time (ms) with the ids of items, best first."""

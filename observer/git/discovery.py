@@ -12,8 +12,8 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from observer.errors import NotFound
-from observer.paths import read_head
+from observer.core.errors import NotFound
+from observer.core.paths import read_head
 
 _LINE_BYTES = 8192
 _GITFILE = "gitdir:"

@@ -18,9 +18,9 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from observer.core.paths import home, make_private
 from observer.git import configuration
 from observer.git.discovery import Repository
-from observer.paths import home, make_private
 
 _LINKED = ("HEAD", "logs", "objects", "packed-refs", "refs", "reftable", "shallow", "worktrees")
 _EXCLUDE = "info/exclude"

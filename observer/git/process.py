@@ -19,12 +19,11 @@ from io import BufferedReader
 from pathlib import Path
 from typing import IO, cast
 
-from observer.errors import NotFound, ObserverError
+from observer.core.errors import NotFound, ObserverError
+from observer.git.configuration import is_excepted
 from observer.git.discovery import ForeignRepository, NoRepository, Repository, find, refusal
-from observer.git.launch import WAIT_S, environment, kill, launch
+from observer.git.launch import WAIT_S, Output, TooSlow, environment, kill, launch
 from observer.git.mirror import mirror
-from observer.git.output import Output, TooSlow
-from observer.git.users import is_excepted
 
 LINE_BYTES = 8192
 """Longest part of a line of a patch that is looked at."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from observer.capture.imported import imported
-from observer.capture.project import look
-from observer.capture.repository import count, history
-from observer.errors import NotFound
-from observer.events import Event
+from observer.core.errors import NotFound
+from observer.core.events import Event
+from observer.git.log import count, history
+from observer.ingest.commits import imported
+from observer.projects import look
 
 __all__ = ["commits", "count"]
 

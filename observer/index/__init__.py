@@ -4,9 +4,9 @@
 """
 
 from observer.index.index import Feed, Index
+from observer.index.masks import Best, Wanted
 from observer.index.segment import Damping
 from observer.index.tokens import WORD, WORD_CHARS, Stem, pieces
-from observer.index.top import Best, Wanted
 from observer.index.view import View
 
 __all__ = [

@@ -19,8 +19,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from observer.events import Value
-from observer.paths import open_plain
+from observer.core.events import Value
+from observer.core.paths import open_plain
 
 Arrays = Mapping[str, NDArray[Any]]
 """`Any`: each array has an element type of its own, named where it is used."""

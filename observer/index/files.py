@@ -14,11 +14,11 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from observer.events import Value
+from observer.core.events import Value
+from observer.core.paths import make_private, read_plain
 from observer.index.arrays import Torn, load, save
-from observer.index.making import facts_of, loaded
 from observer.index.segment import Segment
-from observer.paths import make_private, read_plain
+from observer.index.segment_builder import facts_of, loaded
 
 FORMAT = 2
 """Raised when what a segment holds, or how text becomes numbers, changes."""

@@ -19,12 +19,12 @@ from typing import Protocol
 
 import numpy as np
 
+from observer.core.model import Change
 from observer.index.files import Files
-from observer.index.making import merged, segment
 from observer.index.segment import Segment, mean_length
+from observer.index.segment_builder import merged, segment
 from observer.index.tokens import Codes, Stem
 from observer.index.view import View
-from observer.model import Change
 
 BATCH = 2_000
 """Changes taken up at a time: a fifth of a second."""

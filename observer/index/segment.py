@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from observer.filters import Filters
+from observer.core.filters import Filters
 from observer.index.arrays import Arrays
 from observer.index.tokens import COLUMNS, SEPARATOR
 
@@ -85,7 +85,7 @@ class Segment:
     """Immutable rows in memory or mapped from a file.
 
     Args:
-        arrays: as `observer.index.making` makes them; at least one row, by id.
+        arrays: as `observer.index.segment_builder` makes them; at least one row, by id.
         last_change: the newest change that is part of it.
         model: the model that made its vectors, empty if it has none.
     """

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Callable
 from itertools import chain
 
-from observer.model import UNSPACED, Item, columns_of
+from observer.core.model import UNSPACED, Item, columns_of
 
 Stem = Callable[[str], tuple[str, ...]]
 """Returns the terms under which a word is kept: folded and stemmed."""

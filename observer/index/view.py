@@ -10,14 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from observer.filters import Filters
+from observer.core.filters import Filters
 from observer.index.arrays import release
-from observer.index.evidence import Occurrences
-from observer.index.making import gathered
-from observer.index.masks import Mask, mask
+from observer.index.masks import Best, Mask, Places, Wanted, best, has_room, highest, mask, reached
+from observer.index.positions import Occurrences
 from observer.index.segment import PROSE, Damping, Runs, Segment, damping, mean_length
+from observer.index.segment_builder import gathered
 from observer.index.tokens import COLUMNS, Codes
-from observer.index.top import Best, Places, Wanted, best, has_room, highest, reached
 from observer.index.vectors import (
     WORD_BITS,
     Packed,

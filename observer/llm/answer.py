@@ -8,9 +8,9 @@ from typing import Annotated, TypeVar
 import msgspec
 from msgspec import Meta
 
-from observer.errors import BadInput
-from observer.events import Enriched
-from observer.model import Item
+from observer.core.errors import BadInput
+from observer.core.events import Enriched
+from observer.core.model import Item
 
 T = TypeVar("T")
 

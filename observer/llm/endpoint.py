@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from observer.config import Settings
-from observer.errors import ConfigInvalid
-from observer.paths import Home, open_plain
+from observer.core.config import Settings
+from observer.core.errors import ConfigInvalid
+from observer.core.paths import Home, open_plain
 
 _PATH = "/chat/completions"
 _MOST_KEY_BYTES = 16_384

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from observer.capture.redact import redact_text
-from observer.errors import BadInput
-from observer.events import AnyBody, Value
-from observer.model import Item, SummaryFields
+from observer.core.errors import BadInput
+from observer.core.events import AnyBody, Value
+from observer.core.model import Item, SummaryFields
+from observer.redaction.redact import redact_text
 
 MOST_CHARS = 10_000
 """Of what is quoted: with the answer it fits into 4,096 tokens, which is all that some serve."""

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from observer.capture.redact import redact_text
-from observer.errors import ObserverError
+from observer.core.errors import ObserverError
 from observer.llm.endpoint import Endpoint
 from observer.llm.prompt import ANSWER_TOKENS, Prompt, tokens_of
+from observer.redaction.redact import redact_text
 
 MOST_TOKENS = 1_000_000_000
 LONGEST_WAIT_S = 86_400.0

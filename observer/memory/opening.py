@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from observer.embed.late import LateModel
+from observer.embed.lazy_model import LateModel
 from observer.index import Index
-from observer.store.sqlite import stemmer
+from observer.store.sqlite.database import stemmer
 
 
 def index_for(folder: Path, model: LateModel, *, is_owner: bool) -> Index:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from observer.errors import ConfigInvalid
-from observer.events import Value
-from observer.model import Item
+from observer.core.errors import ConfigInvalid
+from observer.core.events import Value
+from observer.core.model import Item
 
 
 class Fetched(Value):

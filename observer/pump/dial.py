@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 PROTOCOL = 1
 """Number in the hello line; a daemon that speaks another one refuses the connection."""
 SOCKET_NAME_BYTES = 100
-"""As in `observer.paths`, which would cost 10 ms to import."""
+"""As in `observer.core.paths`, which would cost 10 ms to import."""
 
 _PACKAGE_PARENT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120 - pathlib costs 8 ms here
 _UP = "import sys; sys.path.append(sys.argv.pop(1)); from observer.__main__ import main; main()"
 
 
 UNAVAILABLE = 4
-"""Exit code of `observer.errors.DaemonUnavailable`."""
+"""Exit code of `observer.core.errors.DaemonUnavailable`."""
 
 
 class Stopped(Exception):

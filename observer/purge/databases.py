@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from observer.errors import StoreUnavailable
-from observer.model import Project
-from observer.paths import SET_ASIDE, Home
-from observer.pipeline.projection import derived_anew
-from observer.purge.redacting import Redacted, redact_log
-from observer.purge.shredding import discard, holds, shred, supersede
+from observer.core.errors import StoreUnavailable
+from observer.core.model import Project
+from observer.core.paths import SET_ASIDE, Home
+from observer.ingest.projection import derived_anew
+from observer.purge.redact import Redacted, redact_log
+from observer.purge.shred import discard, holds, shred, supersede
 from observer.spool.files import is_unreadable
-from observer.store.purging import PurgedStore, PurgeReader, PurgeWriter
+from observer.store.maintenance import PurgedStore, PurgeReader, PurgeWriter
 from observer.store.sqlite.connection import is_passing
 from observer.store.tombstones import Tombstones, places_of
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from observer.events import Value
-from observer.model import iso
-from observer.paths import Home, read_plain
+from observer.core.events import Value
+from observer.core.model import iso
+from observer.core.paths import Home, read_plain
 from observer.spool.files import replace
 
 TOLD_MS = 7 * 86_400_000

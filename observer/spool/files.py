@@ -1,4 +1,13 @@
-"""How the spool touches the disk: what it writes is there to stay, what it reads cannot harm it."""
+"""How the spool touches the disk: what it writes is there to stay, what it reads cannot harm it.
+
+Deletes files that nobody needs any more; many of them beside the work.
+
+Where freed blocks are discarded at once, deleting a small file waits longer for the device than
+the whole of storing its event takes. What the end of a process leaves undeleted has no name in
+`new/`, so it is no event, and is swept away later.
+
+What the spool hands out, and the form in which hooks, shells and programs put it in.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +15,12 @@ import errno
 import io
 import os
 import stat
+import threading
+from collections import deque
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 LARGEST_BYTES = 64 << 20
 """What is larger is no event; only its head is ever read."""
@@ -103,3 +117,84 @@ def settle(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+AT_ONCE = 16
+"""So many files are deleted before `delete` returns; more are not worth waiting for."""
+
+
+class Disposal:
+    """Deletes in the order given; the end of the process waits for nothing."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._paths: deque[str] = deque()
+        self._is_working = False
+
+    def delete(self, paths: Collection[str]) -> None:
+        """Delete files, or see to it; those already gone are no error."""
+        if len(paths) <= AT_ONCE:
+            for path in paths:
+                remove(path)
+            return
+        with self._lock:
+            self._paths.extend(paths)
+            if self._is_working:
+                return
+            self._is_working = True
+        threading.Thread(target=self._work, name="spool-disposal", daemon=True).start()
+
+    def _work(self) -> None:
+        while path := self._next():
+            with suppress(OSError):  # nobody is left to tell; it will be swept
+                remove(path)
+
+    def _next(self) -> str:
+        with self._lock:
+            if self._paths:
+                return self._paths.popleft()
+            self._is_working = False
+            return ""
+
+
+def remove(path: str | Path) -> None:
+    """Delete one file; one already gone is no error."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108 - a Path for each of 20,000 names costs more than the call
+
+
+class Entry(NamedTuple):
+    """One envelope that waits to be stored.
+
+    `id` is unique for ever and becomes the event's id. `end` is the offset behind the record in a
+    shell's log, None for a file of its own. `fault` is empty, or says why `data` is only the head
+    of something that cannot be decoded.
+    """
+
+    id: str
+    data: bytes
+    at_ms: int
+    path: str
+    end: int | None = None
+    fault: str = ""
+
+
+def envelope(fields: Mapping[str, str], payload: bytes) -> bytes:
+    """Return an envelope around a payload.
+
+    Bytes of file names survive as `os.fsdecode` gave them; any other lone surrogate turns the
+    whole header's strays into `?`.
+
+    Raises:
+        ValueError: a name is empty or holds `=`, or a name or a value holds a NUL.
+    """
+    lines = ["OBS1"]
+    for name, value in fields.items():
+        if not name or "=" in name or "\0" in name or "\0" in value:
+            raise ValueError(f"the field {name!r} cannot stand in an envelope")
+        lines.append(f"{name}={value}")
+    header = "\0".join([*lines, "", ""])
+    try:
+        return header.encode("utf-8", "surrogateescape") + payload
+    except UnicodeEncodeError:
+        return header.encode("utf-8", "replace") + payload

@@ -13,11 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from observer.paths import read_plain
-from observer.spool.entry import Entry, envelope
+from observer.core.paths import read_plain
 from observer.spool.files import (
     LARGEST_BYTES,
+    Entry,
     Foreign,
+    envelope,
     is_unreadable,
     open_plain,
     replace,

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from observer.paths import is_inside, make_private
+from observer.core.paths import is_inside, make_private
 from observer.spool.files import Foreign, read, replace
 
 EVERYWHERE = "*"

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from observer.paths import open_plain
+from observer.core.paths import open_plain
 
 LINE_CHARS = 63
 """What `hooks/post` pads its line to; with the line end, the size of the file in bytes."""

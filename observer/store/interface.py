@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
-from observer.errors import StoreUnavailable
-from observer.events import Triage, Value
-from observer.filters import Filters
-from observer.model import (
+from observer.core.errors import StoreUnavailable
+from observer.core.events import Triage, Value
+from observer.core.filters import Filters
+from observer.core.model import (
     Change,
     Enrichment,
     Item,
@@ -28,7 +28,7 @@ from observer.model import (
     Spending,
     Use,
 )
-from observer.store.truth import StandingsById, TruthReads, TruthWrites
+from observer.store.anchors import StandingsById, TruthReads, TruthWrites
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 """Columns that a query can name (`title:auth*`); `files` holds read and modified paths."""

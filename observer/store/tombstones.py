@@ -14,9 +14,9 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from observer.errors import StoreUnavailable
-from observer.model import Place, Project
-from observer.paths import make_private, read_plain
+from observer.core.errors import StoreUnavailable
+from observer.core.model import Place, Project
+from observer.core.paths import make_private, read_plain
 from observer.spool.files import replace
 
 KEY_BYTES = 32

@@ -9,13 +9,13 @@ from itertools import cycle
 
 from benchmarks import shelf
 from benchmarks.recall import QUERIES, queries_of, took_ms
+from observer.core.paths import Home
 from observer.evaluation.bench.drain import EVENTS, PROJECTS
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
 from observer.evaluation.bench.wire import Wire, processor_s, wire
 from observer.evaluation.bench.work import Work, spool
-from observer.paths import Home
-from observer.spool import Spool
+from observer.spool.spool import Spool
 
 SIZES = (10_000, 100_000)
 AIM = Aim(percent=95, most=50.0)

@@ -20,16 +20,16 @@ from itertools import islice
 from pathlib import Path
 
 from benchmarks.recall import took_ms
+from observer.core.paths import Home
 from observer.evaluation.bench.drain import PROJECTS
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.kills import NONE
 from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
 from observer.evaluation.bench.wire import Wire, rss_mib, wire
 from observer.evaluation.bench.work import Report, Work, sources
-from observer.paths import Home
-from observer.spool import Spool
-from observer.spool.entry import envelope
-from observer.store.sqlite import SqliteStore
+from observer.spool.files import envelope
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 SECONDS = 600
 CLIENTS, EACH_S = 50, 20

@@ -13,8 +13,8 @@ from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Options, lab, launchers, until
 from observer.evaluation.bench.wire import ERAS, Wire, first_answer_ms, rss_mib, wire
 from observer.evaluation.bench.work import Work, spool
-from observer.front.toolsets import tools_of
-from observer.memory import Memory
+from observer.memory.api import Memory
+from observer.toolsets.registry import tools_of
 
 STARTS = 60
 CALLS = 300

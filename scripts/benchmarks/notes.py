@@ -11,22 +11,22 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks import shelf
-from observer.capture.project import Places
-from observer.capture.redact import secret_class
-from observer.clock import now_ms
-from observer.config import Settings
-from observer.embed.catalogue import find
-from observer.embed.late import LateModel
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.events import Event, Remember
+from observer.core.model import Project
+from observer.embed.lazy_model import LateModel
+from observer.embed.registry import find
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Options
-from observer.events import Event, Remember
 from observer.index import Index
-from observer.knowledge import Note
-from observer.memory import Memory
-from observer.model import Project
-from observer.pipeline import Pipeline
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore, stemmer
+from observer.ingest.pipeline import Pipeline
+from observer.memory.api import Memory
+from observer.notes.face import Note
+from observer.projects import Places
+from observer.redaction.redact import secret_class
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore, stemmer
 
 NOTES = 100_000
 ASKED = 200

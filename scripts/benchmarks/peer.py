@@ -15,13 +15,13 @@ from pathlib import Path
 
 from benchmarks import shelf
 from benchmarks.recall import ITEMS, QUERIES, queries_of
-from observer.clock import now_ms
+from observer.core.clock import now_ms
+from observer.core.model import Item
 from observer.evaluation.bench.figure import Figure
+from observer.evaluation.bench.found import kiro_memory, kiro_row
 from observer.evaluation.bench.lab import Options, lab, launchers, until
-from observer.evaluation.bench.peers import kiro_memory, kiro_row
 from observer.evaluation.bench.wire import Wire, is_quiet, processor_s, wire
-from observer.model import Item
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite.database import SqliteStore
 
 Asks = Mapping[str, list[Callable[[], object]]]
 

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import shelf
+from observer.core.filters import Filters
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
 from observer.evaluation.bench.wire import Wire, processor_s, rss_mib, wire
-from observer.filters import Filters
 from observer.index import Wanted
-from observer.recall.candidates import BY_WORDS
+from observer.search.candidates import BY_WORDS
 
 ITEMS = 100_000
 QUERIES = 40

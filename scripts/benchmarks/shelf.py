@@ -16,14 +16,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from observer.config import Settings
-from observer.embed.catalogue import find, load
-from observer.embed.joined import Joined
-from observer.embed.late import packed
-from observer.embed.model import Model
+from observer.core.config import Settings
+from observer.core.model import Item, Project, Session, SummaryFields, item_id, item_uuid
+from observer.embed.lazy_model import packed
+from observer.embed.model import Joined, Model
+from observer.embed.registry import find, load
 from observer.evaluation.bench.lab import ROOT
-from observer.model import Item, Project, Session, SummaryFields, item_id, item_uuid
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite.database import SqliteStore
 
 NOW_MS = 1_800_000_000_000
 SPAN_MS = 2 * 365 * 86_400_000

@@ -24,10 +24,10 @@ from faults import points
 from faults.medium import Medium
 from faults.points import Kind, Trap, watch
 from faults.ways import COPY, PURGED, Way
-from observer.errors import ObserverError
-from observer.paths import Home
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.core.errors import ObserverError
+from observer.core.paths import Home
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 Choose = Callable[[int], Iterable[int]]
 """Returns which of so many steps, numbered from 1."""

@@ -15,29 +15,31 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from faults.ways import NOW_MS
-from observer import config
-from observer.capture.clients import CLIENTS
-from observer.capture.decode import decode, foreseen
-from observer.capture.project import Places
-from observer.capture.redact import redact_bytes, redact_text
-from observer.capture.repository.patch import Draft
-from observer.config import Settings
-from observer.errors import ConfigInvalid, Undecodable
-from observer.events import Command
-from observer.front.fence import fenced
+from observer.clients import CLIENTS
+from observer.code.diff import compare, compare_files
+from observer.code.languages import EXTENSIONS
+from observer.code.outline import outline
+from observer.config_files import jsonc
+from observer.core import config
+from observer.core.config import Settings
+from observer.core.errors import ConfigInvalid, Undecodable
+from observer.core.events import Command
+from observer.core.paths import Home
 from observer.git import configuration
-from observer.install import jsonc
-from observer.interpret import claims, commandline, exit_status, outcome, prompts, shell, suspicion
-from observer.languages import EXTENSIONS
-from observer.paths import Home
-from observer.pipeline import Pipeline
+from observer.git.patch import Draft
+from observer.ingest.decode import decode, foreseen
+from observer.ingest.pipeline import Pipeline
+from observer.observations import note_syntax, prompt_injection, prompts
+from observer.outcomes import outcome
+from observer.projects import Places
 from observer.pump.journal import Journal, Lines
-from observer.recall import dates, query
-from observer.spool import Spool
-from observer.spool.entry import envelope
-from observer.store.sqlite import SqliteStore
-from observer.syntax.comparing import compare, compare_files
-from observer.syntax.outline import outline
+from observer.redaction.redact import redact_bytes, redact_text
+from observer.search import dates, query
+from observer.shell import command_line, exit_status, words
+from observer.spool.files import envelope
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
+from observer.views.fence import fenced
 
 SAMPLES = Path(__file__).parents[2] / "tests/data"
 CAP_BYTES = Settings().event_cap_bytes
@@ -130,9 +132,9 @@ def _pipeline(data: bytes) -> None:
 
 def _command_line(data: bytes) -> None:
     text = text_of(data)
-    commandline.read(text)
-    shell.split(text)
-    shell.without_documents(text)
+    command_line.read(text)
+    words.split(text)
+    words.without_documents(text)
     exit_status.of(text)
 
 
@@ -140,7 +142,7 @@ def _outcome(data: bytes) -> None:
     command = COMMANDS[data[0] % len(COMMANDS)] if data else "make"
     code = data[1] % 4 - 1 if len(data) > 1 else 0
     ran = Command(command=command, output=text_of(data[2:]), exit_code=None if code < 0 else code)
-    outcome.read(ran, commandline.read(command))
+    outcome.read(ran, command_line.read(command))
 
 
 def _query(data: bytes) -> None:
@@ -151,8 +153,8 @@ def _query(data: bytes) -> None:
 
 def _prose(data: bytes) -> None:
     text = text_of(data)
-    suspicion.suspicion(text)
-    claims.parse(text)
+    prompt_injection.suspicion(text)
+    note_syntax.parse_claims(text)
     prompts.ask_of(text)
     prompts.heading_of(text)
     inside = fenced(text).removeprefix("```text\n").removesuffix("\n```")

@@ -10,23 +10,22 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import NamedTuple
 
-from observer.capture.project import Places
-from observer.config import Settings
-from observer.embed.catalogue import chosen
-from observer.embed.late import LateModel
-from observer.front import session_context
-from observer.memory import Memory
+from observer.core.config import Settings
+from observer.core.paths import Home
+from observer.embed.lazy_model import LateModel
+from observer.embed.registry import chosen
+from observer.ingest.pipeline import Pipeline
+from observer.ingest.projection import derived_anew
+from observer.memory.api import Memory
 from observer.memory.opening import index_for
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.pipeline.projection import derived_anew
-from observer.purge import order
-from observer.purge.carrying import carry_out, settle
-from observer.purge.order import Order
-from observer.spool import Spool
-from observer.store.migrate import Migration, migrations
-from observer.store.sqlite import SqliteStore
+from observer.projects import Places
+from observer.purge import carry_out as order
+from observer.purge.carry_out import Order, carry_out, complete
+from observer.spool.spool import Spool
+from observer.store.migrations import Migration, migrations
+from observer.store.sqlite.database import SqliteStore
 from observer.store.tombstones import Tombstones
+from observer.views import session_context
 
 NOW_MS = 1_790_000_000_000
 STORED, SPOOLED, PURGED = 12, 6, "cormorant"
@@ -73,7 +72,7 @@ def pipeline(home: Home, store: SqliteStore) -> Pipeline:
 
 def drain(home: Home) -> None:
     """Open the home as the daemon does, and store what is spooled."""
-    settle(home, SqliteStore.owned)
+    complete(home, SqliteStore.owned)
     with _store(home) as store:
         _drain(home, store)
 

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from leaks import peer
 from leaks.ordinary import drawn, sources
 from leaks.planting import Planted, corpus, leaked, plant
-from observer.capture.redact import redact_text
+from observer.redaction.redact import redact_text
 
 _MARK = "[redacted:"
 _HALVES: dict[str, Callable[[Planted], bool]] = {

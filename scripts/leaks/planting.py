@@ -14,7 +14,7 @@ from sessions.product import Clock, Product
 from leaks.kinds import KINDS, Family
 from leaks.renderings import Rendered, joined, render
 from leaks.routes import NAMES, ROOT, ROUTES, Spooled
-from observer.events import Event, Remember
+from observer.core.events import Event, Remember
 
 _NOW_MS = 1_763_715_600_000
 _NOTE = "note"

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from observer.embed.text import text_of
-from observer.model import Item
+from observer.core.model import Item
+from observer.embed.lazy_model import text_of
 
 DEPTH = 10
 Vectors = NDArray[np.float32]

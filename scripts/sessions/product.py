@@ -11,24 +11,24 @@ from contextlib import closing
 from pathlib import Path
 from typing import Self
 
-from observer.capture.project import Places
-from observer.capture.repository.uncommitted import uncommitted
-from observer.config import Settings
-from observer.daemon.reminding import Told, remind
-from observer.embed.catalogue import chosen
-from observer.embed.late import LateModel
-from observer.events import Event
-from observer.front import session_context
+from observer.core.config import Settings
+from observer.core.events import Event
+from observer.core.model import UNASSIGNED, Item, Recorded, item_id
+from observer.core.paths import Home
+from observer.daemon.requests import Told, remind
+from observer.embed.lazy_model import LateModel
+from observer.embed.registry import chosen
+from observer.git.status import uncommitted
 from observer.importers.git import commits
-from observer.memory import Memory
+from observer.ingest.pipeline import Pipeline
+from observer.memory.api import Memory
 from observer.memory.opening import index_for
-from observer.model import UNASSIGNED, Item, Recorded, item_id
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.spool import Spool
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.staleness.sync import keep_order, keep_up
 from observer.store.interface import Writer
-from observer.store.sqlite import SqliteStore
-from observer.truth.keeping import keep_order, keep_up
+from observer.store.sqlite.database import SqliteStore
+from observer.views import session_context
 
 _CLIENT = "claude-code"
 _BATCH = 500

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from observer.model import Item
+from observer.core.model import Item
 from sessions.corpus import Repository
 from sessions.kept import Asked, Kept
 from sessions.measures import Scored, count, line, mean

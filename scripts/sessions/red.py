@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from observer.model import seq_of
+from observer.core.model import seq_of
 from sessions.checks import Check, checks
 from sessions.kept import Kept, Start
 from sessions.measures import Measure, Scored, count, line, share

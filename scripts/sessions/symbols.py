@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
-from observer.events import FileWrite
-from observer.interpret.gist import gist
-from observer.interpret.told import Where
+from observer.core.events import FileWrite
+from observer.observations.analysis import gist
+from observer.observations.drafts import Where
 from sessions.declarations import Touched, is_known, touched
 from sessions.kept import Kept, call_key
 from sessions.measures import Measure, Scored, count, line, share

@@ -7,8 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from observer.events import Commit, Prompt
-from observer.model import Item
+from observer.core.events import Commit, Prompt
+from observer.core.model import Item
 from sessions.kept import Kept
 from sessions.measures import Measure, Scored, count, line, share
 

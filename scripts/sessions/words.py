@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Sequence
 
-from observer.model import Item, columns_of
+from observer.core.model import Item, columns_of
 
 _WORD = re.compile(r"\w{2,}")
 _SMALL_WORDS = "the a an and or of to in is it that this for on with as be are was we can do not"

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from observer.capture.project import Places
 from observer.cli import main
-from observer.config import Settings
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.core.config import Settings
+from observer.core.paths import Home
+from observer.ingest.pipeline import Pipeline
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 
 class Ran(NamedTuple):

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from observer.daemon.lock import hold
-from observer.paths import Home
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.core.paths import Home
+from observer.daemon.home_guard import hold
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 from observer.store.tombstones import Tombstones
 
 Run = Callable[..., Any]

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 import pytest
 
-from observer.paths import Home
+from observer.core.paths import Home
 from observer.store.sqlite.pages import VFS
 
 Run = Callable[..., Any]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from observer.paths import Home
+from observer.core.paths import Home
 
 Run = Callable[..., Any]
 

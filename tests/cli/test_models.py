@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from observer import config
-from observer.embed.catalogue import BUILT_IN
-from observer.paths import Home
+from observer.core import config
+from observer.core.paths import Home
+from observer.embed.registry import BUILT_IN
 
 Run = Callable[..., Any]
 

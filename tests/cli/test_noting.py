@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from observer import client
-from observer.paths import Home
+from observer.core.paths import Home
 
 Run = Callable[..., Any]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from observer.front.toolsets import TOOLSETS
+from observer.toolsets.registry import TOOLSETS
 
 Run = Callable[..., Any]
 

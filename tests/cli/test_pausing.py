@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from observer.paths import Home
-from observer.spool import Spool
+from observer.core.paths import Home
+from observer.spool.spool import Spool
 
 Run = Callable[..., Any]
 Git = Callable[..., str]

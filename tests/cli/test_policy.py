@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from observer.paths import Home
+from observer.core.paths import Home
 
 Run = Callable[..., Any]
 Git = Callable[..., str]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from observer.errors import NotFound
-from observer.paths import Home
+from observer.core.errors import NotFound
+from observer.core.paths import Home
 
 Run = Callable[..., Any]
 Fill = Callable[..., None]

@@ -12,9 +12,9 @@ import pytest
 
 from observer.cli.output import escaped
 from observer.cli.reach import open_memory
-from observer.config import Settings
-from observer.front import session_context
-from observer.paths import Home
+from observer.core.config import Settings
+from observer.core.paths import Home
+from observer.views import session_context
 
 Run = Callable[..., Any]
 

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from observer.paths import Home
-from observer.trial import DAY_MS, Plan, Trials
+from observer.core.paths import Home
+from observer.search.trial import DAY_MS, Plan, Trials
 
 Run = Callable[..., Any]
 Fill = Callable[[Sequence[dict[str, Any]]], None]

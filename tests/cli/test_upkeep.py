@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from observer.paths import Home
-from observer.spool import Spool
+from observer.core.paths import Home
+from observer.spool.spool import Spool
 
 Run = Callable[..., Any]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from observer.model import Use
-from observer.paths import Home
-from observer.store.sqlite import SqliteStore
+from observer.core.model import Use
+from observer.core.paths import Home
+from observer.store.sqlite.database import SqliteStore
 
 Run = Callable[..., Any]
 HOUR_MS = 3_600_000

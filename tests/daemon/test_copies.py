@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from observer.core.events import Command, Event
+from observer.core.model import UNASSIGNED, Recorded
+from observer.core.paths import Home
 from observer.daemon import copies as module
 from observer.daemon.copies import Copies, copies, kept, made_ms
 from observer.daemon.health import Health
-from observer.events import Command, Event
-from observer.model import UNASSIGNED, Recorded
-from observer.paths import Home
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite.database import SqliteStore
 
 HOUR, DAY = 3_600_000, 86_400_000
 NOW = 20_000 * DAY + 12 * HOUR

@@ -20,10 +20,10 @@ import apsw
 import pytest
 
 from observer import __version__, client
+from observer.core.errors import DaemonUnavailable
+from observer.core.paths import Home
 from observer.daemon.status import current
-from observer.errors import DaemonUnavailable
-from observer.paths import Home
-from observer.spool import Spool
+from observer.spool.spool import Spool
 from observer.store.sqlite.pages import VFS
 
 ROOT = Path(__file__).parents[2]

@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from observer.capture.project import Places
-from observer.clock import now_ms
-from observer.config import Settings
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.events import AnyBody, Event, FileWrite, Prompt, SessionStart
+from observer.core.model import Use
+from observer.core.paths import Home
 from observer.daemon.feedback import BATCH, MARK_EVERY, SHOWN_WITHIN_MS, Feedback
 from observer.daemon.health import Health
-from observer.daemon.tenure import Tenure
+from observer.daemon.home_guard import Tenure
 from observer.daemon.writer import WriterThread
-from observer.events import AnyBody, Event, FileWrite, Prompt, SessionStart
-from observer.front.session_context import ANYONES, mirror
-from observer.model import Use
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.recall.usefulness import KEPT_MS
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.ingest.pipeline import Pipeline
+from observer.projects import Places
+from observer.search.usage import KEPT_MS
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
+from observer.views.session_context import ANYONES, mirror
 
 
 class Bench:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from observer import client
-from observer.daemon.heap import give_memory_back
+from observer.daemon.index import give_memory_back
 
 ASKING = """
 import resource, threading

@@ -14,22 +14,22 @@ from typing import Any
 import pytest
 
 from observer import client
-from observer.capture.project import Places
-from observer.config import Settings
+from observer.core.config import Settings
+from observer.core.model import UNASSIGNED, Item, item_id, item_uuid
+from observer.core.paths import Home
 from observer.daemon.health import Health
-from observer.daemon.indexing import Indexing
-from observer.daemon.late_store import LateStore
-from observer.daemon.tenure import Tenure
+from observer.daemon.home_guard import Tenure
+from observer.daemon.index import Indexing
+from observer.daemon.lazy_store import LateStore
 from observer.daemon.writer import WriterThread
-from observer.embed.catalogue import ModelInfo, find
-from observer.embed.late import LateModel
+from observer.embed.lazy_model import LateModel
+from observer.embed.registry import ModelInfo, find
 from observer.index import Index
-from observer.model import UNASSIGNED, Item, item_id, item_uuid
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.spool import Spool
+from observer.ingest.pipeline import Pipeline
+from observer.projects import Places
+from observer.spool.spool import Spool
 from observer.store.interface import Store
-from observer.store.sqlite import SqliteStore, stemmer
+from observer.store.sqlite.database import SqliteStore, stemmer
 
 Until = Callable[..., None]
 
@@ -136,7 +136,7 @@ def test_another_model_embeds_everything_anew_and_drops_the_old_vectors(
 def test_what_comes_later_is_embedded_when_no_more_comes(
     bench: Bench, store: SqliteStore, info: ModelInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("observer.daemon.indexing.STILL_S", 0.05)
+    monkeypatch.setattr("observer.daemon.index.STILL_S", 0.05)
     put(store, *items(3))
 
     def has_all() -> bool:
@@ -153,8 +153,8 @@ def test_what_comes_later_is_embedded_when_no_more_comes(
 def test_what_never_ends_is_embedded_in_between(
     bench: Bench, store: SqliteStore, info: ModelInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("observer.daemon.indexing.STILL_S", 60)
-    monkeypatch.setattr("observer.daemon.indexing.LATEST_S", 0.2)
+    monkeypatch.setattr("observer.daemon.index.STILL_S", 60)
+    monkeypatch.setattr("observer.daemon.index.LATEST_S", 0.2)
     put(store, *items(1))
 
     def has_all() -> bool:
@@ -181,9 +181,9 @@ def test_in_times_of_quiet_the_index_is_made_quick_to_ask_and_memory_given_back(
     bench: Bench, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[int] = []
-    monkeypatch.setattr("observer.daemon.indexing.QUIET_S", 0.01)
+    monkeypatch.setattr("observer.daemon.index.QUIET_S", 0.01)
     monkeypatch.setattr(
-        "observer.daemon.indexing.give_memory_back",
+        "observer.daemon.index.give_memory_back",
         lambda: given.append(len(bench.index._segments)),
     )
     for start, count in ((1, 160), (201, 60)):

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from observer import client
-from observer.paths import Home
+from observer.core.paths import Home
 
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Until = Callable[..., None]

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from observer.core.errors import DaemonUnavailable
+from observer.core.paths import Home
 from observer.daemon.listeners import (
     MOST_CONNECTIONS,
     ensure_token,
@@ -19,8 +21,6 @@ from observer.daemon.listeners import (
     listen_tcp,
     make_run_folder,
 )
-from observer.errors import DaemonUnavailable
-from observer.paths import Home
 
 as_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 

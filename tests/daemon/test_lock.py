@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from observer.client import daemon_pid, is_running
-from observer.daemon.lock import hold
-from observer.errors import StoreUnavailable
-from observer.paths import Home
+from observer.core.errors import StoreUnavailable
+from observer.core.paths import Home
+from observer.daemon.home_guard import hold
 
 HOLDER = """
 import sys, time
-from observer.daemon.lock import hold
-from observer.paths import home
+from observer.daemon.home_guard import hold
+from observer.core.paths import home
 with hold(home()) as is_ours:
     print(is_ours, flush=True)
     time.sleep(60)

@@ -12,19 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from observer.clock import now_ms
+from observer.core.clock import now_ms
+from observer.core.errors import BadInput, StoreUnavailable
+from observer.core.model import Receipt
+from observer.core.paths import Home
 from observer.daemon.health import Health
-from observer.daemon.late_store import LateStore
+from observer.daemon.lazy_store import LateStore
 from observer.daemon.log import DaemonLog, SecretlessFormatter
-from observer.daemon.posting import receive
+from observer.daemon.requests import receive
+from observer.daemon.spool_watch import watch
 from observer.daemon.status import REMEMBERED_MS, current, from_disk
-from observer.daemon.wake import watch
-from observer.errors import BadInput, StoreUnavailable
-from observer.model import Receipt
-from observer.paths import Home
-from observer.spool import Spool
-from observer.store.migrate import migrations
-from observer.store.sqlite import SqliteStore
+from observer.spool.spool import Spool
+from observer.store.migrations import migrations
+from observer.store.sqlite.database import SqliteStore
 
 
 def test_health_names_every_part_that_is_ill() -> None:

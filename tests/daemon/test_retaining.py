@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.paths import Home
+from observer.core.paths import Home
 
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Until = Callable[..., None]

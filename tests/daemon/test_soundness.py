@@ -12,23 +12,23 @@ from typing import Any
 import pytest
 
 from observer import client
-from observer.capture.project import Places
-from observer.clock import now_ms
-from observer.config import Settings
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import StoreDamaged
+from observer.core.paths import Home
 from observer.daemon import soundness
 from observer.daemon.health import Health
-from observer.daemon.late_store import LateStore
+from observer.daemon.home_guard import Tenure
+from observer.daemon.lazy_store import LateStore
 from observer.daemon.soundness import Soundness
 from observer.daemon.status import current
-from observer.daemon.tenure import Tenure
 from observer.daemon.writer import WriterThread
-from observer.errors import StoreDamaged
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.repair.demand import demand
+from observer.ingest.pipeline import Pipeline
+from observer.projects import Places
 from observer.repair.losses import Loss, losses, note
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.repair.request import demand
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 PAGE = 4096
 

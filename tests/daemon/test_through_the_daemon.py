@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from observer import client
-from observer.paths import Home
-from observer.spool import Spool
+from observer.core.paths import Home
+from observer.spool.spool import Spool
 
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Until = Callable[..., None]

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from observer.capture.project import Places
-from observer.config import Settings
+from observer.core.config import Settings
+from observer.core.model import Project
+from observer.core.paths import Home
 from observer.daemon.health import Health
-from observer.daemon.tenure import Tenure
-from observer.daemon.truth import Truth
+from observer.daemon.home_guard import Tenure
+from observer.daemon.staleness import Truth
 from observer.daemon.writer import WriterThread
-from observer.model import Project
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.ingest.pipeline import Pipeline
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Until = Callable[..., None]

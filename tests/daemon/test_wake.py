@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from observer.daemon.wake import heard
+from observer.daemon.spool_watch import heard
 
 
 @pytest.mark.parametrize("turns", range(4))

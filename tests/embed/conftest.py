@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.embed.catalogue import BUILT_IN
+from observer.embed.registry import BUILT_IN
 
 Folder = Callable[..., Path]
 

@@ -11,10 +11,10 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from observer.embed import catalogue
-from observer.embed.catalogue import BUILT_IN
+from observer.core.errors import ConfigInvalid
+from observer.embed import registry
 from observer.embed.model import Model
-from observer.errors import ConfigInvalid
+from observer.embed.registry import BUILT_IN
 
 DIMENSIONS = 4
 Build = Callable[..., Model]
@@ -32,7 +32,7 @@ def build(tmp_path: Path) -> Build:
         shutil.copy(BUILT_IN / words / "tokenizer.json", folder)
         (folder / "model.toml").write_text(f"dimensions = {DIMENSIONS}\nmost_tokens = 8\n")
         onnx.save(_graph(inputs, kind, output), folder / "model.onnx")
-        return catalogue.load(catalogue.find("mine", tmp_path))
+        return registry.load(registry.find("mine", tmp_path))
 
     return make
 

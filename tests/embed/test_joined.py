@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from observer.embed import catalogue
-from observer.embed.joined import EVEN, FEW_WORDS, LEAST, LITTLE_DOUBT, MOST, Joined
-from observer.embed.model import Model
-from observer.errors import NotFound
+from observer.core.errors import NotFound
+from observer.embed import registry
+from observer.embed.model import EVEN, FEW_WORDS, LEAST, LITTLE_DOUBT, MOST, Joined, Model
 
 NONE = Path("/nonexistent")
 QUERY = "how is money given back"
@@ -17,14 +16,14 @@ TEXTS = ["Refunds take five days", "The cart locks its rows", ""]
 
 @pytest.fixture(scope="module")
 def joined() -> Joined:
-    model = catalogue.load(catalogue.find("instant+deep", NONE))
+    model = registry.load(registry.find("instant+deep", NONE))
     assert isinstance(model, Joined)
     return model
 
 
 @pytest.fixture(scope="module")
 def parts() -> list[Model]:
-    found = [catalogue.load(catalogue.find(name, NONE)) for name in ("instant", "deep")]
+    found = [registry.load(registry.find(name, NONE)) for name in ("instant", "deep")]
     return [part for part in found if isinstance(part, Model)]
 
 
@@ -84,10 +83,10 @@ def test_it_is_as_quick_as_its_first_model_where_it_must_be(
 @pytest.mark.parametrize("name", ["instant+none", "none+deep", "instant+", "instant+deep+deep"])
 def test_what_is_joined_must_be_there(name: str) -> None:
     with pytest.raises(NotFound, match="no model"):
-        catalogue.find(name, NONE)
+        registry.find(name, NONE)
 
 
 def test_a_joined_model_has_the_problem_of_its_parts(tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "model.toml").touch()
-    assert "no model.onnx" in catalogue.find("instant+broken", tmp_path).problem
+    assert "no model.onnx" in registry.find("instant+broken", tmp_path).problem

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from observer.embed.catalogue import find, load
-from observer.embed.late import FEW, LateModel, packed
-from observer.embed.text import text_of
-from observer.model import Item, ItemKind
+from observer.core.model import Item, ItemKind
+from observer.embed.lazy_model import FEW, LateModel, packed, text_of
+from observer.embed.registry import find, load
 
 Folder = Callable[..., Path]
 
@@ -30,7 +29,7 @@ def test_who_cannot_wait_does_without_until_the_model_is_there(
 ) -> None:
     may_load = threading.Event()
     monkeypatch.setattr(
-        "observer.embed.late.load", lambda info: load(info) if may_load.wait(30) else None
+        "observer.embed.lazy_model.load", lambda info: load(info) if may_load.wait(30) else None
     )
     assert late.encode("login") is None
     may_load.set()

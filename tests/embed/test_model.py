@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.embed import card, catalogue, tokens
+from observer.embed import manifest, registry
+from observer.embed import model as tokens
 from observer.embed.model import Model
 
 NONE = Path("/nonexistent")
@@ -25,7 +26,7 @@ TEXTS = [
     "",
     "!!! ... ###",
 ]
-LOADED = {name: catalogue.load(catalogue.find(name, NONE)) for name in catalogue.BUILT_IN_NAMES}
+LOADED = {name: registry.load(registry.find(name, NONE)) for name in registry.BUILT_IN_NAMES}
 
 every_model = pytest.mark.parametrize("model", LOADED.values(), ids=LOADED)
 
@@ -105,23 +106,23 @@ def test_different_models_make_vectors_of_different_names() -> None:
 
 
 def test_the_id_of_a_model_is_the_one_the_catalogue_tells() -> None:
-    told = {info.name: info.id for info in catalogue.known(NONE)}
+    told = {info.name: info.id for info in registry.known(NONE)}
     assert told == {
-        catalogue.JOINED: f"{LOADED['instant'].id}+{LOADED['deep'].id}",
+        registry.JOINED: f"{LOADED['instant'].id}+{LOADED['deep'].id}",
         **{name: model.id for name, model in LOADED.items()},
     }
 
 
 def test_importing_the_package_loads_no_native_library() -> None:
     heavy = "'onnxruntime' in sys.modules or 'tokenizers' in sys.modules"
-    code = f"import sys, observer.embed.catalogue, observer.embed.text; sys.exit({heavy})"
+    code = f"import sys, observer.embed.registry, observer.embed.lazy_model; sys.exit({heavy})"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_words_are_remembered_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tokens, "_REMEMBERED", 8)
-    folder = catalogue.BUILT_IN / "instant"
-    made = tokens.Tokens(folder, card.read(folder))
+    folder = registry.BUILT_IN / "instant"
+    made = tokens.Tokens(folder, manifest.read(folder))
     texts = [f"number{chr(97 + n)} {'y' * 40}" for n in range(26)]
     assert [made.ids(text).tolist() for text in texts] == [
         made.ids(text).tolist() for text in texts

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from observer.embed import pulling
-from observer.embed.pulling import pull
-from observer.errors import BadInput, ConfigInvalid, NotFound
+from observer.core.errors import BadInput, ConfigInvalid, NotFound
+from observer.embed import download
+from observer.embed.download import pull
 
 Folder = Callable[..., Path]
 
@@ -126,4 +126,4 @@ def test_wrong_arguments_reach_no_server(
 
 
 def test_every_file_of_a_model_has_a_limit() -> None:
-    assert set(pulling.MOST_BYTES) == {"model.toml", "model.onnx", "tokenizer.json"}
+    assert set(download.MOST_BYTES) == {"model.toml", "model.onnx", "tokenizer.json"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.embed.text import TEXT_CHARS, text_of
-from observer.model import Enrichment, Item
+from observer.core.model import Enrichment, Item
+from observer.embed.lazy_model import TEXT_CHARS, text_of
 
 words = st.lists(st.text(max_size=400), max_size=30).map(tuple)
 

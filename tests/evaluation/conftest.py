@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.embed.catalogue import find
-from observer.embed.late import LateModel
+from observer.embed.lazy_model import LateModel
+from observer.embed.registry import find
 
 Git = Callable[..., str]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from observer.embed.catalogue import find
-from observer.embed.late import LateModel
+from observer.embed.lazy_model import LateModel
+from observer.embed.registry import find
 from observer.evaluation import sets
 from observer.evaluation.asking import Asked, ask, figures, trial
 from observer.evaluation.systems import SYSTEMS, legs_of, mentions, systems_of
-from observer.recall.candidates import Sources
+from observer.search.candidates import Sources
 
 DOCUMENTS = (
     sets.Document(id="a", title="Edit cart.py", narrative="Added def cachePrices"),

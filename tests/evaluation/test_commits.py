@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from observer.errors import BadInput, NotFound
+from observer.core.errors import BadInput, NotFound
+from observer.core.events import Commit
 from observer.evaluation import commits
-from observer.events import Commit
 
 Git = Callable[..., str]
 

@@ -9,15 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.evaluation.measures import (
-    FIGURES,
-    Numbers,
-    average,
-    gap,
-    interval,
-    measure,
-    redraw,
-)
+from observer.evaluation.measures import FIGURES, Numbers, average, gap, interval, measure, redraw
 
 ids = st.integers(1, 15)
 answers = st.lists(ids, max_size=12, unique=True)

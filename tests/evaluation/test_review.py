@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from observer.embed.late import LateModel
-from observer.evaluation.findings import Against, Finding, Row
-from observer.evaluation.measures import FIGURES, Gap, Interval
-from observer.evaluation.review import Missed, Review, review
+from observer.embed.lazy_model import LateModel
+from observer.evaluation.measures import FIGURES, Against, Finding, Gap, Interval, Row
+from observer.evaluation.review import Missed, Review, examples, review, verdict
 from observer.evaluation.systems import WITHOUT_MEANING
-from observer.evaluation.verdict import examples, verdict
 
 Git = Callable[..., str]
 

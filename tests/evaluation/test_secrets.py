@@ -9,7 +9,7 @@ from leaks.ordinary import drawn
 from leaks.planting import Planted, corpus, leaked, plant
 from leaks.routes import NAMES, ROUTES
 
-from observer.capture.redact import redact_text
+from observer.redaction.redact import redact_text
 
 
 def a_secret(secret: str, text: str, *, route: str = "prompt") -> Planted:

@@ -38,8 +38,8 @@ from sessions.shell import parts
 from sessions.transcript import HookEvent
 from sessions.truth import commands, verdict_of
 
-from observer.events import Command, Commit, Edit
-from observer.model import Recorded, seq_of
+from observer.core.events import Command, Commit, Edit
+from observer.core.model import Recorded, seq_of
 
 NAMED = {
     "GIT_AUTHOR_NAME": "Ana",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from observer.errors import BadInput, NotFound, ObserverError
+from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.evaluation import sets
-from observer.recall.query import STOP_WORDS, plan
+from observer.search.query import STOP_WORDS, plan
 
 NOTES = Path(__file__).parents[2] / "observer/evaluation/bench/notes"
 DOCUMENT = b'{"id": "a", "title": "Edit a.py"}'

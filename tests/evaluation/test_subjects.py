@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.evaluation.subjects import query_of
+from observer.evaluation.commits import query_of
 
 
 @pytest.mark.parametrize(

@@ -11,24 +11,25 @@ from typing import NamedTuple
 
 import pytest
 
-from observer.capture.project import Places
-from observer.capture.repository.uncommitted import uncommitted
-from observer.config import Settings
-from observer.daemon.watching.tree import Tree
-from observer.errors import ObserverError
+from observer.clients.git import missing_hooks
+from observer.clients.installers import Context, install
+from observer.core.config import Settings
+from observer.core.errors import ObserverError
+from observer.core.events import Checkout, Commit, Edit, Event, FileWrite, Prompt, Remember
+from observer.core.paths import Home
+from observer.daemon.watching.worktree import Tree
 from observer.evaluation.commits import read as read_history
-from observer.events import Checkout, Commit, Edit, Event, FileWrite, Prompt, Remember
-from observer.front import session_context
+from observer.git.status import uncommitted
 from observer.importers.git import commits
 from observer.index import Index
-from observer.install import Context, install, silent
-from observer.memory import Memory
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.spool import Spool
+from observer.ingest.pipeline import Pipeline
+from observer.memory.api import Memory
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.staleness.sync import keep_order, keep_up
 from observer.store.interface import Writer
-from observer.store.sqlite import SqliteStore, stemmer
-from observer.truth.keeping import keep_order, keep_up
+from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.views import session_context
 
 NOW_MS = 1_790_000_000_000
 
@@ -133,7 +134,7 @@ class Visitor:
             environ=dict(os.environ),
             folder=root,
         )
-        silent(context, [f"{root}/.git"])
+        missing_hooks(context, [f"{root}/.git"])
         install("git", context)
 
     def evaluation(self, root: Path) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from observer import client
-from observer.paths import Home
-from observer.spool import Spool
+from observer.core.paths import Home
+from observer.spool.spool import Spool
 
 STRANGER = 12345
 HOOK = Path(__file__).parents[2] / "hooks/post"

@@ -13,7 +13,7 @@ from faults.campaign import DONE, FAULTS, KILL, POWER, Campaign, Fault, Row, for
 from faults.medium import Medium
 from faults.ways import PURGE, WAYS, Way
 
-from observer.paths import Home
+from observer.core.paths import Home
 from observer.store.sqlite.salvage import damaged_pages
 
 

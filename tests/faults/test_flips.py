@@ -20,23 +20,23 @@ from typing import NamedTuple
 
 import pytest
 
-from observer import config
-from observer.capture.project import Places
-from observer.clock import now_ms
-from observer.errors import ObserverError, StoreUnavailable
-from observer.filters import Filters
-from observer.front import session_context
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.errors import ObserverError, StoreUnavailable
+from observer.core.filters import Filters
+from observer.core.paths import Home
 from observer.index import Index
-from observer.memory import Memory
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.repair.demand import demand
+from observer.ingest.pipeline import Pipeline
+from observer.memory.api import Memory
+from observer.projects import Places
 from observer.repair.losses import losses
-from observer.repair.mending import has_damage, mended
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore, stemmer
+from observer.repair.mend import has_damage, mended
+from observer.repair.request import demand
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore, stemmer
 from observer.store.sqlite.salvage import damaged_pages
 from observer.store.tombstones import Tombstones
+from observer.views import session_context
 
 IS_LONG = "OBSERVER_FLIPS" in os.environ
 FLIPS = int(os.environ.get("OBSERVER_FLIPS", "60"))

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from observer import client
-from observer.front.toolsets import TOOLSETS
-from observer.paths import Home
+from observer.core.paths import Home
 from observer.pump.dial import hello
+from observer.toolsets.registry import TOOLSETS
 
 WAIT_S = 20.0
 TOGETHER = ("core,story,browse,memex,mem0", "chatgpt")

@@ -12,15 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from observer.capture.project import look
-from observer.capture.repository import history
-from observer.capture.repository.blame import blamed
-from observer.capture.repository.uncommitted import uncommitted
-from observer.capture.repository.worktree import WorkTree
-from observer.errors import NotFound
-from observer.git import users
+from observer.core.errors import NotFound
+from observer.git import configuration
+from observer.git.blame import blamed
 from observer.git.discovery import find, refusal
+from observer.git.log import history
 from observer.git.process import ask, repository_at
+from observer.git.status import WorkTree, uncommitted
+from observer.projects import look
 
 from .conftest import WAYS, Git, Trap, Visitor
 
@@ -395,22 +394,22 @@ def test_the_user_behind_sudo_and_exceptions_count(
 def test_a_folder_that_the_user_trusts_is_read(
     plain: Path, git: Git, values: list[str], *, is_trusted: bool
 ) -> None:
-    users._exceptions.cache_clear()
+    configuration._exceptions.cache_clear()
     os.chown(plain, STRANGER, STRANGER)
     for value in values:
         named = value.format(plain, above=plain.parent)
         git(plain.parent, "config", "--global", "--add", "safe.directory", named)
     assert look(str(plain)).git is is_trusted
-    users._exceptions.cache_clear()
+    configuration._exceptions.cache_clear()
 
 
 @rooted
 def test_without_git_nobody_made_an_exception(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    users._exceptions.cache_clear()
+    configuration._exceptions.cache_clear()
     os.chown(plain, STRANGER, STRANGER)
     monkeypatch.setenv("PATH", "/nonexistent")
     assert not look(str(plain)).git
-    users._exceptions.cache_clear()
+    configuration._exceptions.cache_clear()
 
 
 @rooted

@@ -12,7 +12,7 @@ from schemathesis import GenerationMode, checks
 from schemathesis.specs.openapi import checks as openapi_checks
 
 from observer import client
-from observer.paths import Home
+from observer.core.paths import Home
 
 CHECKS = (
     checks.not_a_server_error,

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from observer import client
-from observer.paths import Home
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.core.paths import Home
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 pytestmark = pytest.mark.slow
 EVENTS = 40

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from observer.capture.project import look
-from observer.capture.repository import blame, read_commit
-from observer.daemon.watching.tree import Tree
-from observer.errors import ObserverError
+from observer.core.errors import ObserverError
+from observer.daemon.watching.worktree import Tree
+from observer.git import blame
 from observer.git.discovery import first_line
+from observer.git.log import read_commit
+from observer.projects import look
 
 from .conftest import WAYS, Git, Visitor
 

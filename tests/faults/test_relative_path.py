@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from observer.errors import ConfigInvalid
-from observer.install.target import here
-from observer.paths import Home
+from observer.config_files.context import here
+from observer.core.errors import ConfigInvalid
+from observer.core.paths import Home
 
 from .conftest import Trap
 

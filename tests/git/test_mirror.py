@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from observer.core.paths import Home
 from observer.git import mirror as module
 from observer.git.discovery import Repository, find
 from observer.git.mirror import mirror, settings_of
 from observer.git.process import ask
-from observer.paths import Home
 
 Git = Callable[..., str]
 

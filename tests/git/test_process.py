@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from observer.capture.repository.blobs import Blobs
-from observer.errors import NotFound
+from observer.core.errors import NotFound
 from observer.git import process
-from observer.git.launch import absolute, executable
-from observer.git.output import TooSlow
+from observer.git.blobs import Blobs
+from observer.git.configuration import as_user, users_setting
+from observer.git.launch import TooSlow, absolute, executable
 from observer.git.process import ask, lines_of, repository_at, started
-from observer.git.users import as_user, users_setting
 
 Git = Callable[..., str]
 Fake = Callable[[str], None]

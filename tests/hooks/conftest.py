@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from observer.capture.envelope import Envelope, parse
-from observer.paths import Home
-from observer.spool import Spool
+from observer.clients.envelope import Envelope, parse
+from observer.core.paths import Home
+from observer.spool.spool import Spool
 
 HOOKS = Path(__file__).parents[2] / "hooks"
 DEADLINE_S = 20

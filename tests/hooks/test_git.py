@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.capture.envelope import Envelope
-from observer.spool import Spool
+from observer.clients.envelope import Envelope
+from observer.spool.spool import Spool
 
 Posted = Callable[[], list[Envelope]]
 Git = Callable[..., str]

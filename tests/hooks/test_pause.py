@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from observer.capture.envelope import Envelope
-from observer.paths import Home
-from observer.spool import Spool
+from observer.clients.envelope import Envelope
+from observer.core.paths import Home
 from observer.spool.pauses import EVERYWHERE, UNENDING_MS
+from observer.spool.spool import Spool
 
 Post = Callable[..., None]
 Posted = Callable[[], list[Envelope]]

@@ -15,9 +15,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from observer.capture.envelope import Envelope
-from observer.paths import Home
-from observer.spool import Spool, refusals
+from observer.clients.envelope import Envelope
+from observer.core.paths import Home
+from observer.spool import refusals
+from observer.spool.spool import Spool
 
 Post = Callable[..., None]
 Posted = Callable[[], list[Envelope]]

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from observer import client
+from observer.core.paths import Home
 from observer.daemon.listeners import make_run_folder
-from observer.paths import Home
-from observer.spool import Spool
-from observer.trial import Trials
+from observer.search.trial import Trials
+from observer.spool.spool import Spool
 
 ERROR = "Exit code 2\nerror: unrecognized subcommand 'bun'"
 PATIENCE_S = 5.0

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.paths import Home
-from observer.spool import Spool
+from observer.core.paths import Home
+from observer.spool.spool import Spool
 
 Records = list[dict[str, str]]
 Person = Callable[..., Records]

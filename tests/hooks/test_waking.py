@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from observer import client
-from observer.daemon import lease
+from observer.core.paths import Home
+from observer.daemon import home_guard
 from observer.daemon.status import current
-from observer.paths import Home
 
 POST = Path(__file__).parents[2] / "hooks" / "post"
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -101,6 +101,6 @@ def test_a_python_that_is_gone_is_not_run(killed: Home) -> None:
 
 def test_a_lease_that_cannot_be_written_is_no_error(home: Home) -> None:
     home.alive.mkdir(parents=True)
-    lease.renew(home)
-    lease.postpone(home)
+    home_guard.renew(home)
+    home_guard.postpone(home)
     assert not home.waking.exists()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.errors import NotFound
-from observer.events import Commit, Event
+from observer.core.errors import NotFound
+from observer.core.events import Commit, Event
 from observer.importers.git import commits, count
 
 Git = Callable[..., str]

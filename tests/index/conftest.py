@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from observer.embed.late import packed
-from observer.filters import Filters
+from observer.core.filters import Filters
+from observer.core.model import Change, Item, item_id
+from observer.embed.lazy_model import packed
 from observer.index import Index, View, Wanted
 from observer.index.segment import Segment
 from observer.index.tokens import Codes
-from observer.model import Change, Item, item_id
-from observer.store.sqlite import stemmer
+from observer.store.sqlite.database import stemmer
 
 MODEL, DIMENSIONS = "0123456789ab", 64
 

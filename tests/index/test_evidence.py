@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.index.evidence import Occurrences
+from observer.index.positions import Occurrences
 from observer.index.segment import WEIGHTS
 from observer.index.tokens import COLUMNS, SEPARATOR
 

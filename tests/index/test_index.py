@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from observer.core.model import Change
 from observer.index import Index
 from observer.index.arrays import Torn, load, save
 from observer.index.files import FORMAT, Files
-from observer.index.making import Facts, merged, segment
 from observer.index.segment import Segment
+from observer.index.segment_builder import Facts, merged, segment
 from observer.index.tokens import Codes
-from observer.model import Change
 
 Make = Callable[..., Any]
 Told = Any

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.filters import Filters
-from observer.index.making import segment
+from observer.core.filters import Filters
+from observer.core.model import Change, Item
 from observer.index.masks import KEPT, mask
+from observer.index.segment_builder import segment
 from observer.index.tokens import Codes
-from observer.model import Change, Item
 
 Make = Callable[..., Any]
 KINDS = st.sampled_from(["observation", "summary", "note", "inference"])

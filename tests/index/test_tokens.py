@@ -7,16 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.index.tokens import (
-    COLUMNS,
-    SEPARATOR,
-    WORD_CHARS,
-    Codes,
-    code,
-    pieces,
-)
-from observer.model import Item
-from observer.store.sqlite import stemmer
+from observer.core.model import Item
+from observer.index.tokens import COLUMNS, SEPARATOR, WORD_CHARS, Codes, code, pieces
+from observer.store.sqlite.database import stemmer
 
 Make = Callable[..., Item]
 STEM = stemmer()

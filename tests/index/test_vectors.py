@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 from numpy.typing import NDArray
 
-from observer.embed.late import packed
-from observer.filters import Filters
-from observer.index.making import segment
+from observer.core.filters import Filters
+from observer.core.model import Change
+from observer.embed.lazy_model import packed
+from observer.index.segment_builder import segment
 from observer.index.tokens import Codes
 from observer.index.vectors import (
     AT_ONCE,
@@ -26,7 +27,6 @@ from observer.index.vectors import (
     signs,
     weighed,
 )
-from observer.model import Change
 
 Make = Callable[..., Any]
 Floats = NDArray[np.float32]

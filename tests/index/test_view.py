@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from observer.filters import Filters
+from observer.core.filters import Filters
 from observer.index import Wanted
-from observer.index.top import ENOUGH, SAMPLED, highest
+from observer.index.masks import ENOUGH, SAMPLED, highest
 
 Make = Callable[..., Any]
 ROWS = 10 * SAMPLED

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.errors import BadInput
-from observer.events import Enriched
+from observer.core.errors import BadInput
+from observer.core.events import Enriched
+from observer.core.model import Item
 from observer.llm.answer import enriched
-from observer.model import Item
 
 ITEM = Item(id=6, uuid="u", kind="summary", type="summary", title="t", updated_ms=7)
 GOOD = '{"narrative": "It raced.", "learned": "Lock.", "concepts": ["race", "lock"]}'

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from observer import client
-from observer.paths import Home
+from observer.core.paths import Home
 
 Observer = Callable[..., Any]
 Until = Callable[..., None]
@@ -188,7 +188,7 @@ def _llm(home: Home) -> Any:
     return client.call(home, "GET", "/status")["llm"]
 
 
-@pytest.mark.parametrize("module", ["observer.llm", "observer.daemon.enriching"])
+@pytest.mark.parametrize("module", ["observer.llm", "observer.daemon.enrich"])
 def test_a_daemon_without_it_imports_nothing_of_it(
     home: Home, observer: Observer, module: str
 ) -> None:

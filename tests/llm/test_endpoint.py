@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from observer import client
-from observer.config import Settings
-from observer.errors import ConfigInvalid
+from observer.core.config import Settings
+from observer.core.errors import ConfigInvalid
+from observer.core.paths import Home
 from observer.llm.endpoint import Endpoint, endpoint
-from observer.paths import Home
 
 KEY = "sk-" + "t3stk3y" * 4
 

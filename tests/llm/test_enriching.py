@@ -10,23 +10,23 @@ from typing import Any
 
 import pytest
 
-from observer.capture.project import Places
-from observer.clock import now_ms
-from observer.config import Settings
-from observer.daemon.enriching import Budget, Enriching
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.events import AnyBody, Command, Event, Prompt, SessionEnd
+from observer.core.filters import Filters
+from observer.core.model import Item, item_id
+from observer.core.paths import Home
+from observer.daemon.enrich import Budget, Enriching
 from observer.daemon.health import Health
-from observer.daemon.late_llm import Parts
+from observer.daemon.home_guard import Tenure
+from observer.daemon.lazy_llm import Parts
 from observer.daemon.status import day_of, llm_status
-from observer.daemon.tenure import Tenure
 from observer.daemon.writer import WriterThread
-from observer.events import AnyBody, Command, Event, Prompt, SessionEnd
-from observer.filters import Filters
+from observer.ingest.pipeline import Pipeline
 from observer.llm.client import Client
-from observer.model import Item, item_id
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 PAUSES_S = (0.01,)
 SUMMARY = item_id(1, "summary")

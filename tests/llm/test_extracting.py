@@ -8,24 +8,24 @@ from typing import Any
 
 import pytest
 
-from observer.capture.project import Places
-from observer.clock import now_ms
-from observer.config import Settings
-from observer.daemon.extracting import Extracting
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import BadInput, ConfigInvalid, DaemonUnavailable
+from observer.core.paths import Home
+from observer.daemon.enrich import Extracting
 from observer.daemon.health import Health
-from observer.daemon.late_llm import LateLlm, Parts
+from observer.daemon.home_guard import Tenure
+from observer.daemon.lazy_llm import LateLlm, Parts
 from observer.daemon.status import day_of
-from observer.daemon.tenure import Tenure
 from observer.daemon.writer import WriterThread
-from observer.errors import BadInput, ConfigInvalid, DaemonUnavailable
+from observer.ingest.pipeline import Pipeline
 from observer.llm import answer, prompt
 from observer.llm.client import AskFailed, Client
 from observer.llm.prompt import MOST_CHARS
 from observer.memory.values import Extracted
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 SAID = ["user: I moved to Oslo", "assistant: Nice!"]
 FACTS = {"facts": ["The user lives in Oslo."]}

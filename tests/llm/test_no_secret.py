@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from observer.capture.redact import redact
-from observer.events import Command, Event
+from observer.core.events import Command, Event
+from observer.core.model import Item, SummaryFields
 from observer.llm.prompt import of_observation, of_session
-from observer.model import Item, SummaryFields
+from observer.redaction.redact import redact
 
 
 def _cases_of_redaction() -> ModuleType:

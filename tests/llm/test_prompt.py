@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.events import Command, Edit, FileWrite
+from observer.core.events import Command, Edit, FileWrite
+from observer.core.model import Item, SummaryFields
 from observer.llm.prompt import MOST_CHARS, of_observation, of_session, tokens_of
-from observer.model import Item, SummaryFields
 
 GITHUB = "ghp_" + "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2"
 AWS = "AKIA" + "QX7Z2MNB4LKJ6HGF"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from observer.front import render
-from observer.front.toolsets import rows
-from observer.front.toolsets.written import Written
-from observer.model import Enrichment, Item, SummaryFields
+from observer.core.model import Enrichment, Item, SummaryFields
+from observer.toolsets import rows
+from observer.views import render
+from observer.views.labels import Written
 
 WROTE = Enrichment(
     model="tiny",

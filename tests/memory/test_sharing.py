@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from observer.capture.project import Places
-from observer.config import Settings
-from observer.events import Event, Remember
-from observer.front.toolsets import tools_of
+from observer.core.config import Settings
+from observer.core.events import Event, Remember
+from observer.core.paths import Home
 from observer.index import Index
-from observer.memory import Memory
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore, stemmer
+from observer.ingest.pipeline import Pipeline
+from observer.memory.api import Memory
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.toolsets.registry import tools_of
 
 NOW_MS = 1_790_000_000_000
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from observer.capture.project import Places
-from observer.config import Settings
-from observer.errors import Ambiguous, BadInput, NotFound, ObserverError
-from observer.events import (
+from observer.core.config import Settings
+from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
+from observer.core.events import (
     AnyBody,
     Command,
     Commit,
@@ -21,16 +20,17 @@ from observer.events import (
     Remember,
     SessionEnd,
 )
-from observer.front import story
-from observer.front.toolsets import tools_of
+from observer.core.paths import Home
 from observer.index import Index
-from observer.memory import Memory
-from observer.memory.inquiry import Why
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.recall.why import Change
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore, stemmer
+from observer.ingest.pipeline import Pipeline
+from observer.memory.api import Memory
+from observer.memory.code_questions import Why
+from observer.projects import Places
+from observer.search.code_history import Change
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.toolsets.registry import tools_of
+from observer.views import code_history
 
 START_S = 1_790_000_000
 FIRST = "LIMIT = 3\n\n\ndef login(user):\n    return user\n\n\ndef logout(user):\n    return None\n"
@@ -166,7 +166,9 @@ def test_a_fix_is_told_to_its_end(work: Work) -> None:
     passing = Command(command="pytest -q tests/test_auth.py", output=PASSED, exit_code=0)
     work.tell(passing)
     work.commit("Refuse expired tokens")
-    (tried,) = [line for line in story.why(work.why("auth.py:5")).splitlines() if "tried" in line]
+    (tried,) = [
+        line for line in code_history.why(work.why("auth.py:5")).splitlines() if "tried" in line
+    ]
     assert "passes (" in tried
 
 
@@ -225,7 +227,7 @@ def test_older_commits_are_counted(work: Work) -> None:
         work.commit(f"Step {number}")
     answer = work.why("auth.py:1-7")
     assert (len(answer.changes), answer.left_out) == (5, 1)  # no line of the first is left
-    assert "older commits are left out" in story.why(answer)
+    assert "older commits are left out" in code_history.why(answer)
 
 
 def test_what_is_not_committed_leads_to_the_edit(work: Work, told: Told) -> None:
@@ -237,7 +239,7 @@ def test_what_is_not_committed_leads_to_the_edit(work: Work, told: Told) -> None
         [asked],
         [edited],
     )
-    assert "not committed yet" in story.why(work.why("auth.py:5"))
+    assert "not committed yet" in code_history.why(work.why("auth.py:5"))
 
 
 def test_a_file_of_which_nothing_is_committed_is_not_known(work: Work, told: Told) -> None:
@@ -263,9 +265,9 @@ def test_what_was_before_the_memory_has_no_session(work: Work) -> None:
     work.commit("Begin", is_told=False)
     answer = work.why("auth.py:1")
     assert answer.project == ""
-    text = story.why(answer)
+    text = code_history.why(answer)
     assert "of which nothing is remembered" in text
-    assert story.NOT_REMEMBERED in text
+    assert code_history.NOT_REMEMBERED in text
 
 
 def test_a_commit_without_edits_leads_to_its_own_session(work: Work, told: Told) -> None:
@@ -364,18 +366,18 @@ def test_a_line_that_was_moved_names_where_it_was_made_too(work: Work) -> None:
     answer = work.why("auth.py::pay")
     origins = [(each.origin.subject, each.origin.lines) for each in answer.changes]
     assert origins == [("Pay last", 7), ("Begin", 0)]
-    assert "made none of the lines; 7 of 7 look like its own" in story.why(answer)
+    assert "made none of the lines; 7 of 7 look like its own" in code_history.why(answer)
 
 
 def test_notes_that_name_it_are_told(work: Work, told: Told) -> None:
     note = work.tell(Remember(content="login must refuse expired tokens: audit", type="decision"))
     answer = work.why("auth.py::login")
     assert [item.id for item in answer.notes] == [note]
-    assert f"#{note} decision" in story.why(answer)
+    assert f"#{note} decision" in code_history.why(answer)
 
 
 def test_the_text_names_what_can_be_fetched(work: Work, told: Told) -> None:
-    lines = story.why(work.why("auth.py:5")).splitlines()
+    lines = code_history.why(work.why("auth.py:5")).splitlines()
     assert lines[0] == "auth.py:5 login in shop"
     assert lines[2].startswith(f"#{told.second} commit {work.head()[:10]} Refuse expired tokens · ")
     for label, item in (("asked", told.asked), ("edited", told.edited), ("checked", told.red)):
@@ -385,7 +387,7 @@ def test_the_text_names_what_can_be_fetched(work: Work, told: Told) -> None:
 def test_what_a_commit_says_of_itself_is_told(work: Work, told: Told) -> None:
     work.write("a = 1\n", "limits.py")
     work.commit("Set a limit\n\nMore than one broke the printer.")
-    text = story.why(work.why("limits.py:1"))
+    text = code_history.why(work.why("limits.py:1"))
     assert "  said      More than one broke the printer." in text
 
 

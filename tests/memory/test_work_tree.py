@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from observer.capture.project import Places
-from observer.clock import now_ms
-from observer.config import Settings
-from observer.events import AnyBody, Edit, Event, FileWrite, SessionEnd
-from observer.front.documents import Documents
-from observer.front.toolsets import tools_of
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.events import AnyBody, Edit, Event, FileWrite, SessionEnd
+from observer.core.model import Project
 from observer.index import Index
-from observer.memory import Memory
-from observer.memory.work_tree import uncommitted_at
-from observer.model import Project
-from observer.pipeline import Pipeline
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore, stemmer
+from observer.ingest.pipeline import Pipeline
+from observer.memory.api import Memory
+from observer.memory.worktree_store import uncommitted_at
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.toolsets.registry import tools_of
+from observer.views.documents import Documents
 
 Git = Callable[..., str]
 

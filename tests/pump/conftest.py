@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from observer.core.paths import Home, make_private
 from observer.daemon.listeners import make_run_folder
-from observer.paths import Home, make_private
 
 Reply = Callable[[bytes], bytes | None]
 DEADLINE_S = 10.0

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from observer import client
+from observer.core.errors import DaemonUnavailable
+from observer.core.paths import Home
 from observer.daemon.listeners import make_run_folder
-from observer.errors import DaemonUnavailable
-from observer.paths import Home
 from observer.pump.dial import PROTOCOL, SOCKET_NAME_BYTES, UNAVAILABLE, Stopped, connect, hello
 from observer.pump.dial import socket_path as found
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from observer import __version__
-from observer.paths import Home
-from observer.pump import Pump
+from observer.core.paths import Home
+from observer.pump.pump import Pump
 
 INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
 TALL = "x" * (1 << 20)
@@ -359,7 +359,7 @@ def test_a_wrong_command_line_is_refused(editor: Any, arguments: list[str]) -> N
 
 
 def test_its_start_imports_next_to_nothing() -> None:
-    code = "import sys; import observer.pump; print(*sorted(sys.modules))"
+    code = "import sys; import observer.pump.pump; print(*sorted(sys.modules))"
     run = subprocess.run(
         [sys.executable, "-S", "-c", code], capture_output=True, check=True, text=True
     )

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from observer import client
-from observer.paths import Home
+from observer.core.paths import Home
 
 HOOKS = Path(__file__).parents[2] / "hooks"
 CANARY = "Zebrafink-Caf\u00e9 77"

@@ -9,25 +9,25 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from observer.capture.policy import Policies
-from observer.capture.policy.retention import Retention
-from observer.capture.project import Places
-from observer.config import Settings
+from observer.core.config import Settings
+from observer.core.events import Command, Commit, Event, FileRead, Prompt, Remember
+from observer.core.paths import Home
 from observer.daemon.health import Health
-from observer.daemon.late_store import LateStore
-from observer.daemon.retaining import Retaining
+from observer.daemon.home_guard import Tenure
+from observer.daemon.lazy_store import LateStore
+from observer.daemon.retention import Retaining
 from observer.daemon.status import current, missing
-from observer.daemon.tenure import Tenure
 from observer.daemon.writer import WriterThread
-from observer.events import Command, Commit, Event, FileRead, Prompt, Remember
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.purge import capping
-from observer.purge.expiring import Anew, expired, is_unfinished
-from observer.purge.measuring import total_bytes
-from observer.purge.shredding import clear_derived
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.ingest.pipeline import Pipeline
+from observer.policy import Policies
+from observer.policy.policies import Retention
+from observer.projects import Places
+from observer.purge import size_cap
+from observer.purge.expire import Anew, expired, is_unfinished
+from observer.purge.shred import clear_derived
+from observer.purge.size_cap import total_bytes
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 NOW_MS = 1_790_000_000_000
 BEGAN_MS = NOW_MS - 10**9
@@ -108,13 +108,13 @@ def test_copies_go_first_and_then_the_oldest_of_least_worth(full: Home) -> None:
     assert (left.count("command"), left.count("remember")) == (COMMANDS, 1)
     assert {"prompt", "commit"} <= set(left)
     assert total_bytes(full) < 2 << 20
-    cap = capping.read(full)
+    cap = size_cap.read(full)
     assert cap
     assert (cap.copies, cap.events) == (2, removed)
-    assert capping.text(full, now_ms=cap.at_ms).startswith(
+    assert size_cap.text(full, now_ms=cap.at_ms).startswith(
         f"{removed} events and 2 old files dropped"
     )
-    assert capping.text(full, now_ms=cap.at_ms + capping.REMEMBERED_MS) == ""
+    assert size_cap.text(full, now_ms=cap.at_ms + size_cap.REMEMBERED_MS) == ""
 
 
 def test_what_is_worth_most_stays_even_where_the_home_is_too_large(full: Home) -> None:
@@ -160,8 +160,8 @@ def look_once(home: Home) -> None:
 
 
 def test_a_home_without_a_limit_forgets_that_it_had_one(full: Home) -> None:
-    capping.note(full, capping.Cap(limit_bytes=1, used_bytes=2))
+    size_cap.note(full, size_cap.Cap(limit_bytes=1, used_bytes=2))
     with retaining(full, 0) as look:
         asyncio.run(look.look(NOW_MS))
-    assert capping.text(full, now_ms=NOW_MS) == ""
+    assert size_cap.text(full, now_ms=NOW_MS) == ""
     assert len(kinds(full)) == READS + COMMANDS + 3

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from observer.capture.project import Places
-from observer.config import Settings
-from observer.errors import BadInput, NotFound
-from observer.events import (
+from observer.core.config import Settings
+from observer.core.errors import BadInput, NotFound
+from observer.core.events import (
     AnyBody,
     Command,
     Commit,
@@ -25,12 +24,13 @@ from observer.events import (
     Revise,
     Undo,
 )
-from observer.model import item_id
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.purge.choosing import Criteria, chosen
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.core.model import item_id
+from observer.core.paths import Home
+from observer.ingest.pipeline import Pipeline
+from observer.projects import Places
+from observer.purge.choose import Criteria, chosen
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 START_MS = 1_790_000_000_000
 WRITE = FileWrite(path="/x/src/cart.py", edits=(Edit(old="a", new="b"),), tool="Edit")

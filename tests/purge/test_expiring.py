@@ -11,11 +11,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from observer.capture.policy import Policies
-from observer.capture.policy.retention import DAY_MS, Retention
-from observer.capture.project import Places
-from observer.config import Settings
-from observer.events import (
+from observer.core.config import Settings
+from observer.core.events import (
     AnyBody,
     Command,
     Commit,
@@ -29,12 +26,15 @@ from observer.events import (
     SessionEnd,
     kind_of,
 )
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.purge.carrying import settle
-from observer.purge.expiring import Anew, expire_bad, expired, finish_backups
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.core.paths import Home
+from observer.ingest.pipeline import Pipeline
+from observer.policy import Policies
+from observer.policy.policies import DAY_MS, Retention
+from observer.projects import Places
+from observer.purge.carry_out import complete
+from observer.purge.expire import Anew, expire_bad, expired, finish_backups
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 from tests.pipeline.test_rebuild import STEPS, _may_come, everything
 
 NOW_MS = 20_700 * DAY_MS + 3_600_000
@@ -183,7 +183,7 @@ def test_a_copy_loses_what_is_expired_and_is_derived_when_it_is_used(world: Worl
     assert b"zebrafink" not in copy.read_bytes()
     world.home.database.unlink()
     copy.replace(world.home.database)
-    settle(world.home, SqliteStore.owned)
+    complete(world.home, SqliteStore.owned)
     with closing(SqliteStore(world.home.database)) as store:
         titles = [item.title for item in everything(store)[0]]
     assert any("barn" in title for title in titles)

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from observer import client
-from observer.paths import Home
-from observer.purge.order import Order, begin
+from observer.core.paths import Home
+from observer.purge.carry_out import Order, begin
 
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Tell = Callable[..., None]

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from observer.events import Command, Edit, Event, FileWrite, Prompt
-from observer.model import Project, Recorded
-from observer.paths import Home
-from observer.pipeline.projection import derived_anew
-from observer.purge.order import Order, begin
-from observer.purge.redacting import redact_log, secrets_in
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.core.events import Command, Edit, Event, FileWrite, Prompt
+from observer.core.model import Project, Recorded
+from observer.core.paths import Home
+from observer.ingest.projection import derived_anew
+from observer.purge.carry_out import Order, begin
+from observer.purge.redact import redact_log, secrets_in
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.writer import SqliteWriter
 
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]

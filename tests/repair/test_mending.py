@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from observer.errors import StoreUnavailable
-from observer.events import Command, Event
-from observer.model import Project, Recorded
-from observer.paths import Home
-from observer.repair.demand import demand
+from observer.core.errors import StoreUnavailable
+from observer.core.events import Command, Event
+from observer.core.model import Project, Recorded
+from observer.core.paths import Home
 from observer.repair.losses import losses, recent
-from observer.repair.mending import mended
-from observer.store.sqlite import SqliteStore
+from observer.repair.mend import mended
+from observer.repair.request import demand
+from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.salvage import damaged_pages, salvaged
 
 PAGE = 4096

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.spool.disposal import AT_ONCE, Disposal
+from observer.spool.files import AT_ONCE, Disposal
 
 
 def files(folder: Path, count: int) -> list[str]:

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.capture.envelope import parse
-from observer.paths import Home
-from observer.spool import Entry, Spool, logs
+from observer.clients.envelope import parse
+from observer.core.paths import Home
+from observer.spool import logs
 from observer.spool.logs import Log, ShellLogs, _retire
+from observer.spool.spool import Entry, Spool
 
 END_MS = 1_795_309_890_073
 DEAD = 4_000_000_000

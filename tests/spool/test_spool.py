@@ -16,11 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.capture.envelope import parse
-from observer.paths import Home
-from observer.spool import Entry, Spool
-from observer.spool.entry import envelope
-from observer.spool.files import LARGEST_BYTES
+from observer.clients.envelope import parse
+from observer.core.paths import Home
+from observer.spool.files import LARGEST_BYTES, envelope
+from observer.spool.spool import Entry, Spool
 
 FIELDS = {"client": "cursor", "event": "stop"}
 

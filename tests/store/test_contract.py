@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.errors import BadInput
-from observer.events import AnyBody, Command, Event, FileWrite, Intent, Prompt
-from observer.filters import Filters
-from observer.model import (
+from observer.core.errors import BadInput
+from observer.core.events import AnyBody, Command, Event, FileWrite, Intent, Prompt
+from observer.core.filters import Filters
+from observer.core.model import (
     UNASSIGNED,
     Change,
     Enrichment,
@@ -27,7 +27,7 @@ from observer.model import (
     item_uuid,
 )
 from observer.store.interface import Store
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite.database import SqliteStore
 
 
 @pytest.fixture(params=["sqlite"])

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from observer.errors import StoreUnavailable
-from observer.events import Command, Event
-from observer.model import UNASSIGNED, Recorded
-from observer.store.sqlite import SqliteStore
+from observer.core.errors import StoreUnavailable
+from observer.core.events import Command, Event
+from observer.core.model import UNASSIGNED, Recorded
+from observer.store.sqlite.database import SqliteStore
 
 
 @pytest.fixture

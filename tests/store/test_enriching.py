@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from observer.filters import Filters
-from observer.model import UNASSIGNED, Enrichment, Item, Session, Spending, item_uuid
+from observer.core.filters import Filters
+from observer.core.model import UNASSIGNED, Enrichment, Item, Session, Spending, item_uuid
 from observer.store.interface import Store
-from observer.store.sqlite import SqliteStore
-from observer.store.sqlite.enriching import _LARGE, _SUMMARIES
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.derived_queries import _LARGE, _SUMMARIES
 
 WROTE = Enrichment(model="m", at_ms=9, as_of_ms=2, narrative="It was a race.", concepts=("mutex",))
 

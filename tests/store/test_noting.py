@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from observer.events import Event, Remember
-from observer.filters import Filters
-from observer.model import Item, Link, Recorded, item_id
+from observer.core.events import Event, Remember
+from observer.core.filters import Filters
+from observer.core.model import Item, Link, Recorded, item_id
 from observer.store.interface import Store
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite.database import SqliteStore
 
 
 @pytest.fixture(params=["sqlite"])

@@ -11,12 +11,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from observer.errors import StoreDamaged, StoreUnavailable
-from observer.events import Command, Event
-from observer.model import UNASSIGNED, Recorded
-from observer.store.migrate import migrations
-from observer.store.sqlite import SqliteStore, pages
-from observer.store.sqlite.sums import checksum
+from observer.core.errors import StoreDamaged, StoreUnavailable
+from observer.core.events import Command, Event
+from observer.core.model import UNASSIGNED, Recorded
+from observer.store.migrations import migrations
+from observer.store.sqlite import pages
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.rows import checksum
 
 PAGE = 4096
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from observer.events import Triage
-from observer.filters import Filters
-from observer.model import Item, Link, Sketch
+from observer.core.events import Triage
+from observer.core.filters import Filters
+from observer.core.model import Item, Link, Sketch
 from observer.store.interface import Store
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite.database import SqliteStore
 
 
 @pytest.fixture(params=["sqlite"])

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.model import Item, spaced
-from observer.store.sqlite import SqliteStore, stemmer
+from observer.core.model import Item, spaced
+from observer.store.sqlite.database import SqliteStore, stemmer
 
 
 @pytest.mark.parametrize(

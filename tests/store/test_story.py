@@ -9,12 +9,12 @@ import apsw
 import pytest
 from msgspec.structs import replace
 
-from observer.events import Commit, Event
-from observer.filters import Filters
-from observer.model import Item, Link, Project, Recorded, item_id, item_uuid
+from observer.core.events import Commit, Event
+from observer.core.filters import Filters
+from observer.core.model import Item, Link, Project, Recorded, item_id, item_uuid
 from observer.store.interface import Store
-from observer.store.migrate import migrations
-from observer.store.sqlite import SqliteStore
+from observer.store.migrations import migrations
+from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.pages import VFS
 
 FIXES, EVIDENCE = Link(kind="fixes", target=4), Link(kind="evidence", target=8)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.errors import StoreUnavailable
-from observer.model import Place, Project
+from observer.core.errors import StoreUnavailable
+from observer.core.model import Place, Project
 from observer.store.tombstones import DIGEST_BYTES, KEY_BYTES, MARK_BYTES, Tombstones, places_of
 
 SHOP = ("example.com/ana/shop", "/home/ana/shop")

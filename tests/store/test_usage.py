@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from observer.events import Event, Prompt, SessionStart
-from observer.model import UNASSIGNED, Recorded, Use
+from observer.core.events import Event, Prompt, SessionStart
+from observer.core.model import UNASSIGNED, Recorded, Use
 from observer.store.interface import Store
-from observer.store.sqlite import SqliteStore
+from observer.store.sqlite.database import SqliteStore
 
 SHOWN = Use(item=4, session=7, sort="shown", at_ms=1000)
 CITED = Use(item=4, session=7, sort="cited", at_ms=2000)

@@ -12,7 +12,7 @@ import pytest
 
 from observer import __version__
 from observer.cli.app import observer
-from observer.paths import ENV_HOME
+from observer.core.paths import ENV_HOME
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))

@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from observer.paths import Home
+from observer.core.paths import Home
 
 pytestmark = pytest.mark.slow
 

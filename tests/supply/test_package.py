@@ -18,7 +18,7 @@ import pytest
 from supply.pins import RUNTIME, pins
 
 from observer import __version__
-from observer.paths import Home
+from observer.core.paths import Home
 
 pytestmark = pytest.mark.slow
 

@@ -6,16 +6,16 @@ import random
 import time
 from collections.abc import Iterator
 
-from observer.capture.project import Places
-from observer.clock import now_ms
-from observer.config import Settings
+from observer.core.clock import now_ms
+from observer.core.config import Settings
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Lab, Options, lab, until
 from observer.evaluation.bench.wire import processor_s
 from observer.evaluation.bench.work import Work, spool
-from observer.pipeline import Pipeline
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.ingest.pipeline import Pipeline
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 EVENTS = 20_000
 PROJECTS = ("shop", "billing", "site")

@@ -16,12 +16,12 @@ from pathlib import Path
 import msgspec
 
 from observer import client
-from observer.errors import DaemonUnavailable
+from observer.core.errors import DaemonUnavailable
+from observer.core.events import Command
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Lab, Options, lab, until
-from observer.events import Command
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 KILLS = 200
 ALIVE_S = (0.0, 0.5)

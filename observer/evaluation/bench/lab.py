@@ -19,18 +19,18 @@ from pathlib import Path
 
 import observer
 from observer import client
-from observer.clock import now_ms
-from observer.config import Settings
-from observer.embed.catalogue import find
-from observer.embed.late import LateModel
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.paths import SHIPPED_HOOKS, Home
+from observer.embed.lazy_model import LateModel
+from observer.embed.registry import find
 from observer.git.launch import executable
 from observer.index import Index
-from observer.memory import Memory
+from observer.memory.api import Memory
 from observer.memory.opening import index_for
-from observer.paths import SHIPPED_HOOKS, Home
-from observer.recall.candidates import Sources
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.search.candidates import Sources
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 PACKAGE = Path(observer.__file__).parent
 ROOT = PACKAGE.parent

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from observer.core.paths import Home
 from observer.evaluation.bench.lab import PACKAGE, ROOT
-from observer.paths import Home
-from observer.spool.entry import envelope
+from observer.spool.files import envelope
 
 SESSIONS = 7
 FILES_OF_A_SESSION = 12

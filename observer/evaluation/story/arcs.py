@@ -18,10 +18,10 @@ from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from observer.core.model import Item, Link
 from observer.evaluation.story.playing import Stage
 from observer.evaluation.story.score import Case
-from observer.interpret import commandline
-from observer.model import Item, Link
+from observer.shell import command_line
 
 HOOKS = Path(__file__).parents[3] / "hooks"
 _BETWEEN_COMMITS = ("reverts", "replaces")
@@ -75,7 +75,7 @@ def _named(target: Item | None, link: Link) -> str:
     if target is None:
         return link.excerpt or f"({link.title})"
     if target.type == "command":
-        return commandline.read(target.facts[0].removeprefix("$ ")).head
+        return command_line.read(target.facts[0].removeprefix("$ ")).head
     if target.type == "fix":
         return f"fix of {target.facts[0].removeprefix('$ ')}"
     return target.files_modified[0] if target.type == "file-write" else target.title

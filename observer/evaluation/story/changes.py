@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from observer.code.edits import change_of
+from observer.core.events import Edit, FileWrite
 from observer.evaluation.story.score import Case
-from observer.events import Edit, FileWrite
-from observer.interpret.changes import change_of
 
 MARK = "%% "
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import msgspec
 
+from observer.core.events import Command, Value
 from observer.evaluation.story.score import Case
-from observer.events import Command, Value
-from observer.interpret import commandline, outcome
-from observer.interpret.verdict import Verdict
+from observer.outcomes import outcome
+from observer.outcomes.result import Verdict
+from observer.shell import command_line
 
 OUTPUTS = "outcomes"
 
@@ -64,7 +65,7 @@ def signatures(folder: Path) -> Iterator[Case]:
 def _verdict(folder: Path, name: str, label: Label) -> Verdict:
     output = (folder / f"{name}.txt").read_text(encoding="utf-8")
     command = Command(command=label.command, output=output, exit_code=label.exit_code)
-    return outcome.read(command, commandline.read(label.command))
+    return outcome.read(command, command_line.read(label.command))
 
 
 def _claims(result: Verdict | Label) -> frozenset[str]:

@@ -15,14 +15,14 @@ from pathlib import Path
 
 import msgspec
 
-from observer.capture.project import Places
-from observer.config import Settings
-from observer.events import Value
+from observer.core.config import Settings
+from observer.core.events import Value
+from observer.core.model import Item
 from observer.git.launch import absolute
-from observer.model import Item
-from observer.pipeline import Pipeline
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.ingest.pipeline import Pipeline
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 _HOOKS = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
 _NAMED = {"GIT_AUTHOR_NAME": "Ana", "GIT_AUTHOR_EMAIL": "ana@example.org"}

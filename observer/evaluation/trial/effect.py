@@ -20,8 +20,8 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from observer.core.events import Value
 from observer.evaluation.measures import Interval
-from observer.events import Value
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
 
+from observer.core.events import Value
+from observer.core.model import Recorded
 from observer.evaluation.trial.counting import KINDS, Counting, Course
 from observer.evaluation.trial.effect import ALPHA, REDRAWS, Effect, compare, stepped
-from observer.events import Value
-from observer.model import Recorded
+from observer.search.trial import Plan
 from observer.store.interface import Reader, Store
-from observer.trial import Plan
 
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], object]]]
 Verdict = Literal["fewer", "more", "none", "too few", "absent", "open"]

@@ -1,16 +1,23 @@
-"""One connection to the database, told from every other that this process ever opened."""
+"""One connection to the database, told from every other that this process ever opened.
+
+What a database says of itself: whose it is, which schema it has, how far its log goes.
+
+What an error of the engine means to a person, and what to do about it.
+"""
 
 from __future__ import annotations
 
 import os
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from observer.store.sqlite.pages import VFS
+from observer.core.errors import StoreDamaged, StoreUnavailable
+from observer.store.sqlite.pages import RESERVED_BYTES, VFS
 
 _numbers = count(1)
 
@@ -37,3 +44,103 @@ def verdict(copy: Path) -> str:
             return str(written.execute("PRAGMA integrity_check(1)").fetchall()[0][0])
         except (apsw.CorruptError, apsw.NotADBError) as error:
             return str(error)
+
+
+APPLICATION_ID = 0x4F425356
+"""`OBSV` in the file's header: tells our databases from other people's."""
+PAGES_CHECKED = 9
+"""From this schema version on each page carries a checksum."""
+
+
+def newest_seq(connection: Connection) -> int:
+    """Return the `seq` of the newest event that was ever stored; 0 without any."""
+    if not connection.table_exists("main", "event"):
+        return 0
+    rows = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'event'").fetchall()
+    return int(rows[0][0]) if rows else 0  # type: ignore[arg-type]  # a number of ours
+
+
+def count_events(connection: Connection) -> int:
+    """Return how many events there are."""
+    return int(connection.execute("SELECT count(*) FROM event").fetchall()[0][0])  # type: ignore[arg-type]  # a count
+
+
+def schema_version(connection: Connection) -> int:
+    """Return the schema version; 0 of an empty file.
+
+    Raises:
+        StoreUnavailable: it is another program's database.
+        StoreDamaged: its pages have lost their checksums, or it has lost its name.
+    """
+    ours = connection.execute("PRAGMA application_id").fetchall()[0][0]
+    version = int(connection.execute("PRAGMA user_version").fetchall()[0][0])  # type: ignore[arg-type]  # a pragma's integer
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()[0][0]
+    if tables and ours != APPLICATION_ID:
+        raise StoreUnavailable(
+            f"{connection.filename} is another program's database",
+            hint="move it away, or set OBSERVER_HOME to another folder",
+        )
+    if version >= PAGES_CHECKED and connection.reserve_bytes() != RESERVED_BYTES:
+        raise StoreDamaged(
+            f"{connection.filename}: its header was changed", hint="mend it with: observer up"
+        )
+    return version
+
+
+def seal(connection: Connection, path: Path) -> bool:
+    """Write a database of an older observer anew, with room for the checksums of its pages.
+
+    Returns True if there is another file now, and the connection is closed. Whoever reads the old
+    one goes on doing so.
+    """
+    if connection.reserve_bytes() == RESERVED_BYTES:
+        return False
+    connection.reserve_bytes(reserve=RESERVED_BYTES)
+    if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()[0][0]:
+        return False
+    # All of it has to be in the one file that is replaced, and its log gone.
+    connection.execute("PRAGMA journal_mode = DELETE").fetchall()
+    partial = path.with_name(f"{path.name}.sealing")
+    partial.unlink(missing_ok=True)  # of a process that was killed over it
+    connection.execute("VACUUM INTO ?", (os.fspath(partial),))
+    connection.close()
+    partial.chmod(0o600)
+    partial.replace(path)
+    return True
+
+
+DAMAGED = "mend it with: observer up; what is whole is kept, the rest comes from backups"
+"""What to do about a damaged database."""
+
+LET_GO = "let it end; what was begun is finished by: observer up"
+
+_HINTS: tuple[tuple[type[apsw.Error], str], ...] = (
+    (apsw.FullError, "free some disk space, then repeat; what is in the spool waits there"),
+    (apsw.ReadOnlyError, "make the folder and the database writable"),
+    (apsw.PermissionsError, "make the folder and the database writable"),
+    (apsw.CantOpenError, "check that the folder exists and is yours"),
+    (apsw.BusyError, "another process holds the database; end it"),
+)
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Raise what the block raises of the engine as an error of ours.
+
+    Raises:
+        StoreDamaged: a page is not what was written.
+        StoreUnavailable: anything else.
+    """
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise StoreDamaged(f"{path}: {error or 'it is no database'}", hint=DAMAGED) from error
+    except apsw.Error as error:
+        hint = next(
+            (text for kind, text in _HINTS if isinstance(error, kind)), "see: observer doctor"
+        )
+        raise StoreUnavailable(f"{path}: {error or type(error).__name__}", hint=hint) from error
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{path}: {error.strerror}", hint="check that the folder exists and is yours"
+        ) from error

@@ -1,15 +1,14 @@
-"""Taking events out of the log: reads and writes of `observer.store.purging`."""
+"""Taking events out of the log: reads and writes of `observer.store.maintenance`."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from observer.model import UNASSIGNED
-from observer.store.purging import Aged, Made, Salvaged, StoredEvent, StoredText
-from observer.store.sqlite.rows import PROJECT_FIELDS, Row
-from observer.store.sqlite.selecting import Selecting
-from observer.store.sqlite.standing import AMONG, among
-from observer.store.sqlite.sums import EVENT_COLUMNS, as_blobs, checksum
+from observer.core.model import UNASSIGNED
+from observer.store.maintenance import Aged, Made, Salvaged, StoredEvent, StoredText
+from observer.store.sqlite.queries import Selecting
+from observer.store.sqlite.rows import EVENT_COLUMNS, PROJECT_FIELDS, Row, as_blobs, checksum
+from observer.store.sqlite.validity import AMONG, among
 
 _AROUND = ("id", "dedup", "client", "root", "branch", "commit_hash")
 # As blobs, as in `rows.RECORDED_COLUMNS`.

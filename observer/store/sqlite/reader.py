@@ -6,13 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import apsw
 
-from observer.errors import BadInput, StoreUnavailable
-from observer.filters import Filters
-from observer.model import Change, Item, Project, Recorded, Session
+from observer.core.errors import BadInput, StoreUnavailable
+from observer.core.filters import Filters
+from observer.core.model import Change, Item, Project, Recorded, Session
 from observer.store.interface import COLUMNS, Totals
-from observer.store.sqlite.enriching import EnrichingReads
-from observer.store.sqlite.noting import NoteReads
+from observer.store.sqlite.anchors import TruthKept
+from observer.store.sqlite.derived_queries import EnrichingReads, NoteReads, StoryReads
+from observer.store.sqlite.feedback_queries import SignalReads, UsageReads
 from observer.store.sqlite.purging import PurgeReads
+from observer.store.sqlite.queries import (
+    NO_PROJECT,
+    VISIBLE,
+    Condition,
+    conditions,
+    homes,
+    is_notable,
+)
 from observer.store.sqlite.rows import (
     ITEM_COLUMNS,
     PROJECT_FIELDS,
@@ -27,19 +36,7 @@ from observer.store.sqlite.rows import (
     to_recorded,
     to_session,
 )
-from observer.store.sqlite.selecting import (
-    NO_PROJECT,
-    VISIBLE,
-    Condition,
-    conditions,
-    homes,
-    is_notable,
-)
-from observer.store.sqlite.signals import SignalReads
-from observer.store.sqlite.standing import AMONG, among
-from observer.store.sqlite.story import StoryReads
-from observer.store.sqlite.truth import TruthKept
-from observer.store.sqlite.usage import UsageReads
+from observer.store.sqlite.validity import AMONG, among
 
 _SESSION = ", ".join(SESSION_FIELDS)
 _PROJECT = ", ".join(PROJECT_FIELDS)

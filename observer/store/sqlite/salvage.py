@@ -17,10 +17,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from observer.store.purging import Salvaged, Stored
+from observer.store.maintenance import Salvaged, Stored
 from observer.store.sqlite.pages import is_whole
-from observer.store.sqlite.rows import PROJECT_FIELDS
-from observer.store.sqlite.sums import EVENT_COLUMNS, checksum
+from observer.store.sqlite.rows import EVENT_COLUMNS, PROJECT_FIELDS, checksum
 
 PAGE_BYTES = 4096
 """Of our databases; the header that says so may be damaged."""

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from observer.model import Item, Project, Recorded, Session, title_key
+from observer.core.model import Item, Project, Recorded, Session, title_key
 from observer.store.interface import Vectors, no_vectors
-from observer.store.sqlite.adopting import AdoptWrites
+from observer.store.sqlite.anchors import TruthKeeping
+from observer.store.sqlite.feedback_queries import SignalWrites, UsageWrites
 from observer.store.sqlite.reader import SqliteReader
-from observer.store.sqlite.restoring import APPEND, PUT_PROJECT
+from observer.store.sqlite.restoring import APPEND, PUT_PROJECT, AdoptWrites
 from observer.store.sqlite.rows import (
     ITEM_COLUMNS,
     SESSION_FIELDS,
+    checksum,
     index_row,
     item_row,
     link_rows,
@@ -21,10 +23,6 @@ from observer.store.sqlite.rows import (
     put,
     recorded_row,
 )
-from observer.store.sqlite.signals import SignalWrites
-from observer.store.sqlite.sums import checksum
-from observer.store.sqlite.truth import TruthKeeping
-from observer.store.sqlite.usage import UsageWrites
 
 _PUT_ITEM = put("item", f"{ITEM_COLUMNS}, change, title_key")
 _PUT_VECTOR = put("item_vector", "item_id, model, vector")

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from observer.clock import now_ms
-from observer.config import Settings
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.model import UNASSIGNED, Project, Session
 from observer.daemon.health import Health
-from observer.daemon.watching import Watching, forest
-from observer.daemon.watching.forest import POLLED, Forest
-from observer.model import UNASSIGNED, Project, Session
-from observer.spool import Spool
-from observer.store.sqlite import SqliteStore
+from observer.daemon.watching import watch_set
+from observer.daemon.watching.watch_set import POLLED, Forest
+from observer.daemon.watching.watcher import Watching
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 Git = Callable[..., str]
 
@@ -88,13 +89,13 @@ def test_an_unknown_project_is_news(
     grown: Forest, projects: set[int | None], *, is_news: bool
 ) -> None:
     assert grown.is_news(projects) is is_news
-    assert (grown.wait_s() < forest.SOON_S + 1) is is_news
+    assert (grown.wait_s() < watch_set.SOON_S + 1) is is_news
 
 
 def test_beyond_the_limit_trees_are_looked_at_once_a_minute(
     store: SqliteStore, app: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(forest, "most_folders", lambda: 1)
+    monkeypatch.setattr(watch_set, "most_folders", lambda: 1)
     health = Health()
     grown = Forest(store, Settings(), health)
     assert grown.refresh_if_due() == {app}

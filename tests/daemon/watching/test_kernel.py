@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from observer.daemon.watching import kernel
-from observer.daemon.watching.kernel import Kernel, Lost, most_folders
+from observer.daemon.watching import inotify
+from observer.daemon.watching.inotify import Kernel, Lost, most_folders
 
 ROOT = Path(__file__).parents[3]
 CALL = threading.Event()
 
 BLINDED = """
 import sys
-from observer.daemon.watching.kernel import Blind, Kernel
+from observer.daemon.watching.inotify import Blind, Kernel
 try:
     Kernel(sys.argv[1:])
 except Blind as error:
@@ -92,5 +92,5 @@ def test_half_of_the_smallest_limit_is_ours(
     for name, text in (("one", "1000\n"), ("two", "300\n"), ("three", "no number")):
         (tmp_path / name).write_text(text)
     names = ("one", "two", "three", "missing")
-    monkeypatch.setattr(kernel, "LIMITS", [str(tmp_path / name) for name in names])
+    monkeypatch.setattr(inotify, "LIMITS", [str(tmp_path / name) for name in names])
     assert most_folders() == 150

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from observer.capture.saves import Save
-from observer.capture.twins import WINDOW_MS
-from observer.daemon.watching.pending import MOST_SAVES, MOST_WAIT_MS, Pending, untold
+from observer.daemon.watching.saves import MOST_SAVES, MOST_WAIT_MS, Pending, untold
+from observer.ingest.duplicates import WINDOW_MS
+from observer.ingest.file_changes import Save
 
 
 def a_save(at_ms: int = 0, *, path: str = "a", old: str = "1", new: str = "2") -> Save:

@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from observer import client
-from observer.paths import Home
-from observer.spool import Spool
+from observer.core.paths import Home
 from observer.spool.pauses import UNENDING_MS
-from observer.store.sqlite import SqliteStore
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
 
 Git = Callable[..., str]
 Until = Callable[..., None]

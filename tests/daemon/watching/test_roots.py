@@ -7,16 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from observer.daemon.watching import roots
-from observer.daemon.watching.roots import (
-    MOST_ROOTS,
-    RECENT_MS,
-    mounts,
-    recent_roots,
-    refusal,
-)
-from observer.model import UNASSIGNED, Project, Session
-from observer.store.sqlite import SqliteStore
+from observer.core.model import UNASSIGNED, Project, Session
+from observer.daemon.watching import watch_set
+from observer.daemon.watching.watch_set import MOST_ROOTS, RECENT_MS, mounts, recent_roots, refusal
+from observer.store.sqlite.database import SqliteStore
 
 Git = Callable[..., str]
 NOW_MS = 2 * RECENT_MS
@@ -109,12 +103,12 @@ def test_mounts_are_read_with_spaces_in_their_names(
         "37 35 0:9 / /net rw - nfs4 host:/x rw\nnonsense\n"
     )
     (tmp_path / "mountinfo").write_text(lines)
-    monkeypatch.setattr(roots, "MOUNTS", tmp_path / "mountinfo")
+    monkeypatch.setattr(watch_set, "MOUNTS", tmp_path / "mountinfo")
     assert mounts() == [("/my disk", "ext3"), ("/net", "nfs4")]
 
 
 def test_where_mounts_are_not_told_there_are_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(roots, "MOUNTS", tmp_path / "missing")
+    monkeypatch.setattr(watch_set, "MOUNTS", tmp_path / "missing")
     assert mounts() == []

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from observer.capture.saves import Save
-from observer.daemon.watching import sight, tree
-from observer.daemon.watching.tree import TooLarge, Tree
+from observer.daemon.watching import worktree
+from observer.daemon.watching.worktree import TooLarge, Tree
+from observer.ingest.file_changes import Save
 
 Git = Callable[..., str]
 NOW_MS = 4_000_000_000_000
@@ -131,7 +131,7 @@ def test_a_folder_that_went_is_told_with_all_that_was_in_it(app: Path) -> None:
     [
         pytest.param("a.log", b"text", id="ignored"),
         pytest.param("a.dat", b"a\0b", id="binary"),
-        pytest.param("a.csv", b"1," * sight.FILE_BYTES, id="large"),
+        pytest.param("a.csv", b"1," * worktree.FILE_BYTES, id="large"),
         pytest.param("out/a.py", b"x", id="in an ignored folder"),
         pytest.param("a.py~", b"x", id="backup"),
     ],
@@ -284,7 +284,7 @@ def test_an_unreadable_file_is_not_told(app: Path) -> None:
 def test_beyond_the_limits_it_is_told_that_not_what(
     app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tree, "MOST_READ", 1)
+    monkeypatch.setattr(worktree, "MOST_READ", 1)
     watched = _tree(app)
     for name in ("x", "y"):
         (app / name).write_text(name)
@@ -295,7 +295,7 @@ def test_beyond_the_limits_it_is_told_that_not_what(
 def test_texts_longest_unchanged_are_forgotten_first(
     app: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sight, "KEPT_CHARS", 10)
+    monkeypatch.setattr(worktree, "KEPT_CHARS", 10)
     for name in ("x", "y"):
         (app / name).write_text(name * 9)
     watched = _tree(app)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from observer.paths import Home
+from observer.core.paths import Home
 
 ROOT = Path(__file__).parents[3]
 MEMORY = """#!{python}

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from observer.evaluation.bench.figure import Aim, Figure, percentile, shown
-from observer.evaluation.bench.found import bundled, order
+from observer.evaluation.bench.found import bundled, installed, order
 from observer.evaluation.bench.lab import Options
-from observer.evaluation.bench.peers import installed
 
 
 @pytest.mark.parametrize(

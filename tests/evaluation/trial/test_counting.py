@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 
+from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Prompt, SessionStart
+from observer.core.model import Recorded
 from observer.evaluation.trial.counting import Counting, Course
-from observer.events import AnyBody, Command, Event, FileRead, FileWrite, Prompt, SessionStart
-from observer.model import Recorded
 
 START_MS = 1_000_000
 END_MS = 2_000_000

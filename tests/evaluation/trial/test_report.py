@@ -10,20 +10,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from observer.capture.project import Places
-from observer.config import Settings
-from observer.daemon.reminding import Told, remind
+from observer.core.config import Settings
+from observer.core.paths import Home
+from observer.daemon.requests import Told, remind
 from observer.evaluation.trial import report as reporting
 from observer.evaluation.trial.counting import Course
 from observer.evaluation.trial.report import Measure, Report, arms, report
 from observer.index import Index
-from observer.memory import Memory
-from observer.paths import Home
-from observer.pipeline import Pipeline
-from observer.spool import Spool
-from observer.spool.entry import envelope
-from observer.store.sqlite import SqliteStore, stemmer
-from observer.trial import DAY_MS, Plan, Trials
+from observer.ingest.pipeline import Pipeline
+from observer.memory.api import Memory
+from observer.projects import Places
+from observer.search.trial import DAY_MS, Plan, Trials
+from observer.spool.files import envelope
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore, stemmer
 
 START_MS = 1_742_050_000_000
 WRAPPED, PLAIN = "wrap bun run test", "bun run test"

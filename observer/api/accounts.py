@@ -1,0 +1,208 @@
+"""What happened since a time, or in a session: for people as text, for scripts as JSON.
+
+Lists of what is known, as the command line prints them: sessions and projects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from observer.core.model import Item, Project, Session, iso
+from observer.memory.api import Memory
+from observer.search.timeline import Account, Course, Ran, Share
+from observer.toolsets.rows import ProjectName, observation
+from observer.views.moment import minute, span
+from observer.views.render import answers, detail, entry, heading, one_line
+
+MOST_SHOWN = 10
+"""Of each sort in one project; all are in the JSON."""
+MOST_FILES = 5
+TOLD = frozenset({"completed", "next_steps"})
+"""What of a summary is shown where many sessions are."""
+NO_PROJECT = "in no project"
+
+
+def since(told: Account, name: ProjectName) -> str:
+    """Return an account as text: a block for each project."""
+    when = minute(told.since_ms)
+    if not told.shares:
+        return f"nothing is recorded since {when}"
+    lines = [f"since {when}"]
+    if told.is_partial:
+        lines.append("(so much happened that the oldest of it is left out)")
+    for share in told.shares:
+        lines += ["", *_share(share, name)]
+    return "\n".join(lines)
+
+
+def since_rows(told: Account, name: ProjectName) -> Row:
+    """Return an account as JSON."""
+    return {
+        "since": iso(told.since_ms),
+        "is_partial": told.is_partial,
+        "projects": [_share_row(share, name) for share in told.shares],
+    }
+
+
+def of_session(told: Course, name: ProjectName) -> str:
+    """Return the course of a session as text: what it was, its summary, and its items in order."""
+    session = told.ran.session
+    about = [
+        f"session {session.id}",
+        f"{session.client} {one_line(session.external, 40)}",
+        name(session.project_id),
+        f"branch {one_line(session.branch)}" if session.branch else "",
+        session.status,
+        f"of session {one_line(session.parent, 40)}" if session.parent else "",
+    ]
+    counts = f"prompts: {session.prompts:,}, events: {session.events:,}"
+    lines = [" · ".join(part for part in about if part), f"{_when(told.ran)} · {counts}"]
+    if told.ran.summary:
+        lines += ["", detail(told.ran.summary, _nameless)]
+    if told.items:
+        lines.append("")
+    if told.left_out:
+        lines.append(f"({told.left_out:,} earlier left out)")
+    return "\n".join([*lines, *(entry(item, _nameless) for item in told.items)])
+
+
+def session_rows(told: Course, name: ProjectName) -> Row:
+    """Return the course of a session as JSON."""
+    return {
+        **_ran_row(told.ran, name),
+        "items": [_item_row(item, name) for item in told.items],
+        "left_out": told.left_out,
+    }
+
+
+def _nameless(_project_id: int | None) -> str:
+    return ""
+
+
+def _share(share: Share, name: ProjectName) -> Iterator[str]:
+    counts = (
+        ("sessions", len(share.sessions)),
+        ("commits", len(share.commits)),
+        ("changed files", len(share.files)),
+        ("failures", share.failed),
+    )
+    told = ", ".join(f"{label}: {number:,}" for label, number in counts if number)
+    title = one_line(name(share.project_id) or NO_PROJECT)
+    yield f"{title} · {told}" if told else title
+    if share.files:
+        yield f"  changed {_files(share.files)}"
+    known = [ran for ran in share.sessions if _purpose(ran)]
+    for ran in known[:MOST_SHOWN]:
+        yield from _ran(ran)
+    yield from _rest(len(known), "sessions")
+    yield from _items(share.commits, "commits")
+    yield from _items(share.fixes, "fixes")
+    yield from _items(share.noted, "notes")
+
+
+def _files(paths: Sequence[str]) -> str:
+    shown = [one_line(path, 100) for path in paths[:MOST_FILES]]
+    rest = len(paths) - len(shown)
+    return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
+
+
+def _ran(ran: Ran) -> Iterator[str]:
+    session = ran.session
+    yield f"  session {session.id} {session.client} · {_purpose(ran)} · {_when(ran)}"
+    for field, text in answers(ran.summary) if ran.summary else ():
+        if field in TOLD:
+            yield f"      {field}: {one_line(text)}"
+
+
+def _purpose(ran: Ran) -> str:
+    """Return what a session was for, as far as anybody knows."""
+    return one_line(ran.summary.title if ran.summary else ran.session.first_prompt, 100)
+
+
+def _when(ran: Ran) -> str:
+    session = ran.session
+    told = span(session.started_ms, session.last_ms)
+    return f"{told}, goes on" if session.status == "active" else told
+
+
+def _items(items: Sequence[Item], label: str) -> Iterator[str]:
+    for item in items[:MOST_SHOWN]:
+        yield f"  {heading(item)}"
+    yield from _rest(len(items), label)
+
+
+def _rest(number: int, label: str) -> Iterable[str]:
+    return [f"  ({label}: {number - MOST_SHOWN:,} more)"] if number > MOST_SHOWN else []
+
+
+def _share_row(share: Share, name: ProjectName) -> Row:
+    return {
+        "project": name(share.project_id),
+        "sessions": [_ran_row(ran, name) for ran in share.sessions],
+        "commits": [_item_row(item, name) for item in share.commits],
+        "fixes": [_item_row(item, name) for item in share.fixes],
+        "noted": [_item_row(item, name) for item in share.noted],
+        "failed": share.failed,
+        "files": share.files,
+    }
+
+
+def _ran_row(ran: Ran, name: ProjectName) -> Row:
+    row = session_row(ran.session, ran.summary, name(ran.session.project_id))
+    return {**row, "answers": dict(answers(ran.summary)) if ran.summary else {}}
+
+
+def _item_row(item: Item, name: ProjectName) -> Row:
+    row: Row = msgspec.to_builtins(observation(item, name))
+    return row
+
+
+Row = dict[str, Any]  # printed as JSON, or as a line of a table
+
+
+def sessions(memory: Memory, *, project: str | None, active: bool, limit: int) -> list[Row]:
+    """Return sessions, last active first; `request` is what was asked, as far as anybody knows.
+
+    Raises:
+        NotFound, Ambiguous: the project.
+    """
+    found = memory.sessions(project=project, active=active, limit=limit)
+    names = {known.id: known.name for known in memory.projects()}
+    return [
+        session_row(session, memory.summary(session.id), names.get(session.project_id, ""))
+        for session in found
+    ]
+
+
+def projects(memory: Memory) -> list[Row]:
+    """Return all projects, by id."""
+    return [_project(project) for project in memory.projects()]
+
+
+def session_row(session: Session, summary: Item | None, project: str) -> Row:
+    """Return a session and, if there is one yet, which item its summary is."""
+    told = summary.summary.request if summary and summary.summary else ""
+    return {
+        "id": session.id,
+        "session": session.external,
+        "client": session.client,
+        "project": project,
+        "status": session.status,
+        "started_at": iso(session.started_ms),
+        "last_at": iso(session.last_ms),
+        "ended_at": iso(session.ended_ms) if session.ended_ms is not None else None,
+        "prompts": session.prompts,
+        "events": session.events,
+        "branch": session.branch,
+        "cwd": session.cwd,
+        "request": told or session.first_prompt,
+        "summary_id": summary.id if summary else None,
+    }
+
+
+def _project(project: Project) -> Row:
+    fields = msgspec.structs.asdict(project)
+    return {**fields, "created_at": iso(project.created_ms)}

@@ -1,0 +1,69 @@
+"""A question of the command line and its answer, as they pass between a command and the daemon.
+
+Both sides import this, so it imports little: a command that asks is gone in a tenth of a second.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import msgspec
+
+from observer import __version__
+from observer.core.errors import ObserverError
+
+_OWN_TO_A_PROCESS = frozenset({"OBSERVER_HOME", "OBSERVER_SESSION"})
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A question.
+
+    Args:
+        question: a name in `observer.api.questions`.
+        arguments: those of its function there.
+        folder: the folder that it is asked from.
+        is_json: whether the answer is JSON instead of text.
+        is_local: whether text shows the times of this machine instead of UTC.
+        surroundings: see `surroundings`.
+    """
+
+    question: str
+    arguments: dict[str, Any]  # each question has its own
+    folder: str
+    is_json: bool
+    is_local: bool
+    surroundings: dict[str, str]
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """An error as a front tells it."""
+
+    code: str
+    message: str
+    hint: str
+
+
+class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a command prints (None for nothing), and with which error it ends after that."""
+
+    text: str | None = None
+    problem: Problem | None = None
+
+
+def problem(error: ObserverError) -> Problem:
+    """Return an error as it is passed on."""
+    return Problem(error.code, error.message, error.hint)
+
+
+def surroundings() -> dict[str, str]:
+    """Return what else decides an answer: the version, the time zone, settings in the environment.
+
+    Two processes of one home for which it differs may answer one question differently.
+    """
+    settings = {
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith("OBSERVER_") and name not in _OWN_TO_A_PROCESS
+    }
+    return {"version": __version__, "TZ": os.environ.get("TZ", ""), **settings}

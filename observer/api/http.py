@@ -1,0 +1,314 @@
+"""The HTTP face: events and notes in, status out, MCP mounted; the only importer of starlette.
+
+The same routes stand on the daemon's Unix socket, where only this user gets in, and on a loopback
+port, where a `Guard` asks for the token and turns web pages away. Every answer is JSON and names
+the protocol; an error is ``{"error": {"code", "message", "hint"}}``.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from observer.core.errors import BadInput, ObserverError, StoreUnavailable
+from observer.core.events import Value
+from observer.memory.api import Memory
+from observer.views import note_api
+
+logger = logging.getLogger(__name__)
+
+PROTOCOL = 1
+PROTOCOL_HEADER = "Observer-Protocol"
+BODY_BYTES = 32 << 20
+"""Largest request: a batch of events with their outputs."""
+
+STATUS_OF = {
+    "bad-input": 400,
+    "past-immutable": 403,
+    "rule-user-only": 403,
+    "undecodable": 400,
+    "config-invalid": 400,
+    "not-found": 404,
+    "ambiguous": 409,
+    "secret-refused": 422,
+    "daemon-unavailable": 503,
+    "store-unavailable": 503,
+}
+CODE_OF = {
+    400: "bad-input",
+    401: "unauthorised",
+    403: "forbidden",
+    404: "not-found",
+    405: "bad-input",
+    413: "too-large",
+    421: "forbidden",
+}
+
+T = TypeVar("T")
+
+
+class Receipt(Value):
+    """What became of a posted event; `stored` is false if it was known already.
+
+    `id` is the one that the log has it under; empty where nothing is recorded of its folder, and
+    where it was `purged`, or is `expired`: older than such events are kept.
+    `ignored` names fields that nothing is kept of, since its kind does not have them.
+    """
+
+    id: str
+    stored: bool
+    ignored: tuple[str, ...] = ()
+    purged: bool = False
+    expired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Doings:
+    """What the daemon does for this face; all but `stop` may block and run in threads.
+
+    Args:
+        status: returns a value that becomes the answer of GET /status.
+        post: takes the JSON of POST /events, returns a receipt each, after the commit.
+        schema: returns the JSON Schema of POST /events.
+        openapi: returns the OpenAPI document of these routes.
+        ask: takes the JSON of POST /ask, a question of the command line, returns its answer.
+        recall: takes what a hook asks about, returns what it prints, mostly nothing.
+        stop: asks the daemon to drain and leave; returns at once.
+    """
+
+    memory: Memory
+    status: Callable[[], object]
+    post: Callable[[bytes], Sequence[Receipt]]
+    schema: Callable[[], Mapping[str, Any]]
+    openapi: Callable[[], Mapping[str, Any]]
+    ask: Callable[[bytes], object]
+    recall: Callable[[bytes], bytes]
+    stop: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """Who gets in at a TCP port: holders of the token, from programs or pages of this machine."""
+
+    token: str
+    port: int
+
+    def refuses(self, headers: Headers) -> HTTPException | None:
+        """Return why a request is turned away, None if it is let in."""
+        # A page of a foreign site whose name was rebound to 127.0.0.1 shows itself here.
+        if headers.get("host") not in self._hosts():
+            return HTTPException(421, "this Host is not served here")
+        origin = headers.get("origin")
+        if origin is not None and origin not in {f"http://{host}" for host in self._hosts()}:
+            return HTTPException(403, "this Origin may not ask")
+        given = headers.get("authorization", "").removeprefix("Bearer ")
+        if not hmac.compare_digest(given.encode(), self.token.encode()):
+            return HTTPException(401, "the bearer token is missing or wrong")
+        return None
+
+    def _hosts(self) -> set[str]:
+        return {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
+
+
+class Mounted(Protocol):
+    """The MCP endpoint, as far as this face knows it."""
+
+    def running(self) -> AbstractAsyncContextManager[None]:
+        """Serve inside the block."""
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Answer one request."""
+
+
+def app(doings: Doings, mcp: Mounted, *, guard: Guard | None = None) -> Starlette:
+    """Return the application for one listener; a Unix socket needs no guard."""
+    routes = _Routes(doings)
+    listed = [
+        Route("/status", routes.status, methods=["GET"]),
+        Route("/events", routes.post_events, methods=["POST"]),
+        Route("/schema/events", routes.schema, methods=["GET"]),
+        Route("/openapi.json", routes.openapi, methods=["GET"]),
+        Route("/remember", routes.remember, methods=["POST"]),
+        Route("/forget", routes.forget, methods=["POST"]),
+        Route("/note", routes.note, methods=["POST"]),
+        Route("/usage/reset", routes.reset_usage, methods=["POST"]),
+        Route("/recall", routes.recall, methods=["POST"]),
+        # No GET: the endpoint is stateless, so there is nothing to listen to between requests.
+        Route("/mcp", mcp, methods=["POST"]),
+        Route("/mcp/{toolset}", mcp, methods=["POST"]),
+    ]
+    if guard is None:
+        listed.append(Route("/ask", routes.ask, methods=["POST"]))
+        listed.append(Route("/shutdown", routes.shutdown, methods=["POST"]))
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        async with mcp.running():
+            yield
+
+    handlers: dict[Any, Any] = {  # starlette's own type is narrower than what it takes
+        HTTPException: _refused,
+        ObserverError: _failed,
+    }
+    door = Middleware(_Door, guard=guard)
+    return Starlette(
+        routes=listed, middleware=[door], exception_handlers=handlers, lifespan=lifespan
+    )
+
+
+class Resetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Items whose use is to be forgotten; None means all."""
+
+    ids: tuple[int, ...] | None = None
+
+
+class _Routes:
+    def __init__(self, doings: Doings) -> None:
+        self._doings = doings
+
+    async def status(self, _request: Request) -> Response:
+        return _json(await run_in_threadpool(self._doings.status))
+
+    async def schema(self, _request: Request) -> Response:
+        return _json(await run_in_threadpool(self._doings.schema))
+
+    async def openapi(self, _request: Request) -> Response:
+        return _json(await run_in_threadpool(self._doings.openapi))
+
+    async def post_events(self, request: Request) -> Response:
+        body = await _body(request)
+        return _json(await _written(partial(self._doings.post, body)))
+
+    async def remember(self, request: Request) -> Response:
+        body = await _body(request)
+        kept = await _written(partial(note_api.remember, self._doings.memory, body))
+        return _json(kept, status=200 if kept["updated"] else 201)
+
+    async def forget(self, request: Request) -> Response:
+        body = await _body(request)
+        return _json(await _written(partial(note_api.forget, self._doings.memory, body)))
+
+    async def note(self, request: Request) -> Response:
+        body = await _body(request)
+        return _json(await _written(partial(note_api.change, self._doings.memory, body)))
+
+    async def recall(self, request: Request) -> Response:
+        body = await _body(request)
+        told = await run_in_threadpool(self._doings.recall, body)
+        return Response(told, media_type="text/plain")
+
+    async def ask(self, request: Request) -> Response:
+        body = await _body(request)
+        return _json(await run_in_threadpool(self._doings.ask, body))
+
+    async def reset_usage(self, request: Request) -> Response:
+        asked = note_api.decoded(await _body(request), Resetting)
+        reset = partial(self._doings.memory.usage.reset, asked.ids)
+        return _json({"forgotten": await _written(reset)})
+
+    async def shutdown(self, _request: Request) -> Response:
+        self._doings.stop()
+        return _json({"stopping": True}, status=202)
+
+
+class _Door:
+    """ASGI middleware: guard, size of the body, the protocol's header, and what nobody expected."""
+
+    def __init__(self, app: ASGIApp, guard: Guard | None) -> None:
+        self._app = app
+        self._guard = guard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        is_begun = False
+
+        async def send_labelled(message: Message) -> None:
+            nonlocal is_begun
+            if message["type"] == "http.response.start":
+                is_begun = True
+                MutableHeaders(scope=message)[PROTOCOL_HEADER] = str(PROTOCOL)
+            await send(message)
+
+        try:
+            answer = self._refusal(Headers(scope=scope)) or self._app
+            await answer(scope, receive, send_labelled)
+        except Exception:  # the door of a front: one request fails, the daemon stays
+            logger.exception("%s %s failed", scope["method"], scope["path"])
+            if not is_begun:
+                error = ObserverError("internal error", hint="see the daemon's log")
+                await _told(error, status=500)(scope, receive, send_labelled)
+
+    def _refusal(self, headers: Headers) -> Response | None:
+        refusal = self._guard.refuses(headers) if self._guard else None
+        length = headers.get("content-length", "")
+        if refusal is None and length.isdecimal() and int(length[:19]) > BODY_BYTES:
+            refusal = _too_large()
+        return _said(refusal) if refusal else None
+
+
+async def _body(request: Request) -> bytes:
+    parts, size = [], 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > BODY_BYTES:
+                raise _too_large()
+            parts.append(part)
+    except ClientDisconnect as error:
+        raise BadInput("the client left before it had sent the body") from error
+    return b"".join(parts)
+
+
+async def _written(work: Callable[[], T]) -> T:
+    """Run a write; a store that cannot write is answered 507, so that the caller keeps its data."""
+    try:
+        return await run_in_threadpool(work)
+    except StoreUnavailable as error:
+        raise HTTPException(507, "store-unavailable") from error
+
+
+def _too_large() -> HTTPException:
+    return HTTPException(413, f"the body is larger than {BODY_BYTES} bytes")
+
+
+async def _refused(_request: Request, error: HTTPException) -> Response:
+    if isinstance(error.__cause__, ObserverError):
+        return _told(error.__cause__, status=error.status_code)
+    return _said(error)
+
+
+async def _failed(_request: Request, error: ObserverError) -> Response:
+    return _told(error, status=STATUS_OF.get(error.code, 500))
+
+
+def _said(error: HTTPException) -> Response:
+    status = error.status_code
+    told = {"code": CODE_OF.get(status, "error"), "message": error.detail, "hint": ""}
+    return _json({"error": told}, status=status)
+
+
+def _told(error: ObserverError, *, status: int) -> Response:
+    told = {"code": error.code, "message": error.message, "hint": error.hint}
+    return _json({"error": told}, status=status)
+
+
+def _json(value: object, *, status: int = 200) -> Response:
+    return Response(msgspec.json.encode(value), status, media_type="application/json")

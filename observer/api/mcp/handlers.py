@@ -1,0 +1,223 @@
+"""What an MCP client can ask of us: the protocol's requests, answered from tools and documents.
+
+The way of a tool's result around the SDK, which checks and copies every answer three times.
+
+What a client asks is checked by the SDK, and so is the frame of the answer: its fields by protocol
+version, its stamps. The result inside was made by us from typed rows; it joins the frame when that
+is finished. Of an answer of 25 KB that is a third of what the protocol costs.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio
+import msgspec
+from mcp import types
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from observer.core.errors import ObserverError
+from observer.views import render
+from observer.views.documents import Documents
+from observer.views.fence import RECORDS, defused, marked, marked_content
+from observer.views.tool import Answer, Tool
+
+logger = logging.getLogger(__name__)
+
+Context = ServerRequestContext[Any]  # holds the SDK's lifespan value, which we have none of
+T = TypeVar("T")
+
+MARKDOWN = "text/markdown"
+
+
+class Face:
+    """The handlers of one server; the work is done in threads, `limiter` many at once."""
+
+    def __init__(
+        self,
+        tools: Mapping[str, Tool],
+        documents: Documents,
+        limiter: anyio.CapacityLimiter,
+        bypass: Bypass,
+    ) -> None:
+        self._tools = tools
+        self._bypass = bypass
+        self._listed = [_listed(tool) for tool in tools.values()]
+        speaks_json_rpc = any(tool.refusal for tool in tools.values())
+        self._unknown_tool = types.METHOD_NOT_FOUND if speaks_json_rpc else types.INVALID_PARAMS
+        self._documents = documents
+        self._limiter = limiter
+
+    async def list_tools(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """List all tools, in the order of their toolsets."""
+        return types.ListToolsResult(tools=self._listed)
+
+    async def call_tool(
+        self, _context: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """Run a tool; what it refuses is told in the way of its toolset."""
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise MCPError(self._unknown_tool, f"no tool {params.name!r}")
+        try:
+            answer, content = await self._in_thread(partial(_run, tool, params.arguments or {}))
+        except ObserverError as error:
+            return _failed(tool, error)
+        except Exception:  # the door of a front: one request fails, the connection stays
+            logger.exception("tool %s failed", tool.name)
+            unforeseen = ObserverError(
+                f"{tool.name} failed inside observer", hint="see the daemon's log"
+            )
+            return _failed(tool, unforeseen)
+        texts = _marked(answer, content)
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=text) for text in texts],
+            structured_content=self._bypass.keep(content),
+            is_error=answer.is_error,
+        )
+
+    async def list_resources(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        """List the context of the client's project and the summaries of its last sessions."""
+        documents = await self._in_thread(self._documents.at_hand)
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(uri=uri, name=name, title=title, mime_type=MARKDOWN)
+                for uri, name, title in documents
+            ]
+        )
+
+    async def list_templates(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        """List the kinds of documents."""
+        templates = [
+            types.ResourceTemplate(
+                uri_template=template, name=name, description=about, mime_type=MARKDOWN
+            )
+            for template, name, about in self._documents.KINDS
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
+
+    async def read_resource(
+        self, _context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        """Return a document."""
+        uri = str(params.uri)
+        text = await self._told(partial(self._documents.read, uri))
+        contents = types.TextResourceContents(uri=uri, text=text, mime_type=MARKDOWN)
+        return types.ReadResourceResult(contents=[contents])
+
+    async def list_prompts(
+        self, _context: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        """List the one prompt."""
+        project = types.PromptArgument(
+            name="project", description="Name or folder; left out: where you are.", required=False
+        )
+        prompt = types.Prompt(
+            name="resume_work",
+            title="Resume work",
+            description="Go on where the last sessions in this project stopped.",
+            arguments=[project],
+        )
+        return types.ListPromptsResult(prompts=[prompt])
+
+    async def get_prompt(
+        self, _context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        """Return the prompt with what is known about the project."""
+        if params.name != "resume_work":
+            raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name!r}")
+        project = (params.arguments or {}).get("project") or ""
+        text = await self._told(partial(self._documents.resume, project))
+        content = types.TextContent(type="text", text=text)
+        return types.GetPromptResult(
+            description="Resume work", messages=[types.PromptMessage(role="user", content=content)]
+        )
+
+    async def _told(self, work: Callable[[], str]) -> str:
+        try:
+            return await self._in_thread(work)
+        except ObserverError as error:
+            raise MCPError(types.INVALID_PARAMS, render.error(error)) from error
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+
+
+def _run(tool: Tool, arguments: dict[str, Any]) -> tuple[Answer[Any], Content]:
+    answer = tool.call(arguments)
+    return answer, marked_content(msgspec.to_builtins(answer.result))
+
+
+def _marked(answer: Answer[Any], content: Content) -> tuple[str, ...]:
+    """Return the texts of an answer, marked as data; JSON stays JSON, a list with a text beside."""
+    if not answer.is_json:
+        return (marked(answer.text),)
+    if answer.text.startswith("{"):
+        return (msgspec.json.encode(content).decode(),)
+    return (defused(answer.text), f"{RECORDS} the JSON above.")
+
+
+def _listed(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=tool.is_read_only,
+            destructive_hint=tool.is_destructive,
+            idempotent_hint=tool.is_read_only,
+            open_world_hint=False,
+        ),
+        _meta={"anthropic/alwaysLoad": True} if tool.is_always_loaded else None,
+    )
+
+
+def _failed(tool: Tool, error: ObserverError) -> types.CallToolResult:
+    """Return the error as text that says what to do, or raise it as the protocol's own."""
+    if tool.refusal:
+        told = tool.refusal(error)
+        raise MCPError(told.code, told.message, told.data) from error
+    text = types.TextContent(type="text", text=defused(render.error(error)))
+    return types.CallToolResult(content=[text], is_error=True)
+
+
+Content = dict[str, Any]  # JSON, as the tool's schema describes it
+
+_FIELD = "structuredContent"
+
+
+class Bypass:
+    """A middleware of the SDK's server; what `keep` was given replaces what the SDK carried."""
+
+    def __init__(self) -> None:
+        self._kept: ContextVar[list[Content]] = ContextVar("kept")
+
+    async def __call__(
+        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
+    ) -> HandlerResult:
+        """Answer a request, or hear a notification."""
+        kept: list[Content] = []
+        self._kept.set(kept)
+        answer = await call_next(ctx)
+        if kept and isinstance(answer, dict):
+            return {**answer, _FIELD: kept.pop()}
+        return answer
+
+    def keep(self, content: Content) -> Content:
+        """Keep the content of the current task's answer; return what the SDK is to carry."""
+        self._kept.get().append(content)
+        return {}

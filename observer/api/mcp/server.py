@@ -1,0 +1,246 @@
+"""The MCP server: tools, resources and a prompt, over Unix-socket lines and streamable HTTP.
+
+The only importer of `mcp`. One server object serves every connection that chose the same toolsets,
+in both protocol eras; what differs, the client's folder, travels in a context variable. Promises
+that the event loop never waits for a read of the memory, and that no input ends more than its own
+connection.
+
+The rules of the house: what a person approved, told to every model before it does anything.
+
+They are part of the server's instructions, which each connection gets anew: a rule that was
+approved meanwhile holds from the next one on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import unquote
+
+import anyio
+import msgspec
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from observer import __version__
+from observer.api.mcp.handlers import Bypass, Face
+from observer.api.mcp.transport import Inlet, converse
+from observer.core.errors import BadInput, DaemonUnavailable, NotFound, ObserverError
+from observer.memory.api import Memory
+from observer.toolsets.registry import TOOLSETS, chosen, tools_of
+from observer.views import render
+from observer.views.documents import Documents
+
+HEADING = "## House Rules"
+
+
+class House:
+    """The rules for the client of the current task.
+
+    Args:
+        most_chars: budget of all rules together; 0 tells none.
+    """
+
+    def __init__(self, memory: Memory, *, most_chars: int) -> None:
+        self._memory = memory
+        self._most_chars = most_chars
+        self._told: ContextVar[str] = ContextVar("rules", default="")
+
+    def enter(self, told: str) -> None:
+        """Let the current task be told this, rules included."""
+        self._told.set(told)
+
+    def rules(self, folder: str) -> str:
+        """Return the rules that hold in a folder as text, empty if there are none; may block."""
+        if not self._most_chars:
+            return ""
+        project = self._memory.project_at(folder) if folder else None
+        rules, left_out = self._memory.notes.rules(
+            project.id if project else None, most_chars=self._most_chars
+        )
+        told = [f"### {rule.title}\n{rule.narrative}" for rule in rules]
+        if left_out:
+            told.append(f"({left_out} more did not fit; recall notes of type rule)")
+        return "\n\n".join([HEADING, *told]) if told else ""
+
+    def told(self) -> str:
+        """Return what the current task is told."""
+        return self._told.get()
+
+
+class HousedServer(Server[Any]):
+    """A server whose instructions end with the rules of the house."""
+
+    house: House | None = None
+    _guide: str | None = None
+
+    @property
+    def instructions(self) -> str | None:
+        """The guide of the toolsets, then the rules."""
+        rules = self.house.told() if self.house else ""
+        return "\n\n".join(filter(None, (self._guide, rules)))
+
+    @instructions.setter
+    def instructions(self, guide: str | None) -> None:
+        self._guide = guide
+
+
+logger = logging.getLogger(__name__)
+
+PROTOCOL = 1
+"""Number in a connection's hello line; a pump with another one is sent away."""
+HELLO_S = 10.0
+CONCURRENT_CALLS = 8
+"""Calls that run at once; more would only wait for each other in the interpreter."""
+FOLDER_HEADER = b"observer-cwd"
+"""HTTP header that says, percent-encoded, which folder the client works in."""
+
+Message = MutableMapping[str, Any]  # ASGI's own shape
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+
+class Hello(msgspec.Struct, frozen=True):
+    """The first line of a connection; unknown fields are a newer pump's."""
+
+    observer: int
+    cwd: str = ""
+    tools: str = "core"
+
+
+class McpFront:
+    """Every MCP connection of one daemon.
+
+    Args:
+        rules_chars: budget of the house rules in the instructions; 0 tells none.
+    """
+
+    def __init__(self, memory: Memory, *, rules_chars: int = 0) -> None:
+        self._memory = memory
+        self._house = House(memory, most_chars=rules_chars)
+        self._folder: ContextVar[str] = ContextVar("folder", default="")
+        self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
+        self._servers: dict[tuple[str, ...], Server[Any]] = {}
+
+    def server(self, tools: str = "core") -> Server[Any]:
+        """Return the server for some toolsets, e.g. ``"core"``; made once.
+
+        Raises:
+            BadInput: an unknown toolset, or two that share a tool's name.
+        """
+        names = chosen(tools)
+        if names not in self._servers:
+            self._servers[names] = self._build(names)
+        return self._servers[names]
+
+    async def at(self, folder: str, tools: str = "core") -> None:
+        """Say in which folder the client of the current task works; empty if it did not tell.
+
+        Raises:
+            BadInput: as `server`.
+        """
+        self._folder.set(folder)
+        self._house.enter(await anyio.to_thread.run_sync(self._told, folder, chosen(tools)))
+
+    def _told(self, folder: str, names: tuple[str, ...]) -> str:
+        """Return what a connection is told beside the guides."""
+        greetings = [TOOLSETS[name].greeting(self._memory) for name in names]
+        return "\n\n".join(filter(None, (*greetings, self._house.rules(folder))))
+
+    def _build(self, names: tuple[str, ...]) -> Server[Any]:
+        tools = tools_of(names, self._memory, self._folder.get)
+        bypass = Bypass()
+        documents = Documents(self._memory, self._folder.get)
+        face = Face(tools, documents, self._limiter, bypass)
+        server = HousedServer(
+            "observer",
+            version=__version__,
+            title="observer: memory of earlier work",
+            instructions="\n\n".join(TOOLSETS[name].guide for name in names),
+            on_list_tools=face.list_tools,
+            on_call_tool=face.call_tool,
+            on_list_resources=face.list_resources,
+            on_list_resource_templates=face.list_templates,
+            on_read_resource=face.read_resource,
+            on_list_prompts=face.list_prompts,
+            on_get_prompt=face.get_prompt,
+        )
+        server.house = self._house
+        server.middleware = [bypass]  # the SDK's own would record calls for telemetry
+        return server
+
+    async def serve_stream(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Serve one connection from its hello line to its end; never raises for its input."""
+        inlet = Inlet(reader)
+        try:
+            server = await self._greet(await asyncio.wait_for(anext(inlet), HELLO_S))
+            await converse(server, inlet, writer)
+        except ObserverError as error:
+            refused = {"error": render.error(error), "exit_code": error.exit_code}
+            writer.write(msgspec.json.encode(refused) + b"\n")
+        except (OSError, TimeoutError, StopAsyncIteration) as error:
+            logger.debug("an MCP client left: %r", error)
+        except Exception:  # the door of a front: one connection fails, the daemon stays
+            logger.exception("an MCP connection failed")
+        finally:
+            writer.close()
+
+    async def _greet(self, line: bytes | None) -> Server[Any]:
+        try:
+            hello = msgspec.json.decode(line or b"", type=Hello)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise BadInput(
+                "the first line is no hello", hint="connect with: observer mcp"
+            ) from error
+        if hello.observer != PROTOCOL:
+            raise DaemonUnavailable(
+                f"this daemon ({__version__}) speaks protocol {PROTOCOL}, not {hello.observer}",
+                hint="restart the MCP server in your editor",
+            )
+        await self.at(hello.cwd, hello.tools)
+        return self.server(hello.tools)
+
+
+class McpHttp:
+    """The ASGI application behind `/mcp` and `/mcp/<toolset>`; one per listener.
+
+    Stateless, so that a restart of the daemon ends no session. It leaves Host, Origin and token to
+    whoever mounts it.
+    """
+
+    def __init__(self, front: McpFront) -> None:
+        self._front = front
+        self._managers = {
+            name: StreamableHTTPSessionManager(
+                app=front.server(name), json_response=True, stateless=True
+            )
+            for name in TOOLSETS
+        }
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Serve inside the block; once only."""
+        async with AsyncExitStack() as stack:
+            for manager in self._managers.values():
+                await stack.enter_async_context(manager.run())
+            yield
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer one request; `path_params` may name the toolset.
+
+        Raises:
+            NotFound: no such toolset.
+        """
+        toolset = scope.get("path_params", {}).get("toolset", "core")
+        if toolset not in self._managers:
+            raise NotFound(f"no toolset {toolset!r}", hint="choose among: " + ", ".join(TOOLSETS))
+        headers = dict(scope["headers"])
+        folder = unquote(headers.get(FOLDER_HEADER, b"").decode("latin-1"))
+        await self._front.at(folder, toolset)
+        await self._managers[toolset].handle_request(scope, receive, send)

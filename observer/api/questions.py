@@ -1,0 +1,228 @@
+"""The questions of the command line, answered wherever the memory is open.
+
+That is the daemon, or the asking process where no daemon can answer; what is printed is the same.
+They are the MCP tools, with words for people around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from observer.api import accounts
+from observer.api import accounts as listing
+from observer.api.asking import Asked, Told, problem
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
+from observer.core.paths import home
+from observer.memory.api import Memory
+from observer.memory.worktree_store import uncommitted_at
+from observer.search.dates import day_start_ms
+from observer.toolsets import rows
+from observer.toolsets.registry import tools_of
+from observer.views import explain, moment, render
+from observer.views.documents import Documents
+from observer.views.parse_filters import narrow
+from observer.views.session_context import existing
+from observer.views.tool import Answer
+
+Question = Callable[..., Told]
+
+
+def reply(memory: Memory, asked: Asked) -> Told:
+    """Answer a question; what is wrong with it is part of the answer.
+
+    Raises:
+        BadInput: there is no such question.
+        StoreUnavailable: the memory cannot be read here.
+    """
+    question = QUESTIONS.get(asked.question)
+    if question is None:
+        raise BadInput(f"no question {asked.question[:80]!r}", hint="restart the daemon")
+    try:
+        return copy_context().run(_answered, question, memory.at(asked.folder), asked)
+    except StoreUnavailable:
+        raise
+    except ObserverError as error:
+        return Told(problem=problem(error))
+
+
+def _answered(question: Question, memory: Memory, asked: Asked) -> Told:
+    if asked.is_local:
+        moment.show_local()
+    return question(memory, asked, **asked.arguments)
+
+
+def _told(asked: Asked, answer: Answer[Any]) -> Told:
+    if asked.is_json:
+        return Told(msgspec.json.encode(answer.result).decode())
+    return Told(answer.text)
+
+
+def _of_tool(
+    memory: Memory, asked: Asked, *, tool: str, toolset: str = "core", **arguments: object
+) -> Told:
+    tools = tools_of((toolset,), memory, lambda: asked.folder)
+    return _told(asked, tools[tool].call(arguments))
+
+
+def _explain_search(
+    memory: Memory,
+    _asked: Asked,
+    *,
+    query: str,
+    project: str | None,
+    limit: int,
+    **narrowed: Any,  # noqa: ANN401 - as `narrow` takes them
+) -> Told:
+    """Answer a search with what spoke for each hit."""
+    wanted = narrow(**narrowed, now_ms=now_ms())
+    found = memory.search(query, project=project, limit=limit, narrow=wanted)
+    told = render.explained(found.hits, _names(memory))
+    remarks = [f"({remark})" for remark in (found.notice, found.degraded) if remark]
+    return Told("\n".join([*remarks, told or "nothing found"]))
+
+
+def _timeline(memory: Memory, asked: Asked, *, anchor: str, **others: Any) -> Told:  # noqa: ANN401 - of the tool
+    return _of_tool(memory, asked, tool="timeline", anchor_id=memory.resolve(anchor), **others)
+
+
+def _show(memory: Memory, asked: Asked, *, handles: Sequence[str]) -> Told:
+    """Show the items that there are, and end with an error if a handle has none."""
+    ids: list[int] = []
+    unfit: list[ObserverError] = []
+    for handle in handles:
+        try:
+            ids.append(memory.resolve(handle))
+        except (NotFound, Ambiguous) as error:
+            unfit.append(error)
+    text = _items(memory, asked, ids) if ids else None
+    if not unfit:
+        return Told(text)
+    return Told(text, problem(unfit[0] if len(unfit) == 1 else _together(unfit)))
+
+
+def _items(memory: Memory, asked: Asked, ids: Sequence[int]) -> str | None:
+    told = _of_tool(memory, asked, tool="get_observations", ids=list(ids))
+    if asked.is_json or told.text is None:
+        return told.text
+    uses = sorted(memory.usage.of(ids).items())
+    lines = (f"\nuse of #{item}: {explain.usefulness(known)}" for item, known in uses)
+    return "\n".join([told.text, *lines])
+
+
+def _together(problems: Sequence[ObserverError]) -> NotFound:
+    """Return several errors as one, each hint once."""
+    return NotFound(
+        "; ".join(problem.message for problem in problems),
+        hint="; ".join(dict.fromkeys(problem.hint for problem in problems)),
+    )
+
+
+def _explain_context(
+    memory: Memory, asked: Asked, *, project: str | None, client: str, tokens: int | None
+) -> Told:
+    """Explain what a session start prints in that folder."""
+    here = None if project else memory.project_at(asked.folder)
+    found = here or memory.project(project or "")
+    around = [root for root in found.roots if Path(asked.folder).is_relative_to(root)]
+    root = max(around or found.roots[-1:], key=len, default="")
+    start = Documents(memory, str).start(
+        found,
+        tokens=tokens or config.load(home()).context_tokens,
+        client=client,
+        uncommitted=uncommitted_at(found, asked.folder),
+        exists=partial(existing, root),
+    )
+    told = explain.explained(start, memory)
+    return _told(asked, Answer(explain.text(told), told))
+
+
+def _recall(
+    memory: Memory,
+    asked: Asked,
+    *,
+    query: str,
+    project: str | None,
+    limit: int,
+    **narrowed: Any,  # noqa: ANN401 - as `narrow` takes them
+) -> Told:
+    here = memory.project_at(asked.folder)
+    chosen = project or (here.uuid if here else None)
+    wanted = narrow(**narrowed, now_ms=now_ms())
+    found = memory.recall(query, limit=limit, project=chosen, narrow=wanted)
+    name = _names(memory)
+    text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))
+    result = rows.Found(
+        observations=[rows.observation(hit.item, name) for hit in found.hits],
+        summaries=[],
+        why=[rows.why(hit) for hit in found.hits],
+        notice=found.notice or UNSET,
+        degraded=found.degraded or UNSET,
+    )
+    return _told(asked, Answer(text, result))
+
+
+def _account(memory: Memory, asked: Asked, *, days: int, project: str | None) -> Told:
+    """Answer what happened in the last days, today being one of them."""
+    since_ms = day_start_ms(now_ms=now_ms(), ago=days - 1)
+    told, name = memory.accounts.since(since_ms, project=project), _names(memory)
+    if asked.is_json:
+        return _as_json(accounts.since_rows(told, name))
+    return Told(accounts.since(told, name))
+
+
+def _session(memory: Memory, asked: Asked, *, session: str, limit: int) -> Told:
+    """Answer what a session did; without one, the last in the project around the folder."""
+    told = memory.accounts.of_session(session or _last_session(memory, asked.folder), limit=limit)
+    if asked.is_json:
+        return _as_json(accounts.session_rows(told, _names(memory)))
+    return Told(accounts.of_session(told, _names(memory)))
+
+
+def _last_session(memory: Memory, folder: str) -> str:
+    here = memory.project_at(folder)
+    last = memory.sessions(project=here.uuid, limit=1) if here else []
+    if not last:
+        raise NotFound(
+            "no session is known in this folder", hint="name one; observer sessions lists them"
+        )
+    return str(last[0].id)
+
+
+def _names(memory: Memory) -> rows.ProjectName:
+    return rows.project_names(memory.projects())
+
+
+def _as_json(value: object) -> Told:
+    return Told(msgspec.json.encode(value).decode())
+
+
+def _listed(
+    memory: Memory, _asked: Asked, *, rows_of: Callable[..., list[listing.Row]], **arguments: object
+) -> Told:
+    return _as_json(rows_of(memory, **arguments))
+
+
+QUESTIONS: dict[str, Question] = {
+    "search": partial(_of_tool, tool="search"),
+    "search explained": _explain_search,
+    "timeline": _timeline,
+    "show": _show,
+    "why": partial(_of_tool, tool="why", toolset="story"),
+    "context": partial(_of_tool, tool="get_context"),
+    "context explained": _explain_context,
+    "recall": _recall,
+    "account": _account,
+    "session": _session,
+    "sessions": partial(_listed, rows_of=listing.sessions),
+    "projects": partial(_listed, rows_of=listing.projects),
+}
+"""Every question that a command asks; arguments are JSON, and those of its function."""

@@ -1,0 +1,108 @@
+"""`observer du`: what takes the space, and what of it would go by today's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+
+import click
+
+from observer.cli.output import emit, json_option, say, table
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.events import Value
+from observer.core.paths import Home, home
+from observer.core.text import counted
+from observer.policy import Policies
+from observer.policy.policies import Retention
+from observer.purge import size_cap
+from observer.purge.expire import expired
+from observer.purge.size_cap import NOTHING, Amount, amounts, plus
+from observer.store.sqlite.database import SqliteStore
+from observer.views.moment import minute
+
+
+class Space(Value):
+    """What takes the space of a home, in bytes.
+
+    `database` says what the pages of the database are for; events count by their JSON there.
+    `expired` is what retention takes out next, with all that is derived of it.
+    """
+
+    total: int
+    files: dict[str, int]
+    database: dict[str, int]
+    projects: dict[str, Amount]
+    types: dict[str, Amount]
+    events: Amount
+    expired: Amount
+    max_home_mb: int
+
+
+@click.command("du", epilog="Example: observer du --json")
+@json_option
+def du_command(*, as_json: bool) -> None:
+    """Show what takes the space, by part, project and type, and what retention would free."""
+    found = _measured(home())
+    if as_json:
+        emit(found)
+        return
+    rows = [(name, _mib(size)) for name, size in found.files.items() if size]
+    rows += [(f"database: {name}", _mib(size)) for name, size in found.database.items() if size]
+    limit = f" of {found.max_home_mb:,} MiB" if found.max_home_mb else ""
+    table(("part", "MiB"), [*rows, ("total" + limit, _mib(found.total))])
+    for name, parts in (("project", found.projects), ("type", found.types)):
+        say("")
+        table(
+            (name, "events", "MiB", "oldest", "newest"),
+            [(each, *_row(amount)) for each, amount in parts.items()],
+        )
+    going = f"{counted(found.expired.events, 'event')} of {_mib(found.expired.bytes)} MiB"
+    say(f"\nretention takes out next: {going}")
+
+
+def _measured(here: Home) -> Space:
+    settings = config.load(here)
+    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+        found = amounts(reader)
+        names = {project.id: project.name for project in reader.projects()}
+        retention = Retention(settings, Policies())
+        gone = expired(reader, retention, now_ms=now_ms())
+        going = amounts(reader, gone)
+        space = dict(reader.space())
+    files = size_cap.files(here)
+    return Space(
+        total=sum(files.values()),
+        files=files,
+        database=space,
+        projects=_by(found, lambda project, _: names.get(project, f"project-{project}")),
+        types=_by(found, lambda _, kind: kind),
+        events=_all(found),
+        expired=_all(going),
+        max_home_mb=settings.max_home_mb,
+    )
+
+
+def _by(
+    found: Mapping[tuple[int, str], Amount], name: Callable[[int, str], str]
+) -> dict[str, Amount]:
+    """Return amounts by a name, the largest first."""
+    parts: dict[str, Amount] = {}
+    for place, amount in found.items():
+        key = name(*place)
+        parts[key] = plus(parts.get(key, NOTHING), amount)
+    return dict(sorted(parts.items(), key=lambda part: -part[1].bytes))
+
+
+def _all(found: Mapping[tuple[int, str], Amount]) -> Amount:
+    return next(iter(_by(found, lambda *_: "").values()), NOTHING)
+
+
+def _row(amount: Amount) -> tuple[str, ...]:
+    times = (amount.oldest_ms, amount.newest_ms)
+    shown = ("" if at_ms is None else minute(at_ms) for at_ms in times)
+    return f"{amount.events:,}", _mib(amount.bytes), *shown
+
+
+def _mib(size_bytes: int) -> str:
+    return f"{size_bytes / (1 << 20):,.1f}"

@@ -1,0 +1,99 @@
+"""How a command gets at the home: to itself, with all that waits stored, and with a whole database.
+
+The daemon leaves for as long as that takes, and is started again afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from observer import client
+from observer.cli.output import note
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.errors import DaemonUnavailable
+from observer.core.paths import Home
+from observer.daemon.home_guard import hold
+from observer.ingest.pipeline import Pipeline
+from observer.projects import Places
+from observer.purge.carry_out import complete
+from observer.repair.mend import has_damage, mended
+from observer.repair.request import demand
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
+from observer.store.tombstones import Tombstones
+
+RESTART_S = 20
+TRIES = 5
+"""An editor that is open starts a daemon as soon as the last one has left."""
+
+
+@contextmanager
+def alone(here: Home, *, tries: int = 1) -> Iterator[None]:
+    """Hold the home without a daemon; one that ran before is started again afterwards.
+
+    Args:
+        here: the home.
+        tries: how often a daemon is asked to leave; an open editor may start another at once.
+
+    Raises:
+        DaemonUnavailable: a daemon does not leave, or has started each time.
+    """
+    was_running = client.stop(here)
+    try:
+        for attempt in range(tries):
+            if attempt:
+                client.stop(here)
+            with hold(here) as is_ours:
+                if is_ours:
+                    yield
+                    return
+        raise DaemonUnavailable(
+            "a daemon started meanwhile", hint="close your editors, or try again"
+        )
+    finally:
+        if was_running:
+            client.ensure_daemon(here, wait_s=RESTART_S)
+
+
+@contextmanager
+def alone_and_drained(here: Home) -> Iterator[None]:
+    """Hold the home as `alone` does, with what was begun finished, and what waits stored."""
+    with alone(here, tries=TRIES):
+        complete(here, SqliteStore.owned)
+        _drain(here)
+        yield
+
+
+def mend_first(here: Home) -> None:
+    """Return once the database is whole; what was mended, and what is lost, goes to stderr.
+
+    Raises:
+        StoreUnavailable: it cannot be mended.
+        DaemonUnavailable: a daemon does not leave it to us.
+    """
+    if not has_damage(here):
+        return
+    demand(here, "a command found pages that were changed on the disk")
+    with alone(here, tries=2):
+        # A daemon may have been quicker.
+        if loss := mended(here, now_ms=now_ms):
+            note(f"note: {loss}")
+
+
+def _drain(here: Home) -> None:
+    """Store what waits, so that it is chosen from like the rest."""
+    with closing(SqliteStore.owned(here.database, here.backups)) as store:
+        spool = Spool(here.spool)
+        spool.prepare()
+        pipeline = Pipeline(
+            store,
+            spool,
+            settings=config.load(here),
+            places=Places(),
+            now_ms=now_ms,
+            tombstones=Tombstones(here.tombstones),
+        )
+        while pipeline.drain().entries:
+            pass

@@ -1,0 +1,86 @@
+"""`observer import`: what happened before observer was here."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from observer import client
+from observer.cli.commands import Group
+from observer.cli.output import emit, json_option, say
+from observer.cli.terminal import progress
+from observer.core.clock import now_ms
+from observer.core.errors import DaemonUnavailable
+from observer.core.events import Event, kind_of
+from observer.core.paths import home, working_folder
+from observer.core.text import counted
+from observer.importers import git
+
+BATCH = 200
+"""Commits in one request, stored in one transaction."""
+EARLIEST_MS = 10**11
+"""The open door takes anything before 1973 for seconds; clocks of old commits may say 1970."""
+
+
+@click.group("import", cls=Group, epilog="Example: observer import git ~/src/app")
+def import_command() -> None:
+    """Bring in what happened earlier; importing again stores nothing twice."""
+
+
+@import_command.command("git", epilog="Example: observer import git ~/src/app")
+@click.argument("path", default=".", type=click.Path(exists=True, file_okay=False))
+@json_option
+def git_command(*, path: str, as_json: bool) -> None:
+    """Import the history of a repository, one observation a commit; break off and resume freely."""
+    folder = str((working_folder() / path).resolve())
+    events = git.commits(folder)
+    client.ensure_daemon(home(), wait_s=20)
+    seen = stored = purged = expired = 0
+    with progress(Path(folder).name, git.count(folder)) as advance:
+        for batch in _batches(events):
+            receipts = _post([_report(event) for event in batch])
+            seen += len(batch)
+            stored += sum(receipt["stored"] for receipt in receipts)
+            purged += sum(receipt.get("purged", False) for receipt in receipts)
+            expired += sum(receipt.get("expired", False) for receipt in receipts)
+            advance(len(batch))
+    if as_json:
+        counts = {"commits": seen, "stored": stored, "purged": purged, "expired": expired}
+        emit({"folder": folder, **counts})
+        return
+    known = seen - stored - purged - expired
+    told = f"{counted(stored, 'commit')} stored, {known:,} known already"
+    told += f", {purged:,} purged and left out" if purged else ""
+    say(told + (f", {expired:,} older than is kept and left out" if expired else ""))
+
+
+def _report(event: Event) -> dict[str, Any]:
+    """Return an event as the open door takes it, its time bent to what the door believes."""
+    return {
+        **msgspec.to_builtins(event.body),
+        "kind": kind_of(event.body),
+        "client": event.client,
+        "cwd": event.cwd,
+        "author": event.author,
+        "at": min(max(event.at_ms, EARLIEST_MS), now_ms()),
+    }
+
+
+def _post(reports: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    try:
+        receipts = client.call(home(), "POST", "/events", reports, wait_s=120)
+    except DaemonUnavailable:
+        client.ensure_daemon(home(), wait_s=20)  # it was replaced meanwhile; nothing is doubled
+        receipts = client.call(home(), "POST", "/events", reports, wait_s=120)
+    return list(receipts)
+
+
+def _batches(events: Iterable[Event]) -> Iterator[list[Event]]:
+    waiting = iter(events)
+    while batch := list(itertools.islice(waiting, BATCH)):
+        yield batch

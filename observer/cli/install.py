@@ -1,0 +1,114 @@
+"""`observer install` and `uninstall`: our hooks and MCP server, into clients and out again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from observer.cli.output import emit, json_option, say
+from observer.clients.installers import (
+    TARGETS,
+    Context,
+    Plan,
+    diff,
+    here,
+    install,
+    perform,
+    uninstall,
+)
+from observer.config_files.json_entries import snippets
+from observer.core.clock import now_ms
+from observer.core.paths import home
+
+Planner = Callable[[str, Context], Plan]
+
+targets_argument = click.argument(
+    "targets", nargs=-1, required=True, type=click.Choice(list(TARGETS)), metavar="CLIENT..."
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show the changes, make none.")
+project_option = click.option(
+    "--project",
+    type=click.Path(exists=True, file_okay=False, resolve_path=True, path_type=Path),
+    help="Only for this repository, in its own files.",
+)
+
+
+@click.command("install", epilog="Example: observer install claude-code git bash --dry-run")
+@targets_argument
+@project_option
+@dry_run_option
+@json_option
+def install_command(**options: Any) -> None:  # noqa: ANN401 - the options above
+    """Make clients report to observer: git, bash, zsh, fish, claude-code, cursor, kiro."""
+    _carry_out(install, **options)
+
+
+@click.command("uninstall", epilog="Example: observer uninstall cursor")
+@targets_argument
+@project_option
+@dry_run_option
+@json_option
+def uninstall_command(**options: Any) -> None:  # noqa: ANN401 - the options above
+    """Take out of clients exactly what install put in."""
+    _carry_out(uninstall, **options)
+
+
+@click.command("snippets", epilog="Example: observer snippets")
+@json_option
+def snippets_command(*, as_json: bool) -> None:
+    """Print the MCP entry of each client, for those who register it by hand."""
+    found = snippets(here(home()))
+    if as_json:
+        emit([one._asdict() for one in found])
+        return
+    for one in found:
+        say(f"{one.client}: {one.instruction}\n  {one.text}")
+
+
+def _carry_out(
+    planner: Planner,
+    *,
+    targets: tuple[str, ...],
+    project: Path | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    context = here(home(), project=project)
+    # All are planned before the first is carried out: a file that does not parse stops them all.
+    for target in targets:
+        planner(target, context)
+    told = [_one(target, planner, context, dry_run=dry_run) for target in targets]
+    if as_json:
+        emit(told)
+        return
+    for outcome in told:
+        say(_described(outcome, dry_run=dry_run))
+
+
+def _one(target: str, planner: Planner, context: Context, *, dry_run: bool) -> dict[str, Any]:
+    plan = planner(target, context)
+    changes = [str(edit.path) for edit in plan.edits if edit.is_change]
+    shown = diff(plan.edits)
+    backups = [] if dry_run else perform(plan, context.home, at_ms=now_ms())
+    return {
+        "client": target,
+        "changed": changes,
+        "backups": [str(path) for path in backups],
+        "notes": list(plan.notes),
+        "diff": shown,
+    }
+
+
+def _described(outcome: dict[str, Any], *, dry_run: bool) -> str:
+    if dry_run:
+        return str(outcome["diff"]).rstrip("\n") or f"{outcome['client']}: nothing to change"
+    lines = [f"{outcome['client']}: " + ("done" if outcome["changed"] else "nothing to change")]
+    lines += [
+        f"  {'wrote' if Path(path).exists() else 'removed'} {path}" for path in outcome["changed"]
+    ]
+    lines += [f"  kept the former text in {path}" for path in outcome["backups"]]
+    lines += [f"  {note}" for note in outcome["notes"]]
+    return "\n".join(lines)

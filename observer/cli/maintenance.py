@@ -1,0 +1,125 @@
+"""The whole memory at once: `rebuild` derives it anew, `export` prints it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import click
+import msgspec
+
+from observer.cli.exclusive import alone, mend_first
+from observer.cli.output import emit, escaped, json_option, note, say
+from observer.cli.reach import open_memory, refuse_unsettled
+from observer.cli.redact import has_secrets, redacted
+from observer.cli.terminal import progress
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.errors import BadInput
+from observer.core.model import Recorded
+from observer.core.paths import Home, home
+from observer.core.text import counted
+from observer.ingest.pipeline import Pipeline
+from observer.projects import Places
+from observer.purge.carry_out import complete
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
+
+
+@click.command("rebuild", epilog="Example: observer rebuild")
+@json_option
+def rebuild_command(*, as_json: bool) -> None:
+    """Derive all items and sessions anew from the log of events; what is lost there is found."""
+    here = home()
+    mend_first(here)
+    with alone(here):
+        # What an earlier set of rules let through must not be derived once more.
+        complete(here, SqliteStore.owned)
+        receipt = redacted(here) if has_secrets(here) else None
+        events = _rebuild(here)
+    count = receipt.redacted_events if receipt else 0
+    if as_json:
+        emit({"events": events, "redacted": count})
+    else:
+        say(f"rebuilt from {events} events")
+    if receipt and not as_json:
+        say(f"{counted(count, 'event')} redacted first, by rules that are newer than they are")
+
+
+@click.command("retry", epilog="Example: observer retry")
+@json_option
+def retry_command(*, as_json: bool) -> None:
+    """Read again the events that no decoder understood, as a newer observer does by itself."""
+    here = home()
+    events = Spool(here.spool).retry()
+    if as_json:
+        emit({"events": events})
+    else:
+        say(f"{counted(events, 'event')} put back into the queue")
+
+
+@click.command("backup", epilog="Example: observer backup ~/observer-copy.db")
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@json_option
+def backup_command(*, path: Path | None, as_json: bool) -> None:
+    """Write a verified copy of the database, beside whoever uses it; into backups by default."""
+    here = home()
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now_ms() / 1000))
+    copy = (path or here.backups / f"{here.database.stem}-{stamp}.db").absolute()
+    if copy.exists():
+        raise BadInput(f"{copy} exists", hint="name another file, or move it away")
+    refuse_unsettled(here)
+    mend_first(here)
+    store = SqliteStore(here.database, read_only=True)
+    try:
+        store.backup(copy)
+        with store.read() as reader:
+            events = reader.totals().events
+    finally:
+        store.close()
+    if as_json:
+        emit({"path": str(copy), "bytes": copy.stat().st_size, "events": events})
+    else:
+        say(f"{copy}: {counted(events, 'event')}, {copy.stat().st_size:,} bytes, verified")
+        note(f"to use it: observer down, then put it in the place of {here.database}")
+
+
+@click.command("export", epilog="Example: observer export --json > memory.jsonl")
+@json_option
+def export_command(*, as_json: bool) -> None:
+    """Print every stored event, then every item, as one JSON object a line."""
+    del as_json  # there is no other form
+    out = sys.stdout.buffer
+    mend_first(home())
+    with open_memory() as memory:
+        events = 0
+        for value in memory.export():
+            kind = "event" if isinstance(value, Recorded) else "item"
+            events += kind == "event"
+            line = msgspec.json.encode({"record": kind, **msgspec.to_builtins(value)})
+            out.write(escaped(line) + b"\n")
+        _mention_damaged(memory.totals().events - events)
+
+
+def _rebuild(here: Home) -> int:
+    with closing(SqliteStore(here.database, backups=here.backups)) as store:
+        pipeline = Pipeline(
+            store,
+            Spool(here.spool),
+            settings=config.load(here),
+            places=Places(),
+            now_ms=now_ms,
+        )
+        with store.read() as reader:
+            total = reader.totals().events
+        with progress("rebuilding", total) as advance:
+            events = pipeline.rebuild(advance=advance)
+        _mention_damaged(total - events)
+        return events
+
+
+def _mention_damaged(count: int) -> None:
+    if count > 0:
+        note(f"note: {counted(count, 'event')} left out, damaged; which ones says: observer doctor")

@@ -1,0 +1,129 @@
+"""`observer eval`: how well this memory recalls, measured on a repository of one's own.
+
+`observer bench`: what observer promises, measured on this machine.
+"""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from observer.cli.output import emit, json_option, note, say, table
+from observer.cli.terminal import progress
+from observer.core import config
+from observer.core.events import Value
+from observer.core.paths import home, working_folder
+from observer.embed.lazy_model import LateModel
+from observer.embed.registry import find
+from observer.evaluation.bench import daily, found, hook, kills
+from observer.evaluation.bench.figure import Figure, machine, yardstick_ms
+from observer.evaluation.bench.lab import Options
+from observer.evaluation.measures import FIGURES, Finding, Interval
+from observer.evaluation.review import Missed, Review, examples, review, verdict
+
+_HASH = 10
+"""Characters of a hash that are shown."""
+
+
+@click.command("eval", epilog="Example: observer eval ~/src/app")
+@click.argument("repository", default=".", type=click.Path(exists=True, file_okay=False))
+@click.option("--model", help="Name or folder of a model to try instead of the chosen one.")
+@json_option
+def eval_command(*, repository: str, model: str | None, as_json: bool) -> None:
+    """Measure how well recall finds commits by their subjects, in a memory that is thrown away."""
+    here = home()
+    chosen = LateModel(find(model or config.load(here).model, here.models))
+    found = review(str((working_folder() / repository).resolve()), chosen, progress=progress)
+    if as_json:
+        emit(found)
+    else:
+        _show(found)
+
+
+def _show(found: Review) -> None:
+    for remark in found.remarks:
+        note(f"note: {remark}")
+    say(
+        f"{found.queries} of {found.commits} commits of {found.finding.name} were looked for by"
+        f" their subjects in a memory that knew nothing but their diffs; model: {found.model}.\n"
+        "In percent, with 95 % intervals; `lead` is recall's in nDCG@10.\n"
+    )
+    table(("system", *FIGURES, "lead"), _rows(found.finding))
+    say("\n" + "\n".join(verdict(found)))
+    if found.missed:
+        say("\nMissed, for example:\n" + "\n".join(map(_example, examples(found))))
+
+
+def _rows(found: Finding) -> Iterator[Sequence[str]]:
+    leads = {each.system: each.gap for each in found.against}
+    for row in found.rows:
+        gap = leads.get(row.system)
+        lead = f"{100 * gap.mean:+.1f} p={gap.p:.2g}" if gap else ""
+        yield (row.system, *(_shown(row.figures[label]) for label in FIGURES), lead)
+
+
+def _shown(figure: Interval) -> str:
+    return f"{100 * figure.mean:.0f} ({100 * figure.low:.0f}-{100 * figure.high:.0f})"
+
+
+def _example(missed: Missed) -> str:
+    place = f"came on place {missed.rank}" if missed.rank else "did not come up"
+    first = f'; first came {missed.first_commit[:_HASH]} "{missed.first}"' if missed.first else ""
+    return f'  "{missed.query}" ({missed.commit[:_HASH]}) {place}{first}'
+
+
+BENCHES = {"hooks": hook.run, "daily": daily.run, "found": found.run, "kills": kills.run}
+SHARE, QUICK = 0.1, 0.05
+"""Of the rounds that figures to publish have: two minutes, one minute, where nobody else works."""
+
+
+class Report(Value):
+    """Everything that was measured, and on what."""
+
+    machine: str
+    figures: tuple[dict[str, object], ...]
+
+
+@click.command("bench", epilog="Example: observer bench hooks found --quick")
+@click.argument("names", nargs=-1, metavar="[hooks|daily|found|kills]...")
+@click.option("--quick", is_flag=True, help="Half of the rounds.")
+@click.option(
+    "--peers",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder in which other memories are installed, beside PATH.",
+)
+@json_option
+def bench_command(*, names: Sequence[str], quick: bool, peers: Path | None, as_json: bool) -> None:
+    """Measure hooks, storing, answers, recall and survival on this machine, in throw-away homes."""
+    if unknown := [name for name in names if name not in BENCHES]:
+        raise click.UsageError(f"nothing is called {unknown[0]!r}: {', '.join(BENCHES)}")
+    # Whoever ends us by SIGTERM gets the same orderly end as by Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with tempfile.TemporaryDirectory(prefix="observer-bench-") as folder:
+        options = Options(
+            share=QUICK if quick else SHARE,
+            work=Path(folder).resolve(),
+            peer=peers and peers.resolve(),
+        )
+        measured = _measured(names or tuple(BENCHES), options)
+        if as_json:
+            about = machine()
+            emit(Report(machine=about, figures=tuple(each.values() for each in measured)))
+        else:
+            _show_benching(measured)
+
+
+def _measured(names: Sequence[str], options: Options) -> Iterator[Figure]:
+    for name in names:
+        yield from BENCHES[name](options)
+
+
+def _show_benching(measured: Iterator[Figure]) -> None:
+    say(machine())
+    for figure in measured:
+        say(figure.line())
+    note(f"at the end: yardstick {yardstick_ms():.2f} ms (it grows while others use the machine)")

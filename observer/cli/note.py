@@ -1,0 +1,188 @@
+"""`observer note`: look at notes, change them, take a change back, approve what an agent wrote."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, get_args
+
+import click
+
+from observer import client
+from observer.cli.commands import Group
+from observer.cli.options import named_project
+from observer.cli.output import emit, json_option, limit_option, say
+from observer.cli.reach import open_memory, project_here
+from observer.clients.recognition import attribute
+from observer.core.events import Layer, Scope
+from observer.core.paths import home
+from observer.memory.api import Narrow
+from observer.toolsets import rows
+from observer.views import note_api
+
+item_argument = click.argument("handle", metavar="ID|UUID")
+
+
+@click.group("note", cls=Group, epilog="Example: observer note history 142")
+def note_command() -> None:
+    """Look at notes, change them, take a change back, approve what an agent wrote."""
+
+
+@note_command.command("list", epilog="Example: observer note list --tag auth --layer state")
+@named_project("Name, folder or remote; the one around the current folder.")
+@click.option("--all", "everywhere", is_flag=True, help="Notes of all projects.")
+@click.option("--type", "types", default="", help="Only these types, e.g. decision,rule.")
+@click.option("--category", default="", help="Only notes of this category.")
+@click.option("--layer", type=click.Choice(get_args(Layer)), help="Only notes of this layer.")
+@click.option("--scope", type=click.Choice(get_args(Scope)), help="Only notes of this scope.")
+@click.option("--tag", "tags", multiple=True, help="Only notes with this tag; may be repeated.")
+@click.option("--waiting", is_flag=True, help="Only what waits for approval, or is suspicious.")
+@limit_option(50, "Most notes listed.")
+@json_option
+def list_command(
+    *,
+    project: str | None,
+    everywhere: bool,
+    waiting: bool,
+    limit: int,
+    as_json: bool,
+    **given: Any,  # noqa: ANN401 - the options above
+) -> None:
+    """List notes, newest first: those of a project, and those that belong to none."""
+    types = tuple(filter(None, given.pop("types").split(",")))
+    wanted = Narrow(kinds=("note",), types=types, **given)
+    with open_memory() as memory:
+        here = None if project or everywhere else project_here(memory)
+        # What waits is rare: look further back than what is shown.
+        found = memory.notes.list(
+            project=project or (here.uuid if here else None),
+            narrow=wanted,
+            limit=10_000 if waiting else limit,
+        )
+        if waiting:
+            found = [i for i in found if i.approval == "provisional" or i.suspicion][:limit]
+        name = rows.project_names(memory.projects())
+        if as_json:
+            emit([note_api.row(item, name) for item in found])
+        else:
+            say("\n".join(note_api.listed(item, name) for item in found) or "no notes")
+
+
+@note_command.command("show", epilog="Example: observer note show 142")
+@item_argument
+@json_option
+def show_command(*, handle: str, as_json: bool) -> None:
+    """Show a note in full."""
+    with open_memory() as memory:
+        item = memory.notes.get(handle)
+        name = rows.project_names(memory.projects())
+        if as_json:
+            emit(note_api.row(item, name))
+        else:
+            say(note_api.detail(item, name))
+
+
+@note_command.command("links", epilog="Example: observer note links 142")
+@item_argument
+@json_option
+def links_command(*, handle: str, as_json: bool) -> None:
+    """List what a note leads to, and what leads to it."""
+    with open_memory() as memory:
+        found = memory.notes.links(handle)
+    if as_json:
+        emit(
+            {
+                way: [{"kind": c.kind, "title": c.title, "id": c.item and c.item.id} for c in each]
+                for way, each in (("out", found.out), ("back", found.back))
+            }
+        )
+    else:
+        say("\n".join(note_api.connections(found.out, found.back)) or "no links")
+
+
+@note_command.command("history", epilog="Example: observer note history 142")
+@item_argument
+@json_option
+def history_command(*, handle: str, as_json: bool) -> None:
+    """Tell everything that happened to a note, oldest first; also to a deleted one."""
+    with open_memory() as memory:
+        found = memory.notes.history(handle)
+        name = rows.project_names(memory.projects())
+    if as_json:
+        emit(
+            [
+                {
+                    "number": one.number,
+                    "action": one.action,
+                    "author": one.author,
+                    "at_ms": one.at_ms,
+                    "stands": one.stands,
+                    "note": note_api.row(one.item, name),
+                }
+                for one in found
+            ]
+        )
+    else:
+        say("\n".join(map(note_api.version, found)))
+
+
+@note_command.command(
+    "edit", epilog='Example: observer note edit 142 "Tests need Redis 7" --tag ci'
+)
+@item_argument
+@click.argument("content", nargs=-1, metavar="[TEXT...|-]")
+@click.option("--title", help="A new title.")
+@click.option("--type", "type_", help="A new type.")
+@click.option("--category", help="A new category.")
+@click.option("--confidence", type=float, help="How sure, from 0 to 1.")
+@click.option("--layer", type=click.Choice(get_args(Layer)), help="A new layer.")
+@click.option("--tag", "tags", multiple=True, help="The new tags, all of them; may be repeated.")
+@json_option
+def edit_command(*, handle: str, content: tuple[str, ...], as_json: bool, **given: Any) -> None:  # noqa: ANN401 - the options above
+    """Change a note: its text (- reads it from stdin), or what the options name."""
+    given["type"] = given.pop("type_")
+    if content:
+        given["content"] = sys.stdin.read() if content == ("-",) else " ".join(content)
+    changes = {name: value for name, value in given.items() if value not in {None, ()}}
+    _change(handle, "edit", as_json=as_json, changes=changes)
+
+
+@note_command.command("undo", epilog="Example: observer note undo 142")
+@item_argument
+@json_option
+def undo_command(*, handle: str, as_json: bool) -> None:
+    """Take back the last change of a note that still stands, or the deletion of any item."""
+    _change(handle, "undo", as_json=as_json)
+
+
+@note_command.command("approve", epilog="Example: observer note approve 142")
+@item_argument
+@json_option
+def approve_command(*, handle: str, as_json: bool) -> None:
+    """Stand for a note as it is: a rule holds from now on, a suspicion is laid aside."""
+    _change(handle, "approve", as_json=as_json)
+
+
+@note_command.command("link", epilog="Example: observer note link 142 97 --kind supersedes")
+@item_argument
+@click.argument("target", metavar="ID|UUID")
+@click.option("--kind", default="explicit", show_default=True, help="supersedes, amends, ...")
+@click.option("--remove", is_flag=True, help="Take such links out instead.")
+@json_option
+def link_command(*, handle: str, target: str, kind: str, remove: bool, as_json: bool) -> None:
+    """Link a note to another item, by what it does to it."""
+    action = "unlink" if remove else "link"
+    _change(handle, action, as_json=as_json, target=target, kind=kind)
+
+
+def _change(handle: str, action: str, *, as_json: bool, **asked: object) -> None:
+    client.ensure_daemon(home())
+    # A command that an agent runs in its shell is the agent's.
+    author = attribute(os.environ).author
+    body = {"action": action, "id": handle, "author": author, **asked}
+    after = client.call(home(), "POST", "/note", body)
+    if as_json:
+        emit(after)
+        return
+    marks = ", ".join(filter(None, (after["approval"], after["suspicion"])))
+    say(f"#{after['id']} {after['title']}" + (f" ({marks})" if marks else ""))

@@ -1,0 +1,186 @@
+"""`observer purge`: what goes for good is shown, asked for, and taken out by this process alone.
+
+The daemon leaves for as long as it takes; hooks go on spooling.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from contextlib import closing
+from typing import Any
+
+import click
+from msgspec.structs import asdict
+
+from observer.cli.exclusive import alone_and_drained
+from observer.cli.options import confirm_for_good, named_project, refuse_agents
+from observer.cli.output import emit, json_option, note, say
+from observer.cli.reach import open_memory
+from observer.cli.terminal import progress
+from observer.core import config
+from observer.core.clock import now_ms
+from observer.core.events import Value
+from observer.core.paths import Home, home
+from observer.core.text import counted, one_line
+from observer.purge import carry_out as order
+from observer.purge.carry_out import Order, Receipt, carry_out
+from observer.purge.choose import Criteria, chosen
+from observer.purge.shred import left
+from observer.purge.text_match import finder
+from observer.store.sqlite.database import SqliteStore
+from observer.views.parse_filters import moment_ms
+
+SHOWN = 10
+
+
+class Preview(Value):
+    """What would go: events by kind, items by type and the first of their titles, files."""
+
+    events: int
+    kinds: dict[str, int]
+    items: int
+    types: dict[str, int]
+    titles: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+@click.command("purge", epilog='Example: observer purge --text "the customer\'s name" --dry-run')
+@click.argument("ids", nargs=-1, metavar="[ID|UUID]...")
+@click.option("--text", default="", help="Whatever holds this text; - asks for it, or reads stdin.")
+@click.option("--query", default="", help="Items that hold all of these words.")
+@named_project("Name, folder or remote of a project.")
+@click.option("--session", default="", help="A session, by its id.")
+@click.option("--file", default="", help="What touched this file or folder.")
+@click.option("--client", "of_client", default="", help="What this client reported.")
+@click.option("--since", default="", help="From then on: 2026-11-21, or 7d for ago.")
+@click.option("--until", default="", help="Before then.")
+@click.option("--dry-run", is_flag=True, help="Show what goes, and change nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@json_option
+def purge_command(
+    *,
+    ids: tuple[str, ...],
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401 - the options above
+) -> None:
+    """Take events out of log, index, spool, logs and backups for good; nothing brings them back."""
+    refuse_agents("an agent purges nothing")
+    here = home()
+    asked = _criteria(ids, **options)
+    shown = _preview(here, asked)
+    if not as_json:
+        _show(shown)
+    if dry_run or not (shown.events or shown.files):
+        if as_json:
+            emit({"dry_run": dry_run, **asdict(shown)})
+        return
+    if not yes:
+        confirm_for_good("Purge it for good?", refusal="nothing was purged", as_json=as_json)
+    receipt = _purged(here, asked)
+    if as_json:
+        emit(asdict(receipt))
+    else:
+        _tell(receipt)
+
+
+def _criteria(  # noqa: PLR0913 - one of each, all optional
+    ids: tuple[str, ...],
+    *,
+    text: str,
+    query: str,
+    project: str | None,
+    session: str,
+    file: str,
+    of_client: str,
+    since: str,
+    until: str,
+) -> Criteria:
+    at_ms = now_ms()
+    project_id: int | None = None
+    items: tuple[int, ...] = ()
+    if project or ids:
+        with open_memory() as memory:
+            project_id = memory.project(project).id if project else None
+            items = tuple(int(one) if one.isdecimal() else memory.resolve(one) for one in ids)
+    return Criteria(
+        ids=items,
+        text=_told() if text == "-" else text,
+        query=query,
+        project_id=project_id,
+        session=session,
+        file=file,
+        client=of_client,
+        since_ms=moment_ms(since, now_ms=at_ms),
+        until_ms=moment_ms(until, now_ms=at_ms),
+        owner=config.owner(config.load(home())),
+    )
+
+
+def _told() -> str:
+    """Return a text that stands on no command line, and in no shell's history."""
+    if sys.stdin.isatty():
+        return str(click.prompt("Text", hide_input=True, err=True))
+    return sys.stdin.read().strip()
+
+
+def _preview(here: Home, asked: Criteria) -> Preview:
+    text = finder([asked.text] if asked.text else [])
+    files = tuple(left(here, text)) if text else ()
+    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+        seqs = chosen(reader, asked)
+        kinds = Counter(one.kind for one in reader.stored_events() if one.seq in seqs)
+        made = reader.made_of(seqs)
+    return Preview(
+        events=len(seqs),
+        kinds=dict(kinds.most_common()),
+        items=len(made),
+        types=dict(Counter(one.type for one in made).most_common()),
+        titles=tuple(f"#{one.id} {one.title}" for one in made[:SHOWN]),
+        files=files,
+    )
+
+
+def _purged(here: Home, asked: Criteria) -> Receipt:
+    with alone_and_drained(here):
+        store = SqliteStore.owned(here.database, here.backups)
+        with closing(store), store.read() as reader:
+            seqs = chosen(reader, asked)
+            kept = reader.totals().events - len(seqs)
+        todo = Order(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
+        order.begin(here, todo)
+        with progress("purging", kept) as advance:
+            return carry_out(here, todo, SqliteStore.owned, advance=advance)
+
+
+def _show(shown: Preview) -> None:
+    if not shown.events and not shown.files:
+        say("nothing is stored of it")
+        return
+    say(f"{counted(shown.events, 'event')}{_each(shown.kinds)}")
+    say(f"{counted(shown.items, 'item')}{_each(shown.types)}")
+    for title in shown.titles:
+        say(f"  {one_line(title, 90)}")
+    if shown.items > len(shown.titles):
+        say(f"  and {shown.items - len(shown.titles):,} more")
+    if shown.files:
+        say(f"held by: {', '.join(shown.files)}")
+
+
+def _tell(receipt: Receipt) -> None:
+    say(f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}")
+    for where, count in receipt.files.items():
+        say(f"{where}: {counted(count, 'file')} deleted")
+    for name, became in receipt.backups.items():
+        say(f"backups/{name}: {became}")
+    for name in receipt.left:
+        note(f"still held by {name}, which is not ours to change")
+    note(
+        "copies outside of the home are as they were; one put in its place is cleaned at the start"
+    )
+
+
+def _each(counts: dict[str, int]) -> str:
+    return ": " + ", ".join(f"{count} {name}" for name, count in counts.items()) if counts else ""

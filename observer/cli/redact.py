@@ -1,0 +1,119 @@
+"""`observer redact`: today's redaction rules, applied to what was stored under earlier ones.
+
+The daemon leaves for as long as it takes; hooks go on spooling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+
+import click
+from msgspec.structs import asdict
+
+from observer.cli.exclusive import alone_and_drained
+from observer.cli.options import confirm_for_good, refuse_agents
+from observer.cli.output import emit, json_option, note, say
+from observer.cli.terminal import progress
+from observer.core.events import Value
+from observer.core.paths import Home, home
+from observer.core.text import counted
+from observer.purge import carry_out as order
+from observer.purge.carry_out import Order, Receipt, carry_out
+from observer.purge.redact import files_with_secrets, secrets_in, with_secrets
+from observer.store.sqlite.database import SqliteStore
+
+
+class Preview(Value):
+    """What would be redacted: events, secrets by kind, files by folder; copies to look through."""
+
+    events: int
+    secrets: dict[str, int]
+    files: dict[str, int]
+    backups: int
+    left: tuple[str, ...]
+
+
+@click.command("redact", epilog="Example: observer redact --dry-run")
+@click.option("--dry-run", is_flag=True, help="Count secrets by kind, and change nothing.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@json_option
+def redact_command(*, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Redact what is stored by today's rules: log, all that is derived, spool, logs and backups."""
+    refuse_agents("an agent redacts nothing")
+    here = home()
+    shown = _preview(here)
+    if not as_json:
+        _show(shown)
+    if dry_run:
+        if as_json:
+            emit({"dry_run": True, **asdict(shown)})
+        return
+    if not yes:
+        confirm_for_good("Redact it for good?", refusal="nothing was redacted", as_json=as_json)
+    with alone_and_drained(here):
+        receipt = redacted(here)
+    if as_json:
+        emit(asdict(receipt))
+    else:
+        _tell(receipt)
+
+
+def redacted(here: Home) -> Receipt:
+    """Redact all that is stored; the caller holds the home. Killed, the next start goes on.
+
+    Raises:
+        StoreUnavailable: a database cannot be written, or is read meanwhile.
+        OSError: a file cannot be written.
+    """
+    todo = Order(seqs=(), redacts=True)
+    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+        total = reader.totals().events
+    order.begin(here, todo)
+    with progress("redacting", total) as advance:
+        return carry_out(here, todo, SqliteStore.owned, advance=advance)
+
+
+def has_secrets(here: Home) -> bool:
+    """Return True if today's rules find a secret in the log."""
+    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+        return bool(secrets_in(reader))
+
+
+def _preview(here: Home) -> Preview:
+    with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
+        found = secrets_in(reader)
+    return Preview(
+        events=found.events,
+        secrets=dict(found.kinds.most_common()),
+        files=files_with_secrets(here),
+        backups=len(list(here.backups.glob("*.db"))),
+        left=tuple(with_secrets(here)),
+    )
+
+
+def _show(shown: Preview) -> None:
+    say(f"{counted(shown.events, 'event')} with secrets{_each(shown.secrets)}")
+    for where, count in shown.files.items():
+        say(f"{where}: {counted(count, 'file')} with secrets")
+    if shown.backups:
+        say(f"backups: {shown.backups} to look through")
+    _mention(shown.left)
+
+
+def _tell(receipt: Receipt) -> None:
+    say(f"redacted {counted(receipt.redacted_events, 'event')}{_each(receipt.redacted)}")
+    for where, count in receipt.files.items():
+        say(f"{where}: {counted(count, 'file')} redacted")
+    for name, became in receipt.backups.items():
+        say(f"backups/{name}: {became}")
+    _mention(receipt.left)
+
+
+def _mention(left: tuple[str, ...]) -> None:
+    for name in left:
+        note(f"a secret stays in {name}, a copy of a file of yours")
+
+
+def _each(secrets: Mapping[str, int]) -> str:
+    return ": " + ", ".join(f"{n} {kind}" for kind, n in secrets.items()) if secrets else ""

@@ -1,0 +1,107 @@
+"""Owns the envelope: the few fields a hook knew, and the client's payload as it came.
+
+Step 3 of an event's way, first half. Promise: any bytes either parse or raise `Undecodable`;
+an unknown field is skipped, so that newer hooks can talk to an older daemon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from observer.core.clock import LAST_MS
+from observer.core.errors import Undecodable
+from observer.core.events import Value
+
+MAGIC = b"OBS1\0"
+HEADER_BYTES = 1 << 20
+"""Longest run of fields we read; a header beyond it is no hook's work."""
+
+_END = b"\0\0"
+_ENV = "env."
+_FIRST_MS = 946_684_800_000  # 2000-01-01: what is older was no clock
+_AHEAD_MS = 86_400_000
+
+
+class Envelope(Value):
+    """One spool entry, opened.
+
+    `client` and `event` are what the hook's command line says; the payload may know better.
+    `ppid` and `host` tell sessions apart where a client names none.
+    """
+
+    id: str
+    at_ms: int
+    client: str
+    event: str
+    cwd: str = ""
+    ppid: str = ""
+    host: str = ""
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = msgspec.field(default_factory=dict)
+    payload: bytes = b""
+
+    @property
+    def stand_in_session(self) -> str:
+        """Name of the session of a client that tells none: one per client process."""
+        return f"ppid:{self.ppid}@{self.host}" if self.ppid else ""
+
+
+def parse(entry_id: str, data: bytes, at_ms: int) -> Envelope:
+    r"""Open an envelope.
+
+    Args:
+        entry_id: name of the spool entry; becomes the event's id.
+        data: `OBS1\0`, then `name=value\0` fields, one empty field, the payload.
+        at_ms: when the entry was written; stands in for an absent or absurd `at` field.
+
+    Raises:
+        Undecodable: not an envelope, cut short, or without a client or an event.
+    """
+    if not data.startswith(MAGIC):
+        raise Undecodable("not an envelope: it does not begin with OBS1")
+    end = data.find(_END, len(MAGIC) - 1, HEADER_BYTES)
+    if end < 0:
+        raise Undecodable("an envelope without the empty field that ends its header")
+    fields, args, env = _read_fields(data[len(MAGIC) : end])
+    client, event = fields.get("client", ""), fields.get("event", "")
+    if not (client and event):
+        raise Undecodable(f"an envelope without the field {'event' if client else 'client'!r}")
+    return Envelope(
+        id=entry_id,
+        at_ms=_time(fields.get("at", ""), at_ms),
+        client=client,
+        event=event,
+        cwd=fields.get("cwd", ""),
+        ppid=fields.get("ppid", ""),
+        host=fields.get("host", ""),
+        args=tuple(args),
+        env=env,
+        payload=data[end + len(_END) :],
+    )
+
+
+def _read_fields(header: bytes) -> tuple[dict[str, str], list[str], dict[str, str]]:
+    fields: dict[str, str] = {}
+    args: list[str] = []
+    env: dict[str, str] = {}
+    # File names may hold any bytes, JSON and SQLite only text: replace what is not UTF-8.
+    for line in header.decode("utf-8", "replace").split("\0"):
+        name, _, value = line.partition("=")
+        if name == "arg":
+            args.append(value)
+        elif name.startswith(_ENV):
+            env[name[len(_ENV) :]] = value
+        else:
+            fields[name] = value
+    return fields, args, env
+
+
+def _time(claimed: str, written_ms: int) -> int:
+    written_ms = min(max(written_ms, 0), LAST_MS)
+    if not (claimed.isascii() and claimed.isdigit() and len(claimed) <= len(str(LAST_MS))):
+        return written_ms
+    at_ms = int(claimed)
+    # The hook's clock and the file system's are one clock; far apart, the claim is garbage.
+    return at_ms if _FIRST_MS <= at_ms <= written_ms + _AHEAD_MS else written_ms

@@ -1,0 +1,252 @@
+"""Owns the open door: flat JSON by which any editor or script reports an event.
+
+`POST /events` and `observer post` call `report` and answer what is wrong; an envelope of client
+`generic` brings the same JSON through the spool, for a machine whose daemon is down.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeAlias, cast
+
+import msgspec
+from msgspec import Meta, structs
+
+from observer.clients.envelope import Envelope
+from observer.clients.payload import Json, Object, joined, quoted, rest
+from observer.clients.recognition import attribute
+from observer.core.errors import BadInput, Undecodable
+from observer.core.events import (
+    AnyBody,
+    Body,
+    Command,
+    Commit,
+    Custom,
+    Delegation,
+    Event,
+    FileRead,
+    FileWrite,
+    Prompt,
+    Reply,
+    Search,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    Value,
+)
+from observer.redaction.redact import redact_text
+
+NAME = "generic"
+AHEAD_MS = 86_400_000
+"""How far ahead of our clock a reported time may be: clocks differ, calendars do not."""
+
+SEE = "the fields of each kind are in the schema: GET /schema/events"
+
+_EARLIEST_MS = 10**11  # March 1973; anything smaller was meant as seconds
+_LARGEST = 2**53
+_Name: TypeAlias = Annotated[str, Meta(max_length=200)]
+_FIELD = re.compile(r" - at `\$\.?(.*?)`\Z|required field `(\w+)`")
+
+
+class Context(Value):
+    """What may stand beside the fields of a kind; all of it is optional."""
+
+    client: Annotated[_Name, Meta(min_length=1, description="Who reports: your editor.")] = NAME
+    session: Annotated[_Name, Meta(description="Your name for this run of the client.")] = ""
+    turn: Annotated[_Name, Meta(description="Groups what one prompt caused.")] = ""
+    subagent: Annotated[_Name, Meta(description="Who did it, if not the main agent.")] = ""
+    id: Annotated[_Name, Meta(description="Idempotency key: told again, it changes nothing.")] = ""
+    host: Annotated[_Name, Meta(description="The machine's name.")] = ""
+    cwd: Annotated[str, Meta(description="Absolute folder; names the project.")] = ""
+    roots: Annotated[tuple[str, ...], Meta(description="Open folders, if not `cwd`.")] = ()
+    author: Annotated[
+        Literal["person", "agent", "system"], Meta(description="Who caused the event.")
+    ] = "person"
+    at: Annotated[
+        int | float | str | None,
+        Meta(description="When: milliseconds since 1970 UTC, or ISO 8601. Absent means now."),
+    ] = None
+
+
+KINDS: Mapping[str, type[Body]] = {
+    "session-start": SessionStart,
+    "session-end": SessionEnd,
+    "prompt": Prompt,
+    "reply": Reply,
+    "file-write": FileWrite,
+    "file-read": FileRead,
+    "command": Command,
+    "search": Search,
+    "delegation": Delegation,
+    "tool-use": ToolUse,
+    "commit": Commit,
+    "custom": Custom,
+}
+"""The kinds that may be reported; notes have a door of their own."""
+
+_KNOWN = frozenset({"kind", *Context.__struct_fields__, *Custom.__struct_fields__})
+
+
+def report(payload: Json, *, entry_id: str, at_ms: int) -> Event:
+    """Turn one reported object into an event.
+
+    Fields that the kind does not have are ignored, except that `custom` keeps them in its text.
+
+    Args:
+        payload: parsed JSON, e.g. `{"kind": "command", "command": "make", "exit_code": 2}`.
+        entry_id: the event's id, unique for ever.
+        at_ms: now; the event's time unless `at` is given.
+
+    Raises:
+        BadInput: names the field that is wrong and what to do about it.
+    """
+    if not isinstance(payload, dict):
+        raise BadInput("an event is a JSON object", hint=SEE)
+    kind = payload.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        what = quoted(kind) if "kind" in payload else "missing"
+        raise BadInput(f"field 'kind': {what}", hint="one of: " + ", ".join(KINDS))
+    context = _convert(payload, Context, kind)
+    body = cast("AnyBody", _convert(_spelled_out(kind, payload), KINDS[kind], kind))
+    _check(body)
+    event = _event(context, body, entry_id=entry_id, at_ms=_time(context.at, at_ms))
+    try:
+        msgspec.json.encode(event)
+    except UnicodeEncodeError as error:
+        raise BadInput("an event's text is not valid Unicode", hint="send UTF-8") from error
+    return event
+
+
+def ignored(payload: Object) -> tuple[str, ...]:
+    """Return the fields of a report that nothing is kept of: its kind does not have them."""
+    kind = str(payload["kind"])
+    if kind == Custom.__struct_config__.tag:
+        return ()
+    known = {"kind", *Context.__struct_fields__, *KINDS[kind].__struct_fields__}
+    return tuple(name for name in _spelled_out(kind, payload) if name not in known)
+
+
+def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    """Turn a spooled report into its event; the hook's surroundings fill what it leaves out."""
+    who = attribute(envelope.env)
+    surroundings: dict[str, Json] = {
+        "kind": envelope.event,
+        "client": who.client or NAME,
+        "session": who.session,
+        "author": who.author,
+        "cwd": envelope.cwd,
+        "host": envelope.host,
+    }
+    try:
+        return (report({**surroundings, **payload}, entry_id=envelope.id, at_ms=envelope.at_ms),)
+    except BadInput as error:
+        raise Undecodable(error.message, hint=error.hint) from error
+
+
+def schema() -> dict[str, Any]:  # Any: a JSON Schema is open-ended JSON
+    """Return the JSON Schema of what `report` accepts."""
+    types = (Context, *KINDS.values())
+    _, found = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    parts = {name: dict(part) for name, part in found.items()}
+    context = parts.pop(Context.__name__)["properties"]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Event",
+        "oneOf": [
+            _kind_schema(kind, parts.pop(of.__name__), context) for kind, of in KINDS.items()
+        ],
+        "$defs": parts,
+    }
+
+
+def _kind_schema(kind: str, part: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
+    described = {key: part[key] for key in ("description",) if key in part}
+    return {
+        "title": kind,
+        **described,
+        "type": "object",
+        "properties": {**part["properties"], **context},
+        "required": sorted({"kind", *part["required"]}),
+    }
+
+
+def _event(context: Context, body: AnyBody, *, entry_id: str, at_ms: int) -> Event:
+    return Event(
+        id=entry_id,
+        at_ms=at_ms,
+        client=context.client,
+        body=body,
+        session=context.session,
+        agent=context.subagent,
+        turn=context.turn,
+        cwd=context.cwd,
+        roots=context.roots,
+        host=context.host,
+        route=f"{NAME}/{body.__struct_config__.tag}",
+        dedup=_dedup(context, body),
+        author=context.author,
+    )
+
+
+def _dedup(context: Context, body: AnyBody) -> str:
+    if context.id:
+        return f"{NAME}:{context.client}:{context.id}"
+    return f"commit:{body.hash}" if isinstance(body, Commit) else ""
+
+
+def _spelled_out(kind: str, payload: Object) -> Object:
+    if kind == "file-read" and "path" in payload and "paths" not in payload:
+        named = {name: value for name, value in payload.items() if name != "path"}
+        return {**named, "paths": [payload["path"]]}
+    extra = rest(payload, beside=_KNOWN) if kind == "custom" else ""
+    said = payload.get("text", "")
+    return {**payload, "text": joined(said, extra)} if extra and isinstance(said, str) else payload
+
+
+def _convert(payload: Object, of: type[Any], kind: str) -> Any:  # noqa: ANN401 - an `of`
+    try:
+        return msgspec.convert(payload, of)
+    except msgspec.ValidationError as error:
+        found = _FIELD.search(str(error))
+        field = (found[1] or found[2]) if found else "kind"
+        what = redact_text(str(error).partition(" - at `")[0])
+        raise BadInput(f"field {field!r} of a {kind} event: {what}", hint=SEE) from error
+
+
+def _check(body: AnyBody) -> None:
+    """Refuse numbers that are no measurement, and hashes that git would read as an option."""
+    for field in structs.fields(body):
+        value = getattr(body, field.name)
+        if isinstance(value, int) and abs(value) > _LARGEST:
+            raise BadInput(f"field {field.name!r}: {value!r:.40} is out of range", hint=SEE)
+    if isinstance(body, Command) and (body.duration_ms or 0) < 0:
+        raise BadInput(
+            "field 'duration_ms' is negative", hint="give milliseconds from start to end"
+        )
+    if isinstance(body, Commit) and not re.fullmatch("[0-9a-f]{40}([0-9a-f]{24})?", body.hash):
+        raise BadInput("field 'hash' is no commit hash", hint="give all 40 or 64 hex digits")
+
+
+def _time(at: float | str | None, now_ms: int) -> int:
+    """Return a reported time in milliseconds; `now_ms` bounds it, and stands in for none."""
+    if at is None:
+        return now_ms
+    at_ms = _of_iso(at) if isinstance(at, str) else at
+    if not _EARLIEST_MS <= at_ms <= now_ms + AHEAD_MS:
+        raise BadInput(
+            f"field 'at': {quoted(at, 40)} is no time of an event",
+            hint="give milliseconds (not seconds) since 1970 UTC, or ISO 8601, not in the future",
+        )
+    return int(at_ms)
+
+
+def _of_iso(text: str) -> float:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return math.nan
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (moment - datetime.fromtimestamp(0, UTC)).total_seconds() * 1000

@@ -1,0 +1,1 @@
+"""git as a client: what its hooks report, and how they are installed."""

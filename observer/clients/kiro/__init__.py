@@ -1,0 +1,1 @@
+"""Kiro: the hook payloads of its CLI and IDE, and its configuration."""

@@ -1,0 +1,81 @@
+"""Kiro with hook files of version v1: CLI 3 and later, IDE 1.0 and later.
+
+Some builds send a tool's arguments only before it runs and its result only afterwards, so both
+are kept: an `Intent` from PreToolUse, an `Outcome` from a PostToolUse without arguments. A
+PostToolUse with arguments tells all. Source: the client's hook pages for 3.2; payloads recorded
+from IDE 1.0.165 to 1.2.37 by a third party.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from observer.clients import tools
+from observer.clients.envelope import Envelope
+from observer.clients.kiro.tools import (
+    Bodies,
+    Readers,
+    event_name,
+    happenings,
+    prompt,
+    session_start,
+    stop,
+    tell,
+    tool_call,
+)
+from observer.clients.payload import Object, text
+from observer.clients.recognition import is_own
+from observer.core.events import Delegation, Event, Intent, Outcome, SessionEnd
+
+NAME = "kiro"
+
+NOISE: Mapping[str, str] = {"PreTaskExec": "PostTaskExec tells the task"}
+"""Events of which nothing is kept, and why."""
+
+NOISE_TOOLS: Mapping[str, str] = {"subagent_response": "an empty tool that ends a delegation"}
+"""Tools of which nothing is kept, and why."""
+
+
+def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
+    """Turn one hook call into the events it reports."""
+    if event_name(envelope, payload) in NOISE or text(payload, "tool_name") in NOISE_TOOLS:
+        return ()
+    return tell(envelope, payload, client=NAME, readers=_READERS)
+
+
+def _session_end(payload: Object) -> Bodies:
+    yield SessionEnd(reason=text(payload, "reason"))
+
+
+def _before_tool(payload: Object) -> Bodies:
+    call = tool_call(payload)
+    for body in happenings(call):
+        of = tools.other(call) if isinstance(body, Delegation) else body
+        yield Intent(tool=call.tool, of=of)
+
+
+def _after_tool(payload: Object) -> Bodies:
+    call = tool_call(payload)
+    if call.given:
+        yield from happenings(call)
+    else:
+        yield Outcome(
+            tool=call.tool,
+            output="" if is_own(call.tool) else tools.said(call),
+            exit_code=call.exit_code,
+            failed=call.failed,
+        )
+
+
+_V1: Readers = {
+    "SessionStart": session_start,
+    "AgentSpawn": session_start,
+    "SessionEnd": _session_end,
+    "UserPromptSubmit": prompt,
+    "PreToolUse": _before_tool,
+    "PostToolUse": _after_tool,
+    "Stop": stop,
+}
+
+# Hooks taken over from the earlier harness may be called under its names.
+_READERS: Readers = {**_V1, **{name[0].lower() + name[1:]: _V1[name] for name in _V1}}

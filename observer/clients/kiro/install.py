@@ -1,0 +1,179 @@
+"""Kiro: hooks in both of its formats, the MCP server in `settings/mcp.json`.
+
+`hooks/*.json` (v1) is read by the IDE from 1.0 and the CLI from 3.0; the older harness, which
+headless runs still use, knows only hooks inside an agent's file. There is no such file for the
+built-in agent, so we bring an agent of our own, and every agent the user has gets the hooks too:
+else its sessions would go unseen. An event that both formats report is one event in the store.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from observer.config_files import jsonc
+from observer.config_files.context import Context, Plan, command, is_ours
+from observer.config_files.file_edits import FileEdit, read
+from observer.config_files.json_entries import drop_server, edit_json, merge, put_server
+
+NAME = "kiro"
+OLD_NAME = "kiro-cli"
+
+# Seconds. SessionEnd is missing from older versions, which may refuse a file that names it.
+_TRIGGERS = {
+    "SessionStart": 10,
+    "UserPromptSubmit": 5,
+    "PreToolUse": 5,
+    "PostToolUse": 10,
+    "Stop": 10,
+}
+_AGENT_EVENTS = ("agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop")
+_AGENT_TIMEOUT_MS = 5000
+_AGENT: dict[str, object] = {
+    "name": "observer",
+    "description": "The default agent, with a memory of earlier sessions",
+    "tools": ["*"],
+    "includeMcpJson": True,
+}
+_EMPTY_HOOKS: tuple[object, ...] = ({}, {"version": "v1"})
+
+
+def install(context: Context) -> Plan:
+    """Plan hooks in both formats, an agent that has them, and the MCP server."""
+    return Plan(
+        edits=(
+            edit_json(_hooks(context), lambda text: _put_hooks(text, context)),
+            *(_without_hooks(path, context) for path in _other_hooks(context)),
+            *(
+                edit_json(path, lambda text: _put_agent_hooks(text, context))
+                for path in _agents(context)
+                if path != _own_agent(context)
+            ),
+            edit_json(_own_agent(context), lambda text: _put_agent(text, context)),
+            edit_json(_servers(context), lambda text: put_server(text, context)),
+        ),
+        notes=(
+            "Trust the workspace in Kiro: it loads nothing in one that is not trusted.",
+            "Kiro CLI before 3.0, and headless runs: kiro-cli agent set-default --name observer",
+        ),
+    )
+
+
+def uninstall(context: Context) -> Plan:
+    """Plan the removal of all of it."""
+    return Plan(
+        edits=(
+            *(_without_hooks(path, context) for path in (_hooks(context), *_other_hooks(context))),
+            *(_without_agent_hooks(path, context) for path in _agents(context)),
+            edit_json(_servers(context), lambda text: drop_server(text, context)),
+        )
+    )
+
+
+def _folder(context: Context) -> Path:
+    return context.user_home / ".kiro"
+
+
+def _hooks(context: Context) -> Path:
+    return _folder(context) / "hooks" / "observer.json"
+
+
+def _servers(context: Context) -> Path:
+    return _folder(context) / "settings" / "mcp.json"
+
+
+def _own_agent(context: Context) -> Path:
+    return _folder(context) / "agents" / "observer.json"
+
+
+def _agents(context: Context) -> list[Path]:
+    return sorted((_folder(context) / "agents").glob("*.json"))
+
+
+def _other_hooks(context: Context) -> list[Path]:
+    """Return hook files of others that name us: Kiro itself converts an agent's hooks to such."""
+    own = _hooks(context)
+    mark = str(context.home.hooks).encode()
+    paths = sorted(own.parent.glob("*.json"))
+    return [path for path in paths if path != own and mark in (read(path) or b"")]
+
+
+# --- v1 files ------------------------------------------------------------------------------------
+
+
+def _put_hooks(text: str, context: Context) -> str:
+    if jsonc.at(text, ("version",)) is None:
+        text = jsonc.put(text, ("version",), "v1")
+    wanted = [_hook(context, trigger) for trigger in _TRIGGERS]
+    wanted.insert(1, _printing(context, "SessionStart", "context", NAME))
+    wanted.insert(3, _printing(context, "UserPromptSubmit", "recall", NAME, "UserPromptSubmit"))
+    return merge(text, ("hooks",), wanted, lambda entry: _is_our_hook(context, entry))
+
+
+def _hook(context: Context, trigger: str) -> dict[str, object]:
+    entry: dict[str, object] = {"name": f"observer-{trigger}", "trigger": trigger}
+    if trigger.endswith("ToolUse"):
+        entry["matcher"] = ".*"
+    line = command(context.home, "post", NAME, trigger)
+    return {**entry, "action": {"type": "command", "command": line}, "timeout": _TRIGGERS[trigger]}
+
+
+def _printing(context: Context, trigger: str, script: str, *arguments: str) -> dict[str, object]:
+    line = command(context.home, script, *arguments)
+    return {
+        "name": f"observer-{script}",
+        "trigger": trigger,
+        "action": {"type": "command", "command": line},
+        "timeout": _TRIGGERS[trigger],
+    }
+
+
+def _without_hooks(path: Path, context: Context) -> FileEdit:
+    return edit_json(
+        path,
+        lambda text: merge(text, ("hooks",), [], lambda entry: _is_our_hook(context, entry)),
+        leftovers=_EMPTY_HOOKS,
+    )
+
+
+def _is_our_hook(context: Context, entry: object) -> bool:
+    match entry:
+        case {"action": {"command": line}}:
+            return is_ours(context.home, line)
+    return False
+
+
+# --- hooks inside agents -------------------------------------------------------------------------
+
+
+def _put_agent(text: str, context: Context) -> str:
+    for key, value in _AGENT.items():
+        if jsonc.at(text, (key,)) is None:
+            text = jsonc.put(text, (key,), value)
+    return _put_agent_hooks(text, context)
+
+
+def _put_agent_hooks(text: str, context: Context) -> str:
+    for event in _AGENT_EVENTS:
+        lines = [command(context.home, "post", OLD_NAME, event)]
+        if event == "agentSpawn":
+            lines.append(command(context.home, "context", OLD_NAME))
+        if event == "userPromptSubmit":
+            lines.append(command(context.home, "recall", OLD_NAME, event))
+        matcher = {"matcher": "*"} if event.endswith("ToolUse") else {}
+        wanted = [{**matcher, "command": line, "timeout_ms": _AGENT_TIMEOUT_MS} for line in lines]
+        text = merge(text, ("hooks", event), wanted, lambda entry: _is_our_entry(context, entry))
+    return text
+
+
+def _without_agent_hooks(path: Path, context: Context) -> FileEdit:
+    def drop(text: str) -> str:
+        hooks = jsonc.at(text, ("hooks",))
+        for event in hooks if isinstance(hooks, dict) else ():
+            text = merge(text, ("hooks", event), [], lambda entry: _is_our_entry(context, entry))
+        return text
+
+    return edit_json(path, drop, leftovers=({}, _AGENT))
+
+
+def _is_our_entry(context: Context, entry: object) -> bool:
+    return isinstance(entry, dict) and is_ours(context.home, entry.get("command"))

@@ -1,0 +1,159 @@
+"""Owns the looks into a client's JSON: typed, total, and never surprised.
+
+Clients send what they like: numbers as text, objects as JSON inside a string, lists of content
+blocks. Every function here answers for any value and raises nothing; absent is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+import msgspec
+
+from observer.core.json_text import mended
+from observer.redaction.redact import redact_text
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+Object: TypeAlias = Mapping[str, Json]
+
+NOTHING: Object = {}
+
+_LARGEST = 2**53
+_QUOTABLE = 4000
+_BLOCK_KEYS = (
+    "text",
+    "content",
+    "result",
+    "results",
+    "output",
+    "filenames",
+    "matches",
+    "stdout",
+    "message",
+    "error",
+)
+_decode = msgspec.json.Decoder().decode
+
+
+def load(data: bytes) -> Json:
+    """Parse JSON as clients write it.
+
+    A byte order mark, bytes that are not UTF-8 and halves of surrogate pairs (a client that cut a
+    string in the middle of an emoji) cost their character, not the event.
+
+    Raises:
+        ValueError: not JSON.
+        RecursionError: nested beyond the interpreter's limit.
+    """
+    try:
+        return _decode(data)  # type: ignore[no-any-return]  # a decoder without a type gives Json
+    except ValueError:
+        return _decode(mended(data))  # type: ignore[no-any-return]  # as above
+
+
+def dump(value: Json) -> str:
+    """Return compact JSON text; nothing for an empty value."""
+    return msgspec.json.encode(value).decode() if value not in (None, {}, [], "") else ""
+
+
+def quoted(value: Json, limit: int = 80) -> str:
+    """Return a value as an error message may show it: without secrets, printable, cut."""
+    return repr(redact_text(str(value)[:_QUOTABLE])[:limit])
+
+
+def rest(given: Object, *, beside: frozenset[str]) -> str:
+    """Return the fields that are not in `beside` as JSON text: what an unknown event told."""
+    return dump({key: value for key, value in given.items() if key not in beside})
+
+
+def text(given: Object, *names: str) -> str:
+    """Return the first of these fields that holds something, as text."""
+    for name in names:
+        value = given.get(name)
+        if isinstance(value, str):
+            if value:
+                return value
+        elif value is not None:
+            return dump(value)
+    return ""
+
+
+def number(given: Object, *names: str) -> int | None:
+    """Return the first of these fields that is a whole number of sane size, digits included."""
+    for name in names:
+        value = given.get(name)
+        if isinstance(value, str) and len(value) < 16:
+            value = int(value) if value.removeprefix("-").isdecimal() else None
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return int(value) if -_LARGEST < value < _LARGEST else None
+    return None
+
+
+def span_ms(given: Object, *names: str) -> int | None:
+    """Return a duration in milliseconds; a negative one is none."""
+    found = number(given, *names)
+    return found if found is None or found >= 0 else None
+
+
+def flag(given: Object, name: str) -> bool | None:
+    """Return a boolean field; None where it is absent or something else."""
+    value = given.get(name)
+    return value if isinstance(value, bool) else None
+
+
+def inner(given: Object, name: str) -> Object:
+    """Return an object field, also one sent as JSON inside a string."""
+    value = given.get(name)
+    if isinstance(value, str) and value.lstrip()[:1] == "{":
+        value = parsed(value)
+    return value if isinstance(value, dict) else NOTHING
+
+
+def parsed(value: str) -> Json:
+    """Parse JSON inside a string; None if it is not JSON."""
+    try:
+        return load(value.encode())
+    except ValueError:
+        return None
+
+
+def rows(given: Object, name: str) -> Iterator[Object]:
+    """Yield the objects of a list field."""
+    value = given.get(name)
+    if isinstance(value, list):
+        yield from (row for row in value if isinstance(row, dict))
+
+
+def words(given: Object, name: str) -> tuple[str, ...]:
+    """Return the strings of a list field; a bare string counts as a list of one."""
+    value = given.get(name)
+    if isinstance(value, str):
+        return (value,) if value else ()
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+
+
+def prose(value: Json) -> str:
+    """Return what a tool answered as a person would read it.
+
+    Text stays text, content blocks are joined, an object gives its telling field, nothing where
+    that is empty, and a page its title and address; anything else is shown as JSON.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(prose, value)))
+    if isinstance(value, dict):
+        told = [key for key in _BLOCK_KEYS if key in value]
+        if telling := next(filter(value.get, told), ""):
+            return prose(value[telling])
+        if told:
+            return ""
+        if (title := text(value, "title")) and (address := text(value, "url")):
+            return f"{title} ({address})"
+    return dump(value)
+
+
+def joined(*parts: str) -> str:
+    """Join the parts that say something, each on lines of its own."""
+    return "\n".join(part.rstrip("\n") for part in parts if part.strip())

@@ -1,0 +1,1 @@
+"""bash, zsh and fish: what their recorders report, and how they are installed."""

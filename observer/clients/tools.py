@@ -1,0 +1,327 @@
+"""Owns the meaning of tool calls: what a client's tool did, in our words.
+
+Clients name their tools and their arguments differently but mean the same few things. A client's
+file maps its tool names to the makers here; each maker accepts every spelling of an argument.
+Pure.
+
+A file before and after a tool call, as far as the call's answer shows it whole. Pure.
+
+What an edit did to the symbols of a file is read from both texts, before the event is cut to size:
+of a function whose middle changed, the lines around the change do not say the name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from observer.clients.payload import (
+    NOTHING,
+    Json,
+    Object,
+    dump,
+    flag,
+    inner,
+    joined,
+    number,
+    prose,
+    rows,
+    text,
+    words,
+)
+from observer.clients.recognition import OWN_SECRETIVE, own_name
+from observer.code.symbol_changes import symbols_of
+from observer.core.events import (
+    Command,
+    Delegation,
+    Edit,
+    FileRead,
+    FileWrite,
+    Search,
+    ToolUse,
+    Value,
+)
+
+
+def original(answer: Object) -> str | None:
+    """Return the text of a file before a tool call; None if the answer does not hold it."""
+    if text(answer, "type") == "create":
+        return ""
+    before = answer.get("originalFile")
+    return before if isinstance(before, str) else None
+
+
+def edited(before: str, answer: Object, given: Object, edits: Iterable[Edit]) -> str | None:
+    """Return the text of a file after replacements in it; None if they do not fit it."""
+    patched = _patched(before, answer, old="-", new="+")
+    if patched is not None:
+        return patched
+    most = -1 if flag(given, "replace_all") else 1
+    after = before
+    for edit in edits:
+        if edit.old not in after:
+            return None
+        after = after.replace(edit.old, edit.new, most)
+    return None if after == before else after
+
+
+def unpatched(after: str, answer: Object) -> str | None:
+    """Return the text of a file before the patch in an answer; None if there is none that fits."""
+    return _patched(after, answer, old="+", new="-")
+
+
+def _patched(text: str, answer: Object, *, old: str, new: str) -> str | None:
+    start_name = "oldStart" if old == "-" else "newStart"
+    lines = text.split("\n")
+    done: list[str] = []
+    at = 0
+    for hunk in rows(answer, "structuredPatch"):
+        shown = [line for line in words(hunk, "lines") if not line.startswith("\\")]
+        was = [line[1:] for line in shown if line[:1] in {" ", old}]
+        start = max((number(hunk, start_name) or 0) - (1 if was else 0), 0)
+        if start < at or lines[start : start + len(was)] != was:
+            return None
+        done += lines[at:start]
+        done += [line[1:] for line in shown if line[:1] in {" ", new}]
+        at = start + len(was)
+    return "\n".join(done + lines[at:]) if at or done else None
+
+
+Happening: TypeAlias = Command | FileWrite | FileRead | Search | ToolUse
+
+_Change: TypeAlias = Literal["edit", "append", "delete"]
+_Where: TypeAlias = Literal["code", "files", "web"]
+
+_RELAYS = frozenset({"use_mcp_tool", "call_mcp_tool", "CallMcpTool", "mcp_tool", "mcp"})
+_PATHS = ("file_path", "path", "notebook_path", "targetFile", "target_file", "filePath")
+_STREAMS = frozenset({"stdout", "stderr", "output"})
+_NONE_FOUND = "No matches found"
+"""What an answer with empty lists says, in the words of clients that use words."""
+_EXITS = ("exit_code", "exitCode", "exit_status", "returncode")
+
+
+class Call(Value):
+    """One tool call: what was asked, and what came of it as far as the client tells.
+
+    `failed` is None where the client does not tell; `response` is kept as it came.
+    """
+
+    tool: str
+    given: Object = NOTHING
+    response: Json = None
+    error: str = ""
+    failed: bool | None = None
+    exit_code: int | None = None
+    interrupted: bool = False
+    duration_ms: int | None = None
+
+
+Maker: TypeAlias = Callable[[Call], Happening | Delegation]
+
+
+def make(call: Call, makers: Mapping[str, Maker]) -> Happening | Delegation:
+    """Say what a tool call did; a tool without a maker is a `ToolUse`."""
+    maker = makers.get(call.tool)
+    if maker is not None:
+        return maker(call)
+    named = _relayed(call)
+    return own(named) if own_name(named.tool) else other(call)
+
+
+def _relayed(call: Call) -> Call:
+    """Return the call of an MCP tool that a client makes through one tool for all servers."""
+    if call.tool not in _RELAYS:
+        return call
+    server = text(call.given, "server_name", "serverName", "server")
+    name = text(call.given, "tool_name", "toolName", "tool", "name")
+    given = inner(call.given, "arguments")
+    return msgspec.structs.replace(call, tool=f"mcp__{server}__{name}", given=given)
+
+
+def command(call: Call) -> Command:
+    """Return a shell command with whatever is known of its end."""
+    answer = _object(call.response)
+    exit_code = call.exit_code if call.exit_code is not None else number(answer, *_EXITS)
+    return Command(
+        command=text(call.given, "command", "cmd"),
+        output=_printed(call, answer),
+        exit_code=exit_code,
+        failed=call.failed if exit_code is None else exit_code != 0,
+        interrupted=call.interrupted or bool(flag(answer, "interrupted")),
+        duration_ms=call.duration_ms,
+        description=text(call.given, "description", "summary"),
+    )
+
+
+def _printed(call: Call, answer: Object) -> str:
+    if flag(answer, "isImage"):
+        return "[image]"
+    printed = joined(text(answer, "stdout", "output"), text(answer, "stderr"))
+    if not printed and (task := text(answer, "backgroundTaskId")):
+        return f"Command running in background with ID: {task}"
+    if printed or not (call.error or answer.keys().isdisjoint(_STREAMS)):
+        return printed
+    return said(call)
+
+
+def _object(value: Json) -> Object:
+    return value if isinstance(value, dict) else NOTHING
+
+
+def write(call: Call) -> FileWrite:
+    """Return a whole file written; "create" only where the client says that it is new."""
+    answer = _object(call.response)
+    is_new = text(answer, "type") == "create"
+    path = text(call.given, *_PATHS)
+    content = text(call.given, "content", "contents", "file_text", "text")
+    before = original(answer)
+    if before is None:
+        before = unpatched(content, answer)
+    return FileWrite(
+        path=path,
+        operation="create" if is_new else "write",
+        edits=hunks(answer),
+        content=content,
+        tool=call.tool,
+        error=call.error,
+        symbols=symbols_of(path, before, content),
+    )
+
+
+def append(call: Call) -> FileWrite:
+    """Return text added at the end of a file."""
+    added = text(call.given, "text", "new_str", "content", "file_text")
+    return _changed(call, "append", Edit(new=added))
+
+
+def edit(call: Call) -> FileWrite:
+    """Return the replacements in one file: as a patch, a list, or the one in the arguments."""
+    answer = _object(call.response)
+    asked = tuple(map(replacement, rows(call.given, "edits"))) or (replacement(call.given),)
+    before = original(answer)
+    after = None if before is None else edited(before, answer, call.given, asked)
+    write = _changed(call, "edit", *(hunks(answer) or asked))
+    return msgspec.structs.replace(write, symbols=symbols_of(write.path, before, after))
+
+
+def delete(call: Call) -> FileWrite:
+    """Return a file removed."""
+    return _changed(call, "delete")
+
+
+def hunks(answer: Object) -> tuple[Edit, ...]:
+    """Return the replacements of the patch in a tool's answer, with the lines around them.
+
+    What was asked may be a word in the middle of a line; the patch shows in which function.
+    """
+    patch = [words(hunk, "lines") for hunk in rows(answer, "structuredPatch")]
+    return tuple(Edit(old=_side(lines, "-"), new=_side(lines, "+")) for lines in patch if lines)
+
+
+def _side(lines: tuple[str, ...], sign: str) -> str:
+    return "\n".join(line[1:] for line in lines if line[:1] in (" ", sign))
+
+
+def replacement(given: Object) -> Edit:
+    """Return one replacement from any client's spelling of old and new."""
+    return Edit(
+        old=text(given, "old_string", "old_str", "oldStr"),
+        new=text(given, "new_string", "new_str", "newStr", "new_source"),
+    )
+
+
+def _changed(call: Call, operation: _Change, *edits: Edit) -> FileWrite:
+    return FileWrite(
+        path=text(call.given, *_PATHS),
+        operation=operation,
+        edits=tuple(each for each in edits if each.old or each.new),
+        tool=call.tool,
+        error=call.error,
+    )
+
+
+def read(call: Call) -> FileRead | ToolUse:
+    """Return a file read; a read that failed has shown nothing and stays a tool use."""
+    if call.failed:
+        return other(call)
+    paths = tuple(filter(None, [text(call.given, *_PATHS)]))
+    first, count = number(call.given, "offset"), number(call.given, "limit")
+    return FileRead(paths=paths, lines=_lines(first, count), tool=call.tool)
+
+
+def _lines(first: int | None, count: int | None) -> str:
+    if first is None and count is None:
+        return ""
+    start = first or 1
+    return f"{start}-" if count is None else f"{start}-{start + count - 1}"
+
+
+def grep(call: Call) -> Search | ToolUse:
+    """Return a search through file contents."""
+    query = text(call.given, "pattern", "query", "regex")
+    return _searched(call, "code", query=query, path=text(call.given, *_PATHS))
+
+
+def find(call: Call) -> Search | ToolUse:
+    """Return a search for files by name, or a folder listed."""
+    query = text(call.given, "pattern", "glob_pattern", "query")
+    return _searched(call, "files", query=query, path=text(call.given, *_PATHS))
+
+
+def fetch(call: Call) -> Search | ToolUse:
+    """Return a web page read: its address, then what it was asked."""
+    words = (text(call.given, "url"), text(call.given, "prompt"))
+    return _searched(call, "web", query=" ".join(filter(None, words)))
+
+
+def ask_web(call: Call) -> Search | ToolUse:
+    """Return a web search."""
+    return _searched(call, "web", query=text(call.given, "query", "search_term"))
+
+
+def own(call: Call) -> Search | ToolUse:
+    """Return a question to observer itself, without the answer; else that it was called.
+
+    What it was told is a note already: a copy would outlive the note's being forgotten, and show
+    to all what is one person's.
+    """
+    action = text(call.given, "action")
+    if action != "recall" and own_name(call.tool) in OWN_SECRETIVE:
+        return ToolUse(tool=call.tool, input=action, failed=call.failed)
+    query = text(call.given, "query", "project", "anchor") or dump(dict(call.given))
+    return Search(query=query, where="memory", tool=call.tool)
+
+
+def _searched(call: Call, where: _Where, *, query: str, path: str = "") -> Search | ToolUse:
+    if call.failed:
+        return other(call)
+    return Search(
+        query=query or path,
+        where=where,
+        path=path if query else "",
+        output=said(call) or (_NONE_FOUND if isinstance(call.response, dict) else ""),
+        tool=call.tool,
+    )
+
+
+def delegate(call: Call) -> Delegation:
+    """Return work handed to a sub-agent, with what came back."""
+    return Delegation(
+        task=joined(text(call.given, "description"), text(call.given, "prompt", "task")),
+        agent=text(call.given, "subagent_type", "agent", "agent_name"),
+        result=said(call),
+    )
+
+
+def other(call: Call) -> ToolUse:
+    """Return any other tool with its arguments and answer as text."""
+    return ToolUse(
+        tool=call.tool, input=dump(dict(call.given)), output=said(call), failed=call.failed
+    )
+
+
+def said(call: Call) -> str:
+    """Return what the tool answered, or its error, as text."""
+    return call.error or prose(call.response)

@@ -1,0 +1,279 @@
+"""What an edit changed: lines in and out, and what became of which symbols.
+
+Part of interpretation (step 6). Lines are compared as multisets between the common beginning and
+end, so the time is linear in the text; symbols are those of `syntax`.
+
+The marks of a write: by which it is known when the same text goes back again.
+
+Part of interpretation (step 6). A mark is two digests, of what left and of what came, without the
+lines that both have around it: an edit and its undoing have each other's, whatever was quoted
+with them. A whole file has the mark of its content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from observer import code
+from observer.code.languages import PROSE, language_of
+from observer.core.events import Edit, FileWrite, Value
+from observer.core.text import distinct, one_line
+from observer.core.value import SymbolChanges
+
+SYMBOLS = 24
+"""Most symbols of one sort that a change names."""
+NAMES = 12
+"""Most identifiers that a change names as coming in or going out."""
+FEW = 3
+"""Most lines, in and out, that are told as they are."""
+
+_PATH_CHARS = 160
+_TEXT_CHARS = 160
+_AROUND = 40
+"""Characters that are shown before a difference."""
+_WORD = re.compile(r"[^\W\d_]{2}")
+_NO_PROSE = re.compile(r"\s*(?:[#=~`<|:]|\.\.|---)")
+"""How headings, rules, tables and code begin in prose."""
+_NO_CODE = re.compile(
+    r"\s*(?:[{}()\[\];,]+\s*$|//|#(?:\s|!)|/?\*|<!--|--\s|[\"']{3}|import\b|use\s|package\s|using\s"
+    r"|from\s+\S+\s+import\b|export\s+(?:\*|\{))"
+)
+"""How lines begin that say little of a change of code."""
+_OPENING = ("{", "(", "[", "=>", "&&", "||", "=", "<")
+"""How lines end that open a block or a statement."""
+
+
+class Change(Value):
+    """What happened to one file; the sum of several edits if they were folded.
+
+    `new`, `changed`, `resigned` (with another signature) and `gone` are paths of symbols,
+    `renamed` pairs of an old and a new one, `moved` what only stands elsewhere, `commented` what
+    has other comments; a path is in one of them. `names` are identifiers that the code uses now,
+    `dropped` those that it uses no more. `only` says that nothing but the layout, or the comments,
+    changed. `before` and `after` hold the text of a change of a few lines; of more, one of
+    them holds the first line that says something.
+    """
+
+    added: int = 0
+    removed: int = 0
+    new: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    resigned: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    moved: tuple[str, ...] = ()
+    commented: tuple[str, ...] = ()
+    only: Literal["", "layout", "comments"] = ""
+    names: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    before: str = ""
+    after: str = ""
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Every symbol that was touched, new ones first."""
+        renamed = [name for pair in self.renamed for name in pair[::-1]]
+        every = (*self.new, *self.resigned, *renamed, *self.changed, *self.gone)
+        return distinct((*every, *self.commented, *self.moved), 4 * SYMBOLS)
+
+
+def change_of(write: FileWrite) -> Change:
+    """Return what a write changed, as far as the event shows it."""
+    edits = write.edits or ((Edit(new=write.content),) if write.content else ())
+    if not edits:
+        return Change()
+    return difference(edits, language_of(write.path.replace("\\", "/")), write.symbols)
+
+
+def difference(
+    edits: Sequence[Edit], language: str, symbols: SymbolChanges | None = None
+) -> Change:
+    """Compare what pieces of one file said before and after, taken together.
+
+    Args:
+        edits: the pieces.
+        language: as `languages.language_of` names it.
+        symbols: what became of the symbols, where that was seen in the whole file.
+    """
+    gone: list[str] = []
+    fresh: list[str] = []
+    for edit in edits:
+        old, new = differing(edit)
+        gone += [old[place] for place in code.only_in(old, new)]
+        fresh += [new[place] for place in code.only_in(new, old)]
+    before, after = _quoted(gone, fresh, language)
+    symbols = symbols or code.compare(((edit.old, edit.new) for edit in edits), language)
+    return Change(
+        added=len(fresh),
+        removed=len(gone),
+        new=_shown(symbols.added),
+        changed=_shown(symbols.changed),
+        resigned=_shown(symbols.resigned),
+        gone=_shown(symbols.removed),
+        renamed=tuple((_path(old), _path(new)) for old, new in symbols.renamed[:SYMBOLS]),
+        moved=_shown(symbols.moved),
+        commented=_shown(symbols.commented),
+        only=symbols.only,
+        names=distinct(symbols.names, NAMES),
+        dropped=distinct(symbols.dropped, NAMES),
+        before=before,
+        after=after,
+    )
+
+
+def merged(first: Change, then: Change) -> Change:
+    """Return the sum of two changes of one file, in the order they were made."""
+    became = {old: new for old, new in then.renamed if old in first.new}
+    was_new = {became.get(name, name): None for name in first.new}
+    passing, back = was_new.keys() & {*then.gone}, {*first.gone} & {*then.new}
+    new = [name for name in (*was_new, *then.new) if name not in passing | back]
+    gone = [name for name in (*first.gone, *then.gone) if name not in passing | back]
+    pairs = [pair for pair in then.renamed if pair[0] not in became]
+    settled = {*new, *gone, *passing}
+    resigned = [name for name in (*first.resigned, *then.resigned) if name not in settled]
+    changed = [*first.changed, *then.changed, *(name for name in then.new if name in back)]
+    settled.update(resigned)
+    changed = [name for name in changed if name not in settled]
+    settled.update(changed)
+    before, after = _texts(first, then)
+    return Change(
+        added=first.added + then.added,
+        removed=first.removed + then.removed,
+        new=distinct(new, SYMBOLS),
+        changed=distinct(changed, SYMBOLS),
+        resigned=distinct(resigned, SYMBOLS),
+        gone=distinct(gone, SYMBOLS),
+        renamed=tuple(dict.fromkeys((*first.renamed, *pairs)))[:SYMBOLS],
+        moved=_besides(settled, first.moved, then.moved),
+        commented=_besides(settled, first.commented, then.commented),
+        only=then.only if then.only == first.only else "",
+        names=_lasting(first.names, first.dropped, then.names, then.dropped),
+        dropped=_lasting(first.dropped, first.names, then.dropped, then.names),
+        before=before,
+        after=after,
+    )
+
+
+def _texts(first: Change, then: Change) -> tuple[str, str]:
+    """Return the text of two changes before and after, of many lines how they begin."""
+    if then.before and first.after == then.before:
+        return first.before, then.after
+    if max(first.added + then.added, first.removed + then.removed) > FEW:
+        after = first.after or then.after
+        return "" if after else first.before or then.before, after
+    return _joined(first.before, then.before), _joined(first.after, then.after)
+
+
+def _joined(*texts: str) -> str:
+    return one_line(" ".join(filter(None, texts)), _TEXT_CHARS)
+
+
+def _quoted(gone: Sequence[str], fresh: Sequence[str], language: str) -> tuple[str, str]:
+    """Return `before` and `after`: a short change as it is, of a longer one how it begins."""
+    if max(len(gone), len(fresh)) > FEW:
+        opening = _opening(fresh, language)
+        return "" if opening else _opening(gone, language), opening
+    if gone and fresh:
+        return _from_difference(" ".join(gone), " ".join(fresh))
+    return _joined(*gone), _joined(*fresh)
+
+
+def _from_difference(before: str, after: str) -> tuple[str, str]:
+    """Return two texts on a line each, cut so that it is seen in what they differ."""
+    old, new = " ".join(before.split()), " ".join(after.split())
+    at = next((at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), len(old))
+    start = max(0, at - _AROUND) if max(len(old), len(new)) > _TEXT_CHARS else 0
+    cut = "\u2026" if start else ""
+    return cut + one_line(old[start:], _TEXT_CHARS), cut + one_line(new[start:], _TEXT_CHARS)
+
+
+def _opening(lines: Sequence[str], language: str) -> str:
+    """Return the first line that says something: no heading, import, bracket or comment.
+
+    A line that only opens a block says less than one inside of it.
+    """
+    no_text = _NO_PROSE if language in PROSE else _NO_CODE
+    said = [line for line in lines if _WORD.search(line) and not no_text.match(line)]
+    whole = (line for line in said if not line.rstrip().endswith(_OPENING))
+    return one_line(next(whole, max(said, key=len, default="")), _TEXT_CHARS)
+
+
+def _besides(settled: set[str], first: Sequence[str], then: Sequence[str]) -> tuple[str, ...]:
+    return distinct((name for name in (*first, *then) if name not in settled), SYMBOLS)
+
+
+def _lasting(
+    first: Sequence[str], undone: Sequence[str], then: Sequence[str], undoing: Sequence[str]
+) -> tuple[str, ...]:
+    """Return what happened first and was not undone, and then, where that undid nothing."""
+    kept = [name for name in first if name not in undoing]
+    return distinct((*kept, *(name for name in then if name not in undone)), NAMES)
+
+
+def _shown(paths: Sequence[str]) -> tuple[str, ...]:
+    return distinct([_path(path) for path in paths[:SYMBOLS]], SYMBOLS)
+
+
+def _path(path: str) -> str:
+    return one_line(path, _PATH_CHARS)
+
+
+def differing(edit: Edit) -> tuple[list[str], list[str]]:
+    """Return the lines that left and those that came, without those around that both have."""
+    old, new = _split(edit.old), _split(edit.new)
+    start, end = code.frame(old, new)
+    return old[start : len(old) - end], new[start : len(new) - end]
+
+
+def _split(text: str) -> list[str]:
+    if not text:
+        return []
+    return text.removesuffix("\n").split("\n")
+
+
+MARKS = 40
+"""Most edits of one write that are marked; one with more is known by none."""
+_PROBE = re.compile(
+    r"\s*(?:(?:print|pprint|pp|p|puts|printf|var_dump|error_log|dbg!|e?println!|eprint!)(?:\s*\(| )"
+    r"|console\.(?:log|debug|error|warn|dir)\(|log(?:ger|ging)?\.[a-z]+\(|fmt\.Print[a-z]*\("
+    r"|System\.(?:out|err)\.print|breakpoint\(|debugger\b|i?pdb\.set_trace\("
+    r"|import (?:pdb|ipdb|pprint|logging)\b)"
+)
+
+
+class Marks(Value):
+    """What a write is known by: the marks of its edits in order, and whether it only probes.
+
+    A probe adds what prints or stops and nothing else: it looks for a fault, it mends none.
+    """
+
+    edits: tuple[str, ...] = ()
+    is_probe: bool = False
+
+
+def of(write: FileWrite) -> Marks:
+    """Return what a write is known by."""
+    if not write.edits:
+        whole = write.content
+        return Marks() if whole is None else Marks(edits=(f"={_digest([whole])}",))
+    cores = [differing(edit) for edit in write.edits[:MARKS]]
+    marks = [f"{_digest(old)}:{_digest(new)}" for old, new in cores if old != new]
+    came = [line for _, new in cores for line in new if line.strip()]
+    return Marks(
+        edits=tuple(marks) if len(write.edits) <= MARKS else (),
+        is_probe=bool(came) and not any(old for old, _ in cores) and all(map(_PROBE.match, came)),
+    )
+
+
+def undoing(mark: str) -> str:
+    """Return the mark of the edit that takes back the one of this mark."""
+    old, _, new = mark.partition(":")
+    return f"{new}:{old}"
+
+
+def _digest(lines: list[str]) -> str:
+    text = "\n".join(lines)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -1,0 +1,1 @@
+"""Edits of configuration files of other programs: planned, shown, applied, reversible."""

@@ -1,0 +1,163 @@
+"""Our entries among others' in a JSON configuration: put in, brought up to date, taken out.
+
+An entry is ours if its command runs a script in `<home>/hooks`. Everybody else's entries, their
+order, comments and layout stay.
+
+What to paste where, for people who register the MCP server by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from observer.config_files import jsonc
+from observer.config_files.context import Context
+from observer.config_files.file_edits import FileEdit, read
+from observer.core.errors import ConfigInvalid
+from observer.core.paths import ENV_HOME
+
+_COMMENT = re.compile(r"//|/\*")
+
+IsOurs = Callable[[Any], bool]  # Any: an entry of a foreign file
+Change = Callable[[str], str]
+
+_HINT = "correct it, then repeat; nothing was changed"
+
+SERVER = "observer"
+"""Our name among a client's MCP servers."""
+
+
+def edit_json(path: Path, change: Change, *, leftovers: Sequence[object] = ({},)) -> FileEdit:
+    """Plan a change of a JSON file's text; a file that is left with a leftover goes.
+
+    Raises:
+        ConfigInvalid: the file is not a JSON object, or not of the shape that the change needs;
+            names the file.
+    """
+    before = read(path)
+    told = _text(path, before)
+    # A file whose lines all end as on Windows keeps to it; no JSON string holds such an end.
+    has_crlf = 0 < told.count("\n") == told.count("\r\n")
+    text = told.replace("\r\n", "\n") if has_crlf else told
+    try:
+        after = change(text)
+    except ConfigInvalid as error:
+        raise ConfigInvalid(f"{path}: {error.message}", hint=error.hint) from error
+    except ValueError as error:
+        raise ConfigInvalid(f"{path}: {error}", hint=_HINT) from error
+    if after == text:
+        return FileEdit(path=path, before=before, after=before)
+    is_left_over = jsonc.load(after) in leftovers and not _COMMENT.search(after)
+    is_gone = before is not None and is_left_over
+    written = after.replace("\n", "\r\n") if has_crlf else after
+    return FileEdit(path=path, before=before, after=None if is_gone else written.encode())
+
+
+def merge(text: str, path: jsonc.Path, wanted: Sequence[object], is_ours: IsOurs) -> str:
+    """Return the text whose list at a path holds exactly the wanted ones of ours, at its end.
+
+    Raises:
+        ValueError: there is something else than a list.
+    """
+    present = _list(text, path)
+    if [entry for entry in present if is_ours(entry)] == list(wanted):
+        return text
+    for place in reversed(range(len(present))):
+        if is_ours(present[place]):
+            text = jsonc.remove(text, (*path, place))
+    for entry in wanted:
+        text = jsonc.put(text, (*path, len(_list(text, path))), entry)
+    return text
+
+
+def put_server(text: str, context: Context, *, extra: dict[str, object] | None = None) -> str:
+    """Return the text with our MCP server registered.
+
+    Raises:
+        ConfigInvalid: another server has our name.
+    """
+    present = jsonc.at(text, ("mcpServers", SERVER))
+    if present is not None and not _is_our_server(present):
+        raise ConfigInvalid(
+            f"another MCP server has the name {SERVER!r}",
+            hint="rename or remove that entry, then repeat",
+        )
+    usual = {**(extra or {}), "command": context.observer, "args": ["mcp"]}
+    wanted = {**usual, **(present or {}), "command": context.observer}
+    environ = {name: at for name, at in wanted.pop("env", {}).items() if name != ENV_HOME}
+    if str(context.home.root) != _usual_home(context):
+        environ[ENV_HOME] = str(context.home.root)
+    if environ:
+        wanted["env"] = environ
+    return text if wanted == present else jsonc.put(text, ("mcpServers", SERVER), wanted)
+
+
+def drop_server(text: str, context: Context) -> str:
+    """Return the text without our MCP server; another's with our name, or another home's, stays."""
+    present = jsonc.at(text, ("mcpServers", SERVER))
+    if _is_our_server(present):
+        home = present.get("env", {}).get(ENV_HOME) or _usual_home(context)
+        if home == str(context.home.root):
+            return jsonc.remove(text, ("mcpServers", SERVER))
+    return text
+
+
+def _usual_home(context: Context) -> str:
+    return str(context.user_home / ".observer")
+
+
+def _is_our_server(entry: object) -> bool:
+    match entry:
+        case {"command": str(command), "args": ["mcp", *_], **rest}:
+            return Path(command).name == "observer" and isinstance(rest.get("env", {}), dict)
+    return False
+
+
+def _text(path: Path, content: bytes | None) -> str:
+    try:
+        text = (content or b"").decode()
+        value = jsonc.load(text)
+    except ValueError as error:
+        raise ConfigInvalid(f"{path} is not valid JSON: {error}", hint=_HINT) from error
+    if not isinstance(value, dict):
+        raise ConfigInvalid(f"{path} holds no JSON object", hint=_HINT)
+    return text
+
+
+def _list(text: str, path: jsonc.Path) -> list[Any]:
+    value = jsonc.at(text, path)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise ValueError(f"{'.'.join(map(str, path))} is no list")  # noqa: TRY004 - the file is wrong, not its reader
+    return value
+
+
+class Snippet(NamedTuple):
+    """One client's way: what to do, and the text to do it with."""
+
+    client: str
+    instruction: str
+    text: str
+
+
+def snippets(context: Context) -> list[Snippet]:
+    """Return the MCP entry of each client, with this installation's own command."""
+    document = jsonc.load(put_server("{}", context))
+    entry = document["mcpServers"][SERVER]
+    argv = [entry["command"], *entry["args"]]
+    variables = [f"{name}={value}" for name, value in entry.get("env", {}).items()]
+    claude = ["claude", "mcp", "add", "--scope=user", *(f"--env={one}" for one in variables)]
+    before = ["env", *variables] if variables else []
+    pasted = json.dumps(document)
+    return [
+        Snippet("claude-code", "run", shlex.join([*claude, SERVER, "--", *argv])),
+        Snippet("cursor", "merge into ~/.cursor/mcp.json", pasted),
+        Snippet("kiro", "merge into ~/.kiro/settings/mcp.json", pasted),
+        Snippet("any other", "start over stdio", shlex.join([*before, *argv])),
+    ]

@@ -1,0 +1,338 @@
+"""Settings: defaults, then `config.toml` in the home, then `OBSERVER_<NAME>` in the environment.
+
+An unknown key is an error, so that a misspelt setting never passes for one that works.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import tomllib
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from observer.core.errors import ConfigInvalid
+from observer.core.paths import Home, read_plain
+
+ENV_PREFIX = "OBSERVER_"
+RESERVED = frozenset({"OBSERVER_HOME", "OBSERVER_PRIVATE", "OBSERVER_SESSION"})
+"""Variables with our prefix that are not settings: the home itself, whether hooks are to record
+nothing, and a shell's session id."""
+
+
+RETAINED = (
+    "prompt", "reply", "file-write", "file-read", "command", "search", "delegation", "tool-use",
+    "custom",
+)  # fmt: skip
+"""Types that have a retention of their own. What else is captured (commits, the begin and end of
+sessions) settles what these began, and stays as long as the longest of them."""
+RETENTION_PATTERN = rf"^({'|'.join(RETAINED)})=([0-9]|[1-9][0-9]{{1,4}})$"
+LISTS = {"exclude": os.pathsep, "retention_by_type": ","}
+"""Settings that are lists, and what parts their values in a variable."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything a user may set; a description is the help text in `observer config`."""
+
+    event_cap_bytes: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            le=16 << 20,
+            description=(
+                "Most bytes of text kept of one event, notes excepted; the middle of longer text"
+                " is cut."
+            ),
+        ),
+    ] = 65536
+    session_idle_minutes: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1440,
+            description=("Minutes without an event after which a session counts as over."),
+        ),
+    ] = 30
+    context_tokens: Annotated[
+        int,
+        Meta(
+            ge=100,
+            le=2500,
+            description=("Token budget of the context that session-start hooks print."),
+        ),
+    ] = 1000
+    rules_chars: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100_000,
+            description=(
+                "Budget of the approved rules that every agent is told when it connects; 0 tells "
+                "none. Some clients keep only the first 2,048 bytes of all instructions."
+            ),
+        ),
+    ] = 4000
+    http_port: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=65535,
+            description=(
+                "Loopback TCP port for streamable-HTTP MCP and POST /events; 0 means none."
+            ),
+        ),
+    ] = 0
+    exclude: Annotated[
+        tuple[str, ...],
+        Meta(description=("Folders (with everything below) of which nothing is recorded.")),
+    ] = ()
+    owner: Annotated[
+        str,
+        Meta(
+            description=(
+                "Name under which your personal notes are kept; empty means your login name."
+            )
+        ),
+    ] = ""
+    flashback_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500, description="Days after which a note may come back as a flashback."),
+    ] = 90
+    flashback_distance: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=2,
+            description=(
+                "How far a flashback may be from the note at hand: 0 is the same, lower is "
+                "stricter; notes about different things are 1.2 to 1.4 apart."
+            ),
+        ),
+    ] = 0.9
+    flashback_limit: Annotated[
+        int,
+        Meta(ge=0, le=20, description="Most flashbacks at a time; 0 means none."),
+    ] = 3
+    recall_hooks: Annotated[
+        bool,
+        Meta(
+            description=(
+                "Whether an agent is told unasked, before a command or edit, after a failure or at "
+                "a prompt, what is known to work or was decided."
+            )
+        ),
+    ] = True
+    model: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            description=(
+                "Model that search by meaning uses: a name that `observer model list` shows, two "
+                "of them joined by `+`, or the path of a folder with one."
+            ),
+        ),
+    ] = "instant+deep"
+    model_url: Annotated[
+        str,
+        Meta(description=("Base URL from which `observer model pull` downloads.")),
+    ] = ""
+    llm_url: Annotated[
+        str,
+        Meta(
+            description=(
+                "Base URL of an OpenAI-compatible API whose model may write beside summaries, "
+                "such as http://127.0.0.1:11434/v1; empty means none."
+            )
+        ),
+    ] = ""
+    llm_model: Annotated[
+        str,
+        Meta(max_length=100, description=("Model to ask for there.")),
+    ] = ""
+    llm_key_env: Annotated[
+        str,
+        Meta(
+            description=(
+                "Name of the environment variable that holds the key to it; else the key is in "
+                "`~/.observer/llm_key`, mode 600, or there is none."
+            )
+        ),
+    ] = ""
+    llm_daily_tokens: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000_000,
+            description=("Most tokens that it may cost a day (UTC), sent and received together."),
+        ),
+    ] = 200_000
+    watch: Annotated[
+        bool,
+        Meta(
+            description=(
+                "Whether git work trees with sessions in the last two weeks are watched for "
+                "writes that no hook tells."
+            )
+        ),
+    ] = True
+    watch_max_files: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="A work tree with more files, ignored folders left out, is not watched.",
+        ),
+    ] = 50_000
+    backup_hours: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=8760,
+            description=(
+                "Hours between two copies of the database that the daemon makes by itself where"
+                " something was stored; 0 makes none."
+            ),
+        ),
+    ] = 24
+    backup_disk_percent: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=100,
+            description=(
+                "Most of the disk, in percent, that these copies may take; the newest is kept"
+                " in any case."
+            ),
+        ),
+    ] = 5
+    retention_days: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=36_500,
+            description=(
+                "Days after which what was captured goes for good; 0 keeps it for ever. Notes never"
+                " go by age. A repository's policy can only shorten it."
+            ),
+        ),
+    ] = 0
+    retention_by_type: Annotated[
+        tuple[Annotated[str, Meta(pattern=RETENTION_PATTERN)], ...],
+        Meta(
+            description=(
+                "Other days for some types, such as `command=90`; 0 for ever. Types: "
+                + ", ".join(RETAINED)
+                + "."
+            )
+        ),
+    ] = ()
+    max_home_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1 << 30,
+            description=(
+                "Most MiB that the home may take: above it copies, logs and then the captured"
+                " events of least worth go, the oldest first, never notes; 0 for no limit."
+            ),
+        ),
+    ] = 0
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        Meta(description=("How much the daemon writes to its log: debug, info, warning or error.")),
+    ] = "info"
+
+
+def load(home: Home, environ: Mapping[str, str] = os.environ) -> Settings:
+    """Read the settings in force.
+
+    Raises:
+        ConfigInvalid: the file is not TOML, or a key or value of it or of the environment is not
+            one of ours; names which.
+    """
+    try:
+        values: dict[str, Any] = tomllib.loads(read_plain(home.config).decode())
+    except FileNotFoundError as error:
+        if home.config.is_symlink():  # to settings elsewhere, such as what to exclude
+            raise ConfigInvalid(
+                f"{home.config} is a link to what is not there",
+                hint="bring its target back, or remove the link",
+            ) from error
+        values = {}
+    except (ValueError, RecursionError) as error:  # also numbers and nesting beyond Python's limits
+        raise ConfigInvalid(
+            f"{home.config} is not valid TOML: {error}", hint="correct or remove that line"
+        ) from error
+    except OSError as error:
+        raise ConfigInvalid(
+            f"{home.config} cannot be read: {error.strerror}",
+            hint="make it a file that you may read, or move it away",
+        ) from error
+    given = _from_environment(environ)
+    check(given, source="the environment")
+    return check(values | given, source=str(home.config))
+
+
+def owner(settings: Settings) -> str:
+    """Return the name under which this user's personal notes are kept.
+
+    Not from `$USER`: the daemon and a shell that calls it must agree.
+    """
+    try:
+        return settings.owner or pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container's user without an entry
+        return str(os.getuid())
+
+
+def check(values: Mapping[str, Any], *, source: str) -> Settings:
+    """Turn plain values into settings, numbers and lists in strings included.
+
+    Raises:
+        ConfigInvalid: an unknown key or a value out of range; the message names `source`.
+    """
+    unknown = sorted(set(values) - set(Settings.__struct_fields__))
+    if unknown:
+        raise ConfigInvalid(
+            f"unknown setting {unknown[0]!r} in {source}",
+            hint="one of: " + ", ".join(Settings.__struct_fields__),
+        )
+    try:
+        settings = msgspec.convert(dict(values), Settings, strict=False)
+    except msgspec.ValidationError as error:
+        what, _, name = str(error).rstrip("`").partition(" - at `$.")
+        name = name.partition("[")[0]
+        raise ConfigInvalid(
+            f"setting {name!r} refused in {source}: {what}", hint=_meaning(name)
+        ) from error
+    for folder in settings.exclude:
+        if not folder.startswith(("/", "~")):
+            raise ConfigInvalid(
+                f"{folder!r}, to exclude, is no full path in {source}",
+                hint="begin each folder with / or ~; nothing else would ever be excluded by it",
+            )
+    return settings
+
+
+def describe() -> list[tuple[str, object, str]]:
+    """Return (name, default, help text) of every setting, in the order of the class."""
+    return [
+        (field.name, field.default, field.type.__metadata__[0].description)
+        for field in msgspec.structs.fields(Settings)
+    ]
+
+
+def _meaning(name: str) -> str:
+    """Return what a setting is for, since `observer config` shows none while one is refused."""
+    return next(told for known, _default, told in describe() if known == name)
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for variable, text in environ.items():
+        if variable.startswith(ENV_PREFIX) and variable not in RESERVED:
+            name = variable.removeprefix(ENV_PREFIX).lower()
+            parts = text.split(LISTS[name]) if name in LISTS else ()
+            found[name] = list(filter(None, parts)) if name in LISTS else text
+    return found

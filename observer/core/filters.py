@@ -1,0 +1,96 @@
+"""What an item must be to count."""
+
+from __future__ import annotations
+
+from observer.core.events import Layer, Scope, Value
+from observer.core.model import Item, ItemKind
+
+RECORDED_KINDS: frozenset[ItemKind] = frozenset({"note", "inference"})
+"""Kinds of items that are recorded on purpose; the others are captured."""
+
+
+class Filters(Value):
+    """What an item must be to count; an empty field does not restrict.
+
+    `since_ms` is inclusive, `until_ms` exclusive, both of `created_ms`. `files` are paths as items
+    name them, or their ends (`rank.py`, `recall/rank.py`), or folders (`recall/`): an item that
+    touched one of them counts. `owner` hides personal items of everybody else; an empty owner sees
+    no personal item. Of several `tags` an item must have all.
+    """
+
+    project_id: int | None = None
+    kinds: tuple[ItemKind, ...] = ()
+    types: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    session_id: int | None = None
+    branch: str = ""
+    since_ms: int | None = None
+    until_ms: int | None = None
+    owner: str = ""
+    layer: Layer | None = None
+    scope: Scope | None = None
+    tags: tuple[str, ...] = ()
+    trusted_at_ms: int | None = None
+    """Only what may be put before a model unasked at that time: nothing suspicious, no rule that
+    waits for a person, nothing that has expired."""
+    without: tuple[int, ...] = ()
+    """Projects of which nothing counts: those that are not shared, asked from elsewhere."""
+    with_global: bool = False
+    """With `project_id`: personal and team items that belong to no project count too."""
+
+    def admits(self, item: Item) -> bool:
+        """Tell whether an item counts."""
+        return (
+            self._admits_place(item)
+            and (not self.kinds or item.kind in self.kinds)
+            and (not self.types or item.type in self.types)
+            and (not self.categories or item.category in self.categories)
+            and self.branch in {"", item.branch}
+            and (self.session_id is None or item.session_id == self.session_id)
+            and (self.since_ms is None or item.created_ms >= self.since_ms)
+            and (self.until_ms is None or item.created_ms < self.until_ms)
+            and self.layer in {None, item.layer}
+            and self.scope in {None, item.scope}
+            and set(self.tags) <= set(item.tags)
+            and (self.trusted_at_ms is None or is_trusted(item, self.trusted_at_ms))
+            and is_visible(item, self.owner)
+            and (not self.files or any(map(self._admits_file, _paths(item))))
+        )
+
+    def _admits_place(self, item: Item) -> bool:
+        if item.project_id in self.without:
+            return False
+        if self.project_id is None or item.project_id == self.project_id:
+            return True
+        return self.with_global and item.project_id is None
+
+    def _admits_file(self, path: str) -> bool:
+        return any(touches(path, wanted) for wanted in self.files)
+
+
+def is_visible(item: Item, owner: str) -> bool:
+    """Tell whether an owner may see an item: personal ones are one's own; no owner sees none."""
+    return item.scope != "personal" or "" != item.owner == owner
+
+
+def is_trusted(item: Item, now_ms: int) -> bool:
+    """Tell whether an item may be put before a model that did not ask for it."""
+    if item.suspicion or item.approval == "provisional":
+        return False
+    return item.expires_ms is None or item.expires_ms > now_ms
+
+
+def touches(path: str, wanted: str) -> bool:
+    """Tell whether a path is, ends with, or lies in what is wanted.
+
+    >>> [touches("src/recall/rank.py", each) for each in ("rank.py", "recall/", "src", "ank.py")]
+    [True, True, True, False]
+    """
+    inside, around = f"/{path.strip('/')}/", f"/{wanted.strip('/')}/"
+    return around in inside
+
+
+def _paths(item: Item) -> tuple[str, ...]:
+    moved = (each.path for each in item.standing if each.path)
+    return (*item.files_modified, *item.files_read, *moved)

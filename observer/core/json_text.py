@@ -1,0 +1,105 @@
+"""JSON as clients write it: what a strict parser refuses of it, and nobody meant.
+
+Floor 0, since both payloads of hooks and lines of MCP are such JSON.
+
+JSON as a person reads it: what a tool was given and what it answered, without the brackets.
+
+Part of interpretation (step 6): `{"title": "Slow", "labels": ["a", "b"]}` is title: Slow and
+labels: a, b. Text that is no JSON stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+
+from observer.core.text import counted, one_line
+
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+
+
+def mended(data: bytes) -> bytes:
+    """Return JSON without a byte order mark, and U+FFFD for what is no character.
+
+    These are bytes that are not UTF-8, and halves of surrogate pairs, as a client writes them that
+    cut a string in the middle of an emoji.
+    """
+    data = data.decode("utf-8-sig", "replace").encode()
+    return _ESCAPE.sub(lambda found: rb"\ufffd" if found[1] else found[0], data)
+
+
+_MOST_CHARS = 16_000
+_VALUE_CHARS = 160
+_ENTRIES = 4
+_DEPTH = 4
+_DECODER = msgspec.json.Decoder(dict[str, Any] | list[Any])  # a tool's input may be anything
+_MAIN = tuple(
+    """
+    query q pattern search prompt question questions title name subject task url uri path file_path
+    filename command cmd skill description text message id
+    """.split()  # noqa: SIM905 - as all word lists are written here
+)
+"""Fields that say best what a tool was asked, the best first."""
+
+
+def read(text: str) -> dict[str, Any] | list[Any] | None:
+    """Return the object or list that a text holds; None if it holds none."""
+    if text[:1] not in ("{", "[") or len(text) > _MOST_CHARS:
+        return None
+    try:
+        value: dict[str, Any] | list[Any] = _DECODER.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return None
+    return value
+
+
+def pairs(value: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the fields of an object that say something, each in words."""
+    shown = ((key, said(one)) for key, one in value.items())
+    return [(one_line(key, 40), words) for key, words in shown if words]
+
+
+def main_of(value: dict[str, Any]) -> str:
+    """Return the argument that says best what was asked; nothing where there is none."""
+    told = dict(pairs(value))
+    return next((told[key] for key in (*_MAIN, *told) if key in told), "")
+
+
+def said(value: object, depth: int = _DEPTH) -> str:
+    """Return a value in words: an object as `key: value`, a list by its first entries."""
+    if value is None or value == "" or not depth:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        told = ((one_line(str(key), 40), said(one, depth - 1)) for key, one in value.items())
+        return "; ".join(f"{key}: {words}" for key, words in told if words)
+    if isinstance(value, list):
+        words = [shown for one in value if (shown := _entry(one, depth))]
+        more = len(words) - _ENTRIES
+        rest = f" and {counted(more, 'more').removesuffix('s')}" if more > 0 else ""
+        return f"{', '.join(words[:_ENTRIES])}{rest}"
+    return one_line(str(value), _VALUE_CHARS)
+
+
+def _entry(value: object, depth: int) -> str:
+    """Return an entry of a list: an object by its name, if it has one."""
+    if isinstance(value, dict):
+        return main_of(value) or said(value, depth - 1)
+    return said(value, depth - 1)
+
+
+def plain(text: str) -> str:
+    """Return JSON text in words, any other text as it is."""
+    value = read(text.strip())
+    if value is None:
+        return text
+    if isinstance(value, dict):
+        return "\n".join(f"{key}: {words}" for key, words in pairs(value))
+    return "\n".join(filter(None, (_entry(one, _DEPTH) for one in value)))

@@ -1,0 +1,129 @@
+"""A store that opens when it is first needed, and keeps trying while it cannot.
+
+So a daemon with a full disk, a read-only home or a database of a newer version is up, says what is
+wrong, and recovers by itself once that is put right.
+
+How the daemon gets at its database: mended where it is damaged, without what was purged.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from observer.core.clock import now_ms
+from observer.core.errors import StoreDamaged
+from observer.core.paths import Home
+from observer.daemon.home_guard import Tenure
+from observer.purge.carry_out import complete
+from observer.repair.mend import mended
+from observer.store.maintenance import OwnedStore, PurgeReader, PurgeWriter
+from observer.store.sqlite.database import SqliteStore
+
+
+class LateStore:
+    """Implements `store.upkeep.OwnedStore` over one that may not be there yet.
+
+    Args:
+        open_store: returns the real store, or raises `StoreUnavailable`.
+
+    `damage` says what was found damaged by whoever used it, empty if nothing was.
+    """
+
+    def __init__(self, open_store: Callable[[], OwnedStore]) -> None:
+        self._open_store = open_store
+        self._opening = threading.Lock()
+        self._store: OwnedStore | None = None
+        self.damage = ""
+
+    @contextmanager
+    def read(self) -> Iterator[PurgeReader]:
+        """See `Store.read`."""
+        with self._noticing(), self._opened().read() as reader:
+            yield reader
+
+    @contextmanager
+    def write(self) -> Iterator[PurgeWriter]:
+        """See `Store.write`."""
+        with self._noticing(), self._opened().write() as writer:
+            yield writer
+
+    @property
+    def lost_events(self) -> int:
+        """See `OwnedStore.lost_events`; 0 while it is not open."""
+        return self._store.lost_events if self._store else 0
+
+    @property
+    def rescues(self) -> int:
+        """See `OwnedStore.rescues`; 0 while it is not open."""
+        return self._store.rescues if self._store else 0
+
+    def checkpoint(self) -> None:
+        """See `OwnedStore.checkpoint`."""
+        with self._noticing():
+            self._opened().checkpoint()
+
+    def compact(self) -> None:
+        """See `PurgedStore.compact`."""
+        with self._noticing():
+            self._opened().compact()
+
+    def empty_log(self) -> bool:
+        """See `OwnedStore.empty_log`."""
+        with self._noticing():
+            return self._opened().empty_log()
+
+    def adopt(self, anew: Path, *, gone: Collection[int]) -> int:
+        """See `OwnedStore.adopt`."""
+        with self._noticing():
+            return self._opened().adopt(anew, gone=gone)
+
+    def backup(self, copy: Path) -> None:
+        """See `OwnedStore.backup`."""
+        with self._noticing():
+            self._opened().backup(copy)
+
+    def check(self) -> str:
+        """See `Store.check`."""
+        return self._opened().check()
+
+    def close(self) -> None:
+        """See `Store.close`."""
+        with self._opening:
+            if self._store is not None:
+                self._store.close()
+
+    @contextmanager
+    def _noticing(self) -> Iterator[None]:
+        try:
+            yield
+        except StoreDamaged as error:
+            self.damage = error.message
+            raise
+
+    def _opened(self) -> OwnedStore:
+        with self._opening:
+            if self._store is None:
+                self._store = self._open_store()
+            return self._store
+
+
+log = logging.getLogger(__name__)
+
+
+def open_store(home: Home, tenure: Tenure) -> SqliteStore:
+    """Mend the database, finish a purge that was begun, open it, and note which file it is.
+
+    Raises:
+        StoreUnavailable: it cannot be opened, or not be mended yet.
+    """
+    mended(home, now_ms=now_ms)
+    # Only now: a backup may have brought back what was purged since.
+    if finished := complete(home, SqliteStore.owned):
+        log.info("%d purged events were taken out of the database", finished.events)
+    store = SqliteStore(home.database, backups=home.backups)
+    tenure.own(home.database)
+    return store

@@ -1,0 +1,194 @@
+"""Keeps the home to what is wanted in it: what is too old, or too much, goes, in quiet.
+
+What takes long (deriving what is left, cleaning copies) is done beside, in a thread that rests in
+between; events wait only while the result is taken over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterable
+
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import StoreUnavailable
+from observer.core.paths import Home
+from observer.daemon.health import Health
+from observer.daemon.lazy_store import LateStore
+from observer.daemon.writer import WriterThread
+from observer.policy import Policies
+from observer.policy.policies import Retention
+from observer.purge import expire, size_cap
+from observer.purge.expire import Anew
+from observer.purge.shred import discard
+from observer.purge.size_cap import Cap
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
+
+log = logging.getLogger(__name__)
+
+FIRST_AFTER_S = 10.0
+LOOK_EVERY_S = 600.0
+REST_EVERY, REST_S = 50, 0.005
+"""After so many events derived, so long a rest: half of the time is left to who asks."""
+
+Told = Callable[[Iterable[int | None]], None]
+"""Called with the projects of which items are other than they were."""
+
+
+class _Over(Exception):
+    """The daemon leaves; what was begun is begun anew by the next one."""
+
+
+class Retaining:
+    """What goes by age, or by size. Whatever was begun is finished by the next daemon."""
+
+    def __init__(  # noqa: PLR0913 - its parts, each named
+        self,
+        store: LateStore,
+        spool: Spool,
+        writer: WriterThread,
+        home: Home,
+        settings: Settings,
+        *,
+        health: Health,
+        told: Told,
+    ) -> None:
+        self._store = store
+        self._spool = spool
+        self._writer = writer
+        self._home = home
+        self._settings = settings
+        self._health = health
+        self._told = told
+        self._policies = Policies()
+        self._derived = 0
+        self._is_over = False
+
+    async def keep_retaining(self) -> None:
+        """Look every few minutes, until cancelled."""
+        try:
+            await asyncio.sleep(FIRST_AFTER_S)
+            while True:
+                await self._try()
+                await asyncio.sleep(LOOK_EVERY_S)
+        finally:
+            self._is_over = True
+
+    async def look(self, at_ms: int) -> int:
+        """Take out what is older than is kept, unless somebody is busy; return how many events.
+
+        Raises:
+            StoreUnavailable: a database cannot be read or written; the next look goes on.
+            OSError: a file cannot be deleted; as above.
+        """
+        if await asyncio.to_thread(self._spool.depth):
+            return 0
+        await asyncio.to_thread(discard, self._home.expiring)  # of a daemon that was killed
+        removed = await self._keep_within_age(at_ms)
+        if self._settings.max_home_mb:
+            removed += await self._keep_within_size(at_ms)
+        else:
+            await asyncio.to_thread(self._home.cap.unlink, missing_ok=True)
+        return removed
+
+    async def _keep_within_age(self, at_ms: int) -> int:
+        cap = size_cap.read(self._home)
+        retention = Retention(self._settings, self._policies, cap.dropped if cap else None)
+        gone = await asyncio.to_thread(self._expired, retention, at_ms)
+        removed = await self._take_out(gone) if gone else 0
+        if await asyncio.to_thread(self._is_unfinished):
+            await self._finish(retention, at_ms)
+        await asyncio.to_thread(expire.expire_bad, self._home, retention, now_ms=at_ms)
+        return removed
+
+    async def _keep_within_size(self, at_ms: int) -> int:
+        """Have copies, logs and events make room; what goes was announced at an earlier look."""
+        limit_mb = self._settings.max_home_mb
+        before = size_cap.read(self._home)
+        found = await asyncio.to_thread(
+            size_cap.measured, self._home, before, limit_mb, at_ms=at_ms
+        )
+        removed = 0
+        if found.is_above and before and before.is_near:
+            found = await asyncio.to_thread(size_cap.drop_copies, self._home, found)
+            if found.is_above:
+                removed, found = await self._drop_events(found, at_ms)
+        if found.is_near or found.dropped_ms:
+            self._told_all()
+        await asyncio.to_thread(size_cap.note, self._home, found)
+        return removed
+
+    async def _drop_events(self, found: Cap, at_ms: int) -> tuple[int, Cap]:
+        with self._store.read() as reader:
+            found = size_cap.chosen(reader, self._home, found)
+        await self._writer.run(self._put_fact, expire.WIPED, "")  # else the file does not shrink
+        await asyncio.to_thread(size_cap.note, self._home, found)
+        removed = await self._keep_within_age(at_ms)
+        return removed, await asyncio.to_thread(size_cap.counted_out, self._home, found, removed)
+
+    def _put_fact(self, name: str, value: str) -> None:
+        with self._store.write() as writer:
+            writer.put_fact(name, value)
+
+    def _told_all(self) -> None:
+        with self._store.read() as reader:
+            projects = [project.id for project in reader.projects()]
+        self._told(projects)
+
+    async def _try(self) -> None:
+        try:
+            await self.look(now_ms())
+        except (OSError, StoreUnavailable) as error:
+            self._health.degrade("retention", str(error))
+        else:
+            self._health.recover("retention")
+
+    def _expired(self, retention: Retention, at_ms: int) -> frozenset[int]:
+        with self._store.read() as reader:
+            return expire.expired(reader, retention, now_ms=at_ms)
+
+    async def _take_out(self, gone: frozenset[int]) -> int:
+        anew = Anew(self._home, SqliteStore.owned, self._store, gone)
+        await asyncio.to_thread(anew.derive, advance=self._rest)
+        removed = await self._writer.run(anew.adopt)
+        log.info("%d events were taken out that are older than is kept", removed)
+        return removed
+
+    async def _finish(self, retention: Retention, at_ms: int) -> None:
+        """Take what is gone from the tables out of copies, files and the write-ahead log."""
+        became = await asyncio.to_thread(
+            expire.finish_backups, self._home, SqliteStore.owned, retention, now_ms=at_ms
+        )
+        for name, what in became.items():
+            log.info("backups/%s: %s", name, what)
+        await asyncio.to_thread(expire.finish_files, self._home)
+        self._told_all()
+        if await self._writer.run(self._wipe):
+            log.info("nothing of what was taken out is left in the home")
+
+    def _wipe(self) -> bool:
+        """Have no free page and no frame of the log hold what went; False while somebody reads."""
+        with self._store.read() as reader:
+            is_wiped = bool(reader.fact(expire.WIPED))
+        if not is_wiped:
+            # Once: what was deleted before pages were overwritten stands in free ones.
+            self._store.compact()
+            self._put_fact(expire.WIPED, "1")
+        if not self._store.empty_log():
+            return False
+        self._put_fact(expire.UNFINISHED, "")
+        return True
+
+    def _is_unfinished(self) -> bool:
+        with self._store.read() as reader:
+            return expire.is_unfinished(reader)
+
+    def _rest(self, count: int) -> None:
+        if self._is_over:
+            raise _Over
+        self._derived += count
+        if self._derived % REST_EVERY == 0:
+            time.sleep(REST_S)

@@ -1,0 +1,278 @@
+"""The trees that are watched, and the kernel's watches over their folders.
+
+Which folders are watched: work trees in which there were sessions lately, the latest first.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from threading import Event
+
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import NotFound
+from observer.core.model import UNASSIGNED, Project, Session
+from observer.core.paths import is_inside
+from observer.daemon.health import Health
+from observer.daemon.status import Watched
+from observer.daemon.watching.inotify import MORE, Blind, Kernel, Lost, most_folders
+from observer.daemon.watching.worktree import TooLarge, Tree
+from observer.policy import Policies
+from observer.policy.apply import Exclusion
+from observer.projects import ground
+from observer.store.interface import Reader, Store
+
+RECENT_MS = 14 * 86_400_000
+"""A project without a session for this long is at rest."""
+MOST_ROOTS = 12
+MOST_SESSIONS = 300
+
+MOUNTS = Path("/proc/self/mountinfo")
+DISTANT = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "davfs", "autofs"}
+)
+"""File systems of other machines: what is written there, the kernel does not tell."""
+
+
+def recent_roots(reader: Reader, *, now_ms: int) -> tuple[list[str], frozenset[int | None]]:
+    """Return the roots of recent sessions, which need not exist any more, and their projects."""
+    projects = {project.id: project for project in reader.projects()}
+    recent = [
+        session
+        for session in reader.sessions(limit=MOST_SESSIONS)
+        if session.last_ms >= now_ms - RECENT_MS and session.project_id in projects
+    ]
+    found = (_root_of(session, projects[session.project_id]) for session in recent)
+    roots = list(dict.fromkeys(root for root in found if root))[:MOST_ROOTS]
+    return roots, frozenset({None, UNASSIGNED, *(session.project_id for session in recent)})
+
+
+def refusal(root: str, *, excluded: Iterable[str], mounts: Sequence[tuple[str, str]]) -> str | None:
+    """Return why a root is not watched; "" if there is nothing to tell of, None if it is watched.
+
+    Asks nothing of a file system that may not answer.
+    """
+    if any(is_inside(root, folder) for folder in excluded):
+        return "excluded"
+    if (kind := _file_system(root, mounts)) in DISTANT or kind.startswith("fuse."):
+        return f"on a file system of another machine ({kind})"
+    if root in ground() or not os.path.lexists(f"{root}/.git") or os.path.realpath(root) != root:
+        return ""
+    return None
+
+
+def mounts() -> list[tuple[str, str]]:
+    """Return where file systems are mounted, and of which kind each is; the last one counts."""
+    try:
+        lines = MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:  # no Linux
+        return []
+    # Source: proc_pid_mountinfo(5). Spaces in a path are written \040.
+    parts = [line.partition(" - ") for line in lines]
+    return [
+        (left.split(" ")[4].replace("\\040", " "), right.split(" ")[0])
+        for left, _, right in parts
+        if right
+    ]
+
+
+def _root_of(session: Session, project: Project) -> str:
+    around = [root for root in project.roots if is_inside(session.cwd, root)]
+    return max(around, key=len, default=next(iter(project.roots), ""))
+
+
+def _file_system(path: str, mounts: Sequence[tuple[str, str]]) -> str:
+    around = [
+        (len(where), number) for number, (where, _) in enumerate(mounts) if is_inside(path, where)
+    ]
+    return mounts[max(around)[1]][1] if around else ""
+
+
+log = logging.getLogger(__name__)
+
+LOOK_ROUND_S = 60.0
+"""How often it is looked whether projects came or went, and at files where the kernel is blind."""
+SOON_S = 2.0
+"""How soon a project is watched after its first event, and a tree after the kernel lost track."""
+POLLED = "looked at once a minute; the kernel watches no more folders for this user"
+
+
+class Forest:
+    """Trees by root, those of the latest sessions first."""
+
+    def __init__(self, store: Store, settings: Settings, health: Health) -> None:
+        self._store = store
+        self._most_files = settings.watch_max_files
+        self._excluded = Exclusion(settings.exclude).folders
+        self._policies = Policies()
+        self._health = health
+        self._trees: dict[str, Tree] = {}
+        self._refused: dict[str, str] = {}
+        self._known: frozenset[int | None] = frozenset({None})
+        self._kernel: Kernel | None = None
+        self._folders: frozenset[str] = frozenset()
+        self._next_refresh_s = 0.0
+        self._polled: frozenset[str] = frozenset()
+        self._is_lost = False
+
+    def is_news(self, projects: Iterable[int | None]) -> bool:
+        """Tell whether something came into a project that may have to be watched from now on."""
+        if self._known.issuperset(projects):
+            return False
+        self._due_in(SOON_S)
+        return True
+
+    def tree(self, root: str) -> Tree | None:
+        """Return the tree at a root."""
+        return self._trees.get(root)
+
+    def tree_of(self, path: str) -> Tree | None:
+        """Return the innermost tree that a path is in."""
+        folder = path
+        while folder not in self._trees:
+            folder, _, last = folder.rpartition("/")
+            if not last:
+                return None
+        return self._trees[folder]
+
+    def shown(self) -> tuple[Watched, ...]:
+        """Return what is watched, and what is not and why; from any thread."""
+        trees = [
+            Watched(
+                root=tree.root,
+                files=tree.files,
+                folders=len(tree.folders),
+                reason=POLLED if tree.root in self._polled else "",
+            )
+            for tree in self._trees.values()
+        ]
+        return (*trees, *(Watched(root=root, reason=why) for root, why in self._refused.items()))
+
+    def wait_s(self) -> float:
+        """Return the time until the next refresh."""
+        return max(self._next_refresh_s - time.monotonic(), 0)
+
+    def wait(self, call: Event, *, wait_s: float) -> set[str]:
+        """Return the paths that changed, as soon as there are some; none if called or in vain."""
+        try:
+            if self._kernel:
+                return self._kernel.wait(call, wait_ms=max(int(wait_s * 1000), 1))
+            call.wait(wait_s)
+        except Lost as error:
+            self._lose(error)
+        finally:
+            call.clear()
+        return set()
+
+    def refresh_if_due(self) -> frozenset[str]:
+        """Find the projects to watch, if it is time; returns the roots of trees to look at.
+
+        Raises:
+            StoreUnavailable: nothing changed.
+        """
+        if self.wait_s():
+            return frozenset()
+        with self._store.read() as reader:
+            roots, self._known = recent_roots(reader, now_ms=now_ms())
+        before, self._trees = self._trees, {}
+        self._refused = {}
+        mounted = mounts()
+        for root in roots:
+            why = refusal(root, excluded=self._excluded, mounts=mounted)
+            if why is None and (problem := self._policies.at(root).problem):
+                why = f"nothing is recorded: {problem}"
+            if why is None:
+                self._grow(root, before.get(root))
+            elif why:
+                self._refused[root] = why
+        self._next_refresh_s = time.monotonic() + LOOK_ROUND_S
+        unseen = self._trees.keys() - (() if self._is_lost else before.keys())
+        self._is_lost = False
+        self._arrange()
+        return self._polled | unseen
+
+    def keep_up(self, tree: Tree, paths: Iterable[str]) -> bool:
+        """Follow folders that came and went; False if the tree itself is gone."""
+        if not os.path.lexists(f"{tree.root}/.git"):
+            self.give_up(tree, "")
+            return False
+        if any(map(tree.is_shaped_by, paths)):
+            try:
+                tree.scan()
+            except (TooLarge, NotFound) as error:
+                self.give_up(tree, str(error))
+                return False
+            self._arrange()
+        return True
+
+    def give_up(self, tree: Tree, why: str) -> None:
+        """Stop watching a tree, until it is found again; say why, unless it is gone."""
+        self._trees = {root: one for root, one in self._trees.items() if one is not tree}
+        if why:
+            self._refused = {**self._refused, tree.root: why}
+        self._arrange()
+
+    def close(self) -> None:
+        """Give all watches back."""
+        if self._kernel:
+            self._kernel.close()
+            self._kernel = None
+
+    def _grow(self, root: str, tree: Tree | None) -> None:
+        try:
+            if tree is None:
+                tree = Tree(root, most_files=self._most_files, excluded=self._excluded)
+                log.info("watching %s: %d files", root, tree.files)
+            elif self._is_lost:
+                tree.scan()
+            self._trees[root] = tree
+        except (TooLarge, NotFound, OSError) as error:
+            self._refused[root] = str(error)
+
+    def _arrange(self) -> None:
+        """Have the kernel watch the folders of the trees, as far as its limits allow."""
+        budget = most_folders()
+        folders: set[str] = set()
+        polled = []
+        for tree in self._trees.values():
+            if len(folders | tree.folders) <= budget:
+                folders |= tree.folders
+            else:
+                polled.append(tree.root)
+        if folders != self._folders or (folders and not self._kernel):
+            polled = self._watch(frozenset(folders)) or polled
+        self._polled = frozenset(polled)
+        if polled:
+            self._health.degrade("watching", f"{len(polled)} projects are {POLLED}: {MORE}")
+        else:
+            self._health.recover("watching")
+
+    def _watch(self, folders: frozenset[str]) -> list[str]:
+        """Watch these folders from now on; returns the roots of those that cannot be."""
+        before, self._kernel = self._kernel, None
+        self._folders = folders
+        try:
+            # Before the other is closed, so that nothing is missed between them.
+            self._kernel = Kernel(folders) if folders else None
+        except Blind as error:
+            log.warning("%s", error)
+            return list(self._trees)
+        except Lost as error:
+            self._lose(error)
+        finally:
+            if before:
+                before.close()
+        return []
+
+    def _lose(self, error: Lost) -> None:
+        log.info("looking at all of every project: %s", error)
+        self.close()
+        self._is_lost = True
+        self._due_in(SOON_S)
+
+    def _due_in(self, wait_s: float) -> None:
+        self._next_refresh_s = min(self._next_refresh_s, time.monotonic() + wait_s)

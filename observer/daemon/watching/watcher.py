@@ -1,0 +1,195 @@
+"""Tells of writes that no hook told: another editor's, a formatter's, a code generator's.
+
+One thread waits for the kernel's word on the folders of recent projects. When the writing has
+settled it asks git what differs and reads that; when hooks have had their time it asks the store
+what they told, and the rest goes the way of all events. What git itself wrote (a checkout of ten
+thousand files) is silent: git's hooks tell it.
+
+The rounds of the watch: what changed, when it has settled, and when its time has come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import threading
+import time
+from collections.abc import Collection, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.errors import NotFound, StoreUnavailable
+from observer.daemon.health import Health
+from observer.daemon.status import Watched
+from observer.daemon.watching.saves import Pending, Telling
+from observer.daemon.watching.watch_set import Forest
+from observer.memory.api import Record
+from observer.spool.spool import Spool
+from observer.store.interface import Store
+
+SETTLED_S = 0.5
+"""Without a change for this long, what was being written has been written."""
+UNSETTLED_MS = 5_000
+"""A file that is written all the time is looked at this often nevertheless."""
+LOCKED_MS = 60_000
+"""Git may be at work for this long before its lock is taken for a forgotten one."""
+MOST_CHANGED = 2_000
+"""Paths of one tree that are told apart; with more it is looked at as a whole."""
+
+
+class _Changed:
+    """The paths of one tree that changed, and since when."""
+
+    def __init__(self, since_ms: int) -> None:
+        self.since_ms = since_ms
+        self.paths: set[str] = set()
+
+
+class Watch:
+    """What one thread does again and again.
+
+    Args:
+        call: set by whoever wants a round to begin at once.
+    """
+
+    def __init__(self, forest: Forest, telling: Telling, *, call: threading.Event) -> None:
+        self._forest = forest
+        self._telling = telling
+        self._call = call
+        self._pending = Pending()
+        self._changed: dict[str, _Changed] = {}
+        self._last_change_s = 0.0
+
+    def round(self) -> None:
+        """Wait for something to do, and do it.
+
+        Raises:
+            StoreUnavailable: nothing is lost, the next round tells it.
+        """
+        self._note(self._forest.refresh_if_due())
+        self._note(self._forest.wait(self._call, wait_s=self._wait_s()))
+        if self._changed and time.monotonic() - self._last_change_s >= SETTLED_S:
+            self._look()
+        self._tell(now_ms())
+        self._telling.take_back()
+
+    def end(self) -> None:
+        """Look at and tell all there is, at once.
+
+        Raises:
+            StoreUnavailable: it is lost.
+        """
+        self._forest.close()
+        self._look()
+        self._tell(sys.maxsize)
+
+    def _wait_s(self) -> float:
+        due_ms = self._pending.due_ms()
+        waits = [self._forest.wait_s()]
+        waits += [SETTLED_S] if self._changed else []
+        waits += [max((due_ms - now_ms()) / 1000, SETTLED_S)] if due_ms is not None else []
+        return min(waits)
+
+    def _note(self, paths: Collection[str]) -> None:
+        at_ms = now_ms()
+        for path in paths:
+            tree = self._forest.tree_of(path)
+            if tree is None or not tree.concerns(path):
+                continue
+            changed = self._changed.setdefault(tree.root, _Changed(at_ms))
+            changed.paths.add(path)
+            if len(changed.paths) > MOST_CHANGED:
+                changed.paths = {tree.root}
+            is_restless = at_ms - changed.since_ms > UNSETTLED_MS
+            self._last_change_s = self._last_change_s if is_restless else time.monotonic()
+
+    def _look(self) -> None:
+        """Look at what changed, in trees where git is not at work."""
+        at_ms = now_ms()
+        for root, changed in list(self._changed.items()):
+            tree = self._forest.tree(root)
+            if tree and tree.is_busy and at_ms - changed.since_ms < LOCKED_MS:
+                continue
+            del self._changed[root]
+            if tree is None or not self._forest.keep_up(tree, changed.paths):
+                continue
+            try:
+                saves = tree.look(changed.paths, since_ms=changed.since_ms, now_ms=now_ms())
+            except NotFound as error:
+                self._forest.give_up(tree, str(error))
+                continue
+            self._pending.add(root, saves, now_ms=now_ms())
+
+    def _tell(self, at_ms: int) -> None:
+        for root, files in self._pending.due(at_ms).items():
+            if self._telling.tell(root, files):
+                self._pending.drop(root, [saves[0].path for saves in files])
+
+
+log = logging.getLogger(__name__)
+
+RETRY_S = 5.0
+
+
+class Watching:
+    """The watch as a task of the daemon. `touch` says that something was stored.
+
+    Args:
+        record: stores events; called in the watch's own thread.
+    """
+
+    def __init__(
+        self, store: Store, spool: Spool, record: Record, *, settings: Settings, health: Health
+    ) -> None:
+        self._is_wanted = settings.watch
+        self._health = health
+        self._forest = Forest(store, settings, health)
+        self._telling = Telling(store, spool, record)
+        self._over = threading.Event()
+        self._call = threading.Event()
+        self._watch = Watch(self._forest, self._telling, call=self._call)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="watch")
+
+    def touch(self, projects: Iterable[int | None]) -> None:
+        """Say that something was stored in these projects: perhaps they are not watched yet."""
+        if self._forest.is_news(projects) or self._telling.may_be_too_early:
+            self._call.set()
+
+    def shown(self) -> tuple[Watched, ...]:
+        """Return what is watched, and what is not and why."""
+        return self._forest.shown()
+
+    async def keep_watching(self) -> None:
+        """Watch until cancelled; for ever idle where it is not wanted."""
+        loop = asyncio.get_running_loop()
+        try:
+            while self._is_wanted:
+                await loop.run_in_executor(self._thread, self._round)
+            await asyncio.Event().wait()
+        finally:
+            self._over.set()
+            self._call.set()
+
+    async def finish(self) -> None:
+        """Tell what is still to be told; call once `keep_watching` has ended."""
+        if self._is_wanted:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._end)
+        self._thread.shutdown()
+
+    def _round(self) -> None:
+        try:
+            self._watch.round()
+        except StoreUnavailable:
+            self._over.wait(RETRY_S)  # its own part of the health told
+        except Exception as error:
+            log.exception("watching failed")
+            self._health.degrade("watching", f"{type(error).__name__}: {error}; see the log")
+            self._over.wait(RETRY_S)
+
+    def _end(self) -> None:
+        try:
+            self._watch.end()
+        except Exception:
+            log.exception("the last writes were not told")

@@ -1,0 +1,179 @@
+"""Which commits made the lines of a file as they stand, and which touched it last."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from observer.core.errors import NotFound
+from observer.core.events import Value
+from observer.git.patch import milliseconds, unquoted
+from observer.git.process import ask
+
+UNCOMMITTED = ""
+"""Hash of what no commit has taken in yet."""
+
+_FORMAT = "--format=%H%x00%an%x00%at%x00%ct%x00%s"
+_LINE = re.compile(r"([0-9a-f]{40,64}) \d+ \d+")
+_FILE = "filename "
+_MOST_BEFORE = 12
+"""Commits of a file that are looked at for the last one before another."""
+_MOST_MOVES = 300
+_SUBJECT_CHARS = 1_000
+_PLAIN = ("--no-mailmap", "--no-show-signature", "--no-color", "--encoding=UTF-8")
+
+
+class Origin(Value):
+    """A commit that made part of a file. Times are its own; 0 where it is not committed.
+
+    `path` is what the file was called then, empty where nobody asked. `lines` counts those that it
+    made of the ones asked about, `texts` is what they say; `similar` counts lines that it did not
+    make but that look like those it made, as after a move or with another indentation.
+    `before_ms` is when the file was committed last before it, 0 for never: what made this commit
+    happened since then.
+    """
+
+    hash: str
+    path: str = ""
+    subject: str = ""
+    author: str = ""
+    authored_ms: int = 0
+    committed_ms: int = 0
+    before_ms: int = 0
+    lines: int = 0
+    similar: int = 0
+    texts: tuple[str, ...] = ()
+
+
+class _Line(NamedTuple):
+    commit: str
+    path: str
+    text: str
+
+
+def blamed(root: str, path: str, *, first: int, last: int) -> list[Origin]:
+    """Return the commits behind some lines of a file as it is on the disk, newest first.
+
+    Those that lines only look like stand behind those that made them. Their `before_ms` is not
+    known yet: `placed` asks for it.
+
+    Args:
+        root: the work tree.
+        path: the file, relative to it.
+        first: first line, from 1.
+        last: last line, included.
+
+    Raises:
+        NotFound: git does not know the file, or it has no such line; or there is no git.
+    """
+    made = _lines(root, path, first, last, "-w")
+    if made is None:
+        raise NotFound(
+            f"git knows no line {first} of {path}", hint="name a committed file and a line of it"
+        )
+    alike = _lines(root, path, first, last, "-w", "-M", "-C") or made
+    if len(alike) != len(made):  # the file was written between the two
+        alike = made
+    own = {line.commit for line in made}
+    earlier = [
+        was for was, now in zip(alike, made, strict=True) if was.commit not in {*own, now.commit}
+    ]
+    return _origins(root, made) + [
+        replace(one, lines=0, similar=one.lines, texts=()) for one in _origins(root, earlier)
+    ]
+
+
+def _lines(root: str, path: str, first: int, last: int, *options: str) -> list[_Line] | None:
+    """Return which commit made each line; None if git cannot say."""
+    words = ("blame", "--porcelain", *options, f"-L{first},{last}", "--", path)
+    answer = ask(root, *words)
+    if answer is None:
+        return None
+    found: list[_Line] = []
+    paths: dict[str, str] = {}
+    commit = ""
+    for line in answer.split("\n"):
+        if line.startswith("\t"):
+            found.append(_Line(commit, paths[commit], line[1:]))
+        elif header := _LINE.match(line):
+            # What no commit has taken in bears a hash of zeros.
+            commit = header[1] if header[1].strip("0") else UNCOMMITTED
+        elif line.startswith(_FILE):
+            paths.setdefault(commit, unquoted(line.removeprefix(_FILE).encode()))
+    return found
+
+
+def _origins(root: str, lines: Sequence[_Line]) -> list[Origin]:
+    texts: dict[str, list[str]] = {}
+    paths = {line.commit: line.path for line in reversed(lines)}
+    for line in lines:
+        texts.setdefault(line.commit, []).append(line.text)
+    hashes = [commit for commit in texts if commit]
+    commits = list(_log(root, "--no-walk=unsorted", *hashes, "--")) if hashes else []
+    commits.sort(key=lambda one: -one.committed_ms)
+    if UNCOMMITTED in texts:
+        commits.insert(0, Origin(hash=UNCOMMITTED))
+    return [
+        replace(one, path=paths[one.hash], lines=len(texts[one.hash]), texts=tuple(texts[one.hash]))
+        for one in commits
+    ]
+
+
+def placed(root: str, origin: Origin, own: Collection[str] = ()) -> Origin:
+    """Return one of `blamed` with its `before_ms`.
+
+    Args:
+        root: the work tree.
+        origin: the commit.
+        own: authors of commits that were made here. Another's commit that a rebase put before this
+            one says nothing about when this one was begun.
+    """
+    path = ("--", origin.path)
+    commits = list(_log(root, f"-{_MOST_BEFORE}", "--follow", origin.hash or "HEAD", *path))
+    own = {*own, origin.author}
+    times = [
+        # A rebase commits anew, but keeps when something was written.
+        min(one.authored_ms, one.committed_ms)
+        for one in commits
+        if one.hash != origin.hash and (one.author in own or not origin.hash)
+    ]
+    return replace(origin, before_ms=times[0] if times else 0)
+
+
+def authors_here(root: str) -> frozenset[str]:
+    """Return whose commits were made in this clone, as far as its reflog goes back."""
+    made = ("--extended-regexp", r"--grep-reflog=^commit( \((initial|amend|merge)\))?:")
+    words = ("log", "-g", f"-{_MOST_MOVES}", *_PLAIN, "--all", "--format=%an", *made)
+    return frozenset(filter(None, (ask(root, *words) or "").split("\n")))
+
+
+def touched(root: str, path: str, *, limit: int) -> list[Origin]:
+    """Return the last commits that touched a file, under earlier names too, newest first.
+
+    Raises:
+        NotFound: no commit knows it; or there is no git.
+    """
+    found = list(_log(root, f"-{limit + 1}", "--follow", "HEAD", "--", path))
+    if not found:
+        raise NotFound(f"git knows no file {path}", hint="name a committed file")
+    since = [each.committed_ms for each in found[1:]] + [0]
+    return [replace(one, before_ms=then) for one, then in zip(found, since, strict=True)][:limit]
+
+
+def _log(root: str, *words: str) -> Iterator[Origin]:
+    told = ask(root, "--literal-pathspecs", "log", _FORMAT, *_PLAIN, *words)
+    return map(_read, told.split("\n") if told else ())
+
+
+def _read(line: str) -> Origin:
+    commit, author, authored_s, committed_s, subject = line.split("\0", 4)
+    return Origin(
+        hash=commit,
+        subject=subject[:_SUBJECT_CHARS],
+        author=author,
+        authored_ms=milliseconds(authored_s),
+        committed_ms=milliseconds(committed_s),
+    )

@@ -1,0 +1,170 @@
+"""How the code got from one commit to another: files as git names their content, without text.
+
+A *step* is a commit as its first parent sees it. Steps tell what a commit did to which file;
+`Blobs` has the text. Names of files and branches are as events have them: without secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from observer.git.patch import RECORD, milliseconds, unquoted
+from observer.git.process import ask, lines_of
+from observer.redaction.redact import redact_text
+
+FIELDS = ("H", "P", "ct", "B")
+"""git's letters of the fields that a header holds."""
+MESSAGE_CHARS = 2_000
+
+_RAW = ("--raw", "--no-abbrev", "--find-renames", "-l1000", "--no-relative", "-O/dev/null")
+_LOG = (
+    *("log", "--format=tformat:%x00" + "".join(f"%{field}%x00" for field in FIELDS)),
+    *("--encoding=UTF-8", "--no-mailmap", "--no-notes", "--no-show-signature", "--no-decorate"),
+    *("--no-color", "--root", "--diff-merges=first-parent", "--ignore-submodules=all", *_RAW),
+)
+_DIFF = ("diff-tree", "-r", "--ignore-submodules=all", *_RAW)
+_FILE = ("100644", "100755", "120000")
+"""Modes of what has text: files and symbolic links."""
+
+
+class Moved(NamedTuple):
+    """What became of a file: `old` and `path` differ where it was renamed.
+
+    `before` and `blob` are git's names of its content; empty where it was not there, or is gone.
+    """
+
+    old: str
+    path: str
+    before: str
+    blob: str
+
+
+class Step(NamedTuple):
+    """One commit; its message is cut at `MESSAGE_CHARS`."""
+
+    commit: str
+    parents: tuple[str, ...]
+    committed_ms: int
+    message: str
+    files: tuple[Moved, ...]
+
+
+def head_of(root: str) -> str:
+    """Return the commit that is checked out, "" without one.
+
+    Raises:
+        NotFound: git is not installed, or `root` cannot be a path.
+    """
+    return resolved(root, "HEAD")
+
+
+def resolved(root: str, rev: str) -> str:
+    """Return the full name of a commit, "" if there is none of that name here."""
+    if not rev or rev.startswith("-"):
+        return ""
+    return ask(root, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or ""
+
+
+def branch_of(root: str) -> str:
+    """Return the name of the branch that is checked out, "" if HEAD is detached."""
+    return redact_text(ask(root, "symbolic-ref", "--short", "--quiet", "HEAD") or "")
+
+
+def checked_out(root: str) -> set[str]:
+    """Return the names of the branches that the work trees of a repository show."""
+    told = (ask(root, "worktree", "list", "--porcelain") or "").split("\n")
+    mark = "branch refs/heads/"
+    return {redact_text(line.removeprefix(mark)) for line in told if line.startswith(mark)}
+
+
+def steps(root: str, since: str, to: str) -> Iterator[Step]:
+    """Yield the commits that `to` contains and `since` does not, parents before children.
+
+    Args:
+        root: a folder of the repository.
+        since: a commit, "" for the beginning.
+        to: a commit.
+
+    Raises:
+        NotFound: git is not installed, or `root` cannot be a path.
+        ObserverError: git failed; what was yielded before is right but not all.
+    """
+    return _steps(root, ("--topo-order", "--reverse", f"{since}..{to}" if since else to))
+
+
+def named(root: str, commits: Sequence[str]) -> Iterator[Step]:
+    """Yield those of the commits that exist, in the order given; raises as `steps`."""
+    return _steps(root, ("--no-walk=unsorted", "--ignore-missing", *commits))
+
+
+def _steps(root: str, words: Sequence[str]) -> Iterator[Step]:
+    lines = lines_of(root, (*_LOG, *words, "--"), record=RECORD, fields=len(FIELDS))
+    header, files = b"", list[Moved]()
+    for line in lines:
+        if line.startswith(RECORD):
+            if header:
+                yield _step(header, files)
+            header, files = line, []
+        elif line.startswith(b":"):
+            files += _moved(line)
+    if header:
+        yield _step(header, files)
+
+
+def leap(root: str, old: str, new: str) -> tuple[Moved, ...]:
+    """Return how the files of two commits differ.
+
+    Raises:
+        ObserverError: there is no such commit, or git failed.
+    """
+    lines = lines_of(root, (*_DIFF, old, new, "--"), record=RECORD, fields=0)
+    return tuple(moved for line in lines for moved in _moved(line))
+
+
+def trunk(root: str, to: str, *, since: str = "") -> list[str]:
+    """Return a commit and its first parents, newest first, less those that `since` contains."""
+    return _listed(root, "--first-parent", to, *([f"^{since}"] if since else []))
+
+
+def contained(root: str, *commits: str, without: str = "") -> set[str]:
+    """Return the names of all commits that these contain, less those that another contains."""
+    return set(_listed(root, *commits, *([f"^{without}"] if without else [])))
+
+
+def is_related(root: str, one: str, other: str) -> bool:
+    """Tell whether two commits have a history in common."""
+    return bool(ask(root, "merge-base", one, other))
+
+
+def shared(root: str, commits: Sequence[str]) -> str:
+    """Return the best commit that all of these contain, "" if there is none."""
+    return ask(root, "merge-base", "--octopus", *commits) or ""
+
+
+def _listed(root: str, *words: str) -> list[str]:
+    return (ask(root, "rev-list", *words, "--") or "").split()
+
+
+def _step(header: bytes, files: Iterable[Moved]) -> Step:
+    fields = header.split(RECORD)[1 : 1 + len(FIELDS)]
+    commit, parents, committed, message = (field.decode("utf-8", "replace") for field in fields)
+    return Step(
+        commit=commit,
+        parents=tuple(parents.split()),
+        committed_ms=milliseconds(committed),
+        message=message.strip()[:MESSAGE_CHARS],
+        files=tuple(files),
+    )
+
+
+def _moved(line: bytes) -> Iterator[Moved]:
+    """Read a raw entry; what a submodule takes the place of is gone."""
+    told, *names = line.rstrip(b"\n").split(b"\t")
+    if len(names) not in {1, 2}:  # a name so long that it was cut
+        return
+    mode_before, mode, before, blob, _ = told[1:].decode("ascii").split(" ")
+    before = before if mode_before in _FILE else ""
+    blob = blob if mode in _FILE else ""
+    old, path = (redact_text(unquoted(name)) for name in (names[0], names[-1]))
+    yield Moved(old, path, before, blob)

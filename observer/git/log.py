@@ -1,0 +1,132 @@
+"""git's log as commits: what is asked of git, and in which order commits come.
+
+Reading git: one commit, or the whole history as a stream.
+
+`log` turns git's output into commits, `symbols` names what changed inside a file; git itself is run
+by `observer.git`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from observer.core.errors import NotFound, ObserverError
+from observer.core.events import Commit
+from observer.git.configuration import is_partial, read
+from observer.git.mirror import settings_of
+from observer.git.patch import FIELDS, RECORD, Draft
+from observer.git.process import ask, lines_of, repository_at
+
+_LOG = (
+    *("log", "--format=tformat:%x00" + "".join(f"%{field}%x00" for field in FIELDS)),
+    *("--encoding=UTF-8", "--no-mailmap", "--no-notes", "--no-show-signature", "--no-decorate"),
+    *("--no-color", "--root", "--raw", "--diff-merges=first-parent", "--no-relative"),
+    *("-O/dev/null", "--ignore-submodules=none"),
+)
+_PATCH = (
+    *("--patch", "--unified=0", "--inter-hunk-context=0", "--find-renames", "-l1000"),
+    *("--no-ext-diff", "--no-textconv", "--submodule=short", "--diff-algorithm=default"),
+    *("--src-prefix=a/", "--dst-prefix=b/"),
+)
+_NAMES = ("--no-renames",)
+"""All that can be told of a commit whose files are not at hand: no line counts, no symbols."""
+
+
+def read_commit(root: str, rev: str) -> Commit:
+    """Return one commit of the repository at `root`; a merge as its first parent sees it.
+
+    Raises:
+        NotFound: there is no such commit or repository (any more), or no git.
+    """
+    for detail in (_PATCH, _NAMES):
+        try:
+            for _, commit in _stream(root, (*detail, "--no-walk", "--end-of-options", rev)):
+                return commit
+        except NotFound:
+            raise
+        except ObserverError:
+            continue  # files of a partial clone are missing, or there is no such commit
+    raise NotFound(f"no commit {rev} in {root}", hint="see: git log")
+
+
+def history(
+    root: str, *, since: str = "", to: str = "HEAD", at_most: int | None = None
+) -> Iterator[tuple[int, Commit]]:
+    """Return (committed_ms, commit) of all that a commit contains, parents before children.
+
+    Args:
+        root: a folder of the repository.
+        since: a commit; what it contains is left out. One that is unknown here, as after a
+            rewritten history, leaves nothing out.
+        to: the commit.
+        at_most: only so many are told, the newest.
+
+    Raises:
+        NotFound: there is no repository, or no git.
+        ObserverError: while iterating, git found the repository damaged.
+    """
+    wanted = _range(root, since, to)
+    if not wanted:
+        return iter(())
+    detail = _NAMES if _is_partial(root) else _PATCH
+    limit = () if at_most is None else (f"--max-count={at_most}",)
+    return _history(root, (*detail, *limit, "--date-order", "--reverse", wanted))
+
+
+def count(root: str, *, since: str = "", to: str = "HEAD") -> int:
+    """Return how many commits `history` yields.
+
+    Raises:
+        NotFound: there is no repository, or no git.
+    """
+    wanted = _range(root, since, to)
+    return int(ask(root, "rev-list", "--count", wanted, "--") or 0) if wanted else 0
+
+
+def _history(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
+    cut_off = _boundary(root)
+    for at_ms, commit in _stream(root, words):
+        # The parents are missing, so git shows every file as new.
+        yield at_ms, replace(commit, files=()) if commit.hash in cut_off else commit
+
+
+def _stream(root: str, words: tuple[str, ...]) -> Iterator[tuple[int, Commit]]:
+    lines = lines_of(root, (*_LOG, *words, "--"), record=RECORD, fields=len(FIELDS))
+    header = next(lines, None)
+    if header is None:
+        return
+    draft = Draft(header)
+    for line in lines:
+        if line.startswith(RECORD):
+            yield draft.finished()
+            draft = Draft(line)
+        else:
+            draft.take(line)
+    yield draft.finished()
+
+
+def _range(root: str, since: str, to: str) -> str:
+    """Return the commits wanted in git's words, "" if there are none at all."""
+    repository_at(root)  # says why, where there is none
+    head = _resolve(root, to)
+    if not head:
+        return ""
+    known = _resolve(root, since) if since else ""
+    return f"{known}..{head}" if known else head
+
+
+def _resolve(root: str, rev: str) -> str:
+    if rev.startswith("-"):
+        return ""
+    return ask(root, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") or ""
+
+
+def _is_partial(root: str) -> bool:
+    return is_partial(settings_of(repository_at(root)))
+
+
+def _boundary(root: str) -> frozenset[str]:
+    """Return the commits at which a shallow clone ends."""
+    return frozenset(read(f"{repository_at(root).common_dir}/shallow").split())

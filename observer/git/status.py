@@ -1,0 +1,139 @@
+"""What git says of the files in a work tree: which differ from the index, and what it ignores.
+
+Paths are relative to the work tree. Those that are no UTF-8 come with replacement characters, and
+then name no file.
+
+Which files differ from the last commit, asked about few of them and not for long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+from observer.core.errors import NotFound
+from observer.git.blobs import Blobs
+from observer.git.configuration import users_setting
+from observer.git.process import ask, repository_at
+
+WAIT_S = 1.0
+"""As long as git may take; named files cost it 5 to 20 ms even in a large repository."""
+
+
+def uncommitted(
+    root: str, paths: Sequence[str], *, wait_s: float = WAIT_S
+) -> frozenset[str] | None:
+    """Return those of the paths, relative to `root`, that no commit holds as they are.
+
+    What git ignores is none of them, and neither is what was deleted before git heard of it. None
+    if git cannot tell: there is none, or no repository, or it took too long.
+    """
+    asked = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")
+    words = ("--literal-pathspecs", *asked, "--ignore-submodules=all", "--", *paths)
+    try:
+        told = ask(root, *words, wait_s=wait_s)
+    except NotFound:
+        return None
+    if told is None:
+        return None
+    # Each record is two letters, a blank, and the path.
+    return frozenset(record[3:] for record in told.split("\0")[:-1])
+
+
+Standing = Literal["changed", "gone", "new"]
+
+MOST_PATHS = 100
+"""Paths that git is asked about by name; of more it tells all, which then is faster."""
+
+_STANDINGS: dict[str, Standing] = {"C": "changed", "R": "gone", "?": "new"}
+_UNDER_WAY = (
+    "MERGE_HEAD",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "rebase-merge",
+    "rebase-apply",
+)
+
+
+class WorkTree:
+    """A checkout, and git's view of its files. Runs git; changes nothing.
+
+    Args:
+        root: the folder with `.git` in it.
+
+    Raises:
+        NotFound: git is not installed or does not answer, or there is no repository that it reads.
+    """
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        repository = repository_at(root)
+        self._git_dir = Path(repository.git_dir)
+        self._common_dir = Path(repository.common_dir)
+        excludes = users_setting("core.excludesFile", "--type=path")
+        self._settings = ["-c", f"core.excludesFile={excludes[-1]}"] if excludes else []
+
+    def differing(self, paths: Sequence[str] = ()) -> dict[str, Standing]:
+        """Return files that differ from the index or are unknown to it, ignored ones left out.
+
+        Args:
+            paths: files and folders to look at; none, or more than `MOST_PATHS`, means all.
+        """
+        named = () if len(paths) > MOST_PATHS else paths
+        told = self._listed("-t", "-m", "-d", "-o", "--exclude-standard", "--", *named)
+        found: dict[str, Standing] = {}
+        for line in told:
+            standing = _STANDINGS.get(line[:1])
+            # What is gone is told twice, as changed too.
+            if standing and found.get(line[2:]) != "gone":
+                found[line[2:]] = standing
+        return found
+
+    def ignored_folders(self) -> frozenset[str]:
+        """Return the outermost folders of which git ignores everything."""
+        told = self._listed("-o", "-i", "--exclude-standard", "--directory")
+        return frozenset(line[:-1] for line in told if line.endswith("/"))
+
+    def ignored(self, paths: Sequence[str]) -> list[str]:
+        """Return those of the paths that git ignores; names that it would quote are left out."""
+        told = ask(self.root, *self._settings, "check-ignore", "--", *paths) if paths else None
+        return told.split("\n") if told else []
+
+    def is_tracked(self, path: str) -> bool:
+        """Tell whether git knows the file, or a file in the folder."""
+        return bool(self._listed("--", path))
+
+    def staged(self, paths: Iterable[str]) -> dict[str, bytes]:
+        """Return files as they are in the index; those it lacks, or too large, are left out."""
+        with Blobs(self.root) as blobs:
+            found = {path: blobs.get(f":{path}") for path in paths}
+        return {path: blob.data for path, blob in found.items() if blob and blob.data is not None}
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether git is about to change the index, and perhaps files."""
+        return (self._git_dir / "index.lock").exists()
+
+    def moved_ms(self) -> int:
+        """Return when git last changed the index: by checkout, reset, add, commit …; 0 if never."""
+        return _mtime_ms(self._git_dir / "index")
+
+    def writes_of_its_own(self, *, since_ms: int) -> bool:
+        """Tell whether git wrote files that differ from the index: conflicts, or a stash."""
+        if any((self._git_dir / name).exists() for name in _UNDER_WAY):
+            return self.moved_ms() >= since_ms
+        return _mtime_ms(self._common_dir / "refs") >= since_ms
+
+    def _listed(self, *words: str) -> list[str]:
+        told = (
+            ask(self.root, "--literal-pathspecs", *self._settings, "ls-files", "-z", *words) or ""
+        )
+        return told.split("\0")[:-1]
+
+
+def _mtime_ms(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns // 1_000_000
+    except OSError:
+        return 0

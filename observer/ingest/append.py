@@ -1,0 +1,144 @@
+"""From located events to the log: project, session, twins, append; steps 5 and 7."""
+
+from __future__ import annotations
+
+import msgspec
+
+from observer.core.events import Event, SessionEnd
+from observer.core.model import UNASSIGNED, Place, Receipt, Recorded, Session
+from observer.git.status import uncommitted
+from observer.ingest.duplicates import WINDOW_MS, may_have_twin, twin
+from observer.ingest.prepare import Located
+from observer.ingest.projection import Embedder, Projection
+from observer.observations.analysis import Foretold
+from observer.observations.sessions import continues
+from observer.projects import enrich, found, recognise, vanished
+from observer.store.interface import Writer
+from observer.store.tombstones import Tombstones, places_of
+
+JUST_NOW_MS = 120_000
+"""What git says now is told of the end of a session if that came no longer ago."""
+WAIT_S = 0.5
+
+
+class Intake:
+    """Appends events inside one write transaction and hands them to the projection."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        *,
+        stored_ms: int,
+        embedder: Embedder | None = None,
+        tombstones: Tombstones | None = None,
+    ) -> None:
+        self._writer = writer
+        self._stored_ms = stored_ms
+        self._tombstones = tombstones
+        self._projection = Projection(writer, embedder)
+        self._projects = {project.id: project for project in writer.projects()}
+        self._recognised: dict[Place, int] = {}
+        self._latest: dict[tuple[str, str, int], int] = {}
+        self._seq = writer.next_seq()
+        self.touched: set[int] = set()
+
+    def take(self, located: Located) -> Receipt:
+        """Append one event; one that is known, a twin, purged or too old changes nothing."""
+        event = located.event
+        if located.is_expired:
+            return Receipt(is_expired=True)
+        if self._tombstones and self._is_purged(located, self._tombstones):
+            return Receipt(is_purged=True)
+        project_id = located.project_id or self._project_id(located.place, event.at_ms)
+        session_id = self._session_id(event, project_id)
+        event = self._with_uncommitted(event, located.place, session_id)
+        recorded = Foretold(
+            seq=self._seq,
+            event=event,
+            project_id=project_id,
+            session_id=session_id,
+            root=located.place.root,
+            # The folder may have moved on to another one before the event was read.
+            branch=located.place.branch if event.branch is None else event.branch,
+            commit=located.place.commit,
+            gist=located.gist,
+        )
+        data = located.data if event is located.event else ""
+        if known := self._twin(recorded):
+            return Receipt(known=known)
+        if not self._writer.append(recorded, stored_ms=self._stored_ms, data=data):
+            return Receipt(known=self._writer.known(recorded))
+        self._seq += 1
+        if session_id is not None:
+            self._latest[event.client, event.session, project_id] = session_id
+        self.touched.add(project_id)
+        item = self._projection.add(recorded)
+        return Receipt(seq=recorded.seq, item=item, project_id=recorded.project_id)
+
+    def finish(self) -> None:
+        """Put the items and sessions derived from what was taken."""
+        self._projection.finish()
+
+    def _is_purged(self, located: Located, tombstones: Tombstones) -> bool:
+        """Tell it before the project is looked for: that may have been purged as a whole."""
+        named = located.project_id and self._projects.get(located.project_id)
+        event = located.event
+        return tombstones.names(event.id, event.dedup, places_of(named or located.place))
+
+    def _with_uncommitted(self, event: Event, place: Place, session_id: int | None) -> Event:
+        """Return the end of a session with what git says of its changes, if it ends just now."""
+        body = event.body
+        if not isinstance(body, SessionEnd) or session_id in (None, self._seq) or not place.root:
+            return event
+        is_past = self._stored_ms - event.at_ms > JUST_NOW_MS
+        dirty = () if is_past else sorted(self._projection.dirty(session_id))
+        found = uncommitted(place.root, dirty, wait_s=WAIT_S) if dirty else None
+        if found is None:
+            return event
+        left = tuple(path for path in dirty if path in found)
+        return msgspec.structs.replace(event, body=msgspec.structs.replace(body, uncommitted=left))
+
+    def _project_id(self, place: Place, at_ms: int) -> int:
+        if not place.root:
+            return UNASSIGNED
+        evidence = msgspec.structs.replace(place, branch="", commit="")
+        if evidence not in self._recognised:
+            self._recognised[evidence] = self._recognise(evidence, at_ms)
+        return self._recognised[evidence]
+
+    def _recognise(self, place: Place, at_ms: int) -> int:
+        known = list(self._projects.values())
+        gone = vanished(place, known)
+        project = recognise(place, known, gone=gone)
+        current = (
+            enrich(project, place, gone=gone)
+            if project
+            else found(place, id=max(self._projects) + 1, at_ms=at_ms)
+        )
+        if current is not project:
+            self._writer.put_project(current)
+            self._projects[current.id] = current
+        return current.id
+
+    def _session_id(self, event: Event, project_id: int) -> int | None:
+        if not event.session:
+            return None
+        session = self._session(event, project_id)
+        return session.id if session and continues(session, event) else self._seq
+
+    def _session(self, event: Event, project_id: int) -> Session | None:
+        session_id = self._latest.get((event.client, event.session, project_id))
+        if session_id is not None:
+            return self._projection.session(session_id)
+        return self._writer.latest_session(event.client, event.session, project_id)
+
+    def _twin(self, recorded: Recorded) -> str:
+        """Return the id of the event that told this happening already, empty if none did."""
+        event = recorded.event
+        if recorded.session_id is None or not may_have_twin(event):
+            return ""
+        near = self._writer.recorded_near(
+            recorded.session_id, from_ms=event.at_ms - WINDOW_MS, to_ms=event.at_ms + WINDOW_MS
+        )
+        told = twin(event, [other.event for other in near])
+        return told.id if told else ""

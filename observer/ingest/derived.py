@@ -1,0 +1,212 @@
+"""Finds the sessions whose open work is taken up by what comes later, whoever does it; step 6.
+
+A session that is over learns of a commit of its changes, and that its plan was begun, so that its
+summary does not go on naming them as open. What is found does not depend on how the log is cut
+into transactions.
+
+The stories of projects within one write transaction: arcs told, links resolved; step 6.
+
+From events about notes to the notes: step 6, each event added to the history of its note.
+
+What a live event makes of a note is what a fold of the note's whole history makes of it, so that a
+rebuild, an undo and a look into the past agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+from msgspec.structs import replace
+
+from observer.core.events import Approve, Commit, Forget, Prompt, Remember, Revise, Undo
+from observer.core.filters import RECORDED_KINDS, Filters
+from observer.core.model import Item, Link, Recorded, Session
+from observer.observations import event_text, prompts, session_commits, session_state
+from observer.observations.fixes import Arcs
+from observer.observations.notes import changed, folded, note
+from observer.observations.open_failures import OpenFailure
+from observer.observations.session_reducer import Fold
+from observer.observations.session_state import State
+from observer.store.interface import Reader, Writer
+
+_OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
+
+
+class Telling:
+    """Carries the story of each project from event to event; `finish` stores them."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._arcs: dict[int, Arcs] = {}
+
+    def add(self, recorded: Recorded, made: Sequence[Item]) -> tuple[Item, ...]:
+        """Take an event with its observations; see `Arcs.add`. Links to commits have targets."""
+        project_id = recorded.project_id
+        if project_id not in self._arcs:
+            self._arcs[project_id] = Arcs(self._writer.story(project_id))
+        told = self._arcs[project_id].add(recorded, tuple(made))
+        return tuple(self._resolved(item, recorded) for item in told)
+
+    def failures(self, project_id: int) -> tuple[OpenFailure, ...]:
+        """Return the checks of a project, of which an event was added, that are red."""
+        return self._arcs[project_id].failures
+
+    def is_known(self, recorded: Recorded) -> bool:
+        """Return whether an event that was added is a failure whose remedy is told."""
+        return self._arcs[recorded.project_id].is_known(recorded)
+
+    def finish(self) -> None:
+        """Store what the stories have become."""
+        for project_id, arcs in self._arcs.items():
+            state = arcs.story()
+            if state is not None:
+                self._writer.put_story(project_id, state)
+
+    def _resolved(self, item: Item, recorded: Recorded) -> Item:
+        hashes = [link.title for link in item.links if link.kind in _OF_COMMITS and link.title]
+        if not hashes:
+            return item
+        # What came later into the log is unknown, so that a rebuild tells the same.
+        known = self._writer.commits(recorded.project_id, hashes, before=recorded.seq)
+        return replace(item, links=tuple(_to(link, known.get(link.title)) for link in item.links))
+
+
+def _to(link: Link, item_id: int | None) -> Link:
+    return link if item_id is None or link.target else replace(link, target=item_id)
+
+
+SESSIONS = 100
+"""Sessions of a project that are looked at, the last active ones."""
+OLD_MS = 14 * 86_400_000
+"""What a session left that ended so long before is not looked for."""
+
+Folds: TypeAlias = Mapping[int | None, Fold]
+"""The sessions of a transaction, which know more than what is stored."""
+
+
+class Left(NamedTuple):
+    """A session with what is open in it: files that no commit has, a plan that nobody began."""
+
+    session: Session
+    dirty: frozenset[str]
+    plan: str
+
+
+class LaterWork:
+    """Looks for sessions within one write transaction."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._stored: dict[int, list[Left]] = {}
+
+    def committed(
+        self, recorded: Recorded, made: Collection[Item], folds: Folds
+    ) -> Iterator[tuple[int, str, frozenset[str]]]:
+        """Yield sessions of which a commit takes in changes, how it is named, and its files.
+
+        Args:
+            recorded: any event.
+            made: the observations of it.
+            folds: the sessions of this transaction.
+        """
+        body = recorded.event.body
+        if not isinstance(body, Commit) or event_text.is_pulled(body):
+            return
+        paths = frozenset(path for item in made for path in item.files_modified)
+        saying = session_commits.said(body.subject, body.hash)
+        for left in self._before(recorded, folds):
+            if not left.dirty.isdisjoint(paths):
+                yield left.session.id, saying, paths
+
+    def begun(self, recorded: Recorded, folds: Folds) -> Iterator[int]:
+        """Yield sessions whose plan is what a prompt asks for."""
+        body = recorded.event.body
+        heading = prompts.heading_of(body.text) if isinstance(body, Prompt) else ""
+        if heading:
+            yield from (
+                left.session.id for left in self._before(recorded, folds) if left.plan == heading
+            )
+
+    def _before(self, recorded: Recorded, folds: Folds) -> Iterator[Left]:
+        """Yield the other sessions of the project that were there, and not long over."""
+        at_ms, project_id = recorded.event.at_ms, recorded.project_id
+        stored = (left for left in self._stored_in(project_id) if left.session.id not in folds)
+        for left in [*_in(folds, project_id), *stored]:
+            session = left.session
+            is_of_time = session.started_ms <= at_ms <= session.last_ms + OLD_MS
+            if is_of_time and session.id != recorded.session_id:
+                yield left
+
+    def _stored_in(self, project_id: int) -> list[Left]:
+        if project_id not in self._stored:
+            sessions = self._reader.sessions(project_id=project_id, limit=SESSIONS)
+            self._stored[project_id] = [
+                _left(session, session_state.decode(session.state)) for session in sessions
+            ]
+        return self._stored[project_id]
+
+
+def _in(folds: Folds, project_id: int) -> Iterator[Left]:
+    for fold in folds.values():
+        session = fold.standing()
+        if session and session.project_id == project_id:
+            yield _left(session, fold.known())
+
+
+def _left(session: Session, known: State) -> Left:
+    return Left(session, session_commits.dirty(known), known.plan)
+
+
+OnNote = Approve | Forget | Revise | Undo
+
+
+class Noting:
+    """The notes of one write transaction; each is put before the next event may ask for it.
+
+    The last one is not: it is put with all else that the transaction made.
+
+    Args:
+        writer: the transaction.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._waiting: list[Item] = []
+
+    def put(self) -> None:
+        """Put what waits for it."""
+        if self._waiting:
+            self._writer.put_items(self._waiting)
+            self._waiting = []
+
+    def remembered(self, recorded: Recorded, body: Remember) -> Item:
+        """Return the note, in the place of the one with the same key or the same words."""
+        made = note(recorded, None, owner=body.owner)
+        where = Filters(project_id=made.project_id, owner=made.owner)
+        existing = self._same(made, where)
+        item = note(recorded, existing, owner=body.owner) if existing else made
+        return self._put(item, recorded)
+
+    def changed(self, recorded: Recorded, body: OnNote) -> Item | None:
+        """Return the note as the event leaves it; None if there is no such note."""
+        before = self._writer.item(body.item, deleted=True)
+        if before is None or before.kind not in RECORDED_KINDS:
+            return None
+        if not isinstance(body, Undo):
+            return self._put(changed(before, recorded), recorded)
+        history = [*self._writer.history(before.id), recorded]
+        return self._put(folded(history) or before, recorded)
+
+    def _same(self, made: Item, where: Filters) -> Item | None:
+        """Return the note whose place a new one takes; an inference takes nobody's."""
+        if made.kind == "inference":
+            return None
+        if made.key:
+            return self._writer.keyed(made.key, where)
+        return self._writer.same_content(made.content_hash, where)
+
+    def _put(self, item: Item, recorded: Recorded) -> Item:
+        self._writer.put_history(item.id, recorded.seq)
+        self._waiting.append(item)
+        return item

@@ -1,0 +1,112 @@
+"""Owns the recognition of one happening told by two hooks.
+
+Cursor runs the hooks installed for Claude Code beside its own, and reports an edit or a command
+both as such and as a tool call; Kiro may run the hooks of two of its formats. Where both reports
+carry an id, `Event.dedup` decides; the rest are told from real repetition here. Pure.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from observer.core.events import (
+    Command,
+    Compaction,
+    Custom,
+    Delegation,
+    Event,
+    FileRead,
+    FileWrite,
+    Intent,
+    Outcome,
+    Prompt,
+    Reply,
+    Search,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+)
+
+WINDOW_MS = 5_000
+"""How far apart two hooks report one happening at most: each starts processes of its own."""
+
+TWO_MOUTHED = frozenset({"cursor", "kiro", "kiro-cli"})
+"""Clients that run another client's or version's hooks beside their own; others tell once."""
+
+_SEPARATORS = re.compile(r"__|[:/]")
+
+
+def may_have_twin(event: Event) -> bool:
+    """Say whether it is worth looking for a twin at all: most events need no look at their past."""
+    return event.client in TWO_MOUTHED and type(event.body) in _SIGNATURES
+
+
+def twin(event: Event, near: Sequence[Event]) -> Event | None:
+    """Return the event that already told this happening by another route, or None.
+
+    Repetitions stay apart: the second `ls` of one route pairs with the second of the other.
+
+    Args:
+        event: one that is about to be recorded.
+        near: recorded events of the same session, in their order; what is no twin is skipped.
+    """
+    told = _signature(event)
+    if told is None:
+        return None
+    alike = [other for other in near if _could_be(event, other) and _signature(other) == told]
+    own = sum(other.route == event.route for other in alike)
+    others = [other for other in alike if other.route != event.route]
+    return others[own] if len(others) > own else None
+
+
+def path_written(event: Event) -> str:
+    """Return the file that an event told to be written, or about to be; "" if it is no such event.
+
+    The path is absolute, without `..` in it, as far as the event knows its folder.
+    """
+    body = event.body.of if isinstance(event.body, Intent) else event.body
+    return _absolute(event, body.path) if isinstance(body, FileWrite) else ""
+
+
+def _could_be(event: Event, other: Event) -> bool:
+    # Two ids of a client's own making that differ are two happenings, however alike.
+    return (
+        type(other.body) is type(event.body)
+        and other.session == event.session
+        and other.id != event.id
+        and abs(other.at_ms - event.at_ms) <= WINDOW_MS
+        and not (event.dedup and other.dedup and other.route != event.route)
+    )
+
+
+def _signature(event: Event) -> object:
+    """Return what two reports of one happening have in common; None for kinds told once only."""
+    of = _SIGNATURES.get(type(event.body))
+    return None if of is None else of(event, event.body)
+
+
+def _absolute(event: Event, path: str) -> str:
+    base = event.cwd or next(iter(event.roots), "")
+    return posixpath.normpath(posixpath.join(base, path))
+
+
+# The bodies are told apart by the table's keys, which the type checker cannot follow: hence Any.
+_SIGNATURES: Mapping[type, Callable[[Event, Any], object]] = {
+    SessionStart: lambda _, body: body.parent_session,
+    SessionEnd: lambda *_: "",
+    Prompt: lambda _, body: body.text.strip(),
+    Reply: lambda _, body: body.text.strip(),
+    FileWrite: lambda event, body: _absolute(event, body.path),
+    FileRead: lambda event, body: tuple(_absolute(event, path) for path in body.paths),
+    Command: lambda _, body: body.command.strip(),
+    Search: lambda _, body: (body.where, body.query.strip()),
+    ToolUse: lambda _, body: _SEPARATORS.split(body.tool)[-1],
+    Delegation: lambda _, body: (body.agent, body.task, bool(body.result)),
+    Intent: lambda _, body: (body.tool, body.of),
+    Outcome: lambda _, body: (body.tool, body.output.strip()),
+    Compaction: lambda _, body: (body.trigger, body.summary),
+    Custom: lambda _, body: (body.name, body.text),
+}

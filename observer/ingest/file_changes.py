@@ -1,0 +1,189 @@
+"""What a save is: a file that was one text and is another, and the event that tells of it. Pure.
+
+Of a file that was saved several times, the first text and the last are told.
+
+The symbols of an edit whose client shows only the piece that changed: by the file on the disk.
+
+The file may have changed since, but what an edit put there must still stand in it, once; what else
+is other is on both sides of the comparison.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from observer import code
+from observer.code.languages import FLAT, definition, language_of
+from observer.code.symbol_changes import around, has_symbols, symbols_of
+from observer.core.events import Custom, Edit, Event, FileWrite, Value
+from observer.core.paths import read_head
+
+ABOVE = 40
+"""Lines looked through above a change for the definition that it is in."""
+BELOW = 2
+MOST_COMPARED = 1_500
+"""Lines, common beginning and end left out, up to which changes far apart are told apart."""
+MOST_NAMED = 200
+
+_PASSING = re.compile(
+    r"4913|.*~|#.*#|\.#.*|.*\.sw[a-z]|.*\.(?:tmp|temp|bak|orig|rej|part|crdownload)"
+    r"|\.goutputstream-.*|.*___jb_(?:tmp|old)___|\.~lock\..*|.*\.tmp[.-].*|\.\d+\.\d+\.tmp|sed[A-Za-z0-9]{6}",
+    re.IGNORECASE,
+)
+
+
+class Save(Value):
+    """One file before and after; None is a file that is not there.
+
+    `is_told` is false where there is no text to tell: it was too large, or there were too many.
+    """
+
+    path: str
+    from_ms: int
+    to_ms: int
+    old: str | None
+    new: str | None
+    is_told: bool = True
+
+
+def is_passing(name: str) -> bool:
+    """Tell whether a file only exists while an editor saves: swap, backup, temporary files."""
+    return _PASSING.fullmatch(name) is not None
+
+
+def joined(first: Save, then: Save) -> Save:
+    """Return two saves of one file, one after the other, as one."""
+    return Save(
+        path=first.path,
+        from_ms=first.from_ms,
+        to_ms=then.to_ms,
+        old=first.old,
+        new=then.new,
+        is_told=first.is_told and then.is_told,
+    )
+
+
+def changes(save: Save) -> bool:
+    """Tell whether a save left the file other than it was."""
+    return not save.is_told or save.old != save.new
+
+
+def write_of(save: Save, root: str) -> FileWrite:
+    """Return what happened to one file."""
+    path = f"{root}/{save.path}"
+    if save.new is None:
+        return FileWrite(path=path, operation="delete")
+    is_new = save.old is None
+    if not save.is_told:
+        return FileWrite(path=path, operation="create" if is_new else "edit")
+    symbols = symbols_of(path, save.old or "", save.new)
+    if save.old is None:
+        return FileWrite(path=path, operation="create", content=save.new, symbols=symbols)
+    edits = tuple(edits_of(save.old, save.new, save.path))
+    return FileWrite(path=path, operation="edit", edits=edits, symbols=symbols)
+
+
+def many(saves: Sequence[Save], root: str) -> Custom:
+    """Return what happened to so many files that they count as one happening."""
+    by_folder: dict[str, int] = {}
+    for save in saves:
+        folder = save.path.rpartition("/")[0] or "."
+        by_folder[folder] = by_folder.get(folder, 0) + 1
+    most = sorted(by_folder.items(), key=lambda each: (-each[1], each[0]))[:10]
+    where = ", ".join(f"{count:,} in {folder}" for folder, count in most)
+    return Custom(
+        name="files-changed",
+        text=f"{len(saves):,} files changed at once: {where}",
+        files=tuple(f"{root}/{save.path}" for save in saves[:MOST_NAMED]),
+    )
+
+
+def edits_of(old: str, new: str, path: str) -> Iterator[Edit]:
+    """Yield the changes between two texts, each with the lines around that say where it is."""
+    before, after = _lines(old), _lines(new)
+    hunks = _hunks(before, after)
+    language = language_of(path)
+    done = 0
+    for number, hunk in enumerate(hunks):
+        following = hunks[number + 1].old_from if number + 1 < len(hunks) else len(before)
+        above = _above(before[done : hunk.old_from], _first(after[hunk.new_from :]), language)
+        below = min(BELOW, following - hunk.old_to)
+        yield Edit(
+            old="".join(before[hunk.old_from - above : hunk.old_to + below]),
+            new="".join(after[hunk.new_from - above : hunk.new_to + below]),
+        )
+        done = hunk.old_to
+
+
+class _Hunk(NamedTuple):
+    """Lines that differ: those from `old_from` to before `old_to` became the other ones."""
+
+    old_from: int
+    old_to: int
+    new_from: int
+    new_to: int
+
+
+def _hunks(before: Sequence[str], after: Sequence[str]) -> list[_Hunk]:
+    start, end = code.frame(before, after)
+    inner = before[start : len(before) - end], after[start : len(after) - end]
+    if max(map(len, inner)) > MOST_COMPARED:
+        return [_Hunk(start, len(before) - end, start, len(after) - end)]
+    return [
+        _Hunk(start + old_from, start + old_to, start + new_from, start + new_to)
+        for tag, old_from, old_to, new_from, new_to in SequenceMatcher(None, *inner).get_opcodes()
+        if tag != "equal"
+    ]
+
+
+def _above(lines: Sequence[str], changed: str, language: str) -> int:
+    """Return how many of the lines before a change to show: up to the definition that it is in."""
+    inside = _indent(changed)
+    for count, line in enumerate(reversed(lines[-ABOVE:]), 1):
+        indent = _indent(line)
+        if (indent < inside or language in FLAT) and definition(line.strip(), indent, language):
+            return count
+    return min(BELOW, len(lines))
+
+
+def _first(lines: Sequence[str]) -> str:
+    return next((line for line in lines if line.strip()), "")
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
+MOST_BYTES = 1 << 20
+
+
+def with_symbols(event: Event) -> Event:
+    """Return an event of an edit with the symbols that it changed, as far as the file shows it."""
+    body = event.body
+    if not isinstance(body, FileWrite) or body.symbols or body.error or not body.edits:
+        return event
+    path = Path(event.cwd, body.path)
+    is_readable = path.is_absolute() and has_symbols(body.path)
+    text = _text(path) if is_readable else None
+    found = around(text, body.edits) if text else None
+    symbols = symbols_of(body.path, *found) if found else None
+    return replace(event, body=replace(body, symbols=symbols)) if symbols else event
+
+
+def _text(path: Path) -> str | None:
+    """Return the text of a file of usual size, None for anything else."""
+    try:
+        read = read_head(path, MOST_BYTES + 1)
+    except (OSError, ValueError):
+        return None
+    return read.decode("utf-8", "replace") if len(read) <= MOST_BYTES else None

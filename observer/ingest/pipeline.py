@@ -1,0 +1,283 @@
+"""Steps 2 to 8 of the way of an event: spool -> decode -> redact -> project -> items -> ack.
+
+One thread at a time. What the spool handed out is acknowledged only after the commit that holds
+it; whatever dies in between is replayed, and the event's id makes the replay a no-op.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from observer.core.config import Settings
+from observer.core.errors import ObserverError, StoreUnavailable, Undecodable, remedy
+from observer.core.events import Event, SessionEnd, Value
+from observer.core.model import Place, Receipt, Session
+from observer.ingest.append import Intake
+from observer.ingest.prefetch import BACKLOG, Ahead
+from observer.ingest.prepare import Located, Reading
+from observer.ingest.projection import Embedder, derived_anew
+from observer.projects import Places
+from observer.redaction.redact import redact_bytes, redact_text
+from observer.spool.spool import Entry, Spool
+from observer.store.interface import Store, Writer
+from observer.store.tombstones import Tombstones
+
+BATCH = 500
+"""Entries of one commit: enough to share its fsync, few enough to be searchable soon."""
+FIRST_BATCH = 32
+"""Entries of the first commit: even who is killed soon after each start gets on."""
+
+_log = logging.getLogger(__name__)
+
+
+class Drained(Value):
+    """What one drain did: entries taken off the spool, and the projects something was stored in."""
+
+    entries: int = 0
+    bad: int = 0
+    projects: frozenset[int] = frozenset()
+
+
+class Embedded(NamedTuple):
+    """Vectors by item, the change that each was made of, and the last change that was looked at."""
+
+    last_change: int
+    vectors: Mapping[int, bytes]
+    seen: Mapping[int, int]
+
+
+class Pipeline:
+    """Carries events from the spool, or from a front, into the store.
+
+    Args:
+        places: looks up folders; caches between calls.
+        now_ms: the clock.
+        ahead: reads long backlogs meanwhile, on another core.
+        embedder: makes the vectors of what is stored; None stores none.
+        tombstones: what was purged and is not stored again.
+    """
+
+    def __init__(  # noqa: PLR0913 - its parts, each named
+        self,
+        store: Store,
+        spool: Spool,
+        *,
+        settings: Settings,
+        places: Places,
+        now_ms: Callable[[], int],
+        ahead: Ahead | None = None,
+        embedder: Embedder | None = None,
+        tombstones: Tombstones | None = None,
+    ) -> None:
+        self._store = store
+        self._spool = spool
+        self._idle_ms = settings.session_idle_minutes * 60_000
+        self._reading = Reading(settings, places=places, now_ms=now_ms, pauses=spool.pauses)
+        self._now_ms = now_ms
+        self._ahead = ahead
+        self._embedder = embedder
+        self._tombstones = tombstones
+        self._at_most = FIRST_BATCH
+
+    def drain(self) -> Drained:
+        """Store some of the oldest spooled entries; `entries` is 0 when the spool is empty.
+
+        Raises:
+            StoreUnavailable: the store or the spool cannot be written; nothing was acknowledged.
+        """
+        if self._ahead and (drained := self._drain_ahead(self._ahead)):
+            return drained
+        entries = self._claim()
+        self._reading.look_again()
+        read = [(entry, self._read(entry)) for entry in entries]
+        good = [(entry, located) for entry, located in read if located is not None]
+        try:
+            projects = self._store_all(located for _, events in good for located in events)
+        except ObserverError:
+            raise
+        except Exception:  # noqa: BLE001 - one of the four doors
+            # An event that breaks the interpreter must not hold up the rest.
+            _log.exception("a batch of %d entries failed; storing them one by one", len(good))
+            projects = frozenset().union(*(self._store_alone(*pair) for pair in good))
+        self._spool.ack(entry for entry, _ in good)
+        return Drained(
+            entries=len(entries), bad=len(entries) - len(good), projects=frozenset(projects)
+        )
+
+    def restricted(self) -> list[str]:
+        """Return the roots of work trees of which a policy was read, usable or not."""
+        return self._reading.restricted()
+
+    def close(self) -> None:
+        """Stop what goes on beside it; what was not stored is in the spool."""
+        if self._ahead:
+            self._ahead.end()
+
+    def ingest(self, events: Sequence[Event], project_id: int | None = None) -> list[Receipt]:
+        """Store events that a front reports, and return after the commit.
+
+        Args:
+            events: decoded; they are redacted here.
+            project_id: the project they belong to; None finds it by their folders.
+
+        Raises:
+            StoreUnavailable: the store cannot be written; nothing was stored.
+        """
+        self._reading.look_again()
+        located = [self._reading.reported(event, project_id=project_id) for event in events]
+        with self._store.write() as writer:
+            intake = self._intake(writer)
+            receipts = [intake.take(one) if one else Receipt() for one in located]
+            intake.finish()
+        return receipts
+
+    def close_idle(self) -> frozenset[int]:
+        """End the sessions that have been silent for too long; returns their projects."""
+        with self._store.read() as reader:
+            silent = reader.idle_sessions(before_ms=self._now_ms() - self._idle_ms)
+        if not silent:
+            return frozenset()
+        return self._store_all(
+            Located(
+                event=_end_of(session, session.last_ms + self._idle_ms),
+                place=Place(root=self._reading.root_of(session.cwd), branch=session.branch),
+                project_id=session.project_id,
+            )
+            for session in silent
+        )
+
+    def embed(self, after: int, *, limit: int) -> int:
+        """Add vectors to items that have no whole one of the model in use, from one change on.
+
+        Returns the change to go on after: the same when there is nothing left to do.
+        """
+        made = self.embedded(after, limit=limit)
+        self.keep_embedded(made)
+        return made.last_change
+
+    def embedded(self, after: int, *, limit: int) -> Embedded:
+        """Make the vectors that `embed` adds; it only reads, and may take a while."""
+        if self._embedder is None:
+            return Embedded(after, {}, {})
+        model = self._embedder
+        with self._store.read() as reader:
+            bare = reader.without_vector(
+                model.id, dimensions=model.dimensions, after=after, limit=limit
+            )
+        vectors = model.made([change.item for change in bare if change.item])
+        seen = {change.id: change.change for change in bare}
+        return Embedded(bare[-1].change if bare else after, vectors, seen)
+
+    def keep_embedded(self, made: Embedded) -> None:
+        """Store vectors, but for items that have changed since they were made."""
+        if self._embedder is not None and made.vectors:
+            with self._store.write() as writer:
+                writer.put_vectors(self._embedder.id, made.vectors, seen=made.seen)
+
+    def drop_other_vectors(self) -> None:
+        """Delete the vectors of models that are not in use."""
+        if self._embedder is not None:
+            with self._store.write() as writer:
+                writer.drop_vectors(but=self._embedder.id)
+
+    def rebuild(self, *, advance: Callable[[int], object] = lambda _: None) -> int:
+        """Derive all items and sessions anew from the log; returns the count of events.
+
+        Readers see the old ones until the new ones are complete. Events that cannot be read any
+        more are passed over and not counted. `advance` is told how many more are done.
+        """
+        with self._store.write() as writer:
+            return derived_anew(writer, self._embedder, advance=advance)
+
+    def _claim(self) -> list[Entry]:
+        """Claim a batch, each larger than the one before, and have what is left read meanwhile."""
+        entries = self._spool.claim(at_most=self._at_most)
+        self._at_most = min(4 * self._at_most, BATCH)
+        if self._ahead and len(entries) == BATCH and self._spool.left() > BATCH + BACKLOG:
+            self._ahead.begin(in_hand=entries)
+        return entries
+
+    def _drain_ahead(self, ahead: Ahead) -> Drained | None:
+        """Store what was read ahead; None if there is nothing, or nothing that can be stored."""
+        batch = ahead.next()
+        if not batch:
+            return None
+        entries = [entry for entry, _ in batch]
+        self._spool.hold(entries)
+        try:
+            projects = self._store_all(located for _, events in batch for located in events)
+        except ObserverError:
+            ahead.end()  # what follows must not be stored before it
+            raise
+        except Exception:  # noqa: BLE001 - one of the four doors
+            _log.exception("a batch of %d entries failed; claiming them anew", len(entries))
+            ahead.end()
+            return None
+        self._spool.ack(entries)
+        return Drained(entries=len(entries), projects=projects)
+
+    def _store_all(self, located: Iterable[Located]) -> frozenset[int]:
+        with self._store.write() as writer:
+            intake = self._intake(writer)
+            receipts = [intake.take(one) for one in located]
+            intake.finish()
+        if purged := sum(receipt.is_purged for receipt in receipts):
+            _log.info("%d events were left out that had been purged", purged)
+        if expired := sum(receipt.is_expired for receipt in receipts):
+            _log.info("%d events were left out that are older than is kept", expired)
+        return frozenset(intake.touched)
+
+    def _intake(self, writer: Writer) -> Intake:
+        return Intake(
+            writer,
+            stored_ms=self._now_ms(),
+            embedder=self._embedder,
+            tombstones=self._tombstones,
+        )
+
+    def _store_alone(self, entry: Entry, events: Sequence[Located]) -> frozenset[int]:
+        try:
+            return self._store_all(events)
+        except ObserverError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one of the four doors: one event
+            _log.exception("entry %s cannot be interpreted", entry.id)
+            self._set_aside(entry, f"cannot be interpreted: {error!r}")
+            return frozenset()
+
+    def _read(self, entry: Entry) -> list[Located] | None:
+        """Read one entry; None if it went to `spool/bad`."""
+        try:
+            return self._reading.read(entry)
+        except Undecodable as error:
+            reason = str(error)
+        except Exception as error:  # noqa: BLE001 - one of the four doors: one event
+            _log.exception("entry %s cannot be decoded", entry.id)
+            reason = f"cannot be decoded: {error!r}"
+        self._set_aside(entry, reason)
+        return None
+
+    def _set_aside(self, entry: Entry, reason: str) -> None:
+        # An unforeseen error may quote what it failed on.
+        reason, kept = redact_text(reason), redact_bytes(entry.data)
+        try:
+            self._spool.quarantine(entry, reason=reason, kept=kept)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"cannot write to the spool: {error.strerror}",
+                hint=remedy(error, "make its folder writable"),
+            ) from error
+
+
+def _end_of(session: Session, at_ms: int) -> Event:
+    return Event(
+        id=f"idle-{session.id}-{session.last_ms}",
+        at_ms=at_ms,
+        client=session.client,
+        session=session.external,
+        cwd=session.cwd,
+        body=SessionEnd(reason="idle"),
+        author="system",
+    )

@@ -1,0 +1,218 @@
+"""Reads a long backlog on another core, ahead of the one thread that stores it.
+
+Steps 2 to 5 of an event's way in a process of their own. It changes nothing and owns nothing: what
+it leaves out, because it cannot be read, or because the process died, waits in the spool for
+`Spool.claim`. It ends with its backlog, or at the first page that nobody is there to take.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from subprocess import PIPE
+from threading import Timer
+from typing import IO, cast
+
+import msgspec
+
+from observer.core.clock import now_ms
+from observer.core.config import Settings
+from observer.core.events import Event
+from observer.core.model import Place
+from observer.ingest.prepare import Located, Reading
+from observer.observations.analysis import Gist, gist
+from observer.observations.drafts import Where
+from observer.projects import Places
+from observer.spool.spool import Entry, Spool
+
+BACKLOG = 500
+"""Entries left from which a process of its own is worth its start, a quarter of a second."""
+PAGE = 1000
+PAGE_BYTES = 16 << 20
+"""A page is full at so many entries, or bytes of them. It is stored in one transaction: larger than
+a batch, for what is late already need not be searchable at once."""
+WAIT_S = 120.0
+"""A page that takes longer will never come."""
+
+Batch = Sequence[tuple[Entry, Sequence[Located]]]
+
+_LENGTH_BYTES = 8
+_COMMAND = (sys.executable, "-P", "-c", "from observer.ingest.prefetch import main; main()")
+_log = logging.getLogger(__name__)
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What the process is told: whose backlog, how to read it, and which entries are in hand."""
+
+    spool: str
+    settings: Settings
+    in_hand: frozenset[str]
+
+
+class Line(msgspec.Struct, frozen=True, array_like=True):
+    """An entry without its bytes, and its events as JSON, with their gist and place by number."""
+
+    id: str
+    at_ms: int
+    path: str
+    end: int | None
+    events: list[tuple[str, int, Gist]]
+
+
+class Page(msgspec.Struct, frozen=True, array_like=True):
+    """Entries in their order, and the places where their events happened."""
+
+    lines: list[Line]
+    places: list[Place]
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_page = msgspec.msgpack.Decoder(Page).decode
+_order = msgspec.msgpack.Decoder(Order).decode
+_event = msgspec.json.Decoder(Event).decode
+
+
+class Ahead:
+    """The process that reads ahead, while there is one."""
+
+    def __init__(self, spool: Path, settings: Settings) -> None:
+        self._spool = spool
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+        self._is_reliable = True
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether there is a process, or was one whose end nobody has noticed."""
+        return self._process is not None
+
+    def begin(self, in_hand: Iterable[Entry]) -> None:
+        """Start reading what waits, without the entries that the caller has in hand."""
+        if self._process or not self._is_reliable:
+            return
+        order = Order(str(self._spool), self._settings, frozenset(entry.id for entry in in_hand))
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - ourselves
+                _COMMAND, stdin=PIPE, stdout=PIPE
+            )
+        except OSError as error:
+            self._give_up(f"cannot start: {error.strerror}")
+            return
+        with suppress(BrokenPipeError), _pipe(self._process.stdin) as asked:
+            asked.write(_encode(order))
+
+    def next(self) -> Batch:
+        """Wait for the next entries, oldest first; none when nothing is being read, or no more."""
+        if not self._process:
+            return ()
+        data = self._received(self._process)
+        if data:
+            return _batch(_page(data))
+        if code := self._process.wait():
+            self._give_up(f"ended with code {code}")
+        self.end()
+        return ()
+
+    def end(self) -> None:
+        """Stop reading, if anything is being read."""
+        if self._process:
+            self._process.kill()
+            _pipe(self._process.stdout).close()
+            self._process.wait()
+            self._process = None
+
+    def _received(self, process: subprocess.Popen[bytes]) -> bytes:
+        """Return a whole page, or nothing if the process ended before."""
+        patience = Timer(WAIT_S, process.kill)
+        patience.start()
+        try:
+            told = _pipe(process.stdout)
+            size = int.from_bytes(told.read(_LENGTH_BYTES), "big")
+            data = told.read(size)
+        finally:
+            patience.cancel()
+        return data if len(data) == size else b""
+
+    def _give_up(self, reason: str) -> None:
+        _log.warning("the process that reads ahead %s; going on without one", reason)
+        self._is_reliable = False
+
+
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    return cast("IO[bytes]", stream)  # asked for when the process was started
+
+
+def _batch(page: Page) -> Batch:
+    return [
+        (
+            Entry(line.id, b"", line.at_ms, line.path, line.end),
+            [
+                Located(event=_event(data), place=page.places[number], data=data, gist=gist)
+                for data, number, gist in line.events
+            ],
+        )
+        for line in page.lines
+    ]
+
+
+# --- in the process ------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Write pages to standard output, each behind its length, as standard input asks."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the daemon, whose end is ours
+    gc.disable()  # nothing that is read is cyclic, and the process is short-lived
+    order = _order(sys.stdin.buffer.read())
+    with suppress(BrokenPipeError), sys.stdout.buffer as out:
+        for page in pages(order):
+            data = _encode(page)
+            out.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
+            out.flush()
+
+
+def pages(order: Order) -> Iterator[Page]:
+    """Yield the backlog, oldest first, without what cannot be read."""
+    spool = Spool(Path(order.spool))
+    reading = Reading(order.settings, places=Places(), now_ms=now_ms, pauses=spool.pauses)
+    for entries in _batches(entry for entry in spool.backlog() if entry.id not in order.in_hand):
+        reading.look_again()
+        page = _written(entries, reading)
+        if page.lines:
+            yield page
+
+
+def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    batch: list[Entry] = []
+    size_bytes = 0
+    for entry in entries:
+        batch.append(entry)
+        size_bytes += len(entry.data)
+        if len(batch) == PAGE or size_bytes > PAGE_BYTES:
+            yield batch
+            batch, size_bytes = [], 0
+    if batch:
+        yield batch
+
+
+def _written(entries: Iterable[Entry], reading: Reading) -> Page:
+    places: dict[Place, int] = {}
+    lines = []
+    for entry in entries:
+        # Whoever drains meets it again, logs why it cannot be read, and sets it aside.
+        with suppress(Exception):
+            events = [
+                (one.data, places.setdefault(one.place, len(places)), _gist(one))
+                for one in reading.read(entry)
+            ]
+            lines.append(Line(entry.id, entry.at_ms, entry.path, entry.end, events))
+    return Page(lines, list(places))
+
+
+def _gist(located: Located) -> Gist:
+    return gist(located.event.body, Where(root=located.place.root, cwd=located.event.cwd))

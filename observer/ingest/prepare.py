@@ -1,0 +1,212 @@
+"""Steps 3 to 5 of an event's way, as far as no store is needed: decode, redact, fit, locate.
+
+Looks at the disk and at nothing else, so that any process can do it, and may do it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache, partial
+from pathlib import Path
+
+import msgspec
+
+from observer.core.config import Settings
+from observer.core.errors import NotFound, Undecodable
+from observer.core.events import Commit, Event, FileWrite, Intent, Remember, Revise, Value, kind_of
+from observer.core.model import Place
+from observer.git.log import read_commit
+from observer.ingest.commits import arrivals, is_told, without_owner
+from observer.ingest.decode import decode
+from observer.ingest.file_changes import with_symbols
+from observer.ingest.self_commands import without_echoes
+from observer.ingest.truncate import fit
+from observer.observations.analysis import Gist
+from observer.policy import Policies, Policy, applied, beside, is_captured
+from observer.policy.apply import Exclusion
+from observer.policy.policies import FOR_EVER, Retention
+from observer.projects import Places, folder_of, work_tree_of
+from observer.redaction.redact import redact
+from observer.spool.pauses import Pauses
+from observer.spool.spool import Entry
+
+NOTE_BYTES = 1 << 20
+"""Room for any note: it was bounded where it was written, and nobody would look for a cut."""
+
+_NOWHERE = Place(root="")
+_json = msgspec.json.Encoder().encode
+
+
+class Located(Value):
+    """A redacted event and what the file system said about its folder.
+
+    `project_id` is set where a front named the project; the folder then does not matter. `data`
+    is the event as JSON, `gist` what it says by itself, where these were made on the way.
+    `is_expired` says that it is older than such events are kept.
+    """
+
+    event: Event
+    place: Place
+    project_id: int | None = None
+    data: str = ""
+    gist: Gist | None = None
+    is_expired: bool = False
+
+
+class Reading:
+    """Reads entries and events; what the disk said holds until `look_again`.
+
+    Args:
+        places: looks up folders.
+        now_ms: the clock; nothing happens later than now.
+        pauses: when and where nothing is recorded.
+    """
+
+    def __init__(
+        self, settings: Settings, *, places: Places, now_ms: Callable[[], int], pauses: Pauses
+    ) -> None:
+        self._cap_bytes = settings.event_cap_bytes
+        self._exclusion = Exclusion(settings.exclude)
+        self._policies = Policies()
+        self._retention = Retention(settings, self._policies)
+        self._places = places
+        self._now_ms = now_ms
+        self._pauses = pauses
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Forget what the disk said; within a batch, a moment's work, it goes on saying it."""
+        self._place_of = cache(self._look)
+        self._work_tree_of = cache(work_tree_of)
+        self._folder_of = partial(folder_of, work_tree_of=self._work_tree_of)
+        self._policy_of = cache(self._policy)
+        self._has_pauses = bool(self._pauses)
+
+    def read(self, entry: Entry) -> list[Located]:
+        """Return the events of an entry, without what settings, policies and pauses exclude.
+
+        Commits that came in by one of git's stand before it.
+
+        Raises:
+            Undecodable: it holds none.
+        """
+        if entry.fault:
+            raise Undecodable(entry.fault)
+        events = decode(entry.id, entry.data, entry.at_ms, cap_bytes=self._cap_bytes)
+        heard = (event for event in events if not self._is_paused(event))
+        return [one for event in heard for one in self._with_arrivals(event)]
+
+    def locate(self, event: Event, *, project_id: int | None = None) -> Located | None:
+        """Return a decoded event, redacted and fitted, with its place; None if it is excluded."""
+        located, _ = self._locate(event, project_id)
+        return located
+
+    def reported(self, event: Event, *, project_id: int | None = None) -> Located | None:
+        """Return what `locate` does of an event that a front reports; None while that is paused.
+
+        When it happened does not matter: an import asks for the past.
+        """
+        at_ms = self._now_ms()
+        is_paused = is_captured(event.body) and self._is_paused(event, at_ms=at_ms)
+        return None if is_paused else self.locate(event, project_id=project_id)
+
+    def root_of(self, folder: str) -> str:
+        """Return the root of the project that a folder lies in; "" where there is none."""
+        return self._place_of(folder)[1].root
+
+    def restricted(self) -> list[str]:
+        """Return the roots of which a policy was read."""
+        return self._policies.roots()
+
+    def _locate(self, event: Event, project_id: int | None) -> tuple[Located | None, Place]:
+        """Return what `locate` does, and the place as it is, whatever its name holds."""
+        # A folder with a secret in its name is only found under that name.
+        folder = self._folder_of(event)
+        permitted = self._exclusion.applied(event, folder)
+        if permitted is None:
+            return None, _NOWHERE
+        place, kept = self._place_of(folder)
+        policy = self._policy_of(folder)
+        permitted = applied(permitted, policy, self._policy_around, root=place.root)
+        if permitted is None:
+            return None, _NOWHERE
+        event, data = self._clean(with_symbols(permitted))
+        if isinstance(event.body, Commit):
+            told = self._told(event.body, place, policy)
+            known = event if told is event.body else msgspec.structs.replace(event, body=told)
+            if (owned := without_owner(known, place)) is not event:
+                event, data = self._clean(owned)
+        located = Located(
+            event=event,
+            place=kept,
+            project_id=project_id,
+            data=data,
+            is_expired=self._is_expired(event, policy),
+        )
+        return located, place
+
+    def _is_expired(self, event: Event, policy: Policy) -> bool:
+        body = event.body.of if isinstance(event.body, Intent) else event.body
+        return self._retention.is_expired(
+            kind_of(body),
+            event.at_ms,
+            now_ms=self._now_ms(),
+            at_most=policy.retention_days or FOR_EVER,
+        )
+
+    def _with_arrivals(self, event: Event) -> Iterator[Located]:
+        located, place = self._locate(event, project_id=None)
+        if located is None:
+            return
+        came = (one for one in arrivals(located.event, place) if not self._is_paused(one))
+        yield from filter(None, map(self.locate, came))
+        if is_told(located.event):
+            yield located
+
+    def _is_paused(self, event: Event, *, at_ms: int | None = None) -> bool:
+        """Return True if nothing is recorded where and when an event happened."""
+        if not self._has_pauses:
+            return False
+        folder = self._folder_of(event)
+        folders = {event.cwd, folder, self._place_of(folder)[0].root} - {""}
+        at_ms = event.at_ms if at_ms is None else at_ms
+        if not self._pauses.covers(at_ms, folders, event.session):
+            return False
+        if isinstance(event.body, FileWrite):
+            self._pauses.withhold(str(Path(event.cwd, event.body.path)), event.at_ms)
+        return True
+
+    def _look(self, folder: str) -> tuple[Place, Place]:
+        """Return the place of a folder as it is, and as it is kept."""
+        place = self._places.at(folder) if folder else _NOWHERE
+        return place, msgspec.structs.replace(redact(place), name=self._policies.of(place).name)
+
+    def _policy(self, folder: str) -> Policy:
+        return self._policies.of(self._place_of(folder)[0])
+
+    def _policy_around(self, path: str, here: str) -> Policy:
+        return self._policy_of(self._work_tree_of(path, here))
+
+    def _clean(self, event: Event) -> tuple[Event, str]:
+        # Redaction sees the whole text: a cut through a secret would hide it from its pattern.
+        event = redact(without_echoes(event))
+        # What a clock that was wrong dated to the future would lead every answer until then.
+        if event.at_ms > (now_ms := self._now_ms()):
+            event = msgspec.structs.replace(event, at_ms=now_ms)
+        cap_bytes = self._cap_bytes
+        if isinstance(event.body, Remember | Revise):
+            cap_bytes = max(cap_bytes, NOTE_BYTES)
+        if len(data := _json(event)) > cap_bytes:
+            event = fit(event, cap_bytes)
+            data = _json(event)
+        return event, data.decode()
+
+    def _told(self, commit: Commit, place: Place, policy: Policy) -> Commit:
+        """Return a commit with what a git hook had no time to tell, and without excluded files."""
+        if not commit.subject and place.git:
+            with suppress(NotFound):
+                action, commit = commit.action, read_commit(place.root, commit.hash)
+                commit = msgspec.structs.replace(commit, action=action)
+        files = beside(self._exclusion.beside(commit.files, place.root), policy)
+        return commit if files == commit.files else msgspec.structs.replace(commit, files=files)

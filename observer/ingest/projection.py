@@ -1,0 +1,227 @@
+"""From recorded events to items and sessions: step 6, the same fold live and in a rebuild."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from observer.core.events import Enriched, Forget, Remember, Triage, Undo
+from observer.core.model import Enrichment, Item, Recorded, Session
+from observer.ingest.derived import LaterWork, Noting, OnNote, Telling
+from observer.observations import session_commits
+from observer.observations.drafts import enrichment
+from observer.observations.notable import is_notable, is_spent, is_told
+from observer.observations.notes import forgotten
+from observer.observations.prompt_injection import labelled, suspicion
+from observer.observations.session_reducer import Fold, Items
+from observer.observations.sessions import begin
+from observer.observations.summary import summarise
+from observer.store.interface import Writer
+
+
+class Embedder(Protocol):
+    """Makes vectors of items: see `observer.embed.lazy_model.LateModel`."""
+
+    @property
+    def id(self) -> str:
+        """The model that makes them."""
+
+    @property
+    def dimensions(self) -> int:
+        """Dimensions of a whole vector; shorter ones are the beginning of one."""
+
+    def begin(self, items: Sequence[Item]) -> Callable[[], Mapping[int, bytes]]:
+        """Begin to embed items beside what goes on; returns what waits for their vectors, by id.
+
+        There are none from a model that is too slow to wait for, and shorter ones from one that is
+        quick in part.
+        """
+
+    def made(self, items: Sequence[Item]) -> Mapping[int, bytes]:
+        """Return the vector of each item, by id, however long it takes; none without a model."""
+
+
+class Projection:
+    """Everything that one write transaction derives from the events it is given, in log order.
+
+    Items and sessions are put at `finish`, each once, however many events touched them; their
+    vectors with them, so that what can be found by its words can be found by its meaning.
+    """
+
+    def __init__(self, writer: Writer, embedder: Embedder | None = None) -> None:
+        self._writer = writer
+        self._notes = Noting(writer)
+        self._telling = Telling(writer)
+        self._later = LaterWork(writer)
+        self._embedder = embedder
+        self._folds: dict[int | None, Fold] = {None: Fold(None)}
+        self._items: dict[int, Item] = {}
+        self._forgotten = dict(writer.forgotten())
+        self._enriched: dict[int, Enrichment] = {}
+
+    def add(self, recorded: Recorded) -> int | None:
+        """Interpret one event; returns the id of the item it made or changed."""
+        self._notes.put()
+        fold = self._fold(recorded)
+        whole, told = fold.told(recorded)
+        arcs = self._telling.add(whole, told)
+        fold.learn(arcs, self._telling.failures(whole.project_id))
+        self._take_up(recorded, told)
+        is_known = self._telling.is_known(whole)
+        kept = [
+            one
+            for one in told
+            if is_notable(one, whole, fold.known(), is_known=is_known) and not is_told(one, arcs)
+        ]
+        spent = self._spent(arcs, recorded.event.at_ms)
+        made = [*kept, *arcs, *spent, *self._purpose(recorded)]
+        self._items |= {item.id: item for item in made}
+        return made[0].id if made else None
+
+    def _spent(self, arcs: Items, at_ms: int) -> list[Item]:
+        """Return the failures, deleted, of which a fix says all that is left to say."""
+        ids = {link.target: arc for arc in arcs for link in arc.links if link.kind == "fixes"}
+        if not ids:
+            return []
+        stored = {item.id: item for item in self._writer.items(sorted(ids))}
+        found = {one: item for one in ids if (item := self._items.get(one) or stored.get(one))}
+        return [forgotten(item, at_ms) for one, item in found.items() if is_spent(item, ids[one])]
+
+    def session(self, session_id: int) -> Session | None:
+        """Return a session as it stands after the events added so far."""
+        fold = self._folds.get(session_id)
+        return fold.standing() if fold else self._writer.session(session_id)
+
+    def dirty(self, session_id: int) -> frozenset[str]:
+        """Return the files of a session that no commit has taken in, so far as events say."""
+        return session_commits.dirty(self._fold_of(session_id).known())
+
+    def finish(self) -> None:
+        """Put what was derived."""
+        for fold in self._folds.values():
+            if session := fold.session():
+                self._writer.put_session(session)
+                if summary := summarise(session):
+                    self._items[summary.id] = summary
+        self._telling.finish()
+        self._enrich()
+        items = [labelled(self._unless_forgotten(item)) for item in self._items.values()]
+        if self._embedder is None:
+            self._writer.put_items(items)
+            return
+        vectors = self._embedder.begin([item for item in items if item.deleted_ms is None])
+        self._writer.put_items(items, model=self._embedder.id, vectors=vectors)
+
+    def _fold(self, recorded: Recorded) -> Fold:
+        key = recorded.session_id
+        if key not in self._folds:
+            stored = None if key is None or key == recorded.seq else self._writer.session(key)
+            self._folds[key] = Fold(stored or begin(recorded))
+        return self._folds[key]
+
+    def _take_up(self, recorded: Recorded, told: Items) -> None:
+        """Mark in other sessions that an event takes up what they left open."""
+        for session_id, saying, paths in list(self._later.committed(recorded, told, self._folds)):
+            self._fold_of(session_id).commit(saying, paths)
+        for session_id in list(self._later.begun(recorded, self._folds)):
+            self._fold_of(session_id).begin_plan()
+
+    def _fold_of(self, session_id: int) -> Fold:
+        """Return the fold of a session that is known."""
+        if session_id not in self._folds:
+            self._folds[session_id] = Fold(self._writer.session(session_id))
+        return self._folds[session_id]
+
+    def _purpose(self, recorded: Recorded) -> list[Item]:
+        """Carry out what was asked on purpose."""
+        body = recorded.event.body
+        if isinstance(body, Remember):
+            return [self._notes.remembered(recorded, body)]
+        if isinstance(body, Enriched):
+            self._enriched[body.item] = enrichment(body, recorded.event.at_ms)
+        if isinstance(body, Triage):
+            self._writer.put_triage(body, at_ms=recorded.event.at_ms)
+        if isinstance(body, OnNote):
+            if changed := self._notes.changed(recorded, body):
+                return [changed]
+            if isinstance(body, Forget):
+                return self._forget(body.item, recorded.event.at_ms)
+            if isinstance(body, Undo):
+                return self._restore(body.item)
+        return []
+
+    def _enrich(self) -> None:
+        """Keep with each item what was written about it: what derives an item knows nothing of it.
+
+        Last, since a summary that was written about is derived after everything else.
+        """
+        absent = [item_id for item_id in self._enriched if item_id not in self._items]
+        self._items |= {item.id: item for item in self._writer.items(absent)}
+        known = {**self._writer.enrichments(list(self._items)), **self._enriched}
+        written = {item_id: one for item_id, one in known.items() if not _is_suspicious(one)}
+        for item_id in written.keys() & self._items.keys():
+            self._items[item_id] = replace(self._items[item_id], enrichment=written[item_id])
+
+    def _forget(self, item_id: int, at_ms: int) -> list[Item]:
+        # An open burst or session derives its item again: deleting what is there is not enough.
+        self._writer.forget(item_id, at_ms=at_ms)
+        self._forgotten.setdefault(item_id, at_ms)
+        found = self._items.get(item_id) or self._writer.item(item_id)
+        if found is None:
+            return []
+        gone = self._unless_forgotten(found)
+        self._writer.put_items([gone])
+        return [gone]
+
+    def _restore(self, item_id: int) -> list[Item]:
+        """Bring back an item that was captured and forgotten; nothing if there is none."""
+        self._writer.restore(item_id)
+        self._forgotten.pop(item_id, None)
+        found = self._items.get(item_id) or self._writer.item(item_id, deleted=True)
+        if found is None or found.deleted_ms is None:
+            return []
+        restored = replace(found, deleted_ms=None)
+        self._writer.put_items([restored])
+        return [restored]
+
+    def _unless_forgotten(self, item: Item) -> Item:
+        at_ms = self._forgotten.get(item.id)
+        return item if at_ms is None else forgotten(item, at_ms)
+
+
+def derived_anew(
+    writer: Writer, embedder: Embedder | None = None, *, advance: Callable[[int], object]
+) -> int:
+    """Derive all items and sessions from the log; returns the count of events that could be read.
+
+    `advance` is told how many more are done.
+    """
+    writer.clear_projection()
+    return derived_after(writer, 0, embedder, advance=advance)
+
+
+def derived_after(
+    writer: Writer,
+    seen: int,
+    embedder: Embedder | None = None,
+    *,
+    advance: Callable[[int], object] = int,
+) -> int:
+    """Derive what comes of the events after one, named by its `seq`; returns and tells as above."""
+    count = 0
+    while batch := writer.log(after_seq=seen):
+        projection = Projection(writer, embedder)
+        for recorded in batch:
+            projection.add(recorded)
+            advance(1)
+        projection.finish()
+        seen = batch[-1].seq
+        count += len(batch)
+    return count
+
+
+def _is_suspicious(wrote: Enrichment) -> bool:
+    """Tell whether a model repeated an order that it had read."""
+    return bool(suspicion(f"{wrote.narrative}\n{wrote.learned}\n{wrote.next_steps}"))

@@ -1,0 +1,349 @@
+"""The one Python API: what every front (MCP, HTTP, CLI) asks and tells.
+
+Reads see one consistent snapshot each. Writes become events, go through the same pipeline as
+everything captured, and return after the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+
+import msgspec
+
+from observer.core.errors import BadInput, NotFound
+from observer.core.events import Event, Prompt
+from observer.core.filters import Filters, is_visible
+from observer.core.model import Item, Project, Recorded, Session, item_id
+from observer.index import Index
+from observer.memory.accounts import Accounts, Feedback, Usage
+from observer.memory.code_questions import Why, why
+from observer.memory.values import Extract, Fetched, no_model
+from observer.memory.worktree_store import SeenFrom, scoped
+from observer.notes.face import Inferences, Note, Notes, Record, Remembered, Signals
+from observer.notes.note_reader import UUID_CHARS
+from observer.notes.similar import Flashback, Nostalgia, flashbacks
+from observer.notes.validation import check_owner
+from observer.notes.values import Pen
+from observer.projects import folder_of, known_at
+from observer.search.candidates import Encode, Sources
+from observer.search.context import CARD_TOKENS, Costs, Pack, PackRequest, pack
+from observer.search.find import Found, search
+from observer.search.handles import LARGEST_ID, Narrow, around, meant, named, session_id
+from observer.search.recent_sessions import Uncommitted
+from observer.search.reminder import NOTHING, Reminder, after, before, decided, harmless
+from observer.search.resume_card import Line
+from observer.search.start import Exists, Start, StartRequest, start
+from observer.search.timeline import Timeline, timeline
+from observer.store.interface import Reader, Store, Totals
+
+__all__ = ["MOST_IDS", "Fetched", "Memory", "Narrow", "Note", "Record", "Remembered"]
+
+MOST_IDS = 50
+"""Most items fetched by one call."""
+
+
+class Memory:
+    """Reads and writes of one user's memory; safe to share between threads.
+
+    Args:
+        store: where it is kept.
+        owner: whose personal notes are visible and written.
+        now_ms: the clock.
+        index: the index of that store.
+        encode: turns a query into its meaning.
+        record: the way into the log; None for a process that only reads.
+        feedback: the way to write what became of items; None likewise.
+        nostalgia: when an older note is a flashback.
+        extract: asks a language model, where one is configured.
+    """
+
+    def __init__(  # noqa: PLR0913 - its parts, each named
+        self,
+        store: Store,
+        *,
+        owner: str,
+        now_ms: Callable[[], int],
+        index: Index,
+        encode: Encode,
+        record: Record | None = None,
+        feedback: Feedback | None = None,
+        nostalgia: Nostalgia = Nostalgia(),  # noqa: B008 - frozen
+        extract: Extract = no_model,
+    ) -> None:
+        self.extract = extract
+        self.usage = Usage(store, now_ms=now_ms, feedback=feedback)
+        self._store: Store = store
+        self._index = index
+        self._encode = encode
+        self._owner = owner
+        self._now_ms = now_ms
+        self._record = record
+        self._feedback = feedback
+        self._nostalgia = nostalgia
+        self.notes = Notes(store, owner=owner, now_ms=now_ms, sources=self._sources, record=record)
+        pen = Pen(record, now_ms)
+        self.signals = Signals(store, owner=owner, now_ms=now_ms, sources=self._sources, pen=pen)
+        self.inferences = Inferences(store, owner=owner, signals=self.signals, pen=pen)
+
+    def at(self, folder: str) -> Memory:
+        """Return the same memory as it looks from a folder: how items stand in that work tree."""
+        seen = copy(self)
+        seen._store = SeenFrom(self._store, folder)  # noqa: SLF001 - ourselves, once more
+        return seen
+
+    @property
+    def owner(self) -> str:
+        """Whose personal notes are visible and written."""
+        return self._owner
+
+    def of(self, owner: str) -> Memory:
+        """Return the same memory as somebody else sees it: their personal notes, not ours.
+
+        Raises:
+            BadInput: nobody can have that name; an empty one is nobody.
+        """
+        if owner:
+            check_owner(owner)
+        return Memory(
+            self._store,
+            owner=owner,
+            now_ms=self._now_ms,
+            index=self._index,
+            encode=self._encode,
+            record=self._record,
+            feedback=self._feedback,
+            nostalgia=self._nostalgia,
+            extract=self.extract,
+        )
+
+    def keeper(self, uuid: str) -> Memory:
+        """Return the same memory as the owner of a personal note sees it.
+
+        Whoever has a note's whole uuid was told it: nobody can guess one.
+
+        Raises:
+            NotFound: no personal note has it.
+        """
+        with self._store.read() as reader:
+            found = reader.items(reader.resolve(uuid)) if len(uuid) == UUID_CHARS else []
+        owners = [item.owner for item in found if item.kind == "note" and item.owner]
+        if not owners:
+            raise NotFound(f"no personal note {uuid[:80]!r}", hint="search for it first")
+        return self.of(owners[0])
+
+    def search(
+        self,
+        query: str,
+        *,
+        project: str | None = None,
+        limit: int = 10,
+        narrow: Narrow = Narrow(),  # noqa: B008 - frozen
+    ) -> Found:
+        """Find items by words and meaning; across all projects unless one is named.
+
+        Raises:
+            NotFound, Ambiguous: the project, or the session.
+        """
+        with self._sources() as sources:
+            asked = scoped(self._store, sources.reader, narrow, project=project, owner=self._owner)
+            return search(sources, query, asked, limit=limit, now_ms=self._now_ms())
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        project: str | None = None,
+        narrow: Narrow = Narrow(),  # noqa: B008 - frozen
+    ) -> Found:
+        """Find notes: those of the project, and those that belong to none.
+
+        Raises:
+            NotFound, Ambiguous: the project, or the session.
+        """
+        with self._sources() as sources:
+            asked = scoped(self._store, sources.reader, narrow, project=project, owner=self._owner)
+            filters = msgspec.structs.replace(asked, kinds=("note",), with_global=True)
+            return search(sources, query, filters, limit=limit, now_ms=self._now_ms())
+
+    def flashbacks(self, note: Item) -> tuple[Flashback, ...]:
+        """Return older notes from elsewhere that say something near to a note, nearest first."""
+        with self._sources() as sources:
+            return flashbacks(
+                sources, note, self._nostalgia, owner=self._owner, now_ms=self._now_ms()
+            )
+
+    def timeline(self, anchor: int, *, before: int = 5, after: int = 5) -> Timeline:
+        """Return what happened around an item in its project.
+
+        Raises:
+            NotFound: no such item.
+            BadInput: a depth outside 0 to 50.
+        """
+        with self._store.read() as reader:
+            if not self._visible(reader, [anchor]):
+                raise NotFound(f"no item {anchor}", hint="search for it first")
+            return timeline(reader, anchor, owner=self._owner, before=before, after=after)
+
+    def why(self, target: str, folder: str) -> Why:
+        """Return what is behind a piece of code: ``FILE``, ``FILE:LINE`` or ``FILE::NAME``.
+
+        Raises:
+            BadInput, NotFound, Ambiguous: what is pointed at.
+        """
+        with self._store.read() as reader:
+            return why(reader, target, folder, owner=self._owner)
+
+    def remind(self, event: Event, *, is_coming: bool = False) -> Reminder:
+        """Return what to tell unasked at an event that is about to happen, or has just happened."""
+        project = self.project_at(folder_of(event))
+        if project is None:
+            return NOTHING
+        here = Filters(project_id=project.id, owner=self._owner)
+        if isinstance(event.body, Prompt):
+            with self._sources() as sources:
+                return harmless(decided(sources, event.body.text, here, now_ms=self._now_ms()))
+        with self._store.read() as reader:
+            return harmless((before if is_coming else after)(reader, event, here))
+
+    def observations(self, ids: Sequence[int]) -> Fetched:
+        """Return items in the order of `ids`, and name those that do not exist.
+
+        Raises:
+            BadInput: more than `MOST_IDS` ids.
+        """
+        if len(ids) > MOST_IDS:
+            raise BadInput(
+                f"{len(ids)} ids asked for, {MOST_IDS} at most", hint="ask in several calls"
+            )
+        with self._store.read() as reader:
+            items = self._visible(reader, ids)
+        found = {item.id for item in items}
+        return Fetched(items=tuple(items), missing=tuple(i for i in ids if i not in found))
+
+    def context(
+        self,
+        project: str,
+        *,
+        budget_tokens: int = 2000,
+        query: str = "",
+        costs: Costs,
+        uncommitted: Uncommitted | None = None,
+    ) -> Pack:
+        """Return what of a project is most useful and fits, see `pack`; without a query its card.
+
+        Raises:
+            NotFound, Ambiguous: the project.
+        """
+        with self._sources() as sources:
+            request = PackRequest(
+                project_id=named(sources.reader.projects(), project).id,
+                owner=self._owner,
+                query=query,
+                card_tokens=0 if query else CARD_TOKENS,
+                budget_tokens=budget_tokens,
+                now_ms=self._now_ms(),
+            )
+            return pack(sources, request, costs, uncommitted=uncommitted)
+
+    def start(
+        self,
+        request: StartRequest,
+        cost: Callable[[Line], int],
+        *,
+        uncommitted: Uncommitted | None = None,
+        exists: Exists | None = None,
+    ) -> Start:
+        """Return what a session is given at its start, as this owner sees it now; see `start`."""
+        asked = msgspec.structs.replace(request, owner=self._owner, now_ms=self._now_ms())
+        with self._store.read() as reader:
+            return start(reader, asked, cost, uncommitted=uncommitted, exists=exists)
+
+    @property
+    def accounts(self) -> Accounts:
+        """Return the reads of what happened, as it looks from here."""
+        return Accounts(self._store, owner=self._owner)
+
+    def project(self, handle: str) -> Project:
+        """Return a project by uuid, name, folder or remote.
+
+        Raises:
+            NotFound, Ambiguous: none fits, or several; the hint lists their exact handles.
+        """
+        with self._store.read() as reader:
+            return named(reader.projects(), handle)
+
+    def project_at(self, folder: str) -> Project | None:
+        """Return the known project around a folder, or None."""
+        projects = self.projects()
+        return around(projects, folder) or known_at(folder, projects)
+
+    def projects(self) -> list[Project]:
+        """Return all projects, by id."""
+        with self._store.read() as reader:
+            return reader.projects()
+
+    def sessions(
+        self, *, project: str | None = None, active: bool = False, limit: int = 20
+    ) -> list[Session]:
+        """Return sessions, last active first."""
+        with self._store.read() as reader:
+            project_id = named(reader.projects(), project).id if project else None
+            return reader.sessions(project_id=project_id, active=active, limit=limit)
+
+    def session_names(self, ids: Iterable[int]) -> dict[int, str]:
+        """Return the clients' own ids of sessions, by ours."""
+        with self._store.read() as reader:
+            return reader.session_names(list(set(ids)))
+
+    def session_id(self, handle: str) -> int | None:
+        """See `recall.handles.session_id`."""
+        with self._store.read() as reader:
+            return session_id(reader, handle)
+
+    def summary(self, session_id: int) -> Item | None:
+        """Return a session's summary, if it has one yet."""
+        with self._store.read() as reader:
+            return next(iter(reader.items([item_id(session_id, "summary")])), None)
+
+    def resolve(self, handle: str) -> int:
+        """Return the id that a handle stands for.
+
+        A handle is an id, ``28`` or ``#28``, a uuid, or the first 8 or more characters of one.
+
+        Raises:
+            NotFound: none fits.
+            Ambiguous: several fit.
+        """
+        with self._store.read() as reader:
+            return meant(reader, handle)
+
+    def snapshot(self) -> Hashable:
+        """See `Reader.snapshot`: another one as soon as anything is written."""
+        with self._store.read() as reader:
+            return reader.snapshot()
+
+    def totals(self) -> Totals:
+        """Return counts and sizes."""
+        with self._store.read() as reader:
+            return reader.totals()
+
+    def export(self) -> Iterator[Recorded | Item]:
+        """Yield every stored event in log order, then every living item by id."""
+        with self._store.read() as reader:
+            last = 0
+            while batch := reader.log(after_seq=last):
+                yield from batch
+                last = batch[-1].seq
+            yield from reader.all_items()
+
+    @contextmanager
+    def _sources(self) -> Iterator[Sources]:
+        with self._store.read() as reader, self._index.view(reader) as view:
+            yield Sources(reader, view, self._encode)
+
+    def _visible(self, reader: Reader, ids: Sequence[int]) -> list[Item]:
+        possible = [item for item in ids if abs(item) <= LARGEST_ID]
+        return [item for item in reader.items(possible) if is_visible(item, self._owner)]

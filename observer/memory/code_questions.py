@@ -1,0 +1,195 @@
+"""Why a piece of code is as it is: git's answer, and what the memory knows behind it.
+
+Where a question about code points: ``FILE``, ``FILE:LINE``, ``FILE:FIRST-LAST``, ``FILE::NAME``.
+
+Reads the file as it is on the disk; what is there now decides which lines a name has.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+
+from observer.code import Symbol, outline
+from observer.code.languages import language_of
+from observer.core.errors import Ambiguous, BadInput, NotFound
+from observer.core.events import Value
+from observer.core.filters import Filters
+from observer.core.model import Item
+from observer.git.blame import authors_here, blamed, placed, touched
+from observer.git.discovery import ForeignRepository
+from observer.git.process import repository_at
+from observer.projects import known_at, look
+from observer.search.code_history import Change, Piece, story
+from observer.search.language import quoted
+from observer.store.interface import Reader
+
+COMMITS = 5
+"""Newest commits behind a piece that are told."""
+NOTES = 5
+
+_NO_PROJECT = 0
+
+
+class Why(Value):
+    """What is behind a piece of code; `changes` newest first, `left_out` older ones.
+
+    `project` is empty where the memory knows nothing of the repository. `notes` name the piece.
+    """
+
+    piece: Pointed
+    project: str = ""
+    changes: tuple[Change, ...] = ()
+    notes: tuple[Item, ...] = ()
+    left_out: int = 0
+
+
+def why(reader: Reader, target: str, folder: str, *, owner: str) -> Why:
+    """Answer for a target as `pointing.pointed` reads it.
+
+    Raises:
+        BadInput, NotFound, Ambiguous: what is pointed at; see `pointing.pointed`.
+    """
+    at = pointed(target, folder)
+    own = authors_here(at.root)
+    if at.first:
+        origins = blamed(at.root, at.path, first=at.first, last=at.last)
+        told = [placed(at.root, origin, own) for origin in origins[:COMMITS]]
+    else:
+        origins = told = touched(at.root, at.path, limit=COMMITS)
+    project = known_at(at.root, reader.projects())
+    project_id = project.id if project else _NO_PROJECT
+    piece = Piece(project_id=project_id, path=at.path, symbol=at.symbol, owner=owner, authors=own)
+    return Why(
+        piece=at,
+        project=project.name if project else "",
+        changes=tuple(story(reader, piece, told)),
+        notes=tuple(_notes(reader, piece)),
+        left_out=len(origins[COMMITS:]),
+    )
+
+
+def _notes(reader: Reader, piece: Piece) -> list[Item]:
+    """Return the newest notes that name the definition, or the file."""
+    name = piece.symbol.rpartition(".")[2] or PurePosixPath(piece.path).name
+    about = Filters(
+        project_id=piece.project_id, with_global=True, kinds=("note",), owner=piece.owner
+    )
+    ids = reader.match(quoted(name), about, limit=NOTES)
+    return [item for item in reader.items(ids) if about.admits(item)]
+
+
+MOST_BYTES = 4 << 20
+"""A larger file is no source that somebody reads."""
+NAMED = 8
+"""Most names that an error offers."""
+
+_LINES = re.compile(r"(?P<file>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?", re.DOTALL)
+
+
+class Pointed(Value):
+    """A piece of a file in a work tree. Without lines, all of the file is meant.
+
+    `path` is relative to `root`. Lines count from 1 and include the last.
+    """
+
+    root: str
+    path: str
+    symbol: str = ""
+    first: int = 0
+    last: int = 0
+
+
+def pointed(target: str, folder: str) -> Pointed:
+    """Resolve what somebody pointed at.
+
+    Args:
+        target: as above; a column behind the line is ignored.
+        folder: absolute; what a relative path counts from.
+
+    Raises:
+        BadInput: no file is named, or the lines are none.
+        NotFound: there is no such file in a git work tree, or no such name in it.
+        Ambiguous: several definitions have that name; the hint lists them.
+    """
+    name, _, symbol = target.partition("::")
+    if not name.strip() or "\0" in target:
+        raise BadInput("no file is named", hint="give FILE, FILE:LINE or FILE::NAME")
+    lines = None if symbol or Path(folder, name).exists() else _lines(name, folder)
+    file = Path(folder, lines["file"] if lines else name)
+    root, path = _in_tree(file)
+    if symbol:
+        found = _definition(file, path, symbol)
+        return Pointed(
+            root=root, path=path, symbol=found.path, first=found.first_line, last=found.last_line
+        )
+    if not lines:
+        return Pointed(root=root, path=path)
+    first = int(lines["first"])
+    last = int(lines["last"] or first)
+    if not 1 <= first <= last:
+        raise BadInput(f"no lines {first} to {last}", hint="lines count from 1, the lower first")
+    return Pointed(root=root, path=path, symbol=_around(file, path, first), first=first, last=last)
+
+
+def _lines(name: str, folder: str) -> re.Match[str] | None:
+    """Part a file from its lines; what stands behind them is a column, unless there is a file."""
+    found = _LINES.fullmatch(name)
+    if found and not Path(folder, found["file"]).exists():
+        return _LINES.fullmatch(found["file"]) or found
+    return found
+
+
+def _in_tree(file: Path) -> tuple[str, str]:
+    try:
+        real = file.resolve(strict=True)
+    except (OSError, RuntimeError) as error:
+        raise NotFound(f"no file {file}", hint="name one that is there now") from error
+    place = look(str(real.parent))
+    if not place.git:
+        _check_owner(str(real.parent))
+    if not place.git or not real.is_file():
+        raise NotFound(f"{file} is no file of a git repository", hint="name a committed file")
+    return place.root, real.relative_to(place.root).as_posix()
+
+
+def _check_owner(folder: str) -> None:
+    try:
+        repository_at(folder)
+    except ForeignRepository:
+        raise
+    except NotFound:
+        return
+
+
+def _definition(file: Path, path: str, name: str) -> Symbol:
+    known = outline(_text(file), language_of(path))
+    exact = [each for each in known if each.path == name]
+    found = exact or [each for each in known if each.name == name.rpartition(".")[2]]
+    if len(found) == 1 or exact:
+        return found[0]
+    if found:
+        raise Ambiguous(
+            f"{path} defines {name!r} {len(found)} times",
+            hint="one of: " + ", ".join(f"{path}::{each.path}" for each in found[:NAMED]),
+        )
+    names = ", ".join(each.path for each in known[:NAMED])
+    raise NotFound(f"{path} defines no {name!r}", hint=f"it defines {names or 'no names'}")
+
+
+def _around(file: Path, path: str, line: int) -> str:
+    """Return the innermost definition around a line, or nothing."""
+    inside = [
+        each
+        for each in outline(_text(file), language_of(path))
+        if each.first_line <= line <= each.last_line
+    ]
+    return min(inside, key=lambda each: each.last_line - each.first_line).path if inside else ""
+
+
+def _text(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(MOST_BYTES).decode("utf-8", "replace")
+    except OSError as error:
+        raise NotFound(f"cannot read {file}: {error.strerror}") from error

@@ -1,0 +1,141 @@
+"""What can be deleted, and what brings it back: the part of `Notes` that takes away.
+
+An agent deletes notes and inferences; what was captured (commits, edits, summaries) only a person
+does. Nothing leaves the log, so every deletion can be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from msgspec.structs import replace
+
+from observer.core.errors import BadInput
+from observer.core.events import AnyBody, Forget, Undo
+from observer.core.filters import RECORDED_KINDS, Filters
+from observer.core.model import UNASSIGNED, Item
+from observer.notes.note_reader import Shelf
+from observer.notes.validation import check_change, check_forget, check_rule
+from observer.notes.values import Author, Pen, Record
+from observer.observations.notes import tags_of
+from observer.search.candidates import Sources
+from observer.search.handles import LARGEST_ID
+from observer.store.interface import Store
+
+AT_ONCE = 1_000
+"""Notes that one transaction deletes."""
+
+
+class Reversible(Shelf):
+    """Deletion and undo of one owner's notes.
+
+    Args:
+        store, owner, now_ms, sources: see `Shelf`.
+        record: the way into the log; None for a process that only reads.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        owner: str,
+        now_ms: Callable[[], int],
+        sources: Callable[[], AbstractContextManager[Sources]],
+        record: Record | None,
+    ) -> None:
+        super().__init__(store, owner=owner, now_ms=now_ms, sources=sources)
+        self._pen = Pen(record, now_ms)
+
+    def forget(self, handle: int | str, *, author: Author = "agent") -> bool:
+        """Delete a note, or any other item by its id; False if there is none.
+
+        What was deleted is kept in the log, and comes back with `undo`.
+
+        Raises:
+            Ambiguous: the handle is vague.
+            CapturedUserOnly: an agent would delete what is no note and no inference.
+            RuleUserOnly: an agent would delete a rule that a person approved.
+        """
+        with self._store.read() as reader:
+            item = reader.item(self._exact(reader, handle))
+        if item is None or not self._may_see(item):
+            return False
+        check_forget(item, author)
+        self._pen.write(
+            Forget(item=item.id), author=author, project_id=item.project_id or UNASSIGNED
+        )
+        return True
+
+    def forget_own(self, *, tags: Sequence[str] = (), author: Author = "agent") -> int:
+        """Delete the owner's personal notes, those with all of some tags; returns how many.
+
+        What an agent may not delete stays: rules that a person approved.
+        """
+        own = Filters(kinds=("note",), scope="personal", owner=self._owner, tags=tags_of(tags))
+        with self._store.read() as reader:
+            rules = reader.recent(replace(own, layer="rule"), limit=LARGEST_ID)
+            kept = {rule.id for rule in rules if (author, rule.approval) == ("agent", "approved")}
+            going = [each for each in reader.ids(own, limit=LARGEST_ID) if each not in kept]
+        for start in range(0, len(going), AT_ONCE):
+            batch = going[start : start + AT_ONCE]
+            self._pen.write(
+                *(Forget(item=each) for each in batch), author=author, project_id=UNASSIGNED
+            )
+        return len(going)
+
+    def undo(self, handle: int | str, *, author: Author = "agent") -> Item:
+        """Take back the last change of a note that still stands, and return it as it was before.
+
+        Of what was captured only a deletion can be taken back.
+
+        Raises:
+            NotFound, Ambiguous: as `get`; a deleted note is found too.
+            BadInput: nothing happened to it since it was remembered, or another note has its key.
+            PastImmutable: an agent would take back what a person changed of what happened.
+            CapturedUserOnly: an agent would bring back what was captured.
+            RuleUserOnly: an agent would change a rule that a person approved, or bring one back.
+        """
+        if captured := self._captured(handle):
+            return self._restored(captured, author)
+        item = self.get(handle, deleted=True)
+        check_rule(item, author)
+        changes = [version for version in self.history(item.id) if version.stands]
+        if len(changes) < 2:
+            raise BadInput(
+                f"nothing happened to note {item.id} since it was remembered",
+                hint=f"delete it with: observer forget {item.id}",
+            )
+        before, last = changes[-2:]
+        check_rule(before.item, author)
+        if last.author == "person" and last.action != "forget":
+            check_change(item, author)
+        if item.key and item.deleted_ms is not None:
+            self._refuse_taken(item)
+        return self._changed(item, Undo(item=item.id), author)
+
+    def _captured(self, handle: int | str) -> Item | None:
+        with self._store.read() as reader:
+            item = reader.item(self._exact(reader, handle), deleted=True)
+        is_captured = item is not None and item.kind not in RECORDED_KINDS and self._may_see(item)
+        return item if is_captured else None
+
+    def _restored(self, item: Item, author: Author) -> Item:
+        check_forget(item, author)
+        if item.deleted_ms is None:
+            raise BadInput(f"{item.id} is not deleted", hint="nothing else of it can be undone")
+        self._pen.write(Undo(item=item.id), author=author, project_id=item.project_id or UNASSIGNED)
+        return replace(item, deleted_ms=None)
+
+    def _changed(self, item: Item, body: AnyBody, author: Author) -> Item:
+        self._pen.write(body, author=author, project_id=item.project_id or UNASSIGNED)
+        return self.get(item.id, deleted=True)
+
+    def _refuse_taken(self, item: Item) -> None:
+        with self._store.read() as reader:
+            there = reader.keyed(item.key, Filters(project_id=item.project_id, owner=item.owner))
+        if there is not None:
+            raise BadInput(
+                f"note {there.id} has the key {item.key!r} now",
+                hint=f"forget {there.id} first, or remember the old words anew",
+            )

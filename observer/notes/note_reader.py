@@ -1,0 +1,291 @@
+"""What can be asked about notes: lists, histories, links, claims, likeness, the rules of the house.
+
+Nothing here crosses owners: personal notes of others do not exist. Nothing crosses projects: a note
+knows those of its own project and those that belong to none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+import msgspec
+
+from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError
+from observer.core.events import Undo, kind_of
+from observer.core.filters import RECORDED_KINDS, Filters, is_visible
+from observer.core.model import Item, Link, Recorded, item_id
+from observer.notes.similar import NEAR, similar
+from observer.notes.values import Connection, Connections, Similar, Version
+from observer.observations import note_syntax, notes
+from observer.observations.note_syntax import Claim
+from observer.search.candidates import Sources
+from observer.search.find import search
+from observer.search.handles import LARGEST_ID, Narrow, filters_of
+from observer.store.interface import Grouping, Reader, Store
+
+CANDIDATES = 5
+"""Notes named to whoever was vague about which one to change."""
+BACKLINKS = 200
+UUID_CHARS = 36
+_EVERYTHING = Narrow(kinds=("note",))
+
+
+class Shelf:
+    """The notes that one owner may see, for reading.
+
+    Args:
+        store: where they are kept.
+        owner: whose personal notes are seen.
+        now_ms: the clock.
+        sources: lends what recall looks at.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        owner: str,
+        now_ms: Callable[[], int],
+        sources: Callable[[], AbstractContextManager[Sources]],
+    ) -> None:
+        self._store = store
+        self._owner = owner
+        self._now_ms = now_ms
+        self._sources = sources
+
+    def get(self, handle: int | str, *, deleted: bool = False) -> Item:
+        """Return the note of an exact handle: its id or its whole uuid.
+
+        Raises:
+            NotFound: nothing fits, or not to this owner's knowledge.
+            Ambiguous: the handle is vague; the hint names notes that may be meant.
+        """
+        with self._store.read() as reader:
+            item = reader.item(self._exact(reader, handle), deleted=deleted)
+        if item is None or item.kind not in RECORDED_KINDS or not self._may_see(item):
+            raise NotFound(f"no note {handle}", hint="find it with: observer note list")
+        return item
+
+    def list(
+        self, *, project: str | None = None, narrow: Narrow = _EVERYTHING, limit: int = 50
+    ) -> Sequence[Item]:
+        """Return notes, newest first: those of a project and those of none; all without one.
+
+        `narrow.kinds` of ``("inference",)`` lists inferences, which are listed nowhere else.
+
+        Raises:
+            NotFound, Ambiguous: the project, or the session.
+        """
+        with self._store.read() as reader:
+            return reader.recent(self._filters(reader, project, narrow), limit=limit)
+
+    def counts(
+        self,
+        grouping: Grouping,
+        *,
+        project: str | None = None,
+        narrow: Narrow = _EVERYTHING,
+    ) -> Mapping[str, int]:
+        """Count notes by tag, category, type or layer, the commonest first.
+
+        Raises:
+            NotFound, Ambiguous: the project, or the session.
+        """
+        with self._store.read() as reader:
+            return reader.counts(grouping, self._filters(reader, project, narrow))
+
+    def history(self, handle: int | str) -> tuple[Version, ...]:
+        """Return everything that happened to a note, oldest first; also to a deleted one.
+
+        Raises:
+            NotFound, Ambiguous: as `get`.
+            ObserverError: an older observer kept the note, and the log was not read anew since.
+        """
+        item = self.get(handle, deleted=True)
+        with self._store.read() as reader:
+            history = reader.history(item.id)
+        if not history or item_id(history[0].seq) != item.id:
+            raise ObserverError(
+                f"what happened to note {item.id} was not gathered before an upgrade",
+                hint="find it in the log with: observer rebuild",
+            )
+        return versions(history)
+
+    def claims(self, handle: int | str) -> tuple[Claim, ...]:
+        """Return the claims of a note, in order: its lines like `- [category] text #tag (context)`.
+
+        Raises:
+            NotFound, Ambiguous: as `get`.
+        """
+        return note_syntax.parse_claims(self.get(handle).narrative)
+
+    def links(self, handle: int | str) -> Connections:
+        """Return what a note leads to and what leads to it; titles are looked up as of now.
+
+        Raises:
+            NotFound, Ambiguous: as `get`.
+        """
+        item = self.get(handle)
+        with self._store.read() as reader:
+            out = tuple(self._connection(reader, item, link) for link in item.links)
+            return Connections(out=out, back=self._back(reader, item))
+
+    def called(self, title: str, *, project_id: int | None) -> Item | None:
+        """Return the note of a title: of a project or of none, else of any project."""
+        kept = notes.title_of(title)
+        with self._store.read() as reader:
+            return self._titled(reader, kept, project_id or 0) or self._titled(reader, kept)
+
+    def similar(
+        self,
+        text: str,
+        *,
+        project_id: int | None,
+        personal: bool = False,
+        limit: int = 3,
+        least: float = NEAR,
+    ) -> tuple[Similar, ...]:
+        """Return the notes of one place that say nearly what a text says, nearest first.
+
+        Args:
+            text: title and content.
+            project_id: the project; None for notes that belong to none.
+            personal: among the owner's own notes alone.
+            limit: most that are returned.
+            least: the score from which on they count, 0 to 1.
+        """
+        place = Filters(
+            project_id=0 if project_id is None else project_id,
+            with_global=project_id is None,
+            kinds=("note",),
+            owner=self._owner,
+            scope="personal" if personal else None,
+        )
+        with self._sources() as sources:
+            return similar(sources, text, place, limit=limit, least=least)
+
+    def rules(self, project_id: int | None, *, most_chars: int) -> tuple[Sequence[Item], int]:
+        """Return the approved rules that hold in a project, and how many more there are.
+
+        Oldest first, whole ones only, as long as title and content fit; what has expired, or was
+        superseded by a rule that is approved too, holds no more.
+        """
+        place = Filters(
+            project_id=project_id or 0,
+            with_global=True,
+            kinds=("note",),
+            layer="rule",
+            owner=self._owner,
+        )
+        with self._store.read() as reader:
+            approved = [
+                item
+                for item in reader.recent(place, limit=LARGEST_ID)
+                if item.approval == "approved" and not self._has_expired(item)
+            ]
+        replaced = {target for item in approved for target in _superseded_by(item)}
+        standing = [item for item in reversed(approved) if item.id not in replaced]
+        kept, left = [], most_chars
+        for item in standing:
+            if (size := len(item.title) + len(item.narrative)) <= left:
+                kept.append(item)
+                left -= size
+        return kept, len(standing) - len(kept)
+
+    def _has_expired(self, item: Item) -> bool:
+        return item.expires_ms is not None and item.expires_ms <= self._now_ms()
+
+    def _filters(self, reader: Reader, project: str | None, narrow: Narrow) -> Filters:
+        filters = filters_of(reader, narrow, project=project, owner=self._owner)
+        kinds = narrow.kinds or ("note",)
+        return msgspec.structs.replace(filters, kinds=kinds, with_global=True)
+
+    def _exact(self, reader: Reader, handle: int | str) -> int:
+        text = str(handle).strip().lstrip("#")
+        if text.isascii() and text.isdecimal() and int(text[:20]) <= LARGEST_ID:
+            return int(text)
+        if len(text) == UUID_CHARS and (found := reader.resolve(text)):
+            return found[0]
+        near = self._candidates(reader, text)
+        if not near:
+            raise NotFound(f"no note {text[:80]!r}", hint="find it with: observer note list")
+        named = ", ".join(f"#{item.id} {item.title!r}" for item in near)
+        raise Ambiguous(f"{text[:80]!r} is no exact handle", hint=f"perhaps one of: {named}")
+
+    def _candidates(self, reader: Reader, text: str) -> Sequence[Item]:
+        """Return the notes that a vague handle may mean."""
+        by_uuid = [item for item in reader.items(reader.resolve(text)) if self._may_see(item)]
+        if by_uuid or not text:
+            return by_uuid
+        everywhere = Filters(kinds=("note",), owner=self._owner)
+        with self._sources() as sources:
+            try:
+                found = search(
+                    sources, text, everywhere, limit=CANDIDATES, now_ms=self._now_ms()
+                ).hits
+            except BadInput:  # no query at all
+                return []
+        return [hit.item for hit in found]
+
+    def _connection(self, reader: Reader, item: Item, link: Link) -> Connection:
+        target = reader.item(link.target) if link.target else self._called(reader, link.title, item)
+        seen = target if target and self._may_see(target) else None
+        return Connection(kind=link.kind, title=seen.title if seen else link.title, item=seen)
+
+    def _called(self, reader: Reader, title: str, of: Item) -> Item | None:
+        """Return the note that a title means in a note."""
+        return self._titled(reader, title, of.project_id or 0)
+
+    def _titled(self, reader: Reader, title: str, project_id: int | None = None) -> Item | None:
+        place = Filters(project_id=project_id, with_global=True, owner=self._owner)
+        return next(iter(reader.titled(title, place)), None)
+
+    def _back(self, reader: Reader, item: Item) -> tuple[Connection, ...]:
+        by_id = reader.linked_to([item.id])
+        named = {source.id: source for source in reader.items([source for source, _ in by_id])}
+        found = [
+            Connection(kind=link.kind, title=named[source].title, item=named[source])
+            for source, link in by_id
+            if source in named and self._may_see(named[source])
+        ]
+        place = Filters(project_id=item.project_id, owner=self._owner)
+        for source in reader.naming(item.title, place, limit=BACKLINKS):
+            meant = self._called(reader, item.title, source)
+            if meant and meant.id == item.id != source.id:
+                found.append(Connection(kind="wiki", title=source.title, item=source))
+        return tuple(sorted(found, key=_newest_first))
+
+    def _may_see(self, item: Item) -> bool:
+        return is_visible(item, self._owner)
+
+
+def versions(history: Sequence[Recorded]) -> tuple[Version, ...]:
+    """Return the events of a history, each with the note as it then was and whether it stands."""
+    standing = {recorded.seq for recorded, _ in notes.versions_of(history)}
+    found = []
+    for number, recorded in enumerate(history, start=1):
+        item = notes.folded(history[:number])
+        if item is not None:
+            found.append(
+                Version(
+                    number=number,
+                    action=kind_of(recorded.event.body),
+                    author=recorded.event.author,
+                    at_ms=recorded.event.at_ms,
+                    item=item,
+                    stands=recorded.seq in standing and not isinstance(recorded.event.body, Undo),
+                )
+            )
+    return tuple(found)
+
+
+def _superseded_by(item: Item) -> set[int]:
+    """Return what a note supersedes on purpose, and still does."""
+    said = {link.target for link in item.links if link.kind == "supersedes"}
+    return said & {each.target for each in item.standing if each.reason == "supersedes"}
+
+
+def _newest_first(connection: Connection) -> tuple[int, int]:
+    item = connection.item
+    return (-item.created_ms, -item.id) if item else (0, 0)

@@ -1,0 +1,258 @@
+"""What can be done to notes. Every change is an event, and answers after the commit.
+
+A change needs an exact handle (id or whole uuid); a vague one is refused with candidates. What was
+changed can be undone, its deletion included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from observer.core.errors import BadInput, NotFound, RuleUserOnly
+from observer.core.events import Approve, Reference, Remember, Revise
+from observer.core.filters import Filters
+from observer.core.model import Item, Receipt, item_id
+from observer.notes.deletion import Reversible
+from observer.notes.validation import check, check_change, check_rule, metadata_text
+from observer.notes.values import (
+    Author,
+    Changes,
+    Note,
+    Place,
+    Remembered,
+    Similar,
+    is_near,
+    place_of,
+    project_of,
+)
+from observer.observations.analysis import content_hash
+from observer.observations.notes import (
+    EXPLICIT,
+    label_of,
+    layer_of,
+    note_type,
+    references_of,
+    title_of,
+)
+from observer.redaction.redact import redact_text
+from observer.search.handles import named
+from observer.store.interface import Reader
+
+
+class Notes(Reversible):
+    """The notes of one owner, for reading and writing; safe to share between threads."""
+
+    def remember(
+        self,
+        note: Note,
+        *,
+        project: str | None = None,
+        folder: str = "",
+        author: Author = "agent",
+    ) -> Remembered:
+        """Store a note, in the project named, else in the one around a folder, new or known.
+
+        Raises:
+            BadInput: no content, or more than is kept; a confidence outside 0 to 1; a folder of
+                which nothing is recorded.
+            NotFound, Ambiguous: the project, or a note that it links to.
+            SecretRefused: it holds a secret; the message names the class.
+            RuleUserOnly: an agent would replace a rule that a person approved.
+        """
+        check(note)
+        body = self._body(note)
+        with self._store.read() as reader:
+            projects = reader.projects()
+            chosen = named(projects, project).id if project else None
+            place = project_of(note, chosen, projects, folder)
+            self._check_links(reader, body.links, Place(place, body.owner), author)
+            self._check_replaced(reader, body, place, author)
+        alike = self._alike(body, place)
+        stored = self._pen.write(body, author=author, folder=folder, project_id=chosen)
+        if stored.seq is None:
+            raise BadInput(
+                f"nothing is recorded of {folder}: the setting exclude names it",
+                hint="remember it from another folder",
+            )
+        return self._remembered(stored, alike)
+
+    def edit(self, handle: int | str, changes: Changes, *, author: Author = "agent") -> Item:
+        """Change some fields of a note.
+
+        Raises:
+            NotFound, Ambiguous: as `get`.
+            BadInput, SecretRefused: as `remember`; nothing is to change.
+            PastImmutable: an agent would change what happened; the hint is to amend it.
+            RuleUserOnly: an agent would change a rule that a person approved.
+        """
+        if changes == Changes():
+            raise BadInput("nothing to change", hint="name a text, a title, tags or the like")
+        check(changes)
+        item = self.get(handle)
+        check_change(item, author)
+        body = Revise(
+            item=item.id,
+            content=changes.content,
+            title=changes.title,
+            type=changes.type,
+            category=changes.category,
+            confidence=changes.confidence,
+            layer=changes.layer,
+            tags=changes.tags,
+            expires_ms=changes.expires_ms,
+            metadata=None if changes.metadata is None else metadata_text(changes.metadata),
+        )
+        return self._changed(item, body, author)
+
+    def approve(self, handle: int | str, *, author: Author) -> Item:
+        """Let a person stand for a note: a rule holds from now on, a suspicion is laid aside.
+
+        Raises:
+            NotFound, Ambiguous: as `get`.
+            RuleUserOnly: an agent asks.
+        """
+        if author != "person":
+            raise RuleUserOnly(
+                "only a person approves notes", hint="ask them to run: observer note approve ID"
+            )
+        item = self.get(handle)
+        return self._changed(item, Approve(item=item.id), author)
+
+    def link(
+        self,
+        handle: int | str,
+        target: int | str,
+        *,
+        kind: str = EXPLICIT,
+        author: Author = "agent",
+    ) -> Item:
+        """Link a note to another item; the kinds `supersedes` and `amends` say what it does to it.
+
+        Raises:
+            NotFound, Ambiguous: either of them.
+            BadInput: they are one, or the target belongs elsewhere.
+            RuleUserOnly: an agent would change a rule that a person approved.
+        """
+        item = self.get(handle)
+        check_rule(item, author)
+        with self._store.read() as reader:
+            added = Reference(kind=note_type(kind), item=self._exact(reader, target))
+            if added.item == item.id:
+                raise BadInput(f"note {item.id} would lead to itself", hint="name another item")
+            self._check_links(reader, [added], place_of(item), author)
+        return self._relinked(item, (*references_of(item), added), author)
+
+    def unlink(
+        self, handle: int | str, target: int | str, *, kind: str = "", author: Author = "agent"
+    ) -> Item:
+        """Take out the explicit links to an item, those of one kind if it is named.
+
+        Raises:
+            NotFound, Ambiguous: as `get`.
+            RuleUserOnly: an agent would change a rule that a person approved.
+        """
+        item = self.get(handle)
+        check_rule(item, author)
+        with self._store.read() as reader:
+            gone = self._exact(reader, target)
+        kept = [
+            each for each in references_of(item) if each.item != gone or kind not in {"", each.kind}
+        ]
+        return self._relinked(item, kept, author)
+
+    def _relinked(self, item: Item, links: Iterable[Reference], author: Author) -> Item:
+        return self._changed(item, Revise(item=item.id, links=tuple(links)), author)
+
+    def _body(self, note: Note) -> Remember:
+        """Return the event; names and words as they are stored, since they are compared first."""
+        return Remember(
+            content=redact_text(note.content),
+            title=title_of(note.title),
+            type=note.type,
+            key=label_of(note.key),
+            category=note.category,
+            confidence=note.confidence,
+            scope=note.scope,
+            owner=self._owner if note.scope == "personal" else "",
+            layer=note.layer,
+            tags=note.tags,
+            links=(
+                *(Reference(kind="supersedes", item=target) for target in note.supersedes),
+                *(Reference(kind="amends", item=target) for target in note.amends),
+                *note.links,
+            ),
+            expires_ms=note.expires_ms,
+            metadata=metadata_text(note.metadata),
+        )
+
+    def _check_links(
+        self, reader: Reader, links: Sequence[Reference], place: Place, author: Author
+    ) -> None:
+        """Refuse links to what this owner or this project knows nothing of.
+
+        What a note supersedes must be of its own place: nobody's own note demotes what all share.
+        """
+        for each in links:
+            target = reader.item(each.item)
+            if target is None or not self._may_see(target) or not is_near(target, place):
+                raise NotFound(f"no item {each.item} to link to", hint="search for it first")
+            if each.kind != "supersedes":
+                continue
+            check_rule(target, author)
+            if place != place_of(target):
+                raise BadInput(
+                    f"item {each.item} belongs elsewhere, so this note cannot supersede it",
+                    hint="remember it in the same scope, or link it by another kind",
+                )
+
+    def _check_replaced(
+        self, reader: Reader, body: Remember, project_id: int | None, author: Author
+    ) -> None:
+        """Refuse an agent the place of a rule that a person approved.
+
+        The same words again must not make something else of such a rule, or of what happened.
+        """
+        where = Filters(project_id=project_id, owner=body.owner)
+        if body.key:
+            if there := reader.keyed(body.key, where):
+                check_rule(there, author)
+        elif there := reader.same_content(content_hash(body.content), where):
+            kind = note_type(body.type)
+            layer = body.layer or (there.layer if kind == note_type("") else layer_of(kind))
+            if layer != there.layer or body.title not in {"", there.title}:
+                check_change(there, author)
+
+    def _alike(self, body: Remember, project_id: int | None) -> tuple[Similar, ...]:
+        """Return other notes that say nearly the same; the one whose place it takes is none."""
+        near = self.similar(
+            f"{body.title}\n{body.content}",
+            project_id=project_id,
+            personal=body.scope == "personal",
+        )
+        same = content_hash(body.content)
+        return tuple(
+            one
+            for one in near
+            if one.item.content_hash != same and (not body.key or one.item.key != body.key)
+        )
+
+    def _remembered(self, stored: Receipt, alike: tuple[Similar, ...]) -> Remembered:
+        with self._store.read() as reader:
+            item = reader.item(stored.item or 0)
+            if item is None:
+                raise NotFound(
+                    "the note was forgotten while it was stored", hint="remember it again"
+                )
+            project = next((p.name for p in reader.projects() if p.id == item.project_id), "")
+            dangling = tuple(
+                link.title
+                for link in item.links
+                if not link.target and self._called(reader, link.title, item) is None
+            )
+        return Remembered(
+            item=item,
+            updated=item.id != item_id(stored.seq or 0),
+            project=project,
+            similar=alike,
+            dangling=dangling,
+        )

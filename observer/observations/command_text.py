@@ -1,0 +1,137 @@
+"""The wording of commands: one run, the same run again, a burst of looking around.
+
+Part of interpretation (step 6): pure functions from what happened to `Told`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from observer.core.events import Command
+from observer.core.text import base_name, distinct, first_line, lasted, listed, one_line, relative
+from observer.observations import concepts
+from observer.observations.drafts import (
+    FACT,
+    FACTS,
+    FAILED,
+    NARRATIVE,
+    PATHS,
+    SUBTITLE,
+    TITLE,
+    Told,
+    Where,
+)
+from observer.outcomes import not_started
+from observer.outcomes.outcome import own_code_of
+from observer.outcomes.result import Verdict
+from observer.outcomes.signature import bare_name
+from observer.shell.command_line import Line, Script, script_of
+
+
+def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: int = 1) -> Told:
+    """Tell a command that was run `times` times with this outcome, the last time as given."""
+    script = script_of(command.command)
+    code = own_code_of(command)
+    if code == 0 and verdict.ok is False:
+        code = None  # its output is believed
+    facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, verdict)]
+    folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
+    return Told(
+        type="command",
+        title=_title(command, line, verdict, script),
+        subtitle=one_line(
+            (verdict.failing and verdict.first_error)
+            or command.description
+            or (f"in {folder}" if folder else ""),
+            SUBTITLE,
+        ),
+        narrative=_narrative(command, line, verdict, code=code, times=times),
+        facts=tuple(facts[:FACTS]),
+        concepts=concepts.together(
+            concepts.of_tools((verdict.tool, *line.tools)),
+            _about(line.head, command.description[:SUBTITLE]),
+            *(concepts.of_path(name.partition("::")[0]) for name in verdict.failing[:2]),
+        ),
+        files_modified=distinct(
+            (relative(path, where.root, where.cwd) for path in (script.writes if script else ())),
+            PATHS,
+        ),
+        signature=verdict.signature if verdict.ok is False else "",
+        category=FAILED if verdict.ok is False else "",
+        chars=len(command.command) + len(command.output),
+    )
+
+
+def started(command: Command, line: Line, where: Where) -> Told:
+    """Tell a command of which only the start was seen."""
+    told = run(command, line, Verdict(), where=where)
+    return Told(
+        type="command",
+        title=told.title,
+        subtitle="started, no result",
+        narrative=one_line(f"Started {line.head}; no result was reported.", NARRATIVE),
+        facts=told.facts,
+        concepts=told.concepts,
+        chars=told.chars,
+    )
+
+
+def _title(command: Command, line: Line, verdict: Verdict, script: Script | None) -> str:
+    """Name the command, and what failed in it, or that it did not run."""
+    if script and verdict.ok is not False:
+        written = f"Wrote {listed([*map(base_name, script.writes)], 3)}" if script.writes else ""
+        said = first_line(command.description, TITLE) or written or verdict.said or "Ran"
+        return one_line(f"{said} ({script.program} script)", TITLE)
+    if not verdict.was_run:
+        return one_line(f"{one_line(line.head, TITLE // 2)}: {verdict.said}", TITLE)
+    if verdict.ok is not False or not verdict.first_error:
+        return one_line(line.head, TITLE)
+    failed = _failing_said(verdict) if verdict.failing else verdict.first_error
+    return one_line(f"{one_line(line.head, TITLE // 2)}: {failed}", TITLE)
+
+
+def _failing_said(verdict: Verdict) -> str:
+    names = distinct(map(bare_name, verdict.failing), 3)
+    more = max(verdict.failed or 0, len(verdict.failing)) - len(names)
+    if len(names) < 3 or not more:
+        return f"{listed(names, 3)} failed"
+    return f"{names[0]}, {names[1]} and {more + 1:,} more failed"
+
+
+@lru_cache(maxsize=1024)
+def _about(head: str, description: str) -> tuple[str, ...]:
+    arguments = " ".join(word for word in head.split()[1:] if not word.startswith("-"))
+    return concepts.of_text(f"{arguments} {description}", 4)
+
+
+def _narrative(
+    command: Command, line: Line, verdict: Verdict, *, code: int | None, times: int
+) -> str:
+    again = f" {times:,} times" if times > 1 else ""
+    remarks = [f"exit {code}"] if code is not None else []
+    if code is None and verdict.ok is False:
+        remarks = ["failed"]
+    if not_started.is_interrupted(command):
+        remarks.append("interrupted")
+    if command.duration_ms and " in " not in verdict.said:
+        remarks.append(f"took {lasted(command.duration_ms)}")
+    said = f": {verdict.said.rstrip('.')}" if verdict.said else ""
+    in_brackets = f" ({', '.join(remarks)})" if remarks else ""
+    sentences = [f"Ran {line.head}{again}{said}{in_brackets}."]
+    if purpose := first_line(command.description, SUBTITLE):
+        sentences.append(f"Purpose: {purpose.rstrip('.')}.")
+    if verdict.first_error:
+        which = "First failure" if verdict.failing else "Error"
+        sentences.append(f"{which}: {verdict.first_error}")
+    return one_line(" ".join(sentences), NARRATIVE)
+
+
+def _outcome_facts(code: int | None, verdict: Verdict) -> list[str]:
+    facts = [f"exit code {code}"] if code is not None else []
+    if verdict.tool and verdict.said:
+        names = "" if f"{verdict.tool}: " in verdict.said else f"{verdict.tool}: "
+        facts.append(one_line(f"{names}{verdict.said}", FACT))
+    facts += (one_line(f"failing: {name}", FACT) for name in verdict.failing)
+    if verdict.first_error:
+        facts.append(one_line(f"error: {verdict.first_error}", FACT))
+    return facts

@@ -1,0 +1,220 @@
+"""What is worth an item in a conversation: passages of replies, and what a person decided.
+
+Part of interpretation (step 6). A reply gives `finding`s, each with the prompt that it answers. A
+person's words in a prompt, in an answer to a question, or on refusing a tool give a `decision`
+that is only proposed (`candidate`), with its source as evidence. Nothing of it is in force.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from observer.core.events import AnyBody, Command, FileWrite, Prompt, Reply, ToolUse
+from observer.core.model import Item, Link, Recorded, Slot, item_id, item_uuid
+from observer.core.text import distinct, one_line, relative
+from observer.observations import concepts, decisions, prompts
+from observer.observations.analysis import item
+from observer.observations.decisions import Answer
+from observer.observations.drafts import FACT, PATHS, SUBTITLE, TITLE, Told
+from observer.observations.findings import Passage, findings
+from observer.observations.memory_use import only_asks
+from observer.observations.prompt_injection import suspicion
+from observer.observations.session_state import Heard, State
+
+FINDING = "finding"
+DECISION = "decision"
+PROPOSED = "candidate"
+"""Status of what nobody has confirmed."""
+
+_SAID_BEFORE = 12
+_SAID_CHARS = 240
+_ASKED_CHARS = 600
+_SLOTS: tuple[Slot, ...] = ("observation", "arc", "extra")
+_BESIDE: tuple[Slot, ...] = _SLOTS[1:]
+"""Places for items of one event, and those beside an observation of its own."""
+
+_PATH = re.compile(r"(?<![\w/.:-])(?:[\w.@-]+/)*[\w.@-]+\.[A-Za-z]\w{0,8}(?![\w/(])")
+_FIRST_SENTENCE = re.compile(r".{20,}?[.!?\u3002](?=\s|$)|.+", re.DOTALL)
+_REFUSED = "The user doesn't want to proceed with this tool use"
+_ON_REFUSING = re.compile(r"the user said:\s*(\S.*?)(?:\n\nNote: |\Z)", re.DOTALL)
+_CORRECTION = re.compile(
+    r"(?:no[,.!]? |please |you (?:must|should) )*(?:don't|do not|never|always|use|stop|instead|only"
+    r"|prefer|let's|we |keep|avoid|not )\b",
+    re.IGNORECASE,
+)
+
+
+def asked(before: State, body: Prompt, made: Sequence[Item]) -> State:
+    """Return the state with what the replies to come will answer."""
+    ask = prompts.ask_of(body.text)
+    if ask is None or not made:
+        return before
+    title = ask.title or made[0].title
+    asked = one_line(body.text, _ASKED_CHARS)
+    heard = replace(before.heard, item=made[0].id, title=title, asked=asked)
+    heard = replace(heard, is_question=only_asks(body.text))
+    return replace(before, heard=heard)
+
+
+def proposed(recorded: Recorded, body: Prompt) -> tuple[Item, ...]:
+    """Return the decisions of a person's prompt."""
+    if recorded.event.author != "person":
+        return ()
+    return tuple(
+        _decision(recorded, said, slot, subtitle="said in a prompt", evidence=item_id(recorded.seq))
+        for slot, said in zip(_BESIDE, decisions.decisions(body.text), strict=False)
+    )
+
+
+def refused(recorded: Recorded) -> tuple[Item, ...]:
+    """Return what a person said on refusing a tool, where that tells how to do it."""
+    found = _ON_REFUSING.search(_error_of(recorded.event.body))
+    said = found[1].strip().strip('"') if found else ""
+    first = next(iter(decisions.sentences(said)), "")
+    is_said = decisions.is_decision(first) or (
+        _CORRECTION.match(first) and len(first) >= decisions.LEAST_CHARS and first[-1] != "?"
+    )
+    if not is_said or suspicion(said):
+        return ()
+    told = one_line(said, decisions.MOST_CHARS)
+    return (_decision(recorded, told, "extra", subtitle="said on refusing a tool"),)
+
+
+def is_refused(body: AnyBody) -> bool:
+    """Return True if a person did not let a tool run."""
+    return _REFUSED in _error_of(body)[:200]
+
+
+def _error_of(body: AnyBody) -> str:
+    match body:
+        case Command() | ToolUse():
+            text = body.output if body.failed else ""
+        case FileWrite():
+            text = body.error
+        case _:
+            text = ""
+    return text.replace("\u2019", "'")
+
+
+def answered(before: State, recorded: Recorded, body: ToolUse) -> tuple[Item, ...]:
+    """Return what a person chose when asked; nothing where no question was answered."""
+    answers = decisions.read(body)
+    decided = [each for each in answers if each.is_decision and not suspicion(_chosen(each))]
+    # Where a session begins, its summary has that place.
+    slots = _SLOTS if recorded.seq == recorded.session_id else (*_SLOTS, "summary")
+    chosen = [
+        replace(
+            _decision(recorded, _chosen(each), slot, subtitle="chosen by the person"),
+            title=one_line(each.question, TITLE),
+            facts=_options_said(each),
+            links=_answers(before.heard),
+        )
+        for slot, each in zip(slots, decided, strict=False)
+    ]
+    if chosen or not answers:
+        return tuple(chosen)
+    said = " ".join(map(_chosen, answers))
+    told = Told(
+        type="tool-use",
+        title=one_line(answers[0].question, TITLE),
+        subtitle="asked the person",
+        narrative=said,
+        concepts=concepts.of_text(said, 6),
+        chars=len(said),
+    )
+    return (item(told, recorded),)
+
+
+def _chosen(answer: Answer) -> str:
+    """Return a question and its answer as one statement, then what was not chosen."""
+    chosen = "; ".join(answer.chosen).removesuffix(" (Recommended)")
+    labels = ", ".join(label for label, _ in answer.rejected)
+    beside = f"\nNot chosen: {labels}." if labels else ""
+    return f"{answer.question} {chosen}.{beside}"
+
+
+def _options_said(answer: Answer) -> tuple[str, ...]:
+    told = (
+        (f"{'chosen' if label in answer.chosen else 'not chosen'}: {label}", description)
+        for label, description in answer.options
+    )
+    return tuple(one_line(": ".join(filter(None, each)), FACT) for each in told)
+
+
+def found(before: State, recorded: Recorded, body: Reply) -> tuple[State, tuple[Item, ...]]:
+    """Return the passages of a reply; those of a sub-agent's stand with its task."""
+    heard = before.heard
+    if heard.is_question:  # what is remembered would be found twice
+        return before, ()
+    passages = findings(body.text, prompt=heard.asked, known=heard.said)[: len(_SLOTS)]
+    if not passages:
+        return before, ()
+    said = (*heard.said, *(one_line(each.text, _SAID_CHARS) for each in passages))
+    after = replace(before, heard=replace(heard, said=said[-_SAID_BEFORE:]))
+    made = (
+        _finding(before, recorded, each, slot) for each, slot in zip(passages, _SLOTS, strict=False)
+    )
+    return after, tuple(made)
+
+
+def _finding(before: State, recorded: Recorded, passage: Passage, slot: Slot) -> Item:
+    heard = before.heard
+    if recorded.root:
+        passage = replace(passage, text=passage.text.replace(f"{recorded.root}/", ""))
+    first = _FIRST_SENTENCE.match(passage.text)
+    heading = f"{passage.heading}: " if passage.heading else ""
+    told = Told(
+        type=FINDING,
+        title=one_line(heading + (first[0] if first else passage.text), TITLE),
+        subtitle=one_line(f"asked: {heard.title}", SUBTITLE) if heard.title else "",
+        narrative=heading + passage.text,
+        concepts=concepts.of_text(f"{passage.heading} {passage.text}", 8),
+        files_read=_files(passage.text, before, recorded),
+        chars=len(passage.text),
+    )
+    return replace(_placed(item(told, recorded), recorded, slot), links=_answers(heard))
+
+
+def _answers(heard: Heard) -> tuple[Link, ...]:
+    return (Link(kind="answers", target=heard.item),) if heard.item else ()
+
+
+def _decision(
+    recorded: Recorded, said: str, slot: Slot, *, subtitle: str, evidence: int = 0
+) -> Item:
+    told = Told(
+        type=DECISION,
+        title=one_line(said, TITLE),
+        subtitle=subtitle,
+        narrative=said,
+        concepts=concepts.of_text(said, 8),
+        chars=len(said),
+    )
+    links = (Link(kind="evidence", target=evidence),) if evidence else ()
+    made = replace(_placed(item(told, recorded), recorded, slot), status=PROPOSED, links=links)
+    return replace(made, author="person")
+
+
+def _placed(made: Item, recorded: Recorded, slot: Slot) -> Item:
+    """Return an item in a place of its own among those of its event."""
+    event = recorded.event
+    uuid = item_uuid(one_line(event.id, 200), event.at_ms, slot)
+    return replace(made, id=item_id(recorded.seq, slot), uuid=uuid)
+
+
+def _files(text: str, before: State, recorded: Recorded) -> tuple[str, ...]:
+    """Return the files that a text names: those the session knows, and what has a folder."""
+    return distinct(_named(_PATH.findall(text), before, recorded), PATHS)
+
+
+def _named(names: Iterable[str], before: State, recorded: Recorded) -> Iterable[str]:
+    for name in names:
+        bare = name.removeprefix("./")
+        known = [path for path in before.files if f"/{path}".endswith(f"/{bare}")]
+        if len(known) == 1:
+            yield known[0]
+        elif "/" in bare:
+            yield relative(name, recorded.root, recorded.root)

@@ -1,0 +1,70 @@
+"""An observation's words before it becomes an item, and the lengths its fields may have.
+
+Part of interpretation (step 6). The tellers (`files`, `commands`, `happenings`) return `Told`;
+`classify` turns it into an `Item`.
+
+What a language model wrote about an item, in the lengths that its fields may have.
+
+Part of interpretation (step 6): whatever a model answered, one line a field, of bounded length.
+"""
+
+from __future__ import annotations
+
+from observer.core.events import Enriched, Value
+from observer.core.model import Enrichment
+from observer.core.text import distinct, one_line
+
+TITLE = 120
+SUBTITLE = 200
+NARRATIVE = 1200
+FACT = 300
+FACTS = 40
+FAILED = "failed"
+"""Category of a command or tool call that failed."""
+PATHS = 200
+
+
+class Told(Value):
+    """What an observation says. `chars` is the length of the original text that it stands for.
+
+    `signature` is that of the error that it tells of, `category` as in `Item`.
+    """
+
+    type: str
+    title: str
+    subtitle: str = ""
+    narrative: str = ""
+    facts: tuple[str, ...] = ()
+    concepts: tuple[str, ...] = ()
+    files_read: tuple[str, ...] = ()
+    files_modified: tuple[str, ...] = ()
+    signature: str = ""
+    category: str = ""
+    chars: int = 0
+
+
+class Where(Value):
+    """Against what paths are shown: the project's folder and the event's working folder."""
+
+    root: str = ""
+    cwd: str = ""
+
+
+MODEL = 100
+FIELD = 600
+CONCEPT = 40
+CONCEPTS = 8
+
+
+def enrichment(body: Enriched, at_ms: int) -> Enrichment:
+    """Return what was written, as it is kept with its item."""
+    concepts = (one_line(concept, CONCEPT) for concept in body.concepts)
+    return Enrichment(
+        model=one_line(body.model, MODEL),
+        at_ms=at_ms,
+        as_of_ms=body.as_of_ms,
+        narrative=one_line(body.narrative, NARRATIVE),
+        learned=one_line(body.learned, FIELD),
+        next_steps=one_line(body.next_steps, FIELD),
+        concepts=distinct(concepts, CONCEPTS),
+    )

@@ -1,0 +1,310 @@
+"""The wording of everything but files and commands: prompts, research, commits, and the rest.
+
+Part of interpretation (step 6): pure functions from what happened to `Told`, or None where there
+is nothing to tell.
+"""
+
+from __future__ import annotations
+
+import re
+
+from observer.core import json_text
+from observer.core.events import (
+    Checkout,
+    Commit,
+    Custom,
+    Delegation,
+    FileChange,
+    Outcome,
+    Prompt,
+    Rewrite,
+    Search,
+    ToolUse,
+)
+from observer.core.text import (
+    block,
+    counted,
+    distinct,
+    first_line,
+    listed,
+    one_line,
+    relative,
+    word_set,
+)
+from observer.observations import concepts, prompts, todos
+from observer.observations.drafts import (
+    FACT,
+    FACTS,
+    FAILED,
+    NARRATIVE,
+    PATHS,
+    SUBTITLE,
+    TITLE,
+    Told,
+    Where,
+)
+from observer.observations.findings import passages
+from observer.observations.memory_use import QUESTION, only_asks
+from observer.outcomes.outcome import plain, told_lines
+
+PROMPT_CHARS = 4000
+MESSAGE_CHARS = 2000
+_FILES_SAID = 6
+_ARGUMENTS = 8
+
+_MCP = re.compile(r"\Amcp__(.+?)__(.+)\Z")
+_PLACES = {"web": "the web", "memory": "memory"}
+_SIGNS = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "copied": "C"}
+_OPERATIONS = {"import": "commit"}
+_PULLED = "fast-forward to"
+_PARTED = re.compile(r"[/.]")
+_HASH = re.compile(r"[0-9a-f]{40}")
+_PASSAGES = 3
+_LINES_READ = 8
+"""Lines of an answer of the web in which what to tell is looked for."""
+_TRAILER = re.compile(r"^[A-Z][\w-]{1,40}: \S")
+_TAKEN = word_set(
+    """
+    file-write file-read command research delegation tool-use commit prompt fix checkout rewrite
+    decision constraint heuristic rejected rule fact preference context note custom
+    """
+)
+
+
+def prompt(prompt: Prompt, where: Where) -> Told | None:
+    """Return what was asked; None for an empty prompt, a mere "ok" and the client's own words."""
+    words = prompts.words_of(prompt.text)
+    title = prompts.heading_of(words) or first_line(words, TITLE)
+    is_plain = prompts.is_assent(words) or prompts.is_errand(words)
+    if not title or (is_plain and not prompt.files):
+        return None
+    files = distinct((relative(path, where.root, where.cwd) for path in prompt.files), PATHS)
+    return Told(
+        type="prompt",
+        title=title,
+        narrative=block(prompt.text, PROMPT_CHARS),
+        concepts=concepts.together(concepts.of_text(prompt.text, 6), concepts.of_files(files[:2])),
+        files_read=files,
+        category=QUESTION if only_asks(prompt.text) else "",
+        chars=len(prompt.text),
+    )
+
+
+def search(search: Search) -> Told | None:
+    """Return what was looked up elsewhere, and the beginning of what came back.
+
+    A search of the code is nothing to tell: the files that it led to are read, or changed.
+    """
+    query = one_line(search.query, FACT)
+    if not query or search.where in ("code", "files"):
+        return None
+    is_page = search.where == "web" and "://" in query.partition(" ")[0]
+    opening = f"Fetched {query}" if is_page else f"Searched {_PLACES[search.where]} for {query}"
+    lines = [line for line in plain(search.output).split("\n") if line.strip()]
+    said = "; ".join(told_lines(json_text.plain("\n".join(lines[:_LINES_READ])), 4))
+    return Told(
+        type="research",
+        title=one_line(query, TITLE),
+        subtitle="web page" if is_page else f"{search.where} search",
+        narrative=one_line(f"{opening}: {said or 'no result was reported'}", NARRATIVE),
+        facts=(query,),
+        concepts=concepts.of_text(query, 6),
+        chars=len(search.query) + len(search.output),
+    )
+
+
+def delegation(delegation: Delegation) -> Told | None:
+    """Tell what was handed to a sub-agent, what came back, or both."""
+    title = first_line(delegation.task, TITLE) or first_line(delegation.result, TITLE)
+    if not title:
+        return None
+    agent = one_line(delegation.agent, 60) or "a sub-agent"
+    said = [f"Handed to {agent}: {_task_said(delegation.task)}."] if delegation.task else []
+    if delegation.result:
+        said.append(f"{agent} came back with: {_conclusion(delegation.result)}")
+    return Told(
+        type="delegation",
+        title=title,
+        subtitle=one_line(f"to {agent}", SUBTITLE),
+        narrative=one_line(" ".join(said), NARRATIVE),
+        concepts=concepts.of_text(f"{delegation.task}\n{delegation.result}", 6),
+        chars=len(delegation.task) + len(delegation.result),
+    )
+
+
+def _conclusion(result: str) -> str:
+    """Return what a sub-agent found out: neither how it announces that, nor code and headings."""
+    best = sorted(passages(result), key=lambda one: -one.score)[:_PASSAGES]
+    said = " ".join(one.text for one in sorted(best, key=lambda one: one.place))
+    return one_line(said or result, 700)
+
+
+def _task_said(task: str) -> str:
+    """Return a task on one line; a short description stands above the full text of many."""
+    name, _, text = task.partition("\n")
+    shown = one_line(f"{name.rstrip('.:')}: {text}" if text.strip() else name, 500)
+    return shown.rstrip(".")
+
+
+def tool_use(use: ToolUse) -> Told:
+    """Tell the use of any other tool."""
+    if plan := todos.plan_in(use):
+        return _plan(plan, len(use.input))
+    tool = one_line(_MCP.sub(r"\1 \2", use.tool), 80) or "(unnamed tool)"
+    value = json_text.read(use.input)
+    given = json_text.pairs(value) if isinstance(value, dict) else []
+    asked = json_text.main_of(value) if isinstance(value, dict) else first_line(use.input, FACT)
+    came = "; ".join(told_lines(json_text.plain(use.output), 3))
+    failed = " and failed" if use.failed else ""
+    arguments = ", ".join(f"{key}: {words}" for key, words in given) or asked
+    narrative = f"Used {tool}{failed}" + (f" with {arguments}" if arguments else "")
+    facts = [f"{key}: {words}" for key, words in given] or [asked]
+    return Told(
+        type="tool-use",
+        title=one_line(f"{tool}: {asked}" if asked else tool, TITLE),
+        subtitle="failed" if use.failed else "",
+        category=FAILED if use.failed else "",
+        narrative=one_line(f"{narrative}: {came}" if came else f"{narrative}.", NARRATIVE),
+        facts=distinct((one_line(fact, FACT) for fact in facts), _ARGUMENTS),
+        concepts=concepts.together(concepts.identifier_words(tool), concepts.of_text(asked, 4)),
+        chars=len(use.input) + len(use.output),
+    )
+
+
+def _plan(plan: str, chars: int) -> Told:
+    """Return what is told of a plan that was presented."""
+    heading = prompts.heading_of(plan) or first_line(plan, TITLE)
+    return Told(
+        type="tool-use",
+        title=one_line(f"Plan: {heading}", TITLE),
+        narrative=block(plan, PROMPT_CHARS),
+        concepts=concepts.of_text(plan, 6),
+        chars=chars,
+    )
+
+
+def outcome(outcome: Outcome) -> Told | None:
+    """Tell a result whose beginning was never seen; nothing if it says nothing."""
+    if not told_lines(outcome.output, 1):
+        return None
+    failed = outcome.failed or bool(outcome.exit_code)
+    return tool_use(ToolUse(tool=outcome.tool, output=outcome.output, failed=failed))
+
+
+def commit(commit: Commit, where: Where) -> Told:
+    """Tell a commit: its subject, its message without trailers, its files and their symbols."""
+    short = one_line(commit.hash, 64)[:10]
+    operation = _PULLED if is_pulled(commit) else _OPERATIONS.get(commit.action, commit.action)
+    paths = distinct((relative(file.path, where.root) for file in commit.files), PATHS)
+    symbols = [symbol for file in commit.files[:FACTS] for symbol in file.symbols]
+    author = one_line(commit.author.partition("<")[0], 60)
+    body = block(_body(commit), MESSAGE_CHARS)
+    files = _files_said(commit)
+    return Told(
+        type="commit",
+        title=one_line(commit.subject, TITLE) or f"{operation} {short}",
+        subtitle=one_line(f"{operation} {short}" + (f" by {author}" if author else ""), SUBTITLE),
+        narrative="\n".join(part for part in (body, files) if part),
+        facts=(f"commit {one_line(commit.hash, 64)}", *map(_file_fact, commit.files[: FACTS - 1])),
+        concepts=concepts.together(
+            concepts.of_text(commit.subject, 4), concepts.of_files(paths[:4], symbols[:4])
+        ),
+        files_modified=paths,
+        chars=len(commit.message or commit.subject) + sum(len(file.path) for file in commit.files),
+    )
+
+
+def is_pulled(commit: Commit) -> bool:
+    """Tell whether a merge only moved the branch forward: somebody made the commit before."""
+    return commit.action == "merge" and len(commit.parents) == 1
+
+
+def checkout(checkout: Checkout) -> Told | None:
+    """Tell a switch of branch; a move that names nothing is nothing."""
+    to = one_line(checkout.branch or checkout.new[:10], 100)
+    if not to:
+        return None
+    old = one_line(checkout.old, 100)
+    is_hash = _HASH.match(old) is not None
+    came_from = f" from {old}" if old and not is_hash else ""
+    return Told(
+        type="checkout",
+        title=one_line(f"Switched to {to}", TITLE),
+        narrative=f"Switched{came_from} to {to}.",
+        facts=(f"from {old[:10]}",) if is_hash and old.strip("0") else (),
+        concepts=concepts.of_text(checkout.branch, 4),
+        chars=len(to),
+    )
+
+
+def rewrite(rewrite: Rewrite) -> Told | None:
+    """Tell that commits were replaced by others."""
+    if not rewrite.pairs:
+        return None
+    reason = one_line(rewrite.reason, 40) or "rewrite"
+    pairs = [
+        f"{one_line(old, 64)[:10]} became {one_line(new, 64)[:10]}" for old, new in rewrite.pairs
+    ]
+    return Told(
+        type="rewrite",
+        title=f"{reason}: {counted(len(pairs), 'commit')} rewritten",
+        narrative=one_line(f"By {reason}, {listed(pairs, 6)}.", NARRATIVE),
+        facts=tuple(pairs[:FACTS]),
+        concepts=concepts.of_text(rewrite.reason, 2),
+        chars=sum(len(old) + len(new) for old, new in rewrite.pairs),
+    )
+
+
+def custom(custom: Custom, where: Where) -> Told:
+    """Tell a happening of an editor's or script's own kind, under its own name as the type."""
+    name = "-".join(re.findall(r"[a-z0-9]+", custom.name[:200].lower()))[:40]
+    files = distinct((relative(path, where.root, where.cwd) for path in custom.files), PATHS)
+    return Told(
+        type=name if name and name not in _TAKEN else "custom",
+        title=first_line(custom.text, TITLE) or one_line(custom.name, TITLE) or "custom",
+        subtitle=one_line(custom.name, SUBTITLE),
+        narrative=block(custom.text, PROMPT_CHARS),
+        concepts=concepts.together(concepts.of_text(custom.text, 6), concepts.of_files(files[:2])),
+        files_read=files,
+        chars=len(custom.text),
+    )
+
+
+def _body(commit: Commit) -> str:
+    """Return the message behind the subject, without `Signed-off-by:` and its like."""
+    text = commit.message.strip()
+    if text.startswith(commit.subject):
+        text = text[len(commit.subject) :].strip()
+    paragraphs = text.replace("\r\n", "\n").split("\n\n")
+    if all(_TRAILER.match(line) for line in paragraphs[-1].splitlines()):
+        paragraphs.pop()
+    return "\n\n".join(paragraphs)
+
+
+def _files_said(commit: Commit) -> str:
+    files, (unlisted, added, removed) = commit.files, commit.unlisted
+    if not files:
+        return ""
+    added += sum(file.added or 0 for file in files)
+    removed += sum(file.removed or 0 for file in files)
+    lines = f"{counted(added, 'line')} added, {removed:,} removed"
+    names = [_file_said(file) for file in files[:_FILES_SAID]]
+    more = len(files) - len(names) + unlisted
+    said = f"{', '.join(names)} and {more:,} more" if more else listed(names, _FILES_SAID)
+    number = counted(len(files) + unlisted, "file")
+    return one_line(f"{number} changed, {lines}: {said}.", NARRATIVE)
+
+
+def _file_said(file: FileChange) -> str:
+    return f"{file.path} ({listed(file.symbols, 3)})" if file.symbols else file.path
+
+
+def _file_fact(file: FileChange) -> str:
+    counts = " binary" if file.added is None else f" +{file.added} -{file.removed or 0}"
+    moved = f"{file.old_path} -> " if file.old_path else ""
+    symbols = f": {listed(file.symbols, 8)}" if file.symbols else ""
+    known = {*file.symbols, *_PARTED.split(file.path)}
+    new = [name for name in file.names if name not in known]
+    names = f"; brings {listed(new, 8)}" if new else ""
+    sign = _SIGNS.get(file.status, "?")
+    return one_line(f"{sign} {moved}{file.path}{counts}{symbols}{names}", FACT)

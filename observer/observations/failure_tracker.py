@@ -1,0 +1,321 @@
+"""Checks that fail and pass again, and what was changed in between.
+
+Part of interpretation (step 6), of the arcs: the open failures of a project. Which passes answer
+which failures is said in `invocation`, which changes count in `causes`, and in `alternatives` what
+another form of a command has to do with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from observer.core.events import Command
+from observer.core.model import UNASSIGNED, Item, Recorded
+from observer.core.text import distinct, one_line, word_set
+from observer.observations import fix_commands, fix_text, project_state
+from observer.observations.analysis import origin_of
+from observer.observations.check_results import COMMIT, FILES, invocation_of, named_in
+from observer.observations.fix_text import Mended
+from observer.observations.project_state import EXPIRES_MS, TROUBLES, Edited, Ground, Story, Trouble
+from observer.observations.relatedness import causes_of
+from observer.outcomes import not_started, same_check
+from observer.outcomes.check_runs import Runs, runs_of
+from observer.outcomes.not_started import Unstarted
+from observer.outcomes.outcome import exit_code_of
+from observer.outcomes.result import Verdict
+from observer.outcomes.same_check import Invocation
+from observer.shell import command_line
+from observer.shell.check import clears
+from observer.shell.command_forms import Form
+from observer.shell.fixers import remedy_of
+
+Items = tuple[Item, ...]
+Step = tuple[Story, Items]
+
+_ITEMS = 6
+_SESSIONS = 8
+_HELPED = 20
+_PLACE = re.compile(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
+_SCRIPT_RUNNERS = word_set("npm yarn pnpm bun make just task mise composer rake poe pdm hatch")
+
+
+class Check(NamedTuple):
+    """A check that ended: what was run, on what, how it went, and what tells of it."""
+
+    recorded: Recorded
+    of: Invocation
+    head: str
+    ran: str
+    ground: Ground
+    verdict: Verdict
+    item: int
+    unstarted: Unstarted = Unstarted()
+    form: Form | None = None
+    files: tuple[str, ...] = ()
+    runs: Runs = Runs()
+
+
+def checked(known: Story, recorded: Recorded, body: Command, verdict: Verdict, made: Item) -> Step:
+    """Note how a command ended; a pass that mends a failure is told as a fix."""
+    if not verdict.was_run:
+        return known, ()
+    known = _with_remedies(known, recorded, body, verdict, made)
+    why = _why_unstarted(body, verdict)
+    ran = fix_commands.Ran(
+        recorded=recorded,
+        command=body.command,
+        verdict=verdict,
+        item=made.id,
+        is_unstarted=bool(why.reason),
+    )
+    known, told = fix_commands.worked(known, ran)
+    runs = runs_of(body, verdict, root=recorded.root, cwd=recorded.event.cwd, tasks=known.tasks)
+    run = invocation_of(body, recorded, verdict, why, runs)
+    is_ok = False if why.reason else verdict.ok
+    if run is None or is_ok is None or (is_ok and _nothing_ran(verdict)):
+        return known, told
+    check = Check(
+        recorded=recorded,
+        of=run,
+        head=runs.head
+        or same_check.named(body.command, root=recorded.root, cwd=recorded.event.cwd),
+        ran=command_line.read(body.command).head,
+        ground=project_state.ground_of(known, recorded.root),
+        verdict=verdict,
+        item=made.id,
+        unstarted=why,
+        form=fix_commands.failing_form(ran, why) if not is_ok else None,
+        files=() if is_ok else named_in(body.output, root=recorded.root, cwd=recorded.event.cwd),
+        runs=runs,
+    )
+    if not is_ok:
+        return _failed(known, check), told
+    after, fixes = _passed(known, check)
+    return after, (*told, *fixes)
+
+
+def _nothing_ran(verdict: Verdict) -> bool:
+    return verdict.passed == 0 and verdict.tool != ""
+
+
+def _why_unstarted(body: Command, verdict: Verdict) -> Unstarted:
+    """Return why a command could not do its work; nothing where it did, or a check spoke."""
+    if verdict.is_cut_off:
+        return Unstarted(reason="stopped", said=verdict.first_error)
+    is_judged = verdict.ok is True or verdict.passed is not None or bool(verdict.failing)
+    if is_judged or body.interrupted:
+        return Unstarted()
+    return not_started.read(body.output, code=exit_code_of(body))
+
+
+def _with_remedies(
+    known: Story, recorded: Recorded, body: Command, verdict: Verdict, made: Item
+) -> Story:
+    kinds = [(part, remedy_of(part)) for part in command_line.parts_of(body.command)]
+    remedies = [(part.shown, kind) for part, kind in kinds if kind]
+    if not remedies:
+        return known
+    remedy = Edited(
+        seq=recorded.seq,
+        item=made.id,
+        ground=project_state.ground_of(known, recorded.root),
+        session=recorded.session_id,
+        sort="command",
+        said=one_line("; ".join(said for said, _ in remedies), 200),
+        remedy=remedies[0][1],
+        has_failed=verdict.ok is False,
+    )
+    return project_state.edited(known, remedy)
+
+
+def _failed(known: Story, check: Check) -> Story:
+    troubles = [
+        _seen_again(one, check) if _is_same(one, check) or _overlaps(one, check) else one
+        for one in known.troubles
+        if not _is_replaced(one, check)
+    ]
+    if not any(_is_same(one, check) for one in troubles):
+        troubles.append(_begun(check))
+    at_ms = check.recorded.event.at_ms
+    fresh = [one for one in troubles if at_ms - one.last_ms <= EXPIRES_MS]
+    return replace(known, troubles=tuple(fresh[-TROUBLES:]))
+
+
+def _begun(check: Check) -> Trouble:
+    recorded, verdict = check.recorded, check.verdict
+    error = verdict.first_error or check.unstarted.said
+    return Trouble(
+        of=check.of,
+        head=check.head,
+        ground=check.ground,
+        seq=recorded.seq,
+        last_seq=recorded.seq,
+        last_ms=recorded.event.at_ms,
+        items=(check.item,),
+        sessions=(recorded.session_id,),
+        said=verdict.said,
+        error=error,
+        last_error=error,
+        signature=verdict.signature,
+        tests=_all_failing(verdict),
+        place=_only_place(verdict),
+        checks=check.runs.failed,
+        files=check.files,
+        unstarted=check.unstarted.reason,
+        form=check.form,
+        origin=origin_of(recorded),
+    )
+
+
+def _is_replaced(one: Trouble, check: Check) -> bool:
+    """Return True if the check was left red earlier, and fails of something else now."""
+    is_new = check.recorded.session_id not in one.sessions
+    return is_new and _is_same(one, check) and not _is_same_failure(one, check)
+
+
+def _is_same_failure(one: Trouble, check: Check) -> bool:
+    """Return True if a check fails as it did before, as far as its output tells."""
+    verdict = check.verdict
+    if one.tests and verdict.failing:
+        return set(one.tests) == set(_all_failing(verdict) or verdict.failing)
+    now = (verdict.first_error or one.last_error, verdict.said)
+    return now == (one.last_error, one.said)
+
+
+def _seen_again(one: Trouble, check: Check) -> Trouble:
+    recorded, verdict = check.recorded, check.verdict
+    again = replace(
+        one,
+        last_seq=recorded.seq,
+        last_ms=recorded.event.at_ms,
+        items=tuple(dict.fromkeys((*one.items[:1], *one.items[1:][-_ITEMS:], check.item))),
+        sessions=tuple(dict.fromkeys((*one.sessions, recorded.session_id)))[-_SESSIONS:],
+        last_error=verdict.first_error or one.last_error,
+        files=distinct((*check.files, *one.files), FILES),
+    )
+    if not _is_same(one, check):
+        return again
+    return replace(
+        again,
+        of=check.of,
+        runs=one.runs + 1,
+        said=verdict.said or one.said,
+        tests=_all_failing(verdict),
+        place=_only_place(verdict),
+        tried=recorded.seq if _is_same_failure(one, check) else one.tried,
+        unstarted=check.unstarted.reason,
+        form=check.form,
+    )
+
+
+def _is_same(one: Trouble, check: Check) -> bool:
+    if one.unstarted or check.unstarted.reason:
+        # What could not run says nothing about the check that it was meant to be.
+        return one.form == check.form and bool(one.unstarted) and bool(check.unstarted.reason)
+    return same_check.is_same(one.of, check.of) and one.ground == check.ground
+
+
+def _overlaps(one: Trouble, check: Check) -> bool:
+    """Return True if another failing run was, as far as known, of the same tests."""
+    if (
+        one.unstarted
+        or check.unstarted.reason
+        or one.ground != check.ground
+        or not same_check.is_kin(check.of, one.of)
+    ):
+        return False
+    failing = check.verdict.failing
+    is_part = same_check.includes(check.of, one.of) or same_check.includes(one.of, check.of)
+    return is_part and not (one.tests and failing and set(one.tests).isdisjoint(failing))
+
+
+def _all_failing(verdict: Verdict) -> tuple[str, ...]:
+    """Return the names of all failing tests; nothing if some may be missing."""
+    is_all = verdict.failed is None or verdict.failed <= len(verdict.failing)
+    return verdict.failing if is_all else ()
+
+
+def _only_place(verdict: Verdict) -> str:
+    """Return where the only error was."""
+    found = _PLACE.search(verdict.first_error)
+    return found.group(1) if found and verdict.failed in (None, 1) else ""
+
+
+def _passed(known: Story, check: Check) -> Step:
+    mended: list[Trouble] = []
+    kept: list[Trouble] = []
+    for one in known.troubles:
+        if _is_answered(one, check):
+            mended.append(one)
+        else:
+            kept.append(_less(known, one, check))
+    after = replace(known, troubles=tuple(kept))
+    mended = [one for one in mended if not _only_fixes(one.of)]
+    by = {trouble.seq: causes_of(known, trouble, check.recorded) for trouble in mended}
+    edits = {edit.seq: edit for found in by.values() for edit in found}
+    if not edits:
+        return after, ()
+    told = Mended(
+        troubles=tuple(trouble for trouble in mended if by[trouble.seq]),
+        edits=tuple(edits[seq] for seq in sorted(edits)),
+        vain=_vain(known, mended),
+        passed=check.item,
+        ran=check.ran,
+        head=check.head,
+        said=check.verdict.said,
+    )
+    if fix_commands.is_repair(told):
+        after, fix = fix_commands.repaired(after, told, check.recorded)
+    else:
+        fix = fix_text.fix(told, check.recorded)
+    done = dict.fromkeys([check.of.program, *(one.of.program for one in mended)], fix.id)
+    after = project_state.each_edit(
+        after, lambda one: replace(one, fixed=one.fixed | done) if one.seq in edits else one
+    )
+    return after, (fix,)
+
+
+def _only_fixes(of: Invocation) -> bool:
+    """Return True for a script such as `lint:fix`: what it leaves is the linter's to say."""
+    words = of.program.split(" ")
+    is_script = words[0] in _SCRIPT_RUNNERS
+    return is_script and remedy_of(command_line.Part("", words)) == "fixer"
+
+
+def _is_answered(one: Trouble, check: Check) -> bool:
+    if one.ground != check.ground:
+        return False
+    recorded = check.recorded
+    if recorded.project_id == UNASSIGNED and recorded.session_id not in one.sessions:
+        return False
+    return _covers(check, one) or same_check.answers(check.of, one.of, one.tests, one.place)
+
+
+def _covers(check: Check, one: Trouble) -> bool:
+    """Return True if the line has passed what had failed, by a check and not by what it repairs."""
+    if COMMIT in (check.of.program, one.of.program):
+        return False
+    return any(clears(green, red) for green in check.runs.passed for red in one.checks)
+
+
+def _less(known: Story, one: Trouble, check: Check) -> Trouble:
+    """Return a failure without the tests that have passed by themselves."""
+    if not one.tests or one.ground != check.ground or not same_check.is_kin(check.of, one.of):
+        return one
+    left = tuple(name for name in one.tests if not same_check.chooses(check.of, name))
+    if left == one.tests:
+        return one
+    helped = [edit.seq for edit in causes_of(known, one, check.recorded)]
+    return replace(one, tests=left, helped=(*one.helped, *helped)[-_HELPED:])
+
+
+def _vain(known: Story, mended: Iterable[Trouble]) -> tuple[Edited, ...]:
+    """Return what was tried for these failures and taken back."""
+    first = min(trouble.seq for trouble in mended)
+    return tuple(
+        edit for edit in known.edits if edit.gone and edit.sort == "edit" and edit.seq > first
+    )

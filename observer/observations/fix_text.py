@@ -1,0 +1,271 @@
+"""The wording of arcs: a fix, and an attempt that was rejected.
+
+Part of interpretation (step 6): pure functions from what the story holds to items, which link the
+observations of the failure, of the changes and of the pass.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from observer.core.events import Value
+from observer.core.model import Item, Link, Recorded, item_id, item_uuid
+from observer.core.text import counted, distinct, listed, one_line
+from observer.observations import concepts
+from observer.observations.analysis import item
+from observer.observations.drafts import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, Told
+from observer.observations.lessons import Alternative, Repair
+from observer.observations.project_state import Edited, Rejection, Trouble
+from observer.observations.relatedness import is_test
+from observer.observations.session_state import Origin
+
+_SAID = 4
+_IN_VAIN = ": did not help"
+VAGUE = re.compile(
+    r"(?i)\W*(?:(?:found|lint:) )?\d+ (?:error|problem|fail|warning|issue)\w*\W*\Z"
+    r"|\W*(?:formatter would have|some (?:errors|warnings) were)"
+)
+"""Errors that could be of any failure of their check."""
+ALTERNATIVE = "command"
+"""Category of a fix that says which form of a command works here instead of which."""
+REPAIR = "repair"
+"""Category of a fix that a fixer made, such as a formatter."""
+_DONE = ("command", "undo")
+"""Sorts of changes that are told by what was done, not by the file."""
+
+
+class Mended(Value):
+    """A pass and what it ended: the failures, the changes, and those that had been in vain.
+
+    `passed` is the observation of the pass, `head` its check, `ran` the command line that it was
+    part of, `said` its result in a few words.
+    """
+
+    troubles: tuple[Trouble, ...]
+    edits: tuple[Edited, ...]
+    passed: int
+    head: str
+    ran: str
+    vain: tuple[Edited, ...] = ()
+    said: str = ""
+
+
+def fix(mended: Mended, recorded: Recorded) -> Item:
+    """Tell a fix; it stands at the event that passed."""
+    trouble = mended.troubles[0]
+    changed = _cause_said(mended.edits)
+    result = f" ({mended.said})" if mended.said else ""
+    tried = changes_said(mended.vain)
+    said = [
+        f"{_failure(trouble)}.",
+        f"After {changed}, {mended.head} passes{result}.",
+        f"Tried before and taken back: {tried}." if tried else "",
+    ]
+    told = Told(
+        type="fix",
+        title=one_line(f"Fixed: {_error(trouble)}", TITLE),
+        subtitle=one_line(f"{mended.head} passes after {changed}", SUBTITLE),
+        narrative=one_line(" ".join(filter(None, said)), NARRATIVE),
+        facts=_facts(mended.troubles, mended.edits, f"passes: {mended.head}{result}"),
+        concepts=_concepts(trouble, mended.edits),
+        files_modified=_paths(mended.edits),
+        signature=next((one.signature for one in mended.troubles if one.signature), ""),
+    )
+    links = [
+        *(link for one in mended.troubles for link in _to_runs("fixes", one.items, one.head)),
+        *_to_edits("edit", mended.edits),
+        *_to_runs("evidence", (mended.passed,), mended.ran),
+    ]
+    return _arc(told, recorded, links)
+
+
+def _cause_said(edits: Sequence[Edited]) -> str:
+    """Return what was changed, and that it was only tests."""
+    is_tests = all(edit.sort == "edit" and is_test(edit.path) for edit in edits)
+    return f"{'the test was changed: ' if is_tests else ''}{changes_said(edits)}"
+
+
+def rejected(rejection: Rejection, trouble: Trouble, recorded: Recorded, how: str) -> Item:
+    """Tell an attempt that did not help; it stands at the event that first took it back."""
+    changed = changes_said(rejection.edits)
+    still = trouble.last_error or trouble.said
+    told = Told(
+        type="rejected",
+        title=f"{one_line(f'Tried {changed}', TITLE - len(_IN_VAIN))}{_IN_VAIN}",
+        subtitle=one_line(f"{trouble.head} still failed", SUBTITLE),
+        narrative=one_line(
+            f"{_failure(trouble)}. Tried {changed}; it still failed"
+            f"{f' with {still}' if still and still != trouble.error else ''}."
+            f" Taken back: {how}.",
+            NARRATIVE,
+        ),
+        facts=_facts((trouble,), rejection.edits, f"taken back: {how}"),
+        concepts=_concepts(trouble, rejection.edits),
+        files_modified=_paths(rejection.edits),
+        signature=trouble.signature,
+    )
+    links = [*_to_edits("rejects", rejection.edits)]
+    links += _to_runs("evidence", trouble.items, trouble.head)
+    links += [Link(kind="evidence", target=one) for one in rejection.undone_by]
+    return _arc(told, recorded, links, rejection.origin)
+
+
+def repair(found: Repair, mended: Mended, recorded: Recorded) -> Item:
+    """Return the item of a fixer that mends a check; it stands at the first pass."""
+    met = f"met {counted(found.times, 'time')}"
+    result = f" ({mended.said})" if mended.said else ""
+    told = Told(
+        type="fix",
+        title=one_line(f"`{found.by}` repairs what `{found.head}` finds", TITLE),
+        subtitle=one_line(f"{found.head} passes after {changes_said(mended.edits)}", SUBTITLE),
+        narrative=one_line(
+            f"{_failure(mended.troubles[0])}. `{found.by}` repaired that, and it passes{result};"
+            f" {met}.",
+            NARRATIVE,
+        ),
+        facts=distinct(
+            (
+                one_line(fact, FACT)
+                for fact in (
+                    f"$ {found.head}",
+                    *(f"error: {error}" for error in found.errors),
+                    f"repaired by: {found.by}",
+                    met,
+                )
+            ),
+            FACTS,
+        ),
+        concepts=_concepts(mended.troubles[0], mended.edits),
+        signature=next((one.signature for one in mended.troubles if one.signature), ""),
+    )
+    commands = (("fixes", found.head), ("edit", found.by), ("evidence", mended.ran))
+    links = [
+        link
+        for place, (kind, command) in enumerate(commands)
+        for link in _to_runs(kind, (times[place] for times in reversed(found.met)), command)
+    ]
+    made = _arc(told, recorded, links, found.origin)
+    return replace(made, category=REPAIR, folded=found.times)
+
+
+def alternative(found: Alternative, remedies: Sequence[Edited], recorded: Recorded) -> Item:
+    """Return the item of a form that works; it stands at the failure that was met first."""
+    failed, works = found.failed.line, found.worked.line
+    met = f"met {counted(found.times, 'time')}"
+    error = f" ({one_line(found.error, 200)})" if found.error else ""
+    after = f" after {changes_said(remedies)}" if remedies else ""
+    told = Told(
+        type="fix",
+        title=one_line(f"Use `{one_line(works, 60)}`: `{failed}` does not work here", TITLE),
+        subtitle=one_line(f"`{works}` works where `{failed}` failed", SUBTITLE),
+        narrative=one_line(
+            f"`{failed}` does not work here{error}; `{works}` does{after}, {met}.", NARRATIVE
+        ),
+        facts=_alternative_facts(found, remedies, met),
+        concepts=concepts.of_tools(found.worked.words[:1]),
+        signature=found.signature,
+    )
+    links = [
+        *_to_runs("fixes", (pair[0] for pair in found.pairs), failed),
+        *_to_edits("edit", remedies),
+        *_to_runs("evidence", (pair[1] for pair in reversed(found.pairs)), works),
+    ]
+    made = _arc(told, recorded, links, found.origin)
+    asked = {"failed": failed, "works": works, "reason": found.reason, "times": found.times}
+    return replace(
+        made, category=ALTERNATIVE, metadata=msgspec.json.encode(asked).decode(), folded=found.times
+    )
+
+
+def _alternative_facts(found: Alternative, remedies: Sequence[Edited], met: str) -> tuple[str, ...]:
+    facts = [f"$ {found.failed.line}"]
+    facts += [f"error: {found.error}"] if found.error else []
+    facts += [changes_said([edit]) for edit in remedies]
+    facts += [f"works: {found.worked.line}", met]
+    return tuple(one_line(fact, FACT) for fact in facts)
+
+
+def changes_said(edits: Iterable[Edited]) -> str:
+    """Return ``"cart.py (total) and running pip install x"``: what was changed, file by file."""
+    files: dict[str, list[Edited]] = {}
+    others: list[str] = []
+    for edit in edits:
+        if edit.sort in _DONE:
+            others.append(f"running {edit.said}" if edit.sort == "command" else edit.said)
+        else:
+            files.setdefault(edit.path, []).append(edit)
+    said = [_file_said(path, several) for path, several in files.items()]
+    return listed(distinct((*said, *others), 40), _SAID)
+
+
+def _file_said(path: str, edits: Sequence[Edited]) -> str:
+    became = edits[0].said if len(edits) == 1 else ""
+    symbols = distinct((name for edit in edits for name in edit.symbols), 12)
+    unsaid = listed([name for name in symbols if name not in became], _SAID)
+    inside = ": ".join(filter(None, (unsaid, became)))
+    return f"{path} ({inside})" if inside else path
+
+
+def _failure(trouble: Trouble) -> str:
+    times = f" {counted(trouble.runs, 'time')}" if trouble.runs > 1 else ""
+    said = f" ({trouble.said})" if trouble.said else ""
+    first = "first with" if trouble.runs > 1 else "with"
+    error = f", {first} {trouble.error}" if trouble.error else ""
+    return one_line(f"{trouble.head} failed{times}{said}{error}", 500).rstrip(".")
+
+
+def _error(trouble: Trouble) -> str:
+    """Return what failed in the words that say most: not only that there was an error."""
+    told = (one for one in (trouble.error, trouble.last_error) if one and not VAGUE.match(one))
+    if said := next(told, "") or next(iter(trouble.tests), ""):
+        return said
+    return f"{trouble.head}: {trouble.error}" if trouble.error else f"{trouble.head} failed"
+
+
+def _facts(troubles: Sequence[Trouble], edits: Sequence[Edited], last: str) -> tuple[str, ...]:
+    facts = [f"$ {troubles[0].head}"]
+    facts += (f"error: {one.error}" for one in troubles if one.error)
+    facts += (
+        f"then: {one.last_error}" for one in troubles if one.last_error not in ("", one.error)
+    )
+    facts += (f"{'' if edit.sort in _DONE else 'changed '}{changes_said([edit])}" for edit in edits)
+    return distinct((one_line(fact, FACT) for fact in (*facts[: FACTS - 1], last)), FACTS)
+
+
+def _concepts(trouble: Trouble, edits: Sequence[Edited]) -> tuple[str, ...]:
+    symbols = distinct((name for edit in edits for name in edit.symbols), 6)
+    return concepts.together(
+        concepts.of_tools((trouble.of.tool,)), concepts.of_files(_paths(edits)[:3], symbols)
+    )
+
+
+def _paths(edits: Iterable[Edited]) -> tuple[str, ...]:
+    return distinct((edit.path for edit in edits), 40)
+
+
+def _to_runs(kind: str, targets: Iterable[int], command: str) -> list[Link]:
+    """Return links to runs of a command, with its words: not all of them are kept as items."""
+    return [Link(kind=kind, target=one, excerpt=command) for one in dict.fromkeys(targets)]
+
+
+def _to_edits(kind: str, edits: Iterable[Edited]) -> list[Link]:
+    said = {edit.item: edit.said if edit.sort in _DONE else "" for edit in edits}
+    return [Link(kind=kind, target=one, excerpt=words) for one, words in said.items()]
+
+
+def _arc(
+    told: Told, recorded: Recorded, links: Sequence[Link], origin: Origin | None = None
+) -> Item:
+    made = item(told, recorded, origin=origin)
+    seq = origin.seq if origin else recorded.seq
+    event = origin.event if origin else recorded.event.id
+    return replace(
+        made,
+        id=item_id(seq, "arc"),
+        uuid=item_uuid(event, made.created_ms, "arc"),
+        links=tuple({(link.kind, link.target): link for link in links}.values()),
+    )

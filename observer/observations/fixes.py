@@ -1,0 +1,324 @@
+"""The arcs of a project's story: what mended a failure, what was tried in vain, what was undone.
+
+Part of interpretation (step 6): a left fold over the events of a project, beside the fold of each
+session, whose observations it links. Rules, as a careful developer would decide:
+
+- A fix is a failure, then changes, then a pass of the same check (`invocation.answers`) on the same
+  branch. A pass without a change since the last failure is luck and no fix. Of the changes those
+  count that the failure is about (`causes`); taking back what broke it is one.
+- A command that could not run, and works in another form, is a fix by itself (`alternatives`).
+- A change is told to have fixed a program once: a wider run that passes later adds nothing.
+- An attempt is a change that a failing run followed. It is rejected when it is taken back, by an
+  edit, by git, or by a commit that reverts it, while the check still fails. A change that nobody
+  tried is only undone.
+- A stash sets work aside: what passes or fails meanwhile says nothing about it.
+- A new branch at the same commit takes open failures along; another branch has its own.
+
+Follows the open failures of a project from event to event.
+
+Part of interpretation (step 6), beside the arcs: a left fold over the events of all sessions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from observer.core.events import AnyBody, Checkout, Command, Commit, FileWrite, Rewrite
+from observer.core.model import Item, Link, Recorded
+from observer.core.text import distinct, one_line, relative
+from observer.observations import (
+    failure_tracker,
+    git_commands,
+    inverse_edits,
+    open_failures,
+    project_state,
+)
+from observer.observations.analysis import gist_of, where_of
+from observer.observations.inverse_edits import Undo
+from observer.observations.open_failures import OpenFailure, Outcome
+from observer.observations.project_state import Committed, Edited, Story
+from observer.outcomes.check_runs import runs_of
+
+TASKS = 40
+_DELETING = frozenset({"-d", "-D", "--delete"})
+_PULLED = 50
+_HOOKS = ("|git commit",)
+
+
+def followed(known: Story, recorded: Recorded, made: Item) -> Story:
+    """Return the story of a project with an event, completed, and the observation of it."""
+    known = _shown(known, recorded)
+    body = recorded.event.body
+    if isinstance(body, Command):
+        return _tracked_command(known, recorded, body, made)
+    if isinstance(body, FileWrite) and not body.error:
+        path = relative(body.path, recorded.root, recorded.event.cwd)
+        return _changed(known, recorded, [path], is_gone=body.operation == "delete")
+    if isinstance(body, Commit) and body.action == "import":
+        return _changed(known, recorded, [file.path for file in body.files[:_PULLED]])
+    if isinstance(body, Commit) and recorded.session_id is None:
+        hooks = [one for key, checks in known.tasks.items() if key in _HOOKS for one in checks]
+        left = open_failures.after_commit(known.failures, known.showing[recorded.root], hooks)
+        return replace(known, failures=left)
+    return known
+
+
+def _shown(known: Story, recorded: Recorded) -> Story:
+    """Note the branch of a work tree; a new one at the same commit takes failures along."""
+    body, root = recorded.event.body, recorded.root
+    branch = one_line(recorded.branch, 250)
+    if isinstance(body, Checkout):
+        branch = one_line(body.branch or body.new[:10], 250)
+    before = known.showing.get(root)
+    if before == branch:
+        return known
+    showing = {**{key: one for key, one in known.showing.items() if key != root}, root: branch}
+    known = replace(known, showing=dict(list(showing.items())[-project_state.ROOTS :]))
+    if before is None or not (isinstance(body, Checkout) and body.old and body.old == body.new):
+        return known
+    return replace(known, failures=open_failures.after_switch(known.failures, root, before, branch))
+
+
+def _tracked_command(known: Story, recorded: Recorded, body: Command, made: Item) -> Story:
+    known = _by_git(known, recorded, body)
+    verdict, root = gist_of(recorded).verdict, recorded.root
+    if project_state.is_aside(known, root, recorded.event.at_ms):
+        return known
+    runs = runs_of(body, verdict, root=root, cwd=recorded.event.cwd, tasks=known.tasks)
+    if not (runs.passed or runs.failed or runs.learned):
+        return known
+    ended = Outcome(
+        runs=runs,
+        verdict=verdict,
+        output=body.output,
+        root=root,
+        branch=known.showing.get(root, ""),
+        at_ms=recorded.event.at_ms,
+        item=made.id,
+        session=recorded.session_id,
+        client=recorded.event.client,
+    )
+    tasks = {**known.tasks, **runs.learned}
+    return replace(
+        known,
+        failures=open_failures.after_run(known.failures, ended),
+        tasks=dict(list(tasks.items())[-TASKS:]),
+    )
+
+
+def _by_git(known: Story, recorded: Recorded, body: Command) -> Story:
+    """Drop failures of what git, or `rm`, has thrown away."""
+    if not known.failures:
+        return known
+    verdict, root = gist_of(recorded).verdict, recorded.root
+    is_ok = verdict.ok is not False
+    left = known.failures
+    for act, _ in git_commands.acts_of(recorded, body, is_ok=is_ok):
+        if act.deed == "clean":
+            left = open_failures.after_removal(left, root, act.paths)
+        is_given_up = act.deed == "drop" and project_state.is_aside(
+            known, root, recorded.event.at_ms
+        )
+        if act.deed == "reset" or is_given_up:
+            left = open_failures.without_work(left, root, known.showing.get(root, ""))
+    if "branch" in body.command:
+        left = open_failures.without_branches(left, _deleted(body, is_ok=is_ok))
+    return replace(known, failures=left)
+
+
+def _deleted(body: Command, *, is_ok: bool) -> set[str]:
+    """Return the branches that a command line deleted."""
+    lines = [git_commands.words_of(part) for part in git_commands.done(body, is_ok=is_ok)]
+    return {
+        word
+        for words in lines
+        if words[:1] == ["branch"] and not _DELETING.isdisjoint(words)
+        for word in words[1:]
+        if word[0] != "-"
+    }
+
+
+def _changed(
+    known: Story, recorded: Recorded, paths: Iterable[str], *, is_gone: bool = False
+) -> Story:
+    left = known.failures
+    for path in paths if left else ():
+        left = open_failures.after_change(left, recorded.root, path, is_gone=is_gone)
+    return replace(known, failures=left)
+
+
+Items = tuple[Item, ...]
+Step = tuple[Story, Items]
+
+_REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
+_PAIRS = 40
+_PATHS = 20
+_SYMBOLS = 6
+
+
+class Arcs:
+    """One project's arcs, for the length of a batch; `data` is the story as it was stored."""
+
+    def __init__(self, data: bytes) -> None:
+        self._story = project_state.decode(data)
+        self._stored = self._story
+
+    def add(self, recorded: Recorded, made: Items) -> Items:
+        """Take an event, completed, and the observations that tell of it.
+
+        Returns what to insert or replace beside them: fixes, rejected attempts, and those
+        observations again that have links now.
+        """
+        step = _STEPS.get(type(recorded.event.body))
+        if step is None or not made:
+            return ()
+        known = _seen(self._story, recorded)
+        known = followed(known, recorded, made[0])
+        after, items = step(known, recorded, recorded.event.body, made[0])
+        self._story, items = _still_linked(after, made[0], items)
+        return items
+
+    @property
+    def failures(self) -> tuple[OpenFailure, ...]:
+        """The checks of the project that are red."""
+        return self._story.failures
+
+    def is_known(self, recorded: Recorded) -> bool:
+        """Return True if a command could not run, as one of which it is told what works instead."""
+        verdict = gist_of(recorded).verdict
+        return verdict.ok is False and any(
+            one.reason and one.error == verdict.first_error for one in self._story.alternatives
+        )
+
+    def story(self) -> bytes | None:
+        """Return the story with everything added so far; None if it is as it was stored."""
+        return None if self._story is self._stored else project_state.encode(self._story)
+
+
+def _seen(known: Story, recorded: Recorded) -> Story:
+    """Note the branch of a work tree that is met for the first time."""
+    root = recorded.root
+    if root in known.branches:
+        return known
+    return project_state.moved(known, root, one_line(recorded.branch, 250), "", is_same=True)
+
+
+def _still_linked(known: Story, made: Item, items: Items) -> Step:
+    """Keep the links of an observation that grows: the fold of its session knows none."""
+    links = known.linked.get(made.id, ())
+    told = {item.id: item for item in items}
+    if made.id in told:
+        made = told[made.id]
+        links = tuple(dict.fromkeys((*links, *made.links)))
+        known = project_state.linked(known, made.id, links)
+    if links:
+        told[made.id] = replace(made, links=links)
+    return known, tuple(told.values())
+
+
+def _write(known: Story, recorded: Recorded, body: FileWrite, made: Item) -> Step:
+    if body.error:
+        return known, ()
+    where, gist = where_of(recorded), gist_of(recorded)
+    path = relative(body.path, where.root, where.cwd)
+    is_gone = body.operation == "delete"
+    taken = inverse_edits.by_write(known, recorded.root, path, gist.marks.edits, is_gone=is_gone)
+    if taken:
+        how = f"{path} {'deleted' if is_gone else 'edited back'}"
+        return inverse_edits.undone(known, recorded, taken, made, Undo(how=how))
+    change = gist.change
+    is_one = change.added == change.removed == 1 and bool(change.before and change.after)
+    became = f"`{change.before}` became `{change.after}`" if is_one else ""
+    edit = Edited(
+        seq=recorded.seq,
+        item=made.id,
+        ground=project_state.ground_of(known, recorded.root),
+        session=recorded.session_id,
+        sort="probe" if gist.marks.is_probe else "edit",
+        path=path,
+        said=became,
+        symbols=distinct(change.symbols, _SYMBOLS),
+        marks=gist.marks.edits,
+        is_new=body.operation == "create",
+    )
+    return project_state.edited(known, edit), ()
+
+
+def _commit(known: Story, recorded: Recorded, body: Commit, made: Item) -> Step:
+    reverted = distinct(_REVERTS.findall(body.message), _PAIRS)
+    links = [Link(kind="reverts", title=title) for title in reverted]
+    if body.action == "import":
+        return known, (replace(made, links=tuple(links)),) if links else ()
+    paths = dict.fromkeys(file.path for file in body.files)
+    links += (Link(kind="replaces", title=title) for title in _replaced(known, paths))
+    commit = Committed(
+        hash=body.hash[:64], parent="".join(body.parents[:1])[:64], paths=distinct(paths, _PATHS)
+    )
+    after = project_state.gone(known, inverse_edits.brought_back(known, reverted), "")
+    after, items = inverse_edits.undone(
+        after,
+        recorded,
+        inverse_edits.by_revert(known, reverted),
+        made,
+        Undo(how=f"reverted in {commit.hash[:10]}", links=tuple(links), gone=commit.hash),
+    )
+    return project_state.committed(after, recorded.root, commit, paths), items
+
+
+def _replaced(known: Story, paths: Iterable[str]) -> list[str]:
+    """Return the dissolved commits whose files a new commit takes in."""
+    taken = set(paths)
+    dissolved = [commit for commit in known.commits if commit.hash in known.loose]
+    return [commit.hash for commit in dissolved if taken.intersection(commit.paths)]
+
+
+def _rewrite(known: Story, recorded: Recorded, body: Rewrite, made: Item) -> Step:
+    pairs = dict(body.pairs[:_PAIRS])
+    commits = [
+        replace(one, hash=pairs.get(one.hash, one.hash), parent=pairs.get(one.parent, one.parent))
+        for one in known.commits
+    ]
+    after = project_state.each_edit(
+        known, lambda one: replace(one, commit=pairs.get(one.commit, one.commit))
+    )
+    head = known.heads.get(recorded.root, "")
+    after = replace(after, commits=tuple({one.hash: one for one in commits}.values()))
+    if head in pairs:
+        after = project_state.at_head(after, recorded.root, pairs[head])
+    links = [Link(kind="replaces", title=old) for old in pairs]
+    links += [Link(kind="makes", title=new) for new in dict.fromkeys(pairs.values())]
+    return after, (replace(made, links=tuple(links)),)
+
+
+def _checkout(known: Story, recorded: Recorded, body: Checkout, _made: Item) -> Step:
+    branch = one_line(body.branch or body.new[:10], 250)
+    after = project_state.moved(
+        known, recorded.root, branch, body.new[:64], is_same=bool(body.old) and body.old == body.new
+    )
+    return replace(after, is_told=True), ()
+
+
+def _command(known: Story, recorded: Recorded, body: Command, made: Item) -> Step:
+    verdict = gist_of(recorded).verdict
+    after, undone = inverse_edits.by_command(
+        known, recorded, body, made, is_ok=verdict.ok is not False
+    )
+    after = replace(after, is_told=False) if after.is_told else after
+    if project_state.is_aside(after, recorded.root, recorded.event.at_ms):
+        return after, undone
+    after, items = failure_tracker.checked(after, recorded, body, verdict, made)
+    return after, (*undone, *items)
+
+
+# Each step takes the body of the type it stands under, which a dict's type cannot say.
+_STEPS: dict[type[AnyBody], Callable[[Story, Recorded, Any, Item], Step]] = {
+    FileWrite: _write,
+    Command: _command,
+    Commit: _commit,
+    Rewrite: _rewrite,
+    Checkout: _checkout,
+}

@@ -1,0 +1,293 @@
+"""What git, and `rm`, do to work that is there: take it in or back, set it aside, go elsewhere.
+
+Part of interpretation (step 6). Commits and rewrites tell of themselves where git has our hooks;
+these are the commands that no hook tells of, or whose words say more than the hook does.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from msgspec.structs import replace
+
+from observer.core.events import Command, Value
+from observer.core.model import Recorded
+from observer.core.text import one_line, relative, word_set
+from observer.outcomes.same_check import folder_of
+from observer.shell.command_line import Part, git_words, parts_of
+from observer.shell.runners import name_of
+
+Deed = Literal[
+    "restore", "reset", "uncommit", "aside", "back", "drop", "clean", "switch", "branch",
+    "stage", "update", "commit",
+]  # fmt: skip
+
+Scope = Literal["", "new", "staged", "unstaged"]
+
+_WITH_VALUE = word_set("-s --source -b -B -c -C --orphan -m --message")
+_HEAD_NOW = re.compile(r"HEAD is now at ([0-9a-f]{7,64})")
+_BACK = re.compile(r"(?:HEAD|@)(?:\^{1,9}|~\d{0,3}|\^)?\Z")
+_HASH = re.compile(r"[0-9a-f]{7,64}\Z")
+_IN_PART = word_set("-n --dry-run -p --patch -i --interactive -e --edit -N --intent-to-add")
+_UNSTASHED = re.compile(r"^Dropped (?:refs/)?stash@\{|^CONFLICT \(", re.MULTILINE)
+_NOT_UNSTASHED = re.compile(r"stash entry is kept|No stash entries found|is not a valid reference")
+_ENTRY = re.compile(r"(?:stash@\{)?(\d{1,3})\}?\Z")
+_SCOPES: tuple[tuple[frozenset[str], Scope], ...] = (
+    (word_set("-u --include-untracked -a --all"), "new"),
+    (word_set("-S --staged"), "staged"),
+    (word_set("-k --keep-index"), "unstaged"),
+)
+_ALL = re.compile(r"--all\Z|-[^-mFCct]*a")
+_MESSAGE = re.compile(r"--(?:message|file|template)\b|-[^-]*[mFt]")
+"""What stands behind it is text: words of a message are no options."""
+
+
+class Act(Value):
+    """What a git command does.
+
+    `restore` takes back changes of `paths` (all files where there are none) that are not
+    committed; `reset` those of all files, and the commits behind `to`; `uncommit` leaves the
+    changes of those commits in the files. `aside`, `back` and `drop` are of the stash; `clean`
+    deletes files that are not committed. `switch` goes to the branch or commit `to`, `branch`
+    begins one where HEAD is. `stage` puts `paths` into the index, `update` only what git knows of
+    them; `commit` takes in what the index holds.
+
+    `to` may be a count of commits (`~2`) or the beginning of a hash; with `restore`, the commit
+    that the files are taken from; with `back` and `drop`, the number of the entry, the newest
+    where there is none, or `all`. `scope` is what else than the changes of files that git knows is
+    set aside, or what of them: `new` files too, only what is `staged` or is not. `keeps` holds
+    where the entry stays in the stash.
+    """
+
+    deed: Deed
+    paths: tuple[str, ...] = ()
+    to: str = ""
+    scope: Scope = ""
+    keeps: bool = False
+
+
+def acts(command: str) -> bool:
+    """Tell whether a command line holds such a command."""
+    return ("git" in command or "rm " in command) and any(map(read, parts_of(command)))
+
+
+def acts_of(recorded: Recorded, body: Command, *, is_ok: bool) -> list[tuple[Act, str]]:
+    """Return what a command line did, and each act's words; paths as the project shows them."""
+    if not acts(body.command):
+        return []
+    folder, parts = _folder(recorded, body), done(body, is_ok=is_ok)
+    return [
+        (_placed(act, folder), one_line(" ".join(part.words), 100))
+        for part in parts
+        if (act := read(part, body.output))
+    ]
+
+
+def taken_in(recorded: Recorded, body: Command, *, is_ok: bool) -> list[Act]:
+    """Return what a command line put into the index and into commits, in its order."""
+    if "git" not in body.command:
+        return []
+    folder, parts = _folder(recorded, body), done(body, is_ok=is_ok)
+    return [_placed(act, folder) for part in parts for act in takes(part)]
+
+
+def done(body: Command, *, is_ok: bool) -> Sequence[Part]:
+    """Return the simple commands that a command line got through.
+
+    Where it failed, what stands last in it is taken for what failed, unless it ended well or git
+    says that it was done: a check before it may have failed.
+    """
+    parts = parts_of(body.command)
+    has_ended_well = body.exit_code == 0 or body.failed is False
+    is_last_done = has_ended_well or (parts and _is_unstashed(parts[-1], body.output))
+    return parts if is_ok or is_last_done else parts[:-1]
+
+
+def _is_unstashed(part: Part, output: str) -> bool:
+    return words_of(part)[:1] == ["stash"] and _UNSTASHED.search(output) is not None
+
+
+def _folder(recorded: Recorded, body: Command) -> str:
+    """Return where a command line ends up."""
+    return folder_of(parts_of(body.command), recorded.root, recorded.event.cwd)
+
+
+def takes(part: Part) -> tuple[Act, ...]:
+    """Read a simple command that fills the index or commits it."""
+    words = words_of(part)
+    taker = _TAKERS.get(words[0]) if words else None
+    return taker(words[1:]) if taker else ()
+
+
+def _placed(act: Act, folder: str) -> Act:
+    if not folder or not act.paths:
+        return act
+    return replace(act, paths=tuple(relative(path, "", folder) for path in act.paths))
+
+
+def read(part: Part, output: str = "") -> Act | None:
+    """Read a simple command; None if it does none of this."""
+    program = name_of(part.words[0])
+    if program == "rm":
+        return Act(deed="clean", paths=_places([one for one in part.words[1:] if one[0] != "-"]))
+    words = words_of(part)
+    reader = _READERS.get(words[0]) if words else None
+    return reader(words[1:], output) if reader else None
+
+
+def words_of(part: Part) -> list[str]:
+    """Return what stands behind `git` and its own options; nothing for another program."""
+    return git_words(part.words) if name_of(part.words[0]) == "git" else []
+
+
+def _split(words: list[str]) -> tuple[set[str], list[str], list[str] | None]:
+    """Return the options, the plain words, and those behind `--`, None without one."""
+    paths: list[str] | None = None
+    if "--" in words:
+        at = words.index("--")
+        words, paths = words[:at], words[at + 1 :]
+    plain = [
+        word
+        for place, word in enumerate(words)
+        if not word.startswith("-") and (not place or words[place - 1] not in _WITH_VALUE)
+    ]
+    return {word for word in words if word.startswith("-")}, plain, paths
+
+
+def _checkout(words: list[str], _output: str) -> Act | None:
+    options, plain, paths = _split(words)
+    if options & {"-b", "-B", "--orphan"}:
+        return _begun(words)
+    if paths is not None:
+        return Act(deed="restore", paths=_places(paths), to=_named("".join(plain[:1])))
+    if not plain:
+        return None
+    if len(plain) == 1 and not _is_path(plain[0]):
+        return Act(deed="switch", to=plain[0])
+    start = 0 if _is_path(plain[0]) else 1
+    return Act(deed="restore", paths=_places(plain[start:]), to=_named(plain[0]) if start else "")
+
+
+def _switch(words: list[str], _output: str) -> Act | None:
+    options, plain, _ = _split(words)
+    if options & {"-c", "-C", "--create", "--orphan"}:
+        return _begun(words)
+    return Act(deed="switch", to=plain[0]) if plain else None
+
+
+def _begun(words: list[str]) -> Act | None:
+    """Read `-b NAME [START]`: with a start it goes elsewhere."""
+    names = [word for word in words if not word.startswith("-")]
+    if not names:
+        return None
+    return Act(deed="branch" if len(names) == 1 else "switch", to=names[0])
+
+
+def _restore(words: list[str], _output: str) -> Act | None:
+    options, plain, paths = _split(words)
+    if "--staged" in options and "--worktree" not in options and "-W" not in options:
+        return None
+    source = next((word for word in words if word.startswith(("--source=", "-s"))), "")
+    to = source.removeprefix("--source=").removeprefix("-s") or _behind(words, "-s", "--source")
+    return Act(deed="restore", paths=_places([*plain, *(paths or [])]), to=_named(to))
+
+
+def _behind(words: list[str], *options: str) -> str:
+    return next(
+        (then for word, then in itertools.pairwise(words) if word in options),
+        "",
+    )
+
+
+def _reset(words: list[str], output: str) -> Act | None:
+    options, plain, paths = _split(words)
+    to = plain[0] if plain else "HEAD"
+    if "--hard" in options:
+        now = _HEAD_NOW.search(output)
+        return Act(deed="reset", to=now.group(1) if now else _named(to))
+    if paths or len(plain) > 1 or _is_path(to):
+        return None
+    return Act(deed="uncommit", to=_named(to)) if _named(to) != "~0" else None
+
+
+def _named(to: str) -> str:
+    """Return `~2` for `HEAD~2` and `HEAD^^`, a hash as it is, nothing for other names."""
+    if _BACK.match(to):
+        tail = to.lstrip("HEAD@")
+        return f"~{len(tail) if tail.startswith('^') else tail[1:] or int(bool(tail))}"
+    return to if _HASH.match(to) else ""
+
+
+def _stash(words: list[str], output: str) -> Act | None:
+    verb = words[0] if words and not words[0].startswith("-") else "push"
+    if verb in {"push", "save"}:
+        return _pushed([word for word in words if word != verb], output, has_paths=verb == "push")
+    entries = [found.group(1) for word in words[1:] if (found := _ENTRY.match(word.strip("'\"")))]
+    to = entries[-1] if entries else ""
+    if verb in {"drop", "clear"}:
+        return Act(deed="drop", to="all" if verb == "clear" else to)
+    has_conflict = "CONFLICT (" in output
+    if verb not in {"pop", "apply", "branch"}:
+        return None
+    if _NOT_UNSTASHED.search(output) and not has_conflict:
+        return None
+    return Act(deed="back", to=to, keeps=verb == "apply" or has_conflict)
+
+
+def _pushed(words: list[str], output: str, *, has_paths: bool) -> Act | None:
+    options, plain, paths = _split(words)
+    if "No local changes" in output or not options.isdisjoint({"-p", "--patch"}):
+        return None
+    scope: Scope = next((one for names, one in _SCOPES if not options.isdisjoint(names)), "")
+    return Act(deed="aside", paths=_places(paths or plain) if has_paths else (), scope=scope)
+
+
+def _clean(words: list[str], _output: str) -> Act | None:
+    options, plain, paths = _split(words)
+    forced = any("f" in option or option == "--force" for option in options)
+    dry = any("n" in option.lstrip("-") for option in options if not option.startswith("--"))
+    return Act(deed="clean", paths=_places(paths or plain)) if forced and not dry else None
+
+
+def _add(words: list[str]) -> tuple[Act, ...]:
+    options, plain, paths = _split(words)
+    named = [*plain, *(paths or [])]
+    is_update = not options.isdisjoint({"-u", "--update"})
+    is_all = is_update or not options.isdisjoint({"-A", "--all"})
+    if not (named or is_all) or not options.isdisjoint(_IN_PART):
+        return ()
+    return (Act(deed="update" if is_update else "stage", paths=_places(named)),)
+
+
+def _commit(words: list[str]) -> tuple[Act, ...]:
+    text = next((at for at, word in enumerate(words) if _MESSAGE.match(word)), len(words))
+    options = words[: text + 1]
+    if "--dry-run" in options:
+        return ()
+    takes_all = any(map(_ALL.match, options))
+    return (*((Act(deed="update"),) if takes_all else ()), Act(deed="commit"))
+
+
+def _places(paths: list[str]) -> tuple[str, ...]:
+    """Return the paths; nothing where they are everything."""
+    named = [path.strip("'\"").removeprefix("./").rstrip("/") for path in paths]
+    return () if any(path in {"", ".", ":/", "*", ":"} for path in named) else tuple(named[:40])
+
+
+def _is_path(word: str) -> bool:
+    name = word.rpartition("/")[2]
+    return word in {".", ":/"} or word.startswith("./") or "." in name.strip(".")
+
+
+_READERS = {
+    "checkout": _checkout,
+    "switch": _switch,
+    "restore": _restore,
+    "reset": _reset,
+    "stash": _stash,
+    "clean": _clean,
+}
+_TAKERS = {"add": _add, "stage": _add, "commit": _commit}

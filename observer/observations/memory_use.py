@@ -1,0 +1,119 @@
+"""Whether an event or a prompt does nothing but use this memory.
+
+Part of interpretation (step 6), pure. What the memory was asked, and what it was told on purpose,
+stands in it already: an observation of that would be found in place of the answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from observer.clients.recognition import is_own
+from observer.core.events import AnyBody, Command, Outcome, Search, ToolUse
+from observer.core.text import ENDS, word_set
+from observer.shell.command_line import Part, parts_of
+from observer.shell.runners import name_of
+
+QUESTION = "question"
+"""Category of a prompt that only asks what is remembered."""
+QUESTION_CHARS = 400
+"""A longer prompt does more than ask."""
+
+_PROGRAM = re.compile(r"(?:\w+=)?[\"'$(`]{0,4}observer(?:-memory)?(?:@[\w.]+|\.__main__)?\Z")
+_VERBS = word_set(
+    """
+    up down status doctor search timeline show why context recall remember forget note post usage
+    today week session sessions projects import install uninstall snippets tools mcp config model
+    llm rebuild export
+    """
+)
+_BESIDE = word_set("cd export set source . echo printf unset pushd popd sleep true")
+"""Programs that prepare a call of observer, or separate its answers."""
+
+_DID = (
+    r"(?:decid|agree|choos|chose|pick|settl|conclud|discuss|said|say|tr(?:y|ied)|learn|solv|fix"
+    r"|handl|use|do|did|note|record|reject|plan)\w*"
+)
+_ASKS = re.compile(
+    rf"""
+    /(?:[\w-]{{1,40}}:)?(?:recall|memory|remembered|search-memory|observer|why)\b
+    |(?:(?:please|can\ you|could\ you|now|first|ok|okay|hey)[ ,]+){{0,3}}(?:
+      (?:search|query|check|ask|consult|look(?:\ (?:in|into|through|up))?|use|go\ through)\s
+        (?:in\s|through\s)?(?:the\s|your\s|my\s|our\s|project\s|shared\s){{0,2}}
+        (?:memory|memories|observer(?:'s\ memory)?)\b
+      |recall\b
+      |remind\ me\b
+      |(?:do|did|can)\ you\ (?:still\ )?(?:remember|recall)\b
+      |what\ do\ (?:you|we)\ (?:remember|know|have\ in\ memory)\b
+      |(?:what|why|when|how|where|which(?:\ [\w-]+){{1,4}}|who)\ (?:exactly\ )?
+        (?:did|have|had)\ (?:we|i)\ (?:\w+ly\ |already\ |ever\ |last\ |end\ up\ )?{_DID}
+      |(?:did|have|had)\ we\ (?:already\ |ever\ |once\ )?{_DID}
+      |what\ (?:was|were|is|are)\ (?:our\ |the\ |my\ )?(?:\w+\ )?
+        (?:decisions?|decided|agreed|conclusions?|rules?)\b
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_BETWEEN = re.compile(rf"(?<=[{ENDS}])\s+|\n+")
+_COMMANDING = re.compile(
+    r"(?:,|;|\band(?: then)?|\bthen)\s+(?:please\s+)?(?:then\s+)?(?:implement|fix|add|write|change"
+    r"|update|create|make|run|apply|remove|refactor|do|use|build|test|commit)\b",
+    re.IGNORECASE,
+)
+
+
+def is_memory_use(body: AnyBody) -> bool:
+    """Return True if an event is a question to the memory, or something that it was told."""
+    match body:
+        case Search():
+            return body.where == "memory"
+        case ToolUse() | Outcome():
+            return is_own(body.tool)
+        case Command():
+            return "observer" in body.command and _is_own_line(parts_of(body.command))
+        case _:
+            return False
+
+
+def only_asks(prompt: str) -> bool:
+    """Return True if a prompt does nothing but ask what is remembered.
+
+    >>> only_asks("What did we decide about retries?")
+    True
+    >>> only_asks("What did we decide about retries? Implement it.")
+    False
+    """
+    text = prompt.strip()
+    if len(text) > QUESTION_CHARS or not _ASKS.match(text) or _COMMANDING.search(text):
+        return False
+    _, *others = (part.strip() for part in _BETWEEN.split(text))
+    return all(other.endswith("?") or _ASKS.match(other) for other in others)
+
+
+def _is_own_line(parts: Iterable[Part]) -> bool:
+    """Return True if each pipeline of a line asks or tells observer, or prepares that."""
+    pipelines = [*_pipelines(parts)]
+    own = [any(map(_is_own_part, pipeline)) for pipeline in pipelines]
+    return any(own) and all(
+        is_own or all(name_of(part.words[0]) in _BESIDE for part in pipeline)
+        for is_own, pipeline in zip(own, pipelines, strict=True)
+    )
+
+
+def _pipelines(parts: Iterable[Part]) -> Iterator[list[Part]]:
+    pipeline: list[Part] = []
+    for part in parts:
+        if pipeline and part.sign != "|":
+            yield pipeline
+            pipeline = []
+        pipeline.append(part)
+    yield pipeline
+
+
+def _is_own_part(part: Part) -> bool:
+    """Return True if a simple command runs observer, a launcher's option before it or not."""
+    words = [word for word in part.words if not word.startswith("-")]
+    names = [_PROGRAM.match(name_of(word)) is not None for word in words[:2]]
+    verbs = [word.strip("\"'") for word in words[1:3]]
+    is_run = any(is_name and verb in _VERBS for is_name, verb in zip(names, verbs, strict=False))
+    return is_run and (names[0] or part.words[0] in {"uvx", "pipx", "npx"})

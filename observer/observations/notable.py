@@ -1,0 +1,172 @@
+"""Which observations are kept as items, and which only serve the arcs and the session's state.
+
+Part of interpretation (step 6), pure. An item is something that somebody may want to find later:
+what failed, what tests counted, what was installed, reset or printed. A check that found nothing, a
+file that was copied, a commit that tells of itself is in the session's state and in its summary.
+What a person typed into a shell is kept: there the command line itself is what is looked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from observer.code.edits import FEW, Change
+from observer.core.events import Command, FileWrite, ToolUse
+from observer.core.model import Item, Recorded
+from observer.core.text import word_set
+from observer.observations import file_text, git_commands, session_commits, todos
+from observer.observations.analysis import gist_of
+from observer.observations.fix_text import ALTERNATIVE, REPAIR, VAGUE
+from observer.observations.planning import is_scratch
+from observer.observations.session_state import Ran, State
+from observer.outcomes import same_check
+from observer.outcomes.result import Verdict
+from observer.shell.check_tools import judge_of
+from observer.shell.command_line import Part, leading, parts_of, script_of
+from observer.shell.fixers import remedy_of
+from observer.shell.runners import name_of
+
+_PLAIN = word_set("rm rmdir mv cp mkdir touch ln chmod chown kill pkill killall open sync")
+"""Programs that move files and processes about."""
+_TESTING = "testing"
+"""Concept of commands that run tests."""
+_GIT_PLAIN = word_set("add stage push fetch pull config mv")
+_TAGS = word_set("--tags --follow-tags")
+_ROUTINE_REMEDIES = word_set("fixer service")
+_SLIPS = (
+    "unknown skill", "no such tool", "unknown tool", "tool not found", "sibling tool call",
+    "<tool_use_error>", "inputvalidationerror", "cancelled:",
+)  # fmt: skip
+"""How the answer begins to a call that could not be."""
+_SLIP_CHARS = 200
+_IMPORT = re.compile(
+    r"import\b|from\s+\S+\s+import\b|use\s+[\w:]+|(?:const|var|let)\s.*=\s*require\("
+)
+_LOOKS = re.compile(r"(?i)(?:fs_|notebook)?(?:read|glob|grep|ls|list|view|find|search)(?:_\w+)?\Z")
+"""Tools that look something up."""
+
+
+def is_notable(made: Item, recorded: Recorded, known: State, *, is_known: bool = False) -> bool:
+    """Return False for an observation that nobody would look for.
+
+    Args:
+        made: the observation.
+        recorded: the event that it tells of, completed.
+        known: the session after that event.
+        is_known: whether it could not run, and it is told already what works instead.
+    """
+    match recorded.event.body:
+        case ToolUse() as use:
+            return _is_tool_notable(made, use)
+        case FileWrite() as write:
+            return bool(write.error) or _is_edit_notable(made, gist_of(recorded).change)
+        case Command() as command if made.type == "command":
+            return _is_run_notable(made, recorded, command, known, is_known=is_known)
+    return True
+
+
+def is_told(run: Item, arcs: Iterable[Item]) -> bool:
+    """Return True if a fix that ends with a run says how it went, so that the run need not."""
+    return run.type == "command" and any(
+        arc.type == "fix"
+        and arc.category != ALTERNATIVE
+        and any(link.kind == "evidence" and link.target == run.id for link in arc.links)
+        for arc in arcs
+    )
+
+
+def is_spent(failure: Item, fix: Item) -> bool:
+    """Return True if an observation of a failure says nothing that its fix does not say better.
+
+    What a formatter mended, and a count of errors that names none, matter while they are red.
+    """
+    if failure.type != "command":
+        return False
+    if fix.category == REPAIR:
+        return _TESTING not in failure.concepts
+    told = [fact for fact in failure.facts if fact.startswith(("error: ", "failing: "))]
+    return len(told) == 1 and VAGUE.match(told[0].removeprefix("error: ")) is not None
+
+
+def _is_run_notable(
+    made: Item, recorded: Recorded, body: Command, known: State, *, is_known: bool
+) -> bool:
+    verdict = gist_of(recorded).verdict
+    parts = leading(parts_of(body.command))
+    if not verdict.was_run:
+        return False
+    if verdict.ok is False:
+        return not (is_known or _only_looks(parts, verdict))
+    if recorded.event.author == "person" or any(map(_takes_back, parts)):
+        return True
+    is_again = made.folded == 1 and _ran(recorded, body, known).is_again
+    return not is_again and _tells(parts, body, verdict, known)
+
+
+def _ran(recorded: Recorded, body: Command, known: State) -> Ran:
+    """Return how the command ended, as its session remembers it."""
+    name = same_check.named(body.command, root=recorded.root, cwd=recorded.event.cwd)
+    return known.commands.get(name, Ran())
+
+
+def _is_edit_notable(made: Item, change: Change) -> bool:
+    """Return False for a client's notes of a plan, for layout, and for a line of imports."""
+    if made.title.endswith(file_text.ONLY_LAYOUT) or any(map(is_scratch, made.files_modified)):
+        return False
+    texts = [text for text in (change.before, change.after) if text]
+    is_short = max(change.added, change.removed) <= FEW
+    return not (is_short and texts and all(map(_IMPORT.match, texts)) and made.folded == 1)
+
+
+def _is_tool_notable(made: Item, use: ToolUse) -> bool:
+    """Return False for to-do lists, whose open points stand in the summary, and for slips."""
+    if made.title.startswith(todos.TITLED):
+        return False
+    is_slip = use.output[:_SLIP_CHARS].lower().startswith(_SLIPS) or _LOOKS.match(use.tool)
+    return not (use.failed and is_slip)
+
+
+def _tells(parts: Sequence[Part], body: Command, verdict: Verdict, known: State) -> bool:
+    """Return True if a command that did not fail says something new."""
+    if verdict.passed is not None:
+        return True
+    script = script_of(body.command)
+    if script:
+        return not script.only_looks
+    left = [part for part in parts if not _is_commit(part) or not _is_known(body, known)]
+    judges = [judge_of(part.words) for part in left]
+    if any(judge and judge.kind in ("test", "all") for judge in judges):
+        return verdict.ok is True
+    if all(judge or _is_plain(part) for part, judge in zip(left, judges, strict=True)):
+        return False
+    is_change = any(remedy_of(part) or git_commands.words_of(part) for part in left)
+    return is_change or bool(verdict.said or body.output.strip())
+
+
+def _is_plain(part: Part) -> bool:
+    words = git_commands.words_of(part)
+    if words:
+        return words[0] in _GIT_PLAIN and _TAGS.isdisjoint(words)
+    return part.looks or name_of(part.words[0]) in _PLAIN or remedy_of(part) in _ROUTINE_REMEDIES
+
+
+def _only_looks(parts: Sequence[Part], verdict: Verdict) -> bool:
+    return not verdict.is_check and all(part.looks for part in parts)
+
+
+def _takes_back(part: Part) -> bool:
+    return bool(git_commands.words_of(part)) and git_commands.read(part) is not None
+
+
+def _is_commit(part: Part) -> bool:
+    return git_commands.words_of(part)[:1] == ["commit"]
+
+
+def _is_known(body: Command, known: State) -> bool:
+    """Return True if the commit that a command made has told of itself."""
+    return any(
+        session_commits.hash_of(saying)[:7] in body.output
+        or session_commits.subject_of(saying) in body.command
+        for saying in (*known.commits, *known.later)
+    )

@@ -1,0 +1,299 @@
+"""Notes: what a person or agent recorded on purpose, and how it changed since.
+
+Part of interpretation (step 6): a note is the fold of the events in its history. `Remember` begins
+it, or with the key or words of one that is there takes its place; `Revise`, `Approve` and `Forget`
+change it; `Undo` takes the last change back that still stands.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from observer.core.events import AnyBody, Approve, Forget, Layer, Reference, Remember, Revise, Undo
+from observer.core.model import Item, Link, Recorded, item_id, item_uuid
+from observer.core.text import block, distinct, first_line, one_line
+from observer.observations import concepts, note_syntax
+from observer.observations.analysis import content_hash
+from observer.observations.drafts import TITLE
+from observer.observations.prompt_injection import suspicion
+
+CONTENT_CHARS = 65_536
+METADATA_CHARS = 16_384
+TAGS = 32
+LINKS = 100
+EXPLICIT = "explicit"
+
+_SYNONYMS = {"": "fact", "general": "fact"}
+_LAYERS: dict[str, Layer] = {
+    "decision": "past",
+    "rejected": "past",
+    "rule": "rule",
+}
+
+
+def note(recorded: Recorded, existing: Item | None, *, owner: str) -> Item:
+    """Return the note that a `Remember` event records.
+
+    Args:
+        recorded: the event.
+        existing: the note under the same key, if there is one; the new one keeps its id, uuid and
+            creation time, and takes everything else from the event.
+        owner: who keeps personal notes here; notes of other scopes have no owner.
+
+    Raises:
+        TypeError: the event is of another kind.
+    """
+    event = recorded.event
+    body = event.body
+    if not isinstance(body, Remember):
+        raise TypeError(f"not a remember event: {event.id}")
+    kind = note_type(body.type)
+    made = Item(
+        id=item_id(recorded.seq),
+        uuid=item_uuid(one_line(event.id, 200), event.at_ms),
+        kind="inference" if kind == "inference" else "note",
+        type=kind,
+        title="",
+        project_id=project_of(recorded, body),
+        session_id=recorded.session_id,
+        author=event.author,
+        owner=owner if body.scope == "personal" else "",
+        scope=body.scope,
+        layer=body.layer or layer_of(kind),
+        key=label_of(body.key),
+        category=label_of(body.category),
+        confidence=body.confidence,
+        tags=tags_of(body.tags),
+        links=_explicit(body.links, existing.id if existing else item_id(recorded.seq)),
+        expires_ms=body.expires_ms or None,
+        metadata=body.metadata,
+        branch=one_line(recorded.branch, 250),
+        commit=one_line(recorded.commit, 64),
+        created_ms=event.at_ms,
+        updated_ms=event.at_ms,
+    )
+    made = _said(made, body.title, block(body.content, CONTENT_CHARS))
+    if existing is not None:
+        kept = made if made.key else _again(made, existing, body)
+        made = replace(kept, id=existing.id, uuid=existing.uuid, created_ms=existing.created_ms)
+    return _judged(made, existing, by=event.author)
+
+
+def folded(history: Sequence[Recorded]) -> Item | None:
+    """Return the note that a history, in log order, gives; None for none."""
+    versions = versions_of(history)
+    return versions[-1][1] if versions else None
+
+
+def versions_of(history: Sequence[Recorded]) -> list[tuple[Recorded, Item]]:
+    """Return the changes of a note that still stand, each with the note as it then was."""
+    standing: list[tuple[Recorded, Item]] = []
+    for recorded in history:
+        body = recorded.event.body
+        if isinstance(body, Undo):
+            if len(standing) > 1:
+                standing.pop()
+        elif isinstance(body, Remember):
+            before = standing[-1][1] if standing else None
+            standing.append((recorded, note(recorded, before, owner=body.owner)))
+        elif standing:
+            standing.append((recorded, changed(standing[-1][1], recorded)))
+    return standing
+
+
+def changed(item: Item, recorded: Recorded) -> Item:
+    """Return a note after a `Revise`, `Approve` or `Forget`; other events do not change it."""
+    step = _STEPS.get(type(recorded.event.body))
+    return step(item, recorded, recorded.event.body) if step else item
+
+
+def forgotten(item: Item, at_ms: int) -> Item:
+    """Return an item as deleted at a time; deleting again changes nothing."""
+    return item if item.deleted_ms is not None else replace(item, deleted_ms=at_ms)
+
+
+def note_type(name: str) -> str:
+    """Return a type as it is stored: lower case with hyphens; `general` is `fact`."""
+    spelled = _composed(name[:200]).lower()
+    words = "".join(sign if _spells(sign) else " " for sign in spelled).split()
+    slug = "-".join(words)[:40]
+    return _SYNONYMS.get(slug, slug)
+
+
+def title_of(name: str) -> str:
+    """Return a title as it is stored, and as links lead to it."""
+    return one_line(_composed(name), TITLE)
+
+
+def label_of(name: str) -> str:
+    """Return a key or a category as it is stored."""
+    return one_line(_composed(name), 200)
+
+
+def layer_of(kind: str) -> Layer:
+    """Return the layer of a note that names none: what was decided is past, a rule is a rule."""
+    return _LAYERS.get(kind, "state")
+
+
+def tags_of(names: Sequence[str]) -> tuple[str, ...]:
+    """Return tags as they are stored: lower case, without their mark, each once."""
+    spelled = (one_line(_composed(name), 60) for name in names)
+    return distinct((name.lstrip("#").strip().lower() for name in spelled), TAGS)
+
+
+def project_of(recorded: Recorded, body: Remember) -> int | None:
+    """Return the project a note belongs to: personal and team notes belong to none."""
+    return recorded.project_id if body.scope == "project" else None
+
+
+def references_of(item: Item) -> tuple[Reference, ...]:
+    """Return the links of a note that were made by id."""
+    return tuple(
+        Reference(kind=link.kind, item=link.target, hash=link.hash, excerpt=link.excerpt)
+        for link in item.links
+        if link.target
+    )
+
+
+def _again(made: Item, existing: Item, body: Remember) -> Item:
+    """Return a note whose words were remembered again: what is left unsaid stays."""
+    is_typed = made.type != note_type("")
+    again = replace(
+        existing,
+        type=made.type if is_typed else existing.type,
+        layer=made.layer if is_typed or body.layer else existing.layer,
+        category=made.category or existing.category,
+        confidence=existing.confidence if made.confidence is None else made.confidence,
+        tags=distinct((*existing.tags, *made.tags), TAGS),
+        links=_explicit((*references_of(existing), *references_of(made)), existing.id),
+        expires_ms=made.expires_ms or _to_come(existing.expires_ms, made.updated_ms),
+        metadata=_merged(existing.metadata, made.metadata),
+        updated_ms=made.updated_ms,
+        deleted_ms=None,
+    )
+    return _said(again, body.title or existing.title, made.narrative)
+
+
+def _merged(metadata: str, added: str) -> str:
+    """Return two JSON objects as one, the second's fields first in force; it alone if too long."""
+    try:
+        both = {**msgspec.json.decode(metadata or "{}"), **msgspec.json.decode(added or "{}")}
+    except (ValueError, TypeError):  # kept by a version that checked less
+        return added or metadata
+    text = msgspec.json.encode(both).decode() if both else ""
+    return text if len(text) <= METADATA_CHARS else added
+
+
+def _composed(name: str) -> str:
+    """Return a name in the form that most keyboards send: some send ü as u and two dots."""
+    return unicodedata.normalize("NFC", name)
+
+
+def _spells(sign: str) -> bool:
+    """Tell whether a sign is part of a word: a letter, a digit, or a mark on one."""
+    return sign.isalnum() or unicodedata.category(sign) in {"Mn", "Mc"}
+
+
+def _headed(content: str) -> str:
+    """Return the title of a note that has none of its own."""
+    return title_of(first_line(content, TITLE))
+
+
+def _to_come(expires_ms: int | None, now_ms: int) -> int | None:
+    """Return when a note stops to hold; what is said again after that holds."""
+    return expires_ms if expires_ms and expires_ms > now_ms else None
+
+
+def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
+    kind = item.type if body.type is None else note_type(body.type)
+    changes: dict[str, Any] = {  # fields of several types
+        "type": kind,
+        "layer": body.layer or (item.layer if body.type is None else layer_of(kind)),
+        "author": recorded.event.author,
+        "updated_ms": recorded.event.at_ms,
+    }
+    if body.category is not None:
+        changes["category"] = label_of(body.category)
+    if body.confidence is not None:
+        changes["confidence"] = body.confidence
+    if body.tags is not None:
+        changes["tags"] = tags_of(body.tags)
+    if body.links is not None:
+        changes["links"] = _explicit(body.links, item.id)
+    if body.expires_ms is not None:
+        changes["expires_ms"] = body.expires_ms or None
+    if body.metadata is not None:
+        changes["metadata"] = body.metadata
+    content = item.narrative if body.content is None else block(body.content, CONTENT_CHARS)
+    # A title that was the first line goes with it.
+    named = "" if item.title == _headed(item.narrative) else item.title
+    title = named if body.title is None else body.title
+    after = _said(replace(item, **changes), title, content)
+    # Who files or links a note does not stand for its words.
+    return after if _same_words(after, item) else _judged(after, item, by=recorded.event.author)
+
+
+def _approved(item: Item, recorded: Recorded, _body: Approve) -> Item:
+    if recorded.event.author != "person":
+        return item
+    return replace(item, approval="approved", suspicion="", updated_ms=recorded.event.at_ms)
+
+
+def _forgotten(item: Item, recorded: Recorded, _body: Forget) -> Item:
+    return forgotten(item, recorded.event.at_ms)
+
+
+def _said(item: Item, title: str, content: str) -> Item:
+    """Return a note with these words, and with everything that follows from them."""
+    words = concepts.of_text(f"{title}\n{content}")
+    wiki = (
+        Link(kind="wiki", title=title_of(link.title)) for link in note_syntax.parse_links(content)
+    )
+    explicit = (link for link in item.links if link.target)
+    return replace(
+        item,
+        title=title_of(title) or _headed(content) or f"Empty {item.type}",
+        subtitle=item.category,
+        narrative=content,
+        concepts=distinct((*item.tags, *words), TAGS + concepts.AT_MOST),
+        links=(*explicit, *wiki),
+        content_hash=content_hash(content),
+        discovery_tokens=-(-len(content) // 4),
+    )
+
+
+def _judged(item: Item, before: Item | None, *, by: str) -> Item:
+    """Return a note with what it takes to be trusted: an approval lasts as long as the words."""
+    if before and before.approval == "approved" and _same_words(item, before):
+        return replace(item, approval="approved", suspicion="")
+    approval = "" if item.layer != "rule" else "approved" if by == "person" else "provisional"
+    return replace(item, approval=approval, suspicion=suspicion(f"{item.title}\n{item.narrative}"))
+
+
+def _same_words(item: Item, other: Item) -> bool:
+    return all(
+        getattr(item, name) == getattr(other, name) for name in ("title", "narrative", "layer")
+    )
+
+
+def _explicit(references: Sequence[Reference], own: int) -> tuple[Link, ...]:
+    """Return links by id, each once; a note that took another's place leads not to itself."""
+    different: dict[tuple[str, int], Link] = {}
+    for each in references:
+        kind = note_type(each.kind) if each.kind else EXPLICIT
+        made = Link(kind=kind, target=each.item, hash=each.hash, excerpt=each.excerpt)
+        different.setdefault((kind, each.item), made)
+    return tuple(link for link in different.values() if 0 < link.target != own)[:LINKS]
+
+
+_STEPS: dict[type[AnyBody], Callable[[Item, Recorded, Any], Item]] = {
+    Revise: _revised,
+    Approve: _approved,
+    Forget: _forgotten,
+}
+"""Each step takes the body of the type it stands under, which a dict's type cannot say."""

@@ -1,0 +1,292 @@
+"""The checks of a project that fail: since when, what clears them, how long they are told.
+
+Part of interpretation (step 6). One list for a project, over all sessions, clients and work trees:
+what one client left red, another's green run clears on the same branch. A failure is dropped when
+a green run covers it, when each failing test has passed, when what it names is deleted, or when so
+much was changed since that nobody knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from observer.code.languages import PROSE, language_of
+from observer.core.events import Value
+from observer.core.text import distinct, is_within
+from observer.outcomes.check_runs import Runs
+from observer.outcomes.result import Verdict
+from observer.shell import check
+from observer.shell.check import Check
+
+MOST = 24
+CHANGED = 24
+SESSIONS = 8
+FORGOTTEN_MS = 14 * 86_400_000
+"""A failure that was not seen for so long is dropped."""
+TOLD_MS = 3 * 86_400_000
+"""An older one is told no more: what was red on Friday is news on Monday, and none on Tuesday."""
+TOLD_CHANGED = 8
+"""With more files changed since, nobody knows whether it still fails."""
+_SAME_SIZE = 0.8
+"""Share of a failing run's tests that a run of unknown scope must have passed to be as wide."""
+_PLACE = re.compile(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
+_LEAF = re.compile(r"::| > |/")
+_PASS = re.compile(
+    r"\bPASS(?:ED)?\b|--- PASS|✓|✔|\(pass\)|^\s*ok \d|\.\.\. ok\b|\bok$", re.MULTILINE
+)
+
+
+class OpenFailure(Value):
+    """A check that failed when it ran last, or that something may have mended since.
+
+    `of` are checks, the pass of any of which clears it: the command's own, and what its task ran.
+    `tests` are the failing names that have not passed since, while all are known; `failing` those
+    that the output named; `total` how many tests ran, `place` the file
+    of the only error. `item` is the observation of it. `changed` are
+    the files changed since its last run. `is_rewritten` holds where a formatter or fixer of its
+    kind has rewritten since what it judges: only its next run says what that has left.
+    """
+
+    of: tuple[Check, ...]
+    head: str
+    root: str
+    branch: str
+    since_ms: int
+    last_ms: int
+    item: int
+    sessions: tuple[int | None, ...]
+    client: str = ""
+    runs: int = 1
+    said: str = ""
+    error: str = ""
+    signature: str = ""
+    tests: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
+    total: int = 0
+    place: str = ""
+    changed: tuple[str, ...] = ()
+    is_rewritten: bool = False
+
+
+class Outcome(NamedTuple):
+    """How a command ended, where, and what shows it."""
+
+    runs: Runs
+    verdict: Verdict
+    output: str
+    root: str
+    branch: str
+    at_ms: int
+    item: int
+    session: int | None
+    client: str
+
+
+Open = tuple[OpenFailure, ...]
+
+
+def after_run(known: Open, ended: Outcome) -> Open:
+    """Return the open failures after a command has ended."""
+    left = [kept for one in known if (kept := _after_passes(one, ended)) is not None]
+    if ended.runs.failed:
+        left = _with_failure(left, ended)
+    fresh = [one for one in left if ended.at_ms - one.last_ms <= FORGOTTEN_MS]
+    return tuple(fresh[-MOST:])
+
+
+def after_change(known: Open, root: str, path: str, *, is_gone: bool) -> Open:
+    """Return the open failures after a file was written, or deleted."""
+    if language_of(path) in PROSE:
+        return known
+    return tuple(
+        replace(one, changed=distinct((path, *one.changed), CHANGED)) if one.root == root else one
+        for one in known
+        if not (is_gone and one.root == root and _is_about(one, [path]))
+    )
+
+
+def after_removal(known: Open, root: str, paths: Collection[str]) -> Open:
+    """Return the open failures after files or folders were deleted by a command."""
+    gone = [path for path in paths if path]
+    return tuple(one for one in known if one.root != root or not (gone and _is_about(one, gone)))
+
+
+def after_switch(known: Open, root: str, old: str, new: str) -> Open:
+    """Return the open failures after a new branch began where HEAD was: they go along."""
+    return tuple(
+        replace(one, branch=new) if (one.root, one.branch) == (root, old) else one for one in known
+    )
+
+
+def after_commit(known: Open, branch: str, hooks: Collection[Check]) -> Open:
+    """Return the open failures after a person committed: hooks let it pass, or were passed by."""
+    return tuple(
+        one
+        for one in known
+        if one.branch != branch
+        or not any(check.is_same_judge(hook, red) for hook in hooks for red in one.of)
+    )
+
+
+def without_branches(known: Open, branches: Collection[str]) -> Open:
+    """Return the open failures without those of branches that are gone."""
+    return tuple(one for one in known if one.branch not in branches)
+
+
+def without_work(known: Open, root: str, branch: str) -> Open:
+    """Return the open failures without those of a work tree whose state was thrown away."""
+    return tuple(one for one in known if (one.root, one.branch) != (root, branch))
+
+
+def worth_telling(known: Open, *, now_ms: int, shown: Mapping[str, str]) -> list[OpenFailure]:
+    """Return what can still be true, the newest first; `shown` are the branches by work tree."""
+    found: list[OpenFailure] = []
+    for one in sorted(known, key=lambda one: -one.last_ms):
+        is_here = not shown or one.branch in shown.values()
+        is_fresh = now_ms - one.last_ms <= TOLD_MS and len(one.changed) <= TOLD_CHANGED
+        is_known = is_fresh and not one.is_rewritten
+        if is_here and is_known and not any(_overlap(one, other) for other in found):
+            found.append(one)
+    return found
+
+
+def _overlap(one: OpenFailure, other: OpenFailure) -> bool:
+    pairs = [(a, b) for a in one.of for b in other.of]
+    return any(check.covers(a, b) or check.covers(b, a) for a, b in pairs)
+
+
+def _after_passes(one: OpenFailure, ended: Outcome) -> OpenFailure | None:
+    """Return a failure without the tests that have passed; None once it is cleared."""
+    if one.branch != ended.branch or not ended.runs.passed:
+        return _without_named(one, ended)
+    for green in ended.runs.passed:
+        if green.mends and not any(red.mends for red in one.of):
+            one = replace(one, is_rewritten=one.is_rewritten or _is_rewritten(one, green))
+            continue
+        if any(_clears(green, red, one, ended) for red in one.of):
+            return None
+        left = _less(one, green, ended)
+        if left is None:
+            return None
+        one = left
+    return _without_named(one, ended)
+
+
+def _clears(green: Check, red: Check, one: OpenFailure, ended: Outcome) -> bool:
+    """Return True if a green run covers a red one; where a scope is not known, counts decide."""
+    passed = ended.verdict.passed
+    is_counted = green.kind in {"test", "all"} and passed is not None and one.total > 0
+    is_vague = green.is_guess or green.is_task or red.is_guess or green.folder != red.folder
+    if not (is_counted and is_vague):
+        return check.clears(green, red)
+    return (
+        check.is_same_judge(green, red)
+        and (passed or 0) >= _SAME_SIZE * one.total
+        and set(green.filters) <= set(red.filters)
+        and (red.is_guess or check.is_within_scope(green, red))
+    )
+
+
+def _is_rewritten(one: OpenFailure, green: Check) -> bool:
+    """Return True if a fixer has gone over what a failure is about."""
+    is_at = bool(one.place) and check.chooses(green, one.place)
+    return any(
+        check.covers(green, red) or (is_at and check.is_comparable(green, red)) for red in one.of
+    )
+
+
+def _less(one: OpenFailure, green: Check, ended: Outcome) -> OpenFailure | None:
+    """Return a failure without the tests that a narrower green run looked at; None without any."""
+    is_known = not (green.is_guess or green.is_task)
+    if not is_known or not any(check.is_comparable(green, red) for red in one.of):
+        return one
+    if not one.tests:
+        is_at = bool(one.place) and not green.filters and check.chooses(green, one.place)
+        return None if is_at else one
+    left = tuple(name for name in one.tests if not check.chooses(green, name, one.place))
+    if green.is_of_last_failed and (ended.verdict.passed or 0) < len(one.tests) - len(left):
+        return one
+    return replace(one, tests=left) if left else None
+
+
+def _without_named(one: OpenFailure, ended: Outcome) -> OpenFailure | None:
+    """Return a failure without the tests that an output names as passed."""
+    if not one.tests or one.branch != ended.branch or ended.verdict.passed is None:
+        return one
+    left = tuple(name for name in one.tests if not _is_named_as_passed(name, ended.output))
+    return replace(one, tests=left) if left else None
+
+
+def _is_named_as_passed(name: str, output: str) -> bool:
+    """Return True if each line that ends in a test's name, or shows it, says that it passed."""
+    leaf = _LEAF.split(name)[-1]
+    at = output.find(leaf) if len(leaf) > 3 else -1
+    if at < 0:
+        return False
+    line = output[output.rfind("\n", 0, at) + 1 :].partition("\n")[0]
+    return _PASS.search(line) is not None and all(part in line for part in _LEAF.split(name)[-2:])
+
+
+def _with_failure(known: Sequence[OpenFailure], ended: Outcome) -> list[OpenFailure]:
+    """Return the failures with a new one: in place of those that its run looked at as well."""
+    new = _begun(ended)
+    left = []
+    for one in known:
+        if one.branch == new.branch and _is_again(new, one):
+            new = _again(new, one)
+        else:
+            left.append(one)
+    return [*left, new]
+
+
+def _is_again(new: OpenFailure, one: OpenFailure) -> bool:
+    return new.of[0] == one.of[0] or any(
+        check.covers(wide, narrow) for wide in new.of if not wide.is_guess for narrow in one.of
+    )
+
+
+def _again(new: OpenFailure, one: OpenFailure) -> OpenFailure:
+    is_same = new.of[0] == one.of[0]
+    return replace(
+        new,
+        since_ms=one.since_ms if is_same else new.since_ms,
+        runs=one.runs + 1 if is_same else new.runs,
+        sessions=tuple(dict.fromkeys((*one.sessions, *new.sessions)))[-SESSIONS:],
+    )
+
+
+def _begun(ended: Outcome) -> OpenFailure:
+    verdict = ended.verdict
+    is_all = verdict.failed is None or verdict.failed <= len(verdict.failing)
+    tests = verdict.failing if is_all else ()
+    place = _PLACE.search(verdict.first_error)
+    return OpenFailure(
+        of=ended.runs.failed,
+        head=ended.runs.head,
+        root=ended.root,
+        branch=ended.branch,
+        since_ms=ended.at_ms,
+        last_ms=ended.at_ms,
+        item=ended.item,
+        sessions=(ended.session,),
+        client=ended.client,
+        said=verdict.said,
+        error=verdict.first_error,
+        signature=verdict.signature,
+        tests=tests,
+        failing=verdict.failing,
+        total=(verdict.passed or 0) + (verdict.failed or 0) if verdict.passed is not None else 0,
+        place=place.group(1) if place and verdict.failed == 1 else "",
+    )
+
+
+def _is_about(one: OpenFailure, gone: Iterable[str]) -> bool:
+    """Return True if all files that a failure names are among what is gone."""
+    files = {name.partition("::")[0] for name in one.tests if "::" in name}
+    files |= {path for red in one.of if not red.is_task for path in red.paths if "." in path}
+    files |= {one.place} - {""}
+    return bool(files) and all(is_within(path, list(gone)) for path in files)

@@ -1,0 +1,119 @@
+"""What a session is asked and plans: its requests, to-do lists, and plans not yet begun.
+
+Part of interpretation (step 6). Each function takes the state and one event and returns the new
+state. A to-do list is one observation, however long it is worked on.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from observer.core.events import FileWrite, ToolUse
+from observer.core.model import Item, Recorded
+from observer.core.text import relative
+from observer.observations import open_steps, prompts, session_state, todos
+from observer.observations.analysis import item, origin_of, where_of
+from observer.observations.prompts import Ask
+from observer.observations.session_state import State, TodoList
+
+LISTS = 6
+PLANNED = "Planned: "
+BEGUN = " (begun in a later session)"
+"""How a plan is named among what a session has achieved, and how that ends."""
+_PLAN_FILE = re.compile(r"(?:^|/)(?:\.\w+/plans/[^/]+|plans/[^/]+\.plan|[^/]+\.plan)\.md$")
+
+
+def asked(asks: tuple[Ask, ...], ask: Ask | None) -> tuple[Ask, ...]:
+    """Return the requests with one more: the first ones and the last ones where there are many."""
+    if ask is None or ask in asks:
+        return asks
+    # Who interrupts an agent often sends the same words again, with more behind them.
+    kept = asks[:-1] if asks and ask.said.startswith(asks[-1].said.rstrip("\u2026")) else asks
+    if len(kept) >= session_state.ASKS:
+        middle = session_state.ASKS // 2
+        kept = (*kept[:middle], *kept[middle + 1 :])
+    return (*kept, ask)
+
+
+def listed(before: State, recorded: Recorded, use: ToolUse) -> tuple[State, Item] | None:
+    """Return the state after a change of a to-do list, and the list; None for other tools."""
+    agent = recorded.event.agent[:100]
+    known = _list_of(before, agent)
+    points = todos.after(known.points if known else (), use)
+    if points is None:
+        return None
+    if known is None or todos.begins_anew(known.points, points):
+        kept = TodoList(key=agent, origin=origin_of(recorded), points=points)
+    else:
+        kept = replace(known, points=points, times=known.times + 1)
+    told = todos.tell(points)
+    kept = replace(kept, chars=kept.chars + len(use.input))
+    done = [one.text for one in points if one.status == "done"]
+    after = replace(before, steps=open_steps.without_done(before.steps, done))
+    made = item(told, recorded, origin=kept.origin, times=kept.times, chars=kept.chars)
+    return _with(after, kept), made
+
+
+def planned(before: State, use: ToolUse) -> State:
+    """Return the state after a plan was presented."""
+    heading = prompts.heading_of(todos.plan_in(use))
+    return replace(before, plan=heading or before.plan)
+
+
+def begun(before: State) -> State:
+    """Return the state after the session's plan was taken up by another session."""
+    return replace(
+        before,
+        plan="",
+        achieved=session_state.added(before.achieved, f"{PLANNED}{before.plan}{BEGUN}"),
+    )
+
+
+def written(before: State, recorded: Recorded, write: FileWrite) -> State:
+    """Return the state after a file was written: a plan and its check boxes, or work on one."""
+    if write.error:
+        return before
+    where = where_of(recorded)
+    path = relative(write.path, where.root, where.cwd)
+    after = _with_boxes(before, recorded, write, path)
+    if _PLAN_FILE.search(path):
+        text = write.content or (write.edits[0].new if write.edits else "")
+        return replace(after, plan=prompts.heading_of(text) or after.plan)
+    if path.startswith(("/", "~")):
+        return after
+    return replace(after, plan="", steps=open_steps.worked(after.steps))
+
+
+def is_scratch(path: str) -> bool:
+    """Return True for the file, outside of the project, in which a client keeps a plan."""
+    return path.startswith(("/", "~")) and _PLAN_FILE.search(path) is not None
+
+
+def open_points(known: State) -> tuple[str, ...]:
+    """Return what is open in the main agent's list and in plan files."""
+    lists = (one for one in known.lists if not one.key or _is_path(one.key))
+    return tuple(text for one in lists for text in todos.open_of(one.points))
+
+
+def _with_boxes(before: State, recorded: Recorded, write: FileWrite, path: str) -> State:
+    known = _list_of(before, f"/{path}")
+    points = todos.in_file(known.points if known else (), write)
+    if points is None:
+        return before
+    origin = known.origin if known else origin_of(recorded)
+    return _with(before, TodoList(key=f"/{path}", origin=origin, points=points))
+
+
+def _is_path(key: str) -> bool:
+    return key.startswith("/")
+
+
+def _list_of(known: State, key: str) -> TodoList | None:
+    return next((one for one in known.lists if one.key == key), None)
+
+
+def _with(before: State, kept: TodoList) -> State:
+    others = [one for one in before.lists if one.key != kept.key]
+    return replace(before, lists=(*others, kept)[-LISTS:])

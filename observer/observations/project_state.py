@@ -1,0 +1,324 @@
+"""What a project remembers of its story between events: frozen, bounded, stored as JSON.
+
+Part of interpretation (step 6). Arcs span sessions, and clients that work side by side, so their
+memory is the project's and not a session's. As with a session's state, nothing else carries
+memory from one event to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from observer.core.events import Value
+from observer.core.model import Link
+from observer.core.value import reread
+from observer.observations.lessons import Alternative, Repair
+from observer.observations.open_failures import OpenFailure
+from observer.observations.session_state import OPENS, Origin
+from observer.outcomes.same_check import Invocation
+from observer.shell.check import Check
+from observer.shell.command_forms import Form
+
+EDITS = 120
+TROUBLES = 24
+COMMITS = 60
+ROOTS = 8
+STASHES = 16
+ASIDE_MS = 2 * 3_600_000
+EXPIRES_MS = 7 * 24 * 3_600_000
+"""A failure that was not seen for so long is no part of today's work."""
+
+ASIDE = "aside"
+DROPPED = "dropped"
+
+
+class Ground(Value):
+    """On what a check ran: a work tree and the branch, or detached commit, that it showed."""
+
+    root: str = ""
+    branch: str = ""
+
+
+class Edited(Value):
+    """One change of the work, as long as it may matter.
+
+    `sort` tells an edit from a `probe`, which only prints; a `command` that changes something;
+    and an `undo`, which took back edits from `since` on. `item` is the observation that tells of
+    it. `gone` is empty while the change is there; else it is set aside, dropped, or the hash of
+    the commit that reverted it. `fixed` are the programs whose failure it was told to have fixed,
+    with the observations that tell it. `remedy` says what kind of command it was, as in `remedies`,
+    and `has_failed` that it did not get through.
+    """
+
+    seq: int
+    item: int
+    ground: Ground
+    session: int | None = None
+    sort: Literal["edit", "probe", "command", "undo"] = "edit"
+    path: str = ""
+    said: str = ""
+    symbols: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    is_new: bool = False
+    commit: str = ""
+    gone: str = ""
+    since: int = 0
+    remedy: str = ""
+    has_failed: bool = False
+    fixed: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+class Trouble(Value):
+    """A check that fails: since when, how it failed first and last, what must pass again.
+
+    `tests` are the failing names while all of them are known; `place` is where the only error
+    was, if there was only one. `items` are observations of its failures, the first one first.
+    `checks` are what failed in it, where that is known; the pass of any of them answers it.
+    `runs` counts the failing runs of this very check, and `files` are those that its output names.
+    The edits up to `tried` left the failure as it was, those in `helped` mended a part of it.
+    Where `unstarted` gives a reason, the command itself could not do its work: that says nothing
+    about the code. `form` is how it was typed, `origin` the event that failed first.
+    """
+
+    of: Invocation
+    head: str
+    ground: Ground
+    seq: int
+    last_seq: int
+    last_ms: int
+    items: tuple[int, ...]
+    sessions: tuple[int | None, ...]
+    runs: int = 1
+    said: str = ""
+    error: str = ""
+    last_error: str = ""
+    signature: str = ""
+    tests: tuple[str, ...] = ()
+    place: str = ""
+    checks: tuple[Check, ...] = ()
+    files: tuple[str, ...] = ()
+    tried: int = 0
+    helped: tuple[int, ...] = ()
+    unstarted: str = ""
+    form: Form | None = None
+    origin: Origin | None = None
+
+    @property
+    def is_red(self) -> bool:
+        """Whether it says that the code fails a check."""
+        return not self.unstarted and self.of.tool != "git"
+
+
+class Stashed(Value):
+    """An entry of git's stash: the work tree it was made in, and the edits that were seen in it."""
+
+    root: str
+    edits: tuple[int, ...] = ()
+
+
+class Committed(Value):
+    """A commit as far as going back behind it needs it."""
+
+    hash: str
+    parent: str = ""
+    paths: tuple[str, ...] = ()
+
+
+class Rejection(Value):
+    """The attempt that was told last as rejected: more of it may still be taken back."""
+
+    origin: Origin
+    last_seq: int
+    edits: tuple[Edited, ...] = ()
+    undone_by: tuple[int, ...] = ()
+
+
+class Story(Value):
+    """The memory of a project. Oldest first; the oldest go when there is no room.
+
+    `branches` and `heads` are by work tree. `loose` are commits that a reset has dissolved into
+    changes, until the next commit takes these in. `linked` are the links of observations that may
+    still grow. `failures` are the checks that are red, `tasks` what tasks turned out to check,
+    `showing` the branches that work trees showed last. `stashes` are the entries of git's stash,
+    the newest last, `aside` the work trees whose work is there, since when. `is_told` while a
+    checkout was told by its hook and the command that made it is still to come.
+    """
+
+    edits: tuple[Edited, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    commits: tuple[Committed, ...] = ()
+    branches: dict[str, str] = msgspec.field(default_factory=dict)
+    heads: dict[str, str] = msgspec.field(default_factory=dict)
+    loose: tuple[str, ...] = ()
+    rejection: Rejection | None = None
+    linked: dict[int, tuple[Link, ...]] = msgspec.field(default_factory=dict)
+    failures: tuple[OpenFailure, ...] = ()
+    tasks: dict[str, tuple[Check, ...]] = msgspec.field(default_factory=dict)
+    showing: dict[str, str] = msgspec.field(default_factory=dict)
+    stashes: tuple[Stashed, ...] = ()
+    aside: dict[str, int] = msgspec.field(default_factory=dict)
+    is_told: bool = False
+
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(Story)
+
+
+def encode(story: Story) -> bytes:
+    """Return the story as JSON; `decode` gives back an equal one."""
+    return _ENCODER.encode(story)
+
+
+def decode(data: bytes) -> Story:
+    """Return the story of a project; no bytes are a new one's.
+
+    Raises:
+        StoreUnavailable: the bytes are not a story of this version; a rebuild makes it anew.
+    """
+    return reread(_DECODER, data, of="project") if data else Story()
+
+
+def edited(story: Story, edit: Edited) -> Story:
+    """Return the story with one more edit: it begins new work where the other was set aside."""
+    after = replace(story, edits=(*story.edits, edit)[-EDITS:])
+    return there(after, edit.ground.root) if edit.sort == "edit" else after
+
+
+def each_edit(story: Story, change: Callable[[Edited], Edited]) -> Story:
+    """Return the story with every edit replaced by what `change` makes of it."""
+    return replace(story, edits=tuple(map(change, story.edits)))
+
+
+def linked(story: Story, item: int, links: tuple[Link, ...]) -> Story:
+    """Return the story with the links of an observation."""
+    kept = {**story.linked, item: links}
+    return replace(story, linked=dict(list(kept.items())[-OPENS:]))
+
+
+def gone(story: Story, edits: Iterable[Edited], how: str) -> Story:
+    """Return the story with some of its edits gone, or there again if `how` is empty."""
+    seqs = {edit.seq for edit in edits}
+    return each_edit(story, lambda one: replace(one, gone=how) if one.seq in seqs else one)
+
+
+def is_aside(story: Story, root: str, at_ms: int) -> bool:
+    """Tell whether the work of a work tree is set aside: what is checked now is not the work.
+
+    Whoever has left it there for long has gone on with something else.
+    """
+    return at_ms - story.aside.get(root, -ASIDE_MS - at_ms) <= ASIDE_MS
+
+
+def stashed(story: Story, root: str, edits: Iterable[Edited], at_ms: int) -> Story:
+    """Return the story with edits set aside, or with work that nobody saw."""
+    taken = list(edits)
+    entry = Stashed(root=root, edits=tuple(edit.seq for edit in taken))
+    return replace(
+        gone(story, taken, ASIDE),
+        stashes=(*story.stashes, entry)[-STASHES:],
+        aside=dict(list((story.aside | {root: at_ms}).items())[-ROOTS:]),
+    )
+
+
+def unstashed(story: Story, root: str, to: str, *, keeps: bool) -> tuple[Story, list[Edited]]:
+    """Return the story without an entry of git's stash, and its edits; `to` is as in `gitline.Act`.
+
+    What they are then, there or dropped, is for the caller to say.
+    """
+    mine = [one for one in reversed(story.stashes) if one.root == root]
+    number = int(to) if to.isdecimal() else 0
+    entries = mine if to == "all" else mine[number : number + 1]
+    seqs = {seq for entry in entries for seq in entry.edits}
+    found = [edit for edit in story.edits if edit.seq in seqs and edit.gone == ASIDE]
+    left = tuple(one for one in story.stashes if keeps or not any(one is each for each in entries))
+    after = replace(story, stashes=left)
+    return there(after, root) if not number else after, found
+
+
+def there(story: Story, root: str) -> Story:
+    """Return the story with a work tree that shows the work, not what is left without it."""
+    if root not in story.aside:
+        return story
+    return replace(story, aside={one: at for one, at in story.aside.items() if one != root})
+
+
+def behind(story: Story, root: str, to: str) -> list[Committed]:
+    """Return the commits that lie between HEAD and `to`, the newest first.
+
+    None are known to lie there if the way back to `to` is not known. `to` is as in `gitline.Act`.
+    """
+    known = {commit.hash: commit for commit in story.commits}
+    steps = int(to[1:] or 0) if to.startswith("~") else -1
+    found: list[Committed] = []
+    here = known.get(story.heads.get(root, ""))
+    while here and len(found) != steps and not (steps < 0 and here.hash.startswith(to or "-")):
+        found.append(here)
+        here = known.get(here.parent)
+    is_there = len(found) == steps if steps >= 0 else _ends_at(found, here, to)
+    return found if is_there else []
+
+
+def _ends_at(found: list[Committed], here: Committed | None, to: str) -> bool:
+    return bool(to) and (here is not None or any(one.parent.startswith(to) for one in found[-1:]))
+
+
+def moved(story: Story, root: str, branch: str, head: str, *, is_same: bool) -> Story:
+    """Return the story with a work tree on another branch.
+
+    Where the commit stays the same, all goes along; else only what is not committed does.
+    """
+    here = Ground(root=root, branch=story.branches.get(root, ""))
+    there = Ground(root=root, branch=branch)
+    troubles = story.troubles
+    if is_same:
+        troubles = tuple(
+            replace(one, ground=there) if one.ground == here else one for one in troubles
+        )
+    after = each_edit(
+        story,
+        lambda one: (
+            replace(one, ground=there)
+            if one.ground == here and (is_same or not one.commit)
+            else one
+        ),
+    )
+    return replace(
+        after,
+        troubles=troubles,
+        branches=_newest(story.branches | {root: branch}),
+        heads=_newest(story.heads | {root: head}) if head else story.heads,
+    )
+
+
+def committed(story: Story, root: str, commit: Committed, paths: Container[str]) -> Story:
+    """Return the story with a new commit at HEAD, which takes in what was changed in its files."""
+    after = each_edit(
+        story,
+        lambda one: (
+            replace(one, commit=commit.hash)
+            if one.path in paths and one.ground.root == root and not one.commit and not one.gone
+            else one
+        ),
+    )
+    commits = (*after.commits, commit)[-COMMITS:]
+    return replace(at_head(after, root, commit.hash), commits=commits, loose=())
+
+
+def at_head(story: Story, root: str, head: str) -> Story:
+    """Return the story with HEAD of a work tree at a commit."""
+    return replace(story, heads=_newest(story.heads | {root: head}))
+
+
+def _newest(entries: dict[str, str]) -> dict[str, str]:
+    return dict(list(entries.items())[-ROOTS:])
+
+
+def ground_of(story: Story, root: str) -> Ground:
+    """Return what a work tree shows."""
+    return Ground(root=root, branch=story.branches.get(root, ""))

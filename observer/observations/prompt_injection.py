@@ -1,0 +1,199 @@
+"""Whether a text reads as if it meant to command the model that will read it.
+
+Pure. What is recorded is text from anywhere: a web page that an agent read may have asked to be
+remembered. Suspicion deletes nothing; it keeps a text out of what is put before a model unasked,
+and out of what is learned. So it rather misses a crafty one than accuse an honest one: what is only
+quoted, or told about, is let pass. The fence around every answer does not depend on it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice
+from urllib.parse import unquote
+
+from msgspec.structs import replace
+
+from observer.core.filters import RECORDED_KINDS
+from observer.core.model import Item
+from observer.observations.injection_patterns import CLASSES, Form
+
+TEXT_CHARS = 65_536
+"""How much of a text is looked at."""
+MOST = 100
+"""Places of one class that are looked at."""
+AROUND = 400
+"""Characters before and after such a place that may say that it is told about."""
+RUNS, RUN_CHARS = 8, 4_096
+"""How many encoded runs are decoded, and how much of one."""
+
+_TOLD_ABOUT = re.compile(
+    r"inject|jailbreak|attack|malicious|phish|adversar|red.?team|suspicio|payload|detect|filter|"
+    r"sanitiz|sanitis|strip|escap|exploit|threat|vulnerab|such as|for example|e\.g\.|phrases? like|"
+    r"texts? like|reject|refus|blocks? |guard|regex|pattern"
+)
+"""What a sentence about injections says before it; an injection does not call itself one."""
+_JUDGED = re.compile(
+    r"\b(?:is|are|was|were|be|been|gets?|stays?)\b[^.\n]{0,30}?\b(?:flagged|rejected|blocked|detected"
+    r"|refused|stripped|filtered|quarantined|escaped|caught|label+ed|treated as|stored|fenced"
+    r"|quoted|mentioned)"
+)
+"""What such a sentence says after it."""
+_SENTENCE_END = re.compile(r"(?<!e\.g)[.!?\u3002]+\s")
+_QUOTED = re.compile(r"`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|(?<!\w)'[^'\n]{1,400}'(?!\w)")
+_UNQUOTED = str.maketrans("", "", "`'\"")
+_TELLING = re.compile(r"\w[ ,]+\w+[ ,]+$")
+"""What stands before a quotation in prose; a value of JSON or code is no quotation."""
+_TAGS = re.compile("[\U000e0020-\U000e007e]{8,}")
+"""Letters that no reader sees; shorter runs spell the flags of countries' parts."""
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufe00-\ufe0f"
+    "\U000e0000-\U000e007f]"
+)
+_COLOUR = re.compile(r"\x1b(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?)")
+_SPACE = re.compile(r"[ \t\u00a0]+")
+_BASE64 = (
+    re.compile(r"(?<![\w+=-])[A-Za-z0-9+]{24,}={0,2}"),
+    re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{24,}={0,2}"),
+)
+"""Runs of such digits; what stands behind a slash may be the last part of a path."""
+_HEX = re.compile(r"(?<!\w)(?:[0-9a-fA-F]{2}){16,}(?!\w)")
+_ESCAPED = re.compile(r"(?:%[0-9a-fA-F]{2}\W?){3}|&#x?[0-9a-fA-F]{2,5};|\\u[0-9a-fA-F]{4}")
+_JOINED = re.compile(r"(?<=[a-z])[_-](?=[a-z])")
+_SIGN = re.compile(r"\\u([0-9a-fA-F]{4})")
+_SLUG = re.compile(r"[a-z]+(?:[_-][a-z]+){3,}")
+"""A name of four words or more, as of a test or branch: it may be a sentence."""
+_LOOK_ALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u051b\u04bb\u043a\u043c"
+    "\u0442\u0432\u043d\u03b1\u03b5\u03b9\u03bf\u03c1\u03c5\u03bd\u03c4\u03ba\u0261\u0131\u0261",
+    "aeopcyxijsdlhkmtbhaeiopuvtkgig",
+)
+"""Cyrillic and Greek letters, and the Latin ones that they look like."""
+
+
+def suspicion(text: str) -> str:
+    """Return the class of what makes a text suspicious, empty if nothing does."""
+    if len(text) <= RUN_CHARS:
+        return _known(text)
+    return _judged(text[:TEXT_CHARS])
+
+
+def strict_suspicion(text: str) -> str:
+    """Return what `suspicion` does of a text in which quotation marks excuse nothing.
+
+    What prose quotes it tells about; what a command quotes is an argument.
+    """
+    return suspicion(text) or suspicion(text.translate(_UNQUOTED))
+
+
+def clean(text: str) -> str:
+    """Return a text, or nothing where it is suspicious."""
+    return "" if suspicion(text) else text
+
+
+def labelled(item: Item) -> Item:
+    """Return a captured item with what makes it suspicious.
+
+    What is recorded on purpose is judged when it is: a person may have stood for it since.
+    """
+    if item.kind in RECORDED_KINDS:
+        return item
+    paths = (*item.files_read, *item.files_modified)
+    told = (item.title, item.subtitle, item.narrative, *item.facts, *paths, item.signature)
+    judged = strict_suspicion if item.type == "command" else suspicion
+    found = judged("\n".join(told))
+    return item if found == item.suspicion else replace(item, suspicion=found)
+
+
+@lru_cache(maxsize=2048)  # a session's state says the same with each event
+def _known(text: str) -> str:
+    return _judged(text)
+
+
+def _judged(text: str) -> str:
+    if _TAGS.search(text):
+        return "hidden"
+    for view in _views(text):
+        if found := _ordered(view):
+            return found
+    return "encoded" if any(map(_ordered, map(_folded, _decoded(text)))) else ""
+
+
+def _ordered(folded: str) -> str:
+    for name, forms in CLASSES.items():
+        if any(_is_ordered(folded, form) for form in forms):
+            return name
+    return ""
+
+
+def _is_ordered(folded: str, form: Form) -> bool:
+    if form.cues and not any(cue in folded for cue in form.cues):
+        return False
+    found = islice(form.pattern.finditer(folded), MOST)
+    return any(not _is_told_about(folded, each) for each in found)
+
+
+def _views(text: str) -> Iterator[str]:
+    """Yield the text as a model may read it: folded, unescaped, look-alikes taken for Latin."""
+    folded = _folded(text)
+    yield folded
+    if _ESCAPED.search(text):
+        yield _folded(_unescaped(text))
+    if _SLUG.search(folded):
+        yield _SLUG.sub(lambda found: found[0].replace("_", " ").replace("-", " "), folded)
+    if not folded.isascii() and (latin := folded.translate(_LOOK_ALIKES)) != folded:
+        yield latin
+
+
+def _decoded(text: str) -> Iterator[str]:
+    """Yield what runs of base64 and hexadecimal digits say, where that is text."""
+    runs = (found for pattern in _BASE64 for found in islice(pattern.finditer(text), RUNS))
+    for found in runs:
+        run = found[0][:RUN_CHARS]
+        with_end = run + "=" * (-len(run) % 4)
+        try:
+            yield base64.b64decode(with_end, validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            continue
+    for found in islice(_HEX.finditer(text), RUNS):
+        try:
+            yield bytes.fromhex(found[0][:RUN_CHARS]).decode()
+        except (ValueError, UnicodeDecodeError):
+            continue
+
+
+def _unescaped(text: str) -> str:
+    """Return what a text says where URLs, HTML or JSON spell its letters by their numbers."""
+    signs = _SIGN.sub(lambda found: chr(int(found[1], 16)), text)
+    return unquote(html.unescape(signs))
+
+
+def _folded(text: str) -> str:
+    """Return the text as a model reads it: look-alikes, case and invisible signs made even."""
+    if text.isascii():
+        shown = _COLOUR.sub("", text) if "\x1b" in text else text
+        return _SPACE.sub(" ", shown.casefold())
+    shown = _INVISIBLE.sub("", unicodedata.normalize("NFKC", _COLOUR.sub("", text)))
+    return _SPACE.sub(" ", shown.casefold().replace("\u2019", "'"))
+
+
+def _is_told_about(text: str, found: re.Match[str]) -> bool:
+    """Tell whether what was found is quoted in, or part of, a sentence about such things."""
+    begin = max(text.rfind("\n", 0, found.start()) + 1, found.start() - AROUND)
+    line = _JOINED.sub(" ", text[begin : found.end() + AROUND])
+    start, stop = found.start() - begin, found.end() - begin
+    line = line[:stop] + line[stop:].partition("\n")[0]
+    if any(
+        q.start() < start and stop < q.end() and _TELLING.search(line[: q.start()])
+        for q in _QUOTED.finditer(line)
+    ):
+        return True
+    before = _SENTENCE_END.split(line[:start])[-1]
+    after = _SENTENCE_END.split(line[stop:])[0]
+    return _TOLD_ABOUT.search(before) is not None or _JUDGED.search(after) is not None

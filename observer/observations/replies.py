@@ -1,0 +1,294 @@
+"""What an agent's own words are worth keeping: what it found out, and what it left to do.
+
+Part of interpretation (step 6). Sentences are picked whole and never rewritten; announcements
+("Let me look at …") are left out.
+
+What an agent says it has done: the sentences and points of a reply that report a change.
+
+Part of interpretation (step 6), pure. Sentences are picked whole; the path or name in front of a
+point ("`cart.py` - Added …") stays with it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from observer.core.events import Value
+from observer.core.text import ENDS, WIDE_ENDS, distinct, one_line, word_set
+
+_READ_CHARS = 12_000
+_SENTENCES = 4
+_SENTENCE_CHARS = 300
+_HEADING_CHARS = 120
+
+_BETWEEN = re.compile(rf"(?<=[{ENDS}])\s+|(?<=[{WIDE_ENDS}])|\n+")
+_BULLET = re.compile(r"^(?:[-*•+>#]+|\d{1,2}[.)])\s+")
+_BOILERPLATE = re.compile(
+    r"(?:let me|let's|i'll|i will|i'm going|i am going|i can |now i|now let|sure|great|okay|ok,"
+    r"|perfect|certainly|here's|here is|here are|of course|thank|you're|sorry|tool ran|would you"
+    r"|want me|shall i|should i|do you|feel free)\b",
+    re.IGNORECASE,
+)
+_LESSONS = (
+    "because",
+    "root cause",
+    "turned out",
+    "turns out",
+    "caused by",
+    "due to",
+    "decided",
+    "chose ",
+    "instead of",
+    "came from",
+    "workaround",
+    "works around",
+    "must not",
+    "trade-off",
+    "problem was",
+    "problem is",
+    "issue was",
+    "bug was",
+    "cause was",
+    "cause is",
+    "culprit",
+    "reason is",
+    "reason was",
+)
+_PLAN = re.compile(
+    r"(?:(?:suggested |possible |recommended )?next(?: steps?| up)?\b(?!\.\w| time| generation)"
+    r"|(?:still |left )?to[- ]?dos?\b|remaining\b|(?:what(?:'s| is) )?(?:still )?left(?: to do)?\b"
+    r"|still (?:to do|to be|open|missing|pending|outstanding|needs?|left)\b"
+    r"|(?:still )?outstanding\b|follow[- ]ups?\b"
+    r"|not (?:yet |done(?: yet)?|implemented|included|covered|started|verified|tested)"
+    r"|deferred\b|out of scope\b|open (?:points|items|tasks|work|todos)\b|pending\b"
+    r"|i (?:have not|haven't|did not|didn't)\b"
+    r"|i (?:was(?:n't| not) able to|could(?:n't| not)) (?:run|test|verify|finish|complete)\b"
+    r"|n\u00e4chste schritte\b|noch (?:offen|zu tun)\b|offen:"
+    r"|reste \u00e0 faire\b|\u00e0 faire\b|prochaines? \u00e9tapes?\b|pr\u00f3ximos pasos\b"
+    r"|pendientes?\b|falta(?:n)?\b)",
+    re.IGNORECASE,
+)
+_DUTY = re.compile(
+    r"(?:to (?:complete|finish|enable|activate) [^.:]{1,60},? |before [^.:]{1,60}, )?"
+    r"you(?:'ll| will)? (?:(?:still|now|then|only|just) )?(?:need to|have to|must) ",
+    re.IGNORECASE,
+)
+"""How an agent names what only the person can do."""
+_OFFER = re.compile(r"if you(?:'d| would)? (?:want|like|wish|prefer)\b", re.IGNORECASE)
+_DECISION = re.compile(
+    r"(?:should i|shall i|should we|shall we|which|what should|how should|do you prefer|is it (?:ok"
+    r"|fine|acceptable)|can you confirm|may i|can i)\b",
+    re.IGNORECASE,
+)
+_PLAN_MARKS = (
+    *("next", "todo", "to-do", "to do", "remain", "left", "still", "follow", "not ", "i have"),
+    *("i did", "deferred", "out of scope", "open ", "pending", "outstanding", "schritte", "noch "),
+    *(
+        "i was",
+        "i could",
+        "offen:",
+        "need to",
+        "have to",
+        "must",
+        "faire",
+        "tape",
+        "pasos",
+        "pendiente",
+        "falta",
+        "[ ]",
+    ),
+)
+_DONE_POINT = re.compile(r"\[x\]|\u2705|\u2714|\u2611|~~|\(done\)", re.IGNORECASE)
+_OPEN_POINT = re.compile(r"(?:[-*+]|\d{1,2}[.)])\s+\[ \]\s+(?P<said>\S.*)")
+_NOT_LEFT = re.compile(
+    r"(?:none|nothing|no (?:remaining|open|further|more|other)\b)"
+    r"|\b(?:nothing|none) (?:left|remains?)"
+    r"|\b(?:pass(?:es|ed|ing)?|green|unchanged|untouched|unaffected|up to date)\b[.!]?$",
+    re.IGNORECASE,
+)
+"""How a line says that nothing of what it names is left."""
+_PLAN_INSIDE = re.compile(
+    r"\b(?:next step|TODO|still (?:need|fail|miss)\w*|remains? to|not yet (?:\w+ )?(?:done|covered"
+    r"|implemented|tested|fixed|committed|wired|handled))\b"
+)
+
+
+class Said(Value):
+    """What is kept of a reply: its first telling sentence, lessons, and what was left to do.
+
+    `is_whole` where `plans` are a list under a heading: all that is left. `question` is what the
+    agent waits to be told; offers to do more are none.
+    """
+
+    lead: str = ""
+    lessons: tuple[str, ...] = ()
+    plans: tuple[str, ...] = ()
+    is_whole: bool = False
+    question: str = ""
+
+
+def read(text: str) -> Said:
+    """Read a reply or another text of an agent's."""
+    sentences = _sentences(text[:_READ_CHARS])
+    plans, is_whole = _plans(text[-_READ_CHARS:])
+    lessons = (one for one in sentences if len(one) > 20 and _is_lesson(one) and one not in plans)
+    return Said(
+        lead=next((one for one in sentences if len(one) > 15 and not one.endswith(":")), ""),
+        lessons=distinct((one for one in lessons if not one.endswith("?")), _SENTENCES),
+        plans=plans,
+        is_whole=is_whole,
+        question=_question(text.rstrip()[-_SENTENCE_CHARS:]),
+    )
+
+
+def _question(end: str) -> str:
+    last = _clean(_BETWEEN.split(end.rstrip("*_ "))[-1])
+    return last if last.endswith("?") and _DECISION.match(last) else ""
+
+
+def _is_lesson(sentence: str) -> bool:
+    lower = sentence.lower()
+    return any(mark in lower for mark in _LESSONS)
+
+
+def _plans(text: str) -> tuple[tuple[str, ...], bool]:
+    """Return sentences of intent and the points under a heading such as "Next steps".
+
+    Also whether such a list was among them.
+    """
+    lower = text.lower()
+    if not any(mark in lower for mark in _PLAN_MARKS):
+        return (), False
+    found: list[str] = []
+    is_listing = is_whole = False
+    for line in text.split("\n"):
+        shown = _clean(line)
+        unchecked = _OPEN_POINT.match(line.strip())
+        if unchecked:
+            found.append(_clean(unchecked["said"]))
+            is_whole = True
+        elif is_listing and _is_point(line):
+            is_whole = True
+            if not _DONE_POINT.search(line):
+                found.append(shown)
+        elif _is_heading(line, shown):
+            is_listing = True
+        elif shown:
+            is_listing = False
+            found += (one.rstrip(":") for one in _sentences(line) if _is_plan(one))
+    left = (one for one in found if not one.endswith("?") and not _NOT_LEFT.search(one))
+    return distinct(left, _SENTENCES), is_whole
+
+
+def _is_point(line: str) -> bool:
+    return _BULLET.match(line.strip()) is not None and not line.lstrip().startswith("#")
+
+
+def _is_heading(line: str, shown: str) -> bool:
+    is_title = line.rstrip().rstrip("*").endswith(":") or line.lstrip().startswith(("#", "**"))
+    most = _HEADING_CHARS if shown.endswith(":") else _HEADING_CHARS // 3
+    marker = _PLAN.match(shown)
+    return marker is not None and len(shown) <= most and (is_title or marker.end() == len(shown))
+
+
+def _is_plan(sentence: str) -> bool:
+    if _DUTY.match(sentence):
+        return True
+    if _OFFER.match(sentence):
+        return False
+    is_told = _PLAN.match(sentence) or _PLAN_INSIDE.search(sentence)
+    return bool(is_told) and len(sentence) > 12 and not sentence.endswith(":")
+
+
+def _sentences(text: str) -> list[str]:
+    shown = (_clean(part) for part in _BETWEEN.split(text))
+    return [one for one in shown if one and not _BOILERPLATE.match(one)]
+
+
+def _clean(part: str) -> str:
+    return one_line(_BULLET.sub("", part.strip()).replace("**", ""), _SENTENCE_CHARS)
+
+
+MOST = 5
+_CHARS = 180
+_READ_CHARS_ACHIEVEMENTS = 12_000
+_LINE = re.compile(r"\n+|(?<=[.!])\s+(?=[A-Z`*])")
+_MARK = re.compile(r"^(?:[-*\u2022+>]\s+|\d{1,2}[.)]\s+|#+\s+)+")
+_SUBJECT = re.compile(
+    r"^(?:(?:i|we|i've|we've|it|this|i have|we have|also|done[.:!]?|fixed[.:!]|now|both)[,:]?\s+)*"
+    r"(?:(?:now|also|successfully|just|then)\s+)*",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"^[^:\u2013\u2014]{1,120}?(?:: | (?:[\u2013\u2014]|-{1,2}) )(?=\S)")
+"""What stands in front of a change: a path, a symbol, "Fix 1", "The fix was simple"."""
+_NOW = re.compile(
+    r"(?:the |a |`|when |each |every |all )?[^.;:]{1,80}? (?:now|no longer) "
+    r"(?!(?:on|in|at|up|part|available|committed|pushed|clean)\b)[\w`\"']+|now,? (?:when|the) ",
+    re.IGNORECASE,
+)
+_TRIVIAL = re.compile(
+    r"\w+:?\s+`[^`]*`(?: \([^)]*\))?[.]?$|.{0,60}\bimports?\b.{0,30}$", re.IGNORECASE
+)
+"""A path and no more, or an import: nobody asks later what that achieved."""
+_VERBS = word_set("built cut hid made put rewrote set split sped undid wrote")
+_NO_CHANGE = re.compile(
+    r"un(?!ified|linked|registered|wrapped)|(?:advanced|agreed|attached|based|caused|checked"
+    r"|committed|completed|confirmed|deferred|detailed|ended|estimated|expected|failed|finished"
+    r"|indeed|investigated|listed|looked|named|needed|noted|observed|passed|planned|postponed"
+    r"|proposed|pushed|recommended|related|required|reviewed|shared|skipped|started|suggested"
+    r"|supposed|tested|tried|verified)\Z"
+)
+"""Words in -ed that report no change of the code."""
+_STATUS = re.compile(
+    r"(?:all |the )?(?:\d[\d,]* |\w+ )?"
+    r"(?:tests?|checks?|lint|types?(?:check)?|build|hooks?|suite)\b.*\b(?:pass|green|clean|succeed|ok\b|fine)"
+    r"|all (?:clean|green|good|done|set|changes|checks)"
+    r"|(?:everything|no) (?:passes|works|is|errors|issues)|.{0,40}\bcommit(?:ted|s)?\b.{0,40}"
+    r"(?:success|succeeded|created|went through|as `|\b[0-9a-f]{7}|is in)|(?:successfully )?"
+    r"(?:committed|pushed|merged)\b|done\b|commit(?:ted)? (?:success|succe|`)|clean\b|pushed\b"
+    r"|(?:lint|format|typecheck|build)\b.{0,30}$|i can't |the commit (?:is|was|went|succ)"
+    r"|(?:working tree|branch) ",
+    re.IGNORECASE,
+)
+
+
+def achievements_in(text: str) -> tuple[str, ...]:
+    """Return the first few changes that a reply reports."""
+    lines = (
+        _MARK.sub("", line.strip()).replace("**", "")
+        for line in _LINE.split(text[:_READ_CHARS_ACHIEVEMENTS])
+    )
+    return distinct((one_line(line, _CHARS) for line in lines if _is_change(line)), MOST)
+
+
+def unlabelled(sentence: str) -> str:
+    """Return a report without what only introduces it, such as "The fix is simple:"."""
+    label = _LABEL.match(sentence)
+    if label is None or re.search(r"[`/._]", label[0]):
+        return sentence
+    bare = sentence[label.end() :]
+    return bare[:1].upper() + bare[1:]
+
+
+def is_status(sentence: str) -> bool:
+    """Return True if a sentence only says that it is committed, that checks pass, or "done"."""
+    return _STATUS.match(sentence.lstrip("\u2705 *#-")) is not None
+
+
+def is_change(sentence: str) -> bool:
+    """Return True if a sentence reports a change, which is no lesson."""
+    return _is_change(_MARK.sub("", sentence.strip()).replace("**", ""))
+
+
+def _is_change(line: str) -> bool:
+    if len(line) < 15 or line.endswith(("?", ":")) or is_status(line) or _TRIVIAL.match(line):
+        return False
+    unlabelled = _LABEL.sub("", line)
+    return any(map(_is_report, (line, unlabelled, _LABEL.sub("", unlabelled))))
+
+
+def _is_report(text: str) -> bool:
+    bare = _SUBJECT.sub("", text, count=1)
+    word = bare.partition(" ")[0].lower().rstrip(",:")
+    is_verb = word in _VERBS or (word.endswith("ed") and word.isalpha() and len(word) > 4)
+    return (is_verb and not _NO_CHANGE.match(word)) or any(map(_NOW.match, (text, bare)))

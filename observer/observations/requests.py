@@ -1,0 +1,105 @@
+"""What a session was about: its requests, and its title.
+
+Part of interpretation (step 6), pure. A request that names nothing ("fix them", a pasted log) is
+told by what the session changed.
+"""
+
+from __future__ import annotations
+
+from observer.code.languages import language_of
+from observer.core.model import Session
+from observer.core.text import ENDS, WIDE_ENDS, listed, one_line
+from observer.observations import planning, prompts, replies, session_commits
+from observer.observations.drafts import TITLE
+from observer.observations.prompts import Ask
+from observer.observations.session_state import State, Touched
+
+_LATER = 10
+"""Later requests that are named, the first and the last of them where there are more."""
+_LATER_CHARS = 600
+_FILES_SAID = 3
+_SYMBOLS_SAID = 3
+_SYMBOL_CHARS = 60
+
+
+def request_of(session: Session, known: State, *, first_chars: int = prompts.SAID) -> str:
+    """Return what was asked, else what the work was called in commits or the branch.
+
+    Of the first request there are at most `first_chars`, so that the later ones are seen too.
+    """
+    if known.asks:
+        first, *later = known.asks
+        said = [_ended(one_line(first.said, first_chars))]
+        if later:
+            said.append(f"Then: {_ended('; '.join(_shortened(later)))}")
+        return " ".join(said)
+    if known.commits:
+        return _ended(session_commits.subject_of(known.commits[0]))
+    is_named = session.branch not in ("", "main", "master", "HEAD")
+    return f"Work on {session.branch}." if is_named else ""
+
+
+def title_of(session: Session, known: State) -> str:
+    """Return what was asked first, by name; else what was changed; "" if neither is known."""
+    named = (one.title for one in known.asks if one.title and not prompts.is_vague(one.title))
+    title, done = next(named, ""), _changed(known)
+    # A commit says shorter what was asked at length, and what came of a complaint.
+    is_wordy = title.endswith("\u2026") or prompts.is_statement(title)
+    if title and not (is_wordy and (known.commits or _planned(known))):
+        return title
+    if done:
+        return one_line(done, TITLE)
+    asked = next((one.title or one.said for one in known.asks), "")
+    return one_line((asked or request_of(session, known)).rstrip("."), TITLE)
+
+
+def file_said(path: str, file: Touched) -> str:
+    """Return a file with what was changed in it."""
+    symbols = [one_line(symbol, _SYMBOL_CHARS) for symbol in file.symbols]
+    inside = f" ({listed(symbols, _SYMBOLS_SAID)})" if symbols and language_of(path) else ""
+    lines = f" +{file.added} -{file.removed}" if file.added or file.removed else ""
+    return f"{path}{inside}{lines}"
+
+
+def is_changed(file: Touched) -> bool:
+    """Return True if a file was changed, and not taken back to what it was."""
+    return file.writes > 0 and not file.is_undone
+
+
+def _planned(known: State) -> str:
+    """Return the heading of the plan that a session made, whether or not another has begun it."""
+    begun = (one for one in known.achieved if one.startswith(planning.PLANNED))
+    return known.plan or next(begun, "").removeprefix(planning.PLANNED).removesuffix(planning.BEGUN)
+
+
+def _changed(known: State) -> str:
+    """Return what a session did, where a commit, the agent or the files say it."""
+    if known.commits:
+        more = f" and {len(known.commits) - 1} more" if known.commits[1:] else ""
+        return f"{session_commits.subject_of(known.commits[0])}{more}"
+    if plan := _planned(known):
+        return f"Plan: {plan}"
+    if known.achieved:
+        return replies.unlabelled(known.achieved[0]).rstrip(".")
+    if known.later:
+        return session_commits.subject_of(known.later[0])
+    changed = [path for path, file in known.files.items() if is_changed(file)][::-1]
+    if not changed:
+        return ""
+    shown = [file_said(path, known.files[path]) for path in changed[:_FILES_SAID]]
+    verb = "Changed" if known.files[changed[0]].fate != "created" else "Created"
+    return f"{verb} {listed([*shown, *changed[_FILES_SAID:]], _FILES_SAID)}"
+
+
+def _shortened(asks: list[Ask]) -> list[str]:
+    """Return later requests, each cut so that all have room."""
+    half = _LATER // 2
+    left_out = len(asks) - 2 * half
+    named = [*asks[:half], *asks[-half:]] if left_out > 0 else asks
+    room = max(_LATER_CHARS // len(named), 60)
+    said = [one_line(one.said.rstrip(f"{ENDS}{WIDE_ENDS}"), room) for one in named]
+    return [*said[:half], f"({left_out} more)", *said[half:]] if left_out > 0 else said
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence[-1:] in f"{ENDS}{WIDE_ENDS}\u2026:" else f"{sentence}."

@@ -1,0 +1,331 @@
+"""The left fold over a session's events: observations out, the session's state on.
+
+Part of interpretation (step 6), and its door: `Fold(session)`, `add` each event, then `session()`.
+However the events of a session are cut into folds, the same items come out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msgspec.structs import replace
+
+from observer.core.events import (
+    AnyBody,
+    Checkout,
+    Command,
+    Commit,
+    Compaction,
+    Custom,
+    Delegation,
+    FileRead,
+    FileWrite,
+    Intent,
+    Outcome,
+    Prompt,
+    Remember,
+    Reply,
+    Rewrite,
+    Search,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+    kind_of,
+)
+from observer.core.model import Item, Recorded, Session
+from observer.core.text import first_line
+from observer.observations import (
+    command_text,
+    conversation,
+    event_text,
+    file_text,
+    git_commands,
+    grouping,
+    open_steps,
+    planning,
+    prompts,
+    replies,
+    session_commits,
+    session_state,
+    sessions,
+    tool_pairing,
+)
+from observer.observations import replies as achievements
+from observer.observations.analysis import foretold, gist_of, item, where_of
+from observer.observations.memory_use import is_memory_use
+from observer.observations.open_failures import OpenFailure
+from observer.observations.session_state import Pending, State
+from observer.observations.tool_pairing import Completed
+from observer.shell import command_line
+
+Items = tuple[Item, ...]
+
+
+class Fold:
+    """One session's fold, for the length of a batch.
+
+    `session` is as stored, or fresh from `sessions.begin`. None is for events of no session: each
+    is told by itself, nothing folds.
+    """
+
+    def __init__(self, session: Session | None) -> None:
+        self._session = session
+        self._state = session_state.decode(session.state) if session else State()
+
+    def add(self, recorded: Recorded) -> Items:
+        """Take the next event; return the items to insert or replace, by id."""
+        return self.told(recorded)[1]
+
+    def told(self, recorded: Recorded) -> tuple[Recorded, Items]:
+        """As `add`, and return the event too: a tool's result together with what was asked."""
+        if self._session is None:
+            whole = foretold(recorded)
+            return whole, _step(State(), whole)[1]
+        self._session = sessions.after(self._session, recorded)
+        whole = tool_pairing.completed(self._state, recorded)
+        self._state, items = _step(self._state, whole)
+        return whole, items
+
+    def learn(self, items: Items, failures: Iterable[OpenFailure] = ()) -> None:
+        """Take the arcs that end with the event added last, and the checks that are red now."""
+        self._state = session_state.learned(self._state, items)
+        if self._session:
+            seen = tuple(one for one in failures if self._session.id in one.sessions)
+            self._state = replace(self._state, failing=seen)
+
+    def commit(self, saying: str, paths: Iterable[str]) -> None:
+        """Take a commit of the session's changes that was made outside of it."""
+        self._state = session_commits.taken_in_later(self._state, saying, paths)
+
+    def begin_plan(self) -> None:
+        """Take it that the session's plan was begun outside of it."""
+        self._state = planning.begun(self._state)
+
+    def known(self) -> State:
+        """Return what the session remembers after the events added so far."""
+        return self._state
+
+    def standing(self) -> Session | None:
+        """Return the session as it stands, with the `state` that it came with: costs nothing."""
+        return self._session
+
+    def session(self) -> Session | None:
+        """Return the session with everything added so far."""
+        if self._session is None:
+            return None
+        return replace(self._session, state=session_state.encode(self._state))
+
+
+def _step(before: State, recorded: Recorded) -> tuple[State, Items]:
+    event = recorded.event
+    if isinstance(recorded, Completed):
+        return _result(before, recorded)
+    if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
+        return before, ()
+    counted = session_state.counted_in(before, kind_of(event.body), event.agent)
+    if is_memory_use(event.body):
+        return _superseded(counted, event.body), ()
+    if conversation.is_refused(event.body):  # it never ran
+        return _superseded(counted, event.body), conversation.refused(recorded)
+    step = _STEPS.get(type(event.body))
+    return step(counted, recorded, event.body) if step else (counted, ())
+
+
+def _write(before: State, recorded: Recorded, body: FileWrite) -> tuple[State, Items]:
+    after = planning.written(_superseded(before, body), recorded, body)
+    change = gist_of(recorded).change
+    return _one(grouping.write(after, recorded, body, change, file_text.chars_of(body)))
+
+
+def _read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Items]:
+    paths = file_text.shown_paths(body, where_of(recorded))
+    return session_state.read(_superseded(before, body), paths), ()
+
+
+def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, Items]:
+    verdict = gist_of(recorded).verdict
+    after = _superseded(before, body)
+    is_ok = verdict.ok is not False
+    for act, _ in git_commands.acts_of(recorded, body, is_ok=is_ok):
+        after = session_commits.acted(after, act)
+    # What stands in the words says how many commits go; the output only where HEAD is now.
+    for act, _ in git_commands.acts_of(recorded, replace(body, output=""), is_ok=is_ok):
+        if act.deed in ("reset", "uncommit"):
+            after = replace(after, commits=session_commits.behind(after.commits, act.to))
+    for act in git_commands.taken_in(recorded, body, is_ok=is_ok):
+        if act.deed == "commit":
+            after = session_commits.index_taken_in(after)
+        else:
+            after = session_commits.staged(after, act.paths, with_new=act.deed == "stage")
+    after, made = grouping.command(after, recorded, body, verdict)
+    return _one((after, made))
+
+
+def _delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Items]:
+    return _one(grouping.delegation(before, recorded, body))
+
+
+def _search(before: State, recorded: Recorded, body: Search) -> tuple[State, Items]:
+    after = _superseded(before, body)
+    after = replace(after, searches=session_state.added(after.searches, body.query))
+    return after, _plain(recorded)
+
+
+def _tool_use(before: State, recorded: Recorded, body: ToolUse) -> tuple[State, Items]:
+    after = _superseded(before, body)
+    if listed := planning.listed(after, recorded, body):
+        return listed[0], (listed[1],)
+    if told := conversation.answered(after, recorded, body):
+        return after, told
+    return planning.planned(after, body), _plain(recorded)
+
+
+def _prompt(before: State, recorded: Recorded, body: Prompt) -> tuple[State, Items]:
+    after = replace(
+        session_state.closed(before),
+        question="",
+        asks=planning.asked(before.asks, prompts.ask_of(body.text)),
+        steps=open_steps.asked(
+            before.steps,
+            prompts.words_of(body.text),
+            is_consent=prompts.is_consent(body.text),
+        ),
+    )
+    made = _plain(recorded)
+    after = conversation.asked(after, body, made)
+    return after, (*made, *conversation.proposed(recorded, body))
+
+
+def _reply(before: State, recorded: Recorded, body: Reply) -> tuple[State, Items]:
+    said, achieved = replies.read(body.text), achievements.achievements_in(body.text)
+    left = open_steps.without_done(open_steps.ended(before.steps), achieved)
+    after = replace(
+        before,
+        last_reply=said.lead or before.last_reply,
+        lessons=session_state.added(before.lessons, *said.lessons),
+        achieved=session_state.added(before.achieved, *achieved),
+        question=said.question,
+        steps=open_steps.stated(left, said.plans, is_whole=said.is_whole),
+    )
+    return conversation.found(after, recorded, body)
+
+
+def _intent(before: State, recorded: Recorded, body: Intent) -> tuple[State, Items]:
+    return session_state.intended(before, tool_pairing.pending(recorded, body)), ()
+
+
+def _outcome(before: State, recorded: Recorded, _body: Outcome) -> tuple[State, Items]:
+    return before, _plain(recorded)
+
+
+def _result(before: State, whole: Completed) -> tuple[State, Items]:
+    asked, pending = whole.event.body, whole.pending
+    counted = session_state.counted_in(before, kind_of(Outcome(tool="")), whole.event.agent)
+    after = session_state.counted_in(session_state.settled(counted, pending), kind_of(asked), "")
+    if is_memory_use(asked):
+        return after, ()
+    if isinstance(asked, FileWrite):
+        after = planning.written(after, whole, asked)
+        return _one(grouping.write(after, whole, asked, pending.change, pending.chars))
+    return _STEPS[type(asked)](after, whole, asked)
+
+
+def _commit(before: State, recorded: Recorded, body: Commit) -> tuple[State, Items]:
+    items = _plain(recorded)
+    if event_text.is_pulled(body):
+        return session_state.closed(before), items
+    paths = [path for made in items for path in made.files_modified]
+    said = session_commits.said(body.subject, body.hash)
+    return session_commits.taken_in(session_state.closed(before), said, paths), items
+
+
+def _rewrite(before: State, recorded: Recorded, body: Rewrite) -> tuple[State, Items]:
+    commits = session_commits.rewritten(before.commits, body.pairs)
+    return replace(session_state.closed(before), commits=commits), _plain(recorded)
+
+
+def _checkout(before: State, recorded: Recorded, _body: Checkout) -> tuple[State, Items]:
+    return session_state.closed(before), _plain(recorded)
+
+
+def _custom(before: State, recorded: Recorded, body: Custom) -> tuple[State, Items]:
+    said = f"{body.name}: {first_line(body.text, 200)}".removesuffix(": ")
+    return replace(before, customs=session_state.added(before.customs, said)), _plain(recorded)
+
+
+def _compaction(before: State, _recorded: Recorded, body: Compaction) -> tuple[State, Items]:
+    said = replies.read(body.summary).lead
+    return replace(before, compactions=session_state.added(before.compactions, said)), ()
+
+
+def _remember(before: State, _recorded: Recorded, body: Remember) -> tuple[State, Items]:
+    said = f"{body.type}: {first_line(body.title or body.content, 200)}"
+    return replace(before, remembered=session_state.added(before.remembered, said)), ()
+
+
+def _start(before: State, _recorded: Recorded, body: SessionStart) -> tuple[State, Items]:
+    return replace(before, models=session_state.added(before.models, body.model)), ()
+
+
+def _end(before: State, recorded: Recorded, body: SessionEnd) -> tuple[State, Items]:
+    after = replace(session_state.closed(before), intents=())
+    if body.uncommitted is not None:
+        after = session_commits.seen_clean(after, body.uncommitted)
+    return after, tuple(made for one in before.intents for made in _unfinished(recorded, one))
+
+
+def _unfinished(recorded: Recorded, pending: Pending) -> Items:
+    """Tell a write or command that began, and whose result never came."""
+    asked, where = pending.of, where_of(recorded)
+    if is_memory_use(asked):
+        return ()
+    if isinstance(asked, Command):
+        told = command_text.started(asked, command_line.read(asked.command), where)
+    elif isinstance(asked, FileWrite):
+        told = file_text.started(asked, pending.change, where)
+    else:
+        return ()
+    made = item(told, recorded, origin=pending.origin, chars=max(pending.chars, told.chars))
+    return (replace(made, updated_ms=pending.origin.at_ms),)
+
+
+def _superseded(before: State, body: AnyBody) -> State:
+    """Forget the intent of a tool whose full report has come."""
+    if not before.intents or not isinstance(body, tool_pairing.Asked):
+        return before
+    pending = tool_pairing.same_as(before, body)
+    return session_state.settled(before, pending) if pending else before
+
+
+def _plain(recorded: Recorded) -> Items:
+    told = gist_of(recorded).told
+    return (item(told, recorded),) if told else ()
+
+
+def _one(result: tuple[State, Item | None]) -> tuple[State, Items]:
+    after, made = result
+    return after, (made,) if made else ()
+
+
+# Each step takes the body of the type it stands under, which a dict's type cannot say.
+_STEPS: dict[type[AnyBody], Callable[[State, Recorded, Any], tuple[State, Items]]] = {
+    SessionStart: _start,
+    SessionEnd: _end,
+    Prompt: _prompt,
+    Reply: _reply,
+    FileWrite: _write,
+    FileRead: _read,
+    Command: _command,
+    Search: _search,
+    Delegation: _delegation,
+    ToolUse: _tool_use,
+    Intent: _intent,
+    Outcome: _outcome,
+    Compaction: _compaction,
+    Commit: _commit,
+    Checkout: _checkout,
+    Rewrite: _rewrite,
+    Remember: _remember,
+    Custom: _custom,
+}

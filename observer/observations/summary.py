@@ -1,0 +1,308 @@
+"""The summary of a session: six answers made from what the session remembers, with no model.
+
+Part of interpretation (step 6). It is made anew whenever the session has changed, under one id, and
+is final once the session is over.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from observer.core.model import Item, Session, SummaryFields, iso, item_id, item_uuid
+from observer.core.text import (
+    ENDS,
+    WIDE_ENDS,
+    counted,
+    distinct,
+    lasted,
+    listed,
+    one_line,
+    word_set,
+)
+from observer.observations import (
+    concepts,
+    planning,
+    replies,
+    requests,
+    session_commits,
+    session_state,
+)
+from observer.observations.analysis import content_hash
+from observer.observations.drafts import SUBTITLE, TITLE
+from observer.observations.memory_use import QUESTION, only_asks
+from observer.observations.open_failures import OpenFailure
+from observer.observations.prompt_injection import clean, suspicion
+from observer.observations.session_state import Ran, State
+from observer.outcomes.same_check import BELOW
+from observer.shell import command_line
+from observer.shell.fixers import rewrites
+
+FIELD_CHARS = 900
+_FAILURES_SAID = 3
+_FILES_SAID = 5
+_ACHIEVED = 4
+_STEPS = 12
+_WORTH_SAYING_MS = 1000
+_SENTENCE_END = re.compile(r"\.(?: |$)")
+_SENTENCE = re.compile(r"[^`] [^`]|[^\x00-\x7f]")
+"""A blank outside of code, or a script that may have none: no bare path or name."""
+_CAUSE = re.compile(
+    r"\b(?:because|due to|caused?|turn(?:s|ed) out|came from|must not)\b", re.IGNORECASE
+)
+_ENGLISH = word_set("the is are was and of to in now all it that with for on has have as by")
+_ENDED = f"{ENDS}{WIDE_ENDS}…:"
+_WORDS_OF_STATUS = {"active": "open", "ended": "ended", "idle": "ended idle"}
+_NOUNS = {
+    "prompt": "prompt",
+    "file-write": "edit",
+    "file-read": "file read",
+    "command": "command",
+    "search": "search",
+    "commit": "commit",
+    "tool-use": "other tool use",
+}
+_PLURALS = {"search": "searches"}
+
+
+def summarise(session: Session) -> Item | None:
+    """Return the summary of a session so far, or None while nothing of substance happened."""
+    known = session_state.decode(session.state)
+    if not _has_substance(known):
+        return None
+    known = _trusted(known)
+    fields = SummaryFields(
+        request=clean(requests.request_of(session, known)),
+        investigated=_investigated(known),
+        learned=_learned(known),
+        completed=_completed(known),
+        next_steps=_next_steps(session, known),
+        notes=_notes(session, known),
+    )
+    narrative = _narrative(fields)
+    written = [path for path, file in known.files.items() if file.writes]
+    return Item(
+        id=item_id(session.id, "summary"),
+        uuid=item_uuid(f"session-{session.id}-{session.external}", session.started_ms, "summary"),
+        kind="summary",
+        type="summary",
+        title=_title(session, known, fields),
+        subtitle=one_line(
+            f"{session.client} session, {_WORDS_OF_STATUS[session.status]}", SUBTITLE
+        ),
+        narrative=narrative,
+        concepts=concepts.together(
+            concepts.of_text(fields.request, 5), concepts.of_files(written[-3:])
+        ),
+        files_read=tuple(path for path, file in known.files.items() if file.reads),
+        files_modified=tuple(written),
+        summary=fields,
+        category=QUESTION if _only_asked(known) else "",
+        project_id=session.project_id,
+        session_id=session.id,
+        branch=session.branch,
+        content_hash=content_hash(session.external, narrative),
+        discovery_tokens=-(-len(narrative) // 4),
+        folded=max(session.events, 1),
+        created_ms=session.last_ms,
+        updated_ms=session.last_ms,
+    )
+
+
+def _trusted(known: State) -> State:
+    """Return what a session remembers without requests and paths that read like orders."""
+    asks = tuple(ask for ask in known.asks if not suspicion(f"{ask.title}\n{ask.said}"))
+    files = {path: file for path, file in known.files.items() if not suspicion(path)}
+    return replace(known, asks=asks, files=files)
+
+
+def _only_asked(known: State) -> bool:
+    """Return True if a session did nothing but ask what is remembered."""
+    is_asking = known.asks and all(only_asks(ask.said or ask.title) for ask in known.asks)
+    return bool(is_asking) and not any(file.writes for file in known.files.values())
+
+
+def _has_substance(known: State) -> bool:
+    return any(
+        (
+            known.asks,
+            known.files,
+            known.commands,
+            known.commits,
+            known.searches,
+            known.delegations,
+            known.customs,
+            known.remembered,
+            known.lists,
+            known.steps,
+        )
+    )
+
+
+def _title(session: Session, known: State, fields: SummaryFields) -> str:
+    """Return what was asked or changed; without either, what was done or looked at first."""
+    did = fields.completed or fields.investigated
+    return (
+        clean(requests.title_of(session, known))
+        or one_line(_SENTENCE_END.split(did, 1)[0], TITLE)
+        or one_line(f"{session.client} session", TITLE)
+    )
+
+
+def _narrative(fields: SummaryFields) -> str:
+    """Put everything but the request, which is the title, into one searchable text."""
+    named = (
+        ("Completed", fields.completed),
+        ("Learned", fields.learned),
+        ("Next", fields.next_steps),
+        ("Investigated", fields.investigated),
+    )
+    return "\n".join(f"{name}: {text}" for name, text in named if text)
+
+
+def _investigated(known: State) -> str:
+    only_read = [path for path, file in known.files.items() if not file.writes]
+    said = [f"Read {listed(only_read[::-1], 8)}"] if only_read else []
+    if known.searches:
+        said.append(f"Looked up {listed(known.searches[::-1], 5)}")
+    if known.delegations:
+        said.append(f"Delegated {listed(known.delegations, 4)}")
+    return _field(said)
+
+
+def _learned(known: State) -> str:
+    lessons = [one for one in known.lessons if not _is_report(one)][-5:]
+    if not lessons and _is_answer(known):
+        lessons = [known.last_reply]
+    return _field([*known.fixed[-4:], *known.remembered[-6:], *lessons, *known.compactions[-1:]])
+
+
+def _is_answer(known: State) -> bool:
+    """Return True if the last reply is what a session has brought: it changed nothing.
+
+    Of a session that changed something the reply mostly says so, which only English shows here.
+    """
+    reply = known.last_reply
+    if not _SENTENCE.search(reply) or _is_report(reply):
+        return False
+    has_changed = known.commits or any(map(requests.is_changed, known.files.values()))
+    return not has_changed or _ENGLISH.isdisjoint(reply.lower().split())
+
+
+def _is_report(sentence: str) -> bool:
+    """Return True if a sentence says that work is done and not why, which is no lesson."""
+    if replies.is_status(sentence):
+        return True
+    return replies.is_change(sentence) and not _CAUSE.search(sentence)
+
+
+def _completed(known: State) -> str:
+    said = [f"Committed {listed(known.commits[-5:], 5)}"] if known.commits else []
+    said += known.achieved[-_ACHIEVED:]
+    for verb in ("changed", "created", "deleted"):
+        written = [
+            path
+            for path, file in known.files.items()
+            if requests.is_changed(file)
+            and (file.fate or "changed") == verb
+            and not _is_elsewhere(path)
+        ][::-1]
+        shown = [requests.file_said(path, known.files[path]) for path in written[:_FILES_SAID]]
+        if written:
+            said.append(
+                f"{verb.capitalize()} {listed([*shown, *written[_FILES_SAID:]], _FILES_SAID)}"
+            )
+    if known.later:
+        said.append(f"Taken in by later commits: {listed(known.later[-3:], 3)}")
+    if known.plan:
+        said.append(f"{planning.PLANNED}{known.plan}")
+    passing = {ran.said: head for head, ran in known.commands.items() if _passes(head, ran)}
+    said += [f"{head}: {said}" for said, head in list(passing.items())[-2:]]
+    said += known.customs[-3:]
+    return _field(said)
+
+
+def _next_steps(session: Session, known: State) -> str:
+    red = [one for one in known.failing[::-1] if not one.is_rewritten]
+    said = [_failing_said(one) for one in red[:_FAILURES_SAID]]
+    said += _uncommitted(session, known)
+    return _field([*said, *steps_of(known)])
+
+
+def _uncommitted(session: Session, known: State) -> list[str]:
+    """Return which files are not committed, and which are in git's stash."""
+    if not session.branch and not known.commits:
+        return []
+    dirty = sorted(session_commits.dirty(known), key=list(known.files).index, reverse=True)
+    aside = [path for path in dirty if known.files[path].is_aside]
+    there = [path for path in dirty if path not in aside]
+    said = [f"Not committed {_as_of(session)}: {listed(there, 8)}"] if there else []
+    return [*said, f"In git's stash: {listed(aside, 8)}"] if aside else said
+
+
+def steps_of(known: State) -> tuple[str, ...]:
+    """Return what a session left to do: by its to-do list, the agent's words, and its plan."""
+    plan = (f"Carry out the plan: {known.plan}",) if known.plan else ()
+    asked = (f"Not answered: {known.question}",) if known.question else ()
+    said = (one.text for one in known.steps)
+    return distinct((*asked, *said, *planning.open_points(known), *plan), _STEPS)
+
+
+def _as_of(session: Session) -> str:
+    """Return the time that a statement about a session's work tree is of."""
+    minute = _minute(session.last_ms)
+    return f"at {minute}" if session.status == "active" else f"when the session ended ({minute})"
+
+
+def _is_elsewhere(path: str) -> bool:
+    """Return True if a file is no part of the project, such as a client's own plan."""
+    return path.startswith(("/", "~")) or path[1:3] == ":/"
+
+
+def _notes(session: Session, known: State) -> str:
+    counts = [
+        f"{known.counts[kind]:,} {_PLURALS[noun]}"
+        if noun in _PLURALS and known.counts[kind] > 1
+        else counted(known.counts[kind], noun)
+        for kind, noun in _NOUNS.items()
+        if known.counts.get(kind)
+    ]
+    length_ms = session.last_ms - session.started_ms
+    length = f" in {lasted(length_ms)}" if length_ms >= _WORTH_SAYING_MS else ""
+    said = [f"{', '.join(counts)}{length}"] if counts else []
+    if known.agents:
+        said.append(f"Sub-agents: {listed(known.agents, 5)}")
+    if known.models:
+        said.append(f"Models: {listed(known.models, 4)}")
+    return _field(said)
+
+
+def _passes(head: str, ran: Ran) -> bool:
+    """Return True if a success is worth a word; of git only a push is: commits are named."""
+    is_elsewhere = ran.tool in {"git", "gh", "curl", "wget"} or "git commit" in head
+    is_bookkeeping = is_elsewhere and "git push" not in head
+    only_mends = all(map(rewrites, command_line.parts_of(head.partition(BELOW)[0])))
+    said = ran.said if ran.said != "no tests ran" else ""
+    return ran.ok is True and ran.is_check and bool(said) and not (is_bookkeeping or only_mends)
+
+
+def _failing_said(one: OpenFailure) -> str:
+    said = f": {one.said}" if one.said else ""
+    error = f" - {one.error}" if one.error else ""
+    return f"{one.head} failed at {_minute(one.last_ms)}{said}{error}"
+
+
+def _minute(at_ms: int) -> str:
+    at = iso(at_ms)
+    return f"{at[:10]} {at[11:16]} UTC"
+
+
+def _field(parts: list[str]) -> str:
+    """Join sentences, each with its full stop, to a field of bounded length.
+
+    One that reads like an order to a model is left out: a summary is read as the truth.
+    """
+    trusted = map(clean, parts)
+    said = [part if part[-1] in _ENDED else f"{part}." for part in distinct(trusted, 20)]
+    return one_line(" ".join(said), FIELD_CHARS)

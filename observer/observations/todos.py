@@ -1,0 +1,270 @@
+"""The to-do lists that agents keep: with a tool, or as check boxes in a plan file.
+
+Part of interpretation (step 6), pure. Some tools give the whole list with each call (`TodoWrite`,
+`update_plan`), some change one point (`TaskCreate`, `TaskUpdate`). What is open is the nearest
+thing to a plan that a session leaves behind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+from observer.core.events import FileWrite, ToolUse, Value
+from observer.core.text import listed, one_line, word_set
+from observer.observations import concepts
+from observer.observations.drafts import FACT, FACTS, NARRATIVE, Told
+
+TITLED = "To-do list: "
+"""How the title of a list begins."""
+MOST = 60
+"""Points of one list that are kept."""
+_READ_CHARS = 100_000
+_TEXTS = ("content", "subject", "step", "title", "text", "task_description", "task", "description")
+_LISTS = ("todos", "plan", "todoList", "tasks", "new_tasks", "items")
+_DONE = word_set("completed complete done finished closed")
+_ACTIVE = word_set("in_progress in-progress active started doing")
+_DROPPED = word_set("deleted removed cancelled canceled")
+_LISTED = re.compile(
+    r"^\s*#(?P<id>\w{1,20})[ .:]+\[(?P<status>[\w-]+)\]\s+(?P<text>.+)$", re.MULTILINE
+)
+_NUMBER = re.compile(r"#(\w{1,20})")
+_BOX = re.compile(
+    r"^[ \t]*(?:[-*+]|\d{1,2}[.)])[ \t]+\[(?P<mark>[ xX])\][ \t]+(?P<text>\S.*)$", re.MULTILINE
+)
+_CHECKLIST = re.compile(
+    r"(?:^|/)(?:[^/]*(?:plan|todo|task|roadmap|checklist)[^/]*|(?:plans|specs|tasks)/.*)\.(?:md|mdx|txt)$",
+    re.IGNORECASE,
+)
+_PLAN_TOOLS = word_set("ExitPlanMode exit_plan_mode CreatePlan create_plan")
+_DECODER = msgspec.json.Decoder(dict[str, Any])  # a tool's input may be anything
+
+Status: TypeAlias = Literal["open", "active", "done"]
+Row: TypeAlias = Mapping[str, Any]
+
+
+class Point(Value):
+    """One point of a list; `id` is the tool's own name for it, if it has one."""
+
+    text: str
+    status: Status = "open"
+    id: str = ""
+
+
+Points: TypeAlias = tuple[Point, ...]
+
+
+def after(points: Points, use: ToolUse) -> Points | None:
+    """Return a list after the use of a tool; None if this is no such tool or says nothing."""
+    change = _TOOLS.get(use.tool)
+    if change is None or use.failed:
+        return None
+    changed = change(points, _object(use.input), use.output)
+    return None if changed is None else changed[-MOST:]
+
+
+def begins_anew(points: Points, changed: Points) -> bool:
+    """Return True if nothing of a list is in the next one: it is another list."""
+    return {one.text for one in points}.isdisjoint(one.text for one in changed)
+
+
+def in_file(points: Points, write: FileWrite) -> Points | None:
+    """Return the check boxes of a plan file after a write; None if it has none, or is no such."""
+    if write.error or not _CHECKLIST.search(write.path.replace("\\", "/")):
+        return None
+    if write.operation == "delete":
+        return () if points else None
+    if write.content is not None and write.operation != "append":
+        return _boxes(write.content) or (() if points else None)
+    texts = [(edit.old, edit.new) for edit in write.edits] or [("", write.content or "")]
+    changed = points
+    for old, new in texts:
+        changed = _replaced(changed, _boxes(old), _boxes(new))
+    return None if changed == points else changed[:MOST]
+
+
+def tell(points: Points) -> Told:
+    """Return the observation of a list as it stands."""
+    done = [one.text for one in points if one.status == "done"]
+    active = [one.text for one in points if one.status == "active"]
+    waiting = [one.text for one in points if one.status == "open"]
+    named = (("Done", done), ("In progress", active), ("Open", waiting))
+    said = [f"{name}: {listed(texts, MOST)}." for name, texts in named if texts]
+    marks = (*(f"[ ] {one}" for one in (*active, *waiting)), *(f"[x] {one}" for one in done))
+    texts = [one.text for one in points]
+    return Told(
+        type="tool-use",
+        title=f"{TITLED}{len(done)} of {len(points)} done",
+        narrative=one_line(" ".join(said), NARRATIVE),
+        facts=tuple(one_line(line, FACT) for line in marks[:FACTS]),
+        concepts=concepts.of_text("\n".join((*active, *waiting, *done)), 6),
+        chars=sum(map(len, texts)),
+    )
+
+
+def open_of(points: Iterable[Point]) -> tuple[str, ...]:
+    """Return the texts of the points that are not done."""
+    return tuple(one.text for one in points if one.status != "done")
+
+
+def plan_in(use: ToolUse) -> str:
+    """Return the text of a plan that a tool presented to the person; "" for other tools."""
+    if use.tool not in _PLAN_TOOLS:
+        return ""
+    texts = (_object(text).get("plan") for text in (use.input, use.output))
+    return next((text for text in texts if isinstance(text, str)), "")
+
+
+# --- tools that give the whole list ---------------------------------------------------------------
+
+
+def _whole(points: Points, given: Row, _output: str) -> Points | None:
+    rows = next((rows for name in _LISTS if isinstance(rows := given.get(name), list)), None)
+    if rows is None:
+        return _checked_off(points, given)
+    found = _points(rows)
+    if not found:
+        return None
+    is_part = given.get("merge") is True or given.get("command") == "add"
+    return _merged(points, found) if is_part else tuple(_named(found).values())
+
+
+def _checked_off(points: Points, given: Row) -> Points | None:
+    """Return a list of which points are done, by their places in it."""
+    places = given.get("completed_indices")
+    if not isinstance(places, list) or not points:
+        return None
+    return tuple(
+        replace(one, status="done") if at in places else one for at, one in enumerate(points)
+    )
+
+
+# --- tools that change one point ------------------------------------------------------------------
+
+
+def _created(points: Points, given: Row, output: str) -> Points | None:
+    answer = _object(output).get("task")
+    named = answer if isinstance(answer, dict) else {}
+    number = named.get("id") or given.get("taskId") or next(iter(_NUMBER.findall(output[:200])), "")
+    (made,) = _points([{**given, "id": number or str(len(points) + 1)}]) or (None,)
+    if made is None:
+        return None
+    # A list of which all is done is over; the next point begins another.
+    is_over = bool(points) and not open_of(points)
+    return (made,) if is_over else _merged(points, (made,))
+
+
+def _updated(points: Points, given: Row, _output: str) -> Points | None:
+    number = str(given.get("taskId") or given.get("task_id") or "")
+    known = next((one for one in points if one.id == number), None)
+    if known is None:
+        return _merged(points, found) if (found := _points([{**given, "id": number}])) else points
+    status = given.get("status")
+    if status in _DROPPED:
+        return tuple(one for one in points if one is not known)
+    text = _text(given) if "subject" in given else ""
+    changed = replace(
+        known,
+        text=text or known.text,
+        status=_status(given) if status else known.status,
+    )
+    return tuple(changed if one is known else one for one in points)
+
+
+def _told(points: Points, _given: Row, output: str) -> Points | None:
+    """Return a list as a tool that shows it, or a point of it, printed it."""
+    answer = _object(output)
+    if isinstance(rows := answer.get("tasks"), list):
+        return _points(rows) or points
+    if isinstance(row := answer.get("task"), dict):
+        return _merged(points, _points([row]))
+    found = tuple(
+        Point(text=one_line(row["text"], FACT), status=_status(row.groupdict()), id=row["id"])
+        for row in _LISTED.finditer(output[:_READ_CHARS])
+    )
+    return found or points
+
+
+def _completed(points: Points, given: Row, output: str) -> Points | None:
+    return _updated(points, {**given, "status": "completed"}, output)
+
+
+_TOOLS: Mapping[str, Callable[[Points, Row, str], Points | None]] = {
+    **dict.fromkeys(
+        word_set(
+            """
+            TodoWrite todo_write todowrite todo_list write_todos update_plan manage_todo_list
+            update_todos update_todo_list
+            """
+        ),
+        _whole,
+    ),
+    "TaskCreate": _created,
+    "TaskCreated": _created,
+    "TaskUpdate": _updated,
+    "TaskCompleted": _completed,
+    "TaskList": _told,
+    "TaskGet": _told,
+}
+
+
+# --- points ---------------------------------------------------------------------------------------
+
+
+def _points(rows: Iterable[Any]) -> Points:
+    told = (row for row in rows if isinstance(row, dict) and row.get("status") not in _DROPPED)
+    return tuple(
+        Point(text=text, status=_status(row), id=one_line(str(row.get("id") or ""), 40))
+        for row in told
+        if (text := _text(row))
+    )
+
+
+def _text(row: Row) -> str:
+    said = next((row[name] for name in _TEXTS if isinstance(row.get(name), str) and row[name]), "")
+    return one_line(said, FACT).rstrip(".")
+
+
+def _status(row: Row) -> Status:
+    status = str(row.get("status") or "").lower().replace(" ", "_")
+    if status in _DONE or row.get("completed") is True:
+        return "done"
+    return "active" if status in _ACTIVE else "open"
+
+
+def _merged(points: Points, more: Points) -> Points:
+    return tuple((_named(points) | _named(more)).values())
+
+
+def _named(points: Points) -> dict[str, Point]:
+    return {one.id or one.text: one for one in points}
+
+
+def _boxes(text: str) -> Points:
+    return tuple(
+        Point(
+            text=one_line(found["text"], FACT).rstrip("."),
+            status="open" if found["mark"] == " " else "done",
+        )
+        for found in _BOX.finditer(text[:_READ_CHARS])
+    )[:MOST]
+
+
+def _replaced(points: Points, old: Points, new: Points) -> Points:
+    """Return the boxes of a file of which one part was replaced by another."""
+    gone, there = {one.text for one in old}, {one.text: one for one in new}
+    kept = [there.pop(one.text, one) for one in points if one.text not in gone - there.keys()]
+    return (*kept, *there.values())
+
+
+def _object(text: str) -> dict[str, Any]:
+    if not text.startswith("{"):
+        return {}
+    try:
+        return _DECODER.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        return {}

@@ -1,0 +1,146 @@
+"""Joining what a tool was asked with what came of it, for clients that tell the two apart.
+
+Part of interpretation (step 6). An intent waits in the session's state; the oldest one of the same
+tool takes the next result.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import asdict, replace
+
+from observer.code import edits
+from observer.code.edits import change_of
+from observer.core.events import Command, FileRead, FileWrite, Intent, Outcome, Search, ToolUse
+from observer.core.model import Recorded
+from observer.core.text import block, one_line
+from observer.observations import file_text
+from observer.observations.analysis import Foretold, foretold, gist, origin_of, where_of
+from observer.observations.session_state import Pending, State
+from observer.outcomes.outcome import exit_code_of
+
+Asked = Command | FileWrite | FileRead | Search | ToolUse
+_COMMAND_CHARS = 2000
+_INPUT_CHARS = 500
+
+
+def pending(recorded: Recorded, intent: Intent) -> Pending:
+    """Return what must be kept of an intent until its result comes."""
+    asked = intent.of
+    waiting = Pending(origin=origin_of(recorded), tool=one_line(intent.tool, 100), of=_kept(asked))
+    if isinstance(asked, FileWrite):
+        return replace(
+            waiting,
+            change=change_of(asked),
+            marks=edits.of(asked),
+            chars=file_text.chars_of(asked),
+        )
+    return waiting
+
+
+def result_of(state: State, outcome: Outcome) -> Pending | None:
+    """Return the intent that a result belongs to: the oldest of the same tool."""
+    tool = one_line(outcome.tool, 100)
+    return next((one for one in state.intents if one.tool == tool), None)
+
+
+class Completed(Foretold, kw_only=True):
+    """A result that is told as the tool it ends: `event` has what was asked with what came of it.
+
+    What its long texts said stands in the gist, as they are gone.
+    """
+
+    pending: Pending
+
+
+def completed(state: State, recorded: Recorded) -> Foretold:
+    """Return a result together with the intent it belongs to, any other event with its gist."""
+    outcome = recorded.event.body
+    pending = result_of(state, outcome) if isinstance(outcome, Outcome) else None
+    if pending is None or not isinstance(outcome, Outcome):
+        return foretold(recorded)
+    asked = joined(pending, outcome)
+    said = gist(asked, where_of(recorded))
+    return Completed(
+        **asdict(recorded)
+        | {
+            "event": replace(recorded.event, body=asked),
+            "gist": replace(said, change=pending.change, marks=pending.marks),
+            "pending": pending,
+        }
+    )
+
+
+def same_as(state: State, body: Asked) -> Pending | None:
+    """Return the intent that a full report makes superfluous: same subject, else same tool."""
+    kin = [one for one in state.intents if type(one.of) is type(body)]
+    if not kin:
+        return None
+    subject = _subject(_kept(body))
+    tool = one_line("" if isinstance(body, Command) else body.tool, 100)
+    same = [one for one in kin if _subject(one.of) == subject]
+    return next(iter(same or [one for one in kin if tool and one.tool == tool]), None)
+
+
+def joined(pending: Pending, outcome: Outcome) -> Asked:
+    """Return what was asked, completed by its result."""
+    asked = pending.of
+    code = exit_code_of(Command(command="", output=outcome.output, exit_code=outcome.exit_code))
+    failed = (
+        outcome.failed if outcome.failed is not None else (code != 0 if code is not None else None)
+    )
+    if isinstance(asked, Command):
+        return replace(asked, output=outcome.output, exit_code=code, failed=outcome.failed)
+    if isinstance(asked, FileWrite):
+        return replace(asked, error=(outcome.output or "failed") if failed else "")
+    if isinstance(asked, Search):
+        return replace(asked, output=outcome.output)
+    if isinstance(asked, ToolUse):
+        return replace(asked, output=outcome.output, failed=failed)
+    return asked
+
+
+def _kept(asked: Asked) -> Asked:
+    """Return what was asked, printable and without its long texts."""
+    match asked:
+        case Command():
+            return Command(
+                command=block(asked.command, _COMMAND_CHARS),
+                description=one_line(asked.description, 200),
+            )
+        case FileWrite():
+            return FileWrite(
+                path=one_line(asked.path, 1000), operation=asked.operation, tool=_tool(asked.tool)
+            )
+        case FileRead():
+            return FileRead(
+                paths=tuple(one_line(path, 1000) for path in asked.paths[:20]),
+                lines=one_line(asked.lines, 40),
+                tool=_tool(asked.tool),
+            )
+        case Search():
+            return Search(
+                query=one_line(asked.query, 300),
+                where=asked.where,
+                path=one_line(asked.path, 1000),
+                tool=_tool(asked.tool),
+            )
+        case _:
+            return ToolUse(tool=_tool(asked.tool), input=block(asked.input, _INPUT_CHARS))
+
+
+def _tool(name: str) -> str:
+    return one_line(name, 100)
+
+
+def _subject(asked: Asked) -> tuple[str, ...]:
+    match asked:
+        case Command():
+            return (asked.command,)
+        case FileWrite():
+            return (asked.path,)
+        case FileRead():
+            return asked.paths
+        case Search():
+            return (asked.query, asked.path)
+        case _:
+            return (asked.tool, asked.input)

@@ -1,0 +1,244 @@
+"""Which checks of a command line its outcome proves green, and which one red.
+
+Part of interpretation (step 6). An exit code speaks for what stands behind `&&`, not for what is
+before a pipe or a `;`; there, only what the output says counts. A program that was not found, a
+refused call and one that was stopped judged nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from observer.core.events import Command
+from observer.core.text import one_line, word_set
+from observer.outcomes import check_tasks, outcome
+from observer.outcomes.check_tasks import Ran, Tasks, guess, is_hook, key_of
+from observer.outcomes.result import Verdict
+from observer.shell import command_line
+from observer.shell.check import Check
+from observer.shell.check_tables import LIFECYCLE, SIGNED_AS, Kind
+from observer.shell.command_line import Part
+from observer.shell.runners import name_of
+
+_HEAD_CHARS = 120
+_LAST_CHARS = 400
+_SHORT_CHARS = 200
+_DONE_BY_GIT = re.compile(r"^\[[^\]\n]{1,200} [0-9a-f]{7,40}\]| -> |^ok \W", re.MULTILINE)
+_NOT_RUN = re.compile(
+    r"command not found|: not found\b|[Nn]o such file or directory|is not recognized as"
+    r"|[Ss]cript not found|[Mm]issing script|unrecognized (?:sub)?command|No rule to make target"
+    r"|(?i:unknown|no such|invalid) (?:command|target|task|recipe|script)|not found in PATH"
+    r"|unexpected argument|executable file not found|could not find a? ?task"
+    r"|(?:[Tt]ask|[Rr]ecipe|[Cc]ommand|Session) .{1,60} (?:not found|does not exist|is not defined)"
+    r"|No module named|does not contain recipe|no Makefile found|Permission denied|not installed"
+    r"|[Cc]annot find (?:project|configuration for task)|(?:environments|[Ss]essions) not found"
+    r"|does not contain a scheme|[Uu]sage: |npx canceled|could not determine executable"
+)
+_NOTHING = re.compile(
+    r"file or directory not found|\bdeselected in |[Nn]o tests? (?:files? )?(?:found|were found)"
+    r"|no test files|[Nn]o tests to run|[Nn]o tests executed"
+)
+_ENDED_FROM_OUTSIDE = frozenset({124, 126, 127, 130, 137, 143})
+_ASIDE = word_set(
+    "git gh cd export source . set unset pushd popd echo printf exit true sleep rm mkdir cp mv"
+    " touch"
+)
+_SETTING_ASIDE = word_set("stash worktree bisect")
+
+
+class Runs(NamedTuple):
+    """What a command line proves.
+
+    The pass of any of `failed` clears the failure: of several, one failed and nobody knows which,
+    or a task failed in what it runs. `head` is the command that failed, as it works here;
+    `learned` is what tasks turned out to run.
+    """
+
+    passed: tuple[Check, ...] = ()
+    failed: tuple[Check, ...] = ()
+    head: str = ""
+    learned: Tasks = MappingProxyType({})
+
+
+class _Line(NamedTuple):
+    """A command line that ended: its commands, its checks, and who signed its output."""
+
+    body: Command
+    verdict: Verdict
+    parts: Sequence[Part]
+    ran: Sequence[Ran]
+    told: Mapping[str, Kind]
+
+
+def runs_of(body: Command, verdict: Verdict, *, root: str, cwd: str, tasks: Tasks) -> Runs:
+    """Return which checks a command that ended proves green or red.
+
+    Args:
+        body: the command.
+        verdict: how it went.
+        root: folder of the project.
+        cwd: folder of the shell.
+        tasks: what is known of the project's tasks.
+    """
+    parts = command_line.parts_of(body.command)
+    if verdict.ok is None or verdict.is_cut_off or not root or sets_aside(parts):
+        return Runs()
+    told = check_tasks.told_by(verdict)
+    ran = check_tasks.checks_of(body.command, root, cwd)
+    learned = check_tasks.learned(ran, body.output, root, told=told, known=tasks)
+    known = {**tasks, **learned}
+    inner = [one._replace(inner=known.get(key_of(one.check), ())) for one in ran]
+    line = _Line(body, verdict, parts, inner, told)
+    if not verdict.ok:
+        return _failed(line)._replace(learned=learned)
+    is_empty = verdict.passed == 0 and bool(verdict.tool)
+    return Runs(passed=() if is_empty else tuple(_passed(line)), learned=learned)
+
+
+def did_not_run(body: Command, verdict: Verdict) -> bool:
+    """Return True if a failure says that the program, or what it was to run, was not there."""
+    text = f"{verdict.first_error}\n{body.output[-_LAST_CHARS:]}"
+    is_stopped = outcome.exit_code_of(body) in _ENDED_FROM_OUTSIDE
+    return is_stopped or _NOT_RUN.search(text) is not None
+
+
+def sets_aside(parts: Sequence[Part]) -> bool:
+    """Return True if a line sets the work aside, or goes to another tree, for what it checks."""
+    return any(
+        name_of(part.words[0]) == "git" and not _SETTING_ASIDE.isdisjoint(part.words)
+        for part in parts
+    )
+
+
+def _passed(line: _Line) -> Iterator[Check]:
+    for one in line.ran:
+        if is_hook(one.check) and not _got_through(line.body.output):
+            continue
+        if _signed(one, line) or _is_proven(one, line) or _led_on(one, line):
+            yield from _all_of(one, line)
+
+
+def _got_through(output: str) -> bool:
+    """Return True if git says that it has committed or pushed, or says next to nothing."""
+    return len(output) < _SHORT_CHARS or _DONE_BY_GIT.search(output) is not None
+
+
+def _all_of(one: Ran, line: _Line) -> Iterator[Check]:
+    yield one.check
+    yield from one.inner
+    if one.check.is_task:
+        yield from (guess(one.check, kind, base) for base, kind in line.told.items())
+
+
+def _signed(one: Ran, line: _Line) -> bool:
+    """Return True if the output is that of this check, or of what its task runs."""
+    bases = {each.base for each in (one.check, *one.inner)}
+    if not (bases | {SIGNED_AS.get(base, base) for base in bases}).isdisjoint(line.told):
+        return True
+    program = one.check.base.partition(" ")[0]
+    if program in LIFECYCLE and any(base.startswith(f"{program} ") for base in line.told):
+        return True
+    return one.check.is_task and one.check.kind in {"all", *line.told.values()} and bool(line.told)
+
+
+def _is_proven(one: Ran, line: _Line) -> bool:
+    """Return True if the exit code speaks for a check of the line."""
+    is_good = line.body.failed is False or outcome.exit_code_of(line.body) == 0
+    is_last = _is_chain(line.parts[one.place + 1 :])
+    return outcome.ended(line.body) is True or (is_good and is_last)
+
+
+def _led_on(one: Ran, line: _Line) -> bool:
+    """Return True if a later check printed something that runs only where this one has passed."""
+    return any(
+        _signed(other, line) and _is_chain(line.parts[one.place + 1 : other.place + 1])
+        for other in line.ran
+        if other.place > one.place
+    )
+
+
+def _is_chain(parts: Sequence[Part]) -> bool:
+    return all(part.sign == "&&" for part in parts)
+
+
+def _failed(line: _Line) -> Runs:
+    """Return the check that failed, what its task ran of it, and what had passed before it."""
+    line = line._replace(told=check_tasks.judged_by(line.verdict))
+    signed = [one for one in line.ran if _signed(one, line)] or _alike(line)
+    if (line.told and not signed) or _ran_nothing(line):
+        return Runs()
+    if line.verdict.passed and not line.verdict.failed and len(line.ran) > len(signed) > 0:
+        # Its tests are well, so what failed is what was run behind them.
+        start = signed[-1].place + 1
+        behind = [one._replace(place=one.place - start) for one in line.ran if one.place >= start]
+        return _unsigned(line._replace(parts=line.parts[start:], ran=behind))
+    return _by(signed[0], line) if signed else _unsigned(line)
+
+
+def _alike(line: _Line) -> list[Ran]:
+    """Return the only check of a line if its output is signed in another name of its tool.
+
+    `cargo clippy` ends with the words of a build, and Django's tests with those of unittest.
+    """
+    if len(line.ran) != 1:
+        return []
+    check = line.ran[0].check
+    alike = (
+        kind == check.kind or base.split()[0] in {check.base.split()[0], "compiler"}
+        for base, kind in line.told.items()
+    )
+    return list(line.ran) if any(alike) else []
+
+
+def _ran_nothing(line: _Line) -> bool:
+    """Return True if a runner found no tests to run: by a wrong name or filter."""
+    verdict = line.verdict
+    text = f"{verdict.said}\n{line.body.output[-_LAST_CHARS:]}"
+    return not (verdict.passed or verdict.failed) and _NOTHING.search(text) is not None
+
+
+def _by(one: Ran, line: _Line) -> Runs:
+    inner = [each for each in one.inner if each.base in line.told]
+    if one.check.is_task and not inner:
+        inner = [guess(one.check, kind, base) for base, kind in line.told.items()]
+    named = f"{one.check.base} (hook)" if is_hook(one.check) else ""
+    failed = tuple(inner) if is_hook(one.check) else (one.check, *inner)
+    before = (
+        each
+        for each in line.ran
+        if each.place < one.place and _is_chain(line.parts[each.place + 1 : one.place + 1])
+    )
+    return Runs(
+        passed=tuple(check for each in before for check in (each.check, *each.inner)),
+        failed=failed,
+        head=named or _head([one], line),
+    )
+
+
+def _unsigned(line: _Line) -> Runs:
+    """Return what failed where no judge signed the output: only if all that was run is a check."""
+    able = [
+        place
+        for place, part in enumerate(line.parts)
+        if part.sign != "|" and not part.looks and not _is_aside(part)
+    ]
+    is_all = bool(line.ran) and [one.place for one in line.ran] == able
+    if not is_all or did_not_run(line.body, line.verdict):
+        return Runs()
+    inner = line.ran[0].inner if len(line.ran) == 1 and len(line.ran[0].inner) == 1 else ()
+    checks = tuple(one.check for one in line.ran)
+    return Runs(failed=(*checks, *inner), head=_head(line.ran, line))
+
+
+def _head(ran: Sequence[Ran], line: _Line) -> str:
+    """Return the command that failed as it works here, and where, if that is below the root."""
+    shown = " && ".join(line.parts[one.place].shown for one in ran)
+    folder = ran[0].check.folder
+    return f"{one_line(shown, _HEAD_CHARS)}{f' (in {folder})' if folder else ''}"
+
+
+def _is_aside(part: Part) -> bool:
+    return name_of(part.words[0]) in _ASIDE

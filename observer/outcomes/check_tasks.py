@@ -1,0 +1,171 @@
+"""What a project's tasks and git hooks check: read off what they print, and remembered.
+
+Part of interpretation (step 6). `make test` that prints `go test ./...` is that check; where a task
+prints nothing, the judges that its output is signed by are what it ran, at a scope nobody knows.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from observer.core.text import relative, uncoloured, word_set
+from observer.outcomes.result import Verdict
+from observer.shell import command_line
+from observer.shell.check import Check, check_of
+from observer.shell.check_tables import ALWAYS, KINDS, PROGRAMS, TOLD, TOLD_BY_COUNTS, Kind
+from observer.shell.command_line import Part
+from observer.shell.runners import name_of
+from observer.shell.words import unquoted
+
+Tasks = Mapping[str, tuple[Check, ...]]
+"""What tasks turned out to check, by `key_of`."""
+_CHARS = 12_000
+_LINE_CHARS = 300
+_INNER = 12
+_PRINTED = re.compile(
+    r"^(?:[\w./@-]+(?::[\w.-]+)*:? )?(?:\[[\w:./-]+\] )?"
+    r"(?:[$>] |task: \[[\w:.-]+\] |nox > |[\w.-]+: commands\[\d+\]> |Poe => |cmd \[\d+\] \| )"
+    r"(?:\[[^\]]*\] )?(\S.*)$"
+)
+_VERSION = re.compile(r"\bv?\d+\.\d+")
+"""In a line without a sign before it: programs print their name and version first."""
+_HOOKED = word_set("commit push")
+_UNHOOKED = word_set("--no-verify -n --dry-run --abort")
+_UNKNOWN = "/"
+"""A folder that nobody can name: outside of every project."""
+_SAID = re.compile(r"(?:^|; )([\w-]+): ")
+
+
+class Ran(NamedTuple):
+    """A check in a command line, its place there, and what its task is known to run."""
+
+    place: int
+    check: Check
+    inner: tuple[Check, ...] = ()
+
+
+def key_of(check: Check) -> str:
+    """Return by what a task is remembered: where it was run, its name, and whether it mends."""
+    return f"{check.folder}|{check.base}{' (mends)' if check.mends else ''}"
+
+
+def is_hook(check: Check) -> bool:
+    """Return True if a check is what git's hooks run."""
+    return check.is_task and check.base.startswith("git ")
+
+
+def checks_in(parts: Sequence[Part], root: str, cwd: str) -> Iterator[Ran]:
+    """Yield the checks of a command line that starts in a folder."""
+    folder = _folder(root, cwd)
+    for place, part in enumerate(parts):
+        if part.words[0] in {"cd", "pushd"}:
+            folder = _entered(folder, part.words[1:], root)
+        elif check := check_of(part, folder, root) or _hook(part):
+            yield Ran(place, check)
+
+
+@lru_cache(maxsize=1024)
+def checks_of(command: str, root: str, cwd: str) -> tuple[Ran, ...]:
+    """Return the checks of a command line as `checks_in` yields them; several readers ask."""
+    return tuple(checks_in(command_line.parts_of(command), root, cwd))
+
+
+def told_by(verdict: Verdict) -> dict[str, Kind]:
+    """Return the judges that an output is signed by, with what they judge."""
+    tools = [verdict.tool, *_SAID.findall(verdict.said)]
+    return {base: kind for tool in tools for kind, base in _judges(tool, verdict)}
+
+
+def judged_by(verdict: Verdict) -> dict[str, Kind]:
+    """Return the judge whose word a verdict is, with what it judges; nothing if it is not known."""
+    return {base: kind for kind, base in _judges(verdict.tool, verdict)}
+
+
+def guess(task: Check, kind: Kind, base: str) -> Check:
+    """Return what a task ran of which only the output tells."""
+    return Check(
+        kind=kind,
+        base=base,
+        tool=task.tool,
+        folder=task.folder,
+        paths=task.paths,
+        filters=task.filters,
+        is_guess=True,
+        mends=task.mends,
+    )
+
+
+def learned(
+    ran: Sequence[Ran], output: str, root: str, *, told: Mapping[str, Kind], known: Tasks
+) -> dict[str, tuple[Check, ...]]:
+    """Return what a task turned out to run; of several tasks nobody knows which ran what.
+
+    Of hooks all that was ever seen counts, since each run of them stops at the first failure.
+    """
+    tasks = [one.check for one in ran if one.check.is_task]
+    if len(tasks) != 1:
+        return {}
+    (task,) = tasks
+    own = {one.check.base for one in ran}
+    found = [one for one in _printed(output, task.folder, root) if one.base not in own]
+    if is_hook(task):
+        signed = (guess(task, kind, base) for base, kind in told.items())
+        found = [*known.get(key_of(task), ()), *found, *signed]
+    kept = tuple(dict.fromkeys(found))[:_INNER]
+    return {key_of(task): kept} if kept and kept != known.get(key_of(task)) else {}
+
+
+def _judges(tool: str, verdict: Verdict) -> list[tuple[Kind, str]]:
+    if tool in TOLD_BY_COUNTS:
+        return [TOLD_BY_COUNTS[tool][verdict.passed is None]]
+    if tool in TOLD:
+        return [TOLD[tool]]
+    if tool in KINDS:
+        return [(KINDS[tool], tool)]
+    return [(kind, tool) for kind, names in ALWAYS.items() if tool in names.split()]
+
+
+def _hook(part: Part) -> Check | None:
+    words = part.words[1:] if name_of(part.words[0]) == "git" else []
+    verb = next((word for word in words if word in _HOOKED), "")
+    if not verb or not _UNHOOKED.isdisjoint(words):
+        return None
+    return Check(kind="all", base=f"git {verb}", tool="git", is_task=True)
+
+
+def _folder(root: str, cwd: str) -> str:
+    shown = relative(cwd, root) if cwd else ""
+    return "" if shown == root.rstrip("/") else shown
+
+
+def _entered(folder: str, words: Sequence[str], root: str) -> str:
+    target = unquoted(words[0]) if words else _UNKNOWN
+    if "rev-parse --show-toplevel" in target:
+        return ""
+    if target == "-" or any(sign in target for sign in "$`~"):
+        return _UNKNOWN
+    if target.startswith("/"):
+        return _folder(root, target)
+    path = posixpath.normpath(posixpath.join(folder, target))
+    if path.startswith(".."):
+        return _UNKNOWN
+    return "" if path == "." else path
+
+
+def _printed(output: str, folder: str, root: str) -> list[Check]:
+    """Return the checks of the commands that a task printed before it ran them."""
+    lines = (line.strip() for line in uncoloured(output[:_CHARS]).split("\n"))
+    commands = (_command(line) for line in lines if len(line) < _LINE_CHARS)
+    found = (checks_of(line, root, f"{root}/{folder}") for line in commands if line)
+    return [one.check for ran in found for one in ran]
+
+
+def _command(line: str) -> str:
+    if found := _PRINTED.match(line):
+        return found.group(1)
+    is_bare = line.partition(" ")[0] in PROGRAMS and " " in line and not _VERSION.search(line)
+    return line if is_bare else ""

@@ -1,0 +1,248 @@
+"""Which failures say that a command itself could not do its work: not found, misused, misplaced.
+
+Part of interpretation (step 6). `pytest: command not found` says nothing about the tests; what
+helps is to install it, or to run it in other words: `python -m pytest`.
+
+Calls of a shell that never ran, by what the client answered in their place.
+
+Part of interpretation (step 6). A call that was refused, blocked or cancelled says nothing about
+the code: it neither failed nor passed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from observer.core.events import Command
+from observer.core.text import one_line, uncoloured
+from observer.outcomes.result import Verdict
+
+_READ_CHARS_NOT_RUN = 2000
+_ERROR_TAG = re.compile(r"</?tool_use_error>|</?error>")
+_NEVER = {
+    "refused": re.compile(
+        r"The user doesn't want to (?:proceed with|take) this|(?:The )?[Uu]ser (?:has )?(?:rejected"
+        r"|denied|declined|refused|skipped|aborted|cancell?ed)\b|exec command rejected by user"
+        r"|Claude requested permissions? |Permission to (?:use|run) .{1,400}? denied"
+        r"|This (?:command|tool use|Bash command) requires (?:approval|permission)"
+        r"|Tool (?:use|call) (?:was )?(?:rejected|denied)",
+        re.DOTALL,
+    ),
+    "interrupted": re.compile(r"\[?Request interrupted by user"),
+    "blocked": re.compile(
+        r"(?:\w+:)?PreToolUse(?::\w+)?(?: \[.{1,200}?\])? ?(?:hook )?(?:error|blocked|denied|:)"
+        r"|(?:Hook|Command|Operation|This command|Execution) (?:was |has been |is )?"
+        r"(?:blocked|denied|disallowed)\b|.{1,300}? was blocked\. For security",
+        re.DOTALL,
+    ),
+    "cancelled": re.compile(
+        r"Sibling tool call errored|Cancell?ed(?:\Z|[.:] )|Tool (?:use|call) (?:was )?"
+        r"(?:aborted|cancell?ed)"
+    ),
+    "invalid call": re.compile(r"InputValidationError|(?:Error: )?No such tool available"),
+}
+_IN_BACKGROUND = re.compile(
+    r"Command (?:is )?running in (?:the )?background|Started background (?:process|task|command)"
+    r"|Command (?:was )?(?:moved to|did not complete .{1,200}? moved to) (?:the )?background",
+    re.DOTALL,
+)
+BACKGROUND = "running in the background"
+_INTERRUPTED = "[Request interrupted by user"
+_BY_SIGINT = 130
+_EXITED_BY_SIGINT = re.compile(rf"Exit code {_BY_SIGINT}$", re.MULTILINE)
+TIMED_OUT = re.compile(
+    r"(?i)\W*(?:\w+[ :]+){0,3}command (?:\w+ ){0,8}(?:timed out after|timeout(?: of)?) \d"
+)
+"""How clients say that they have waited long enough, in a line of its own."""
+_KEYBOARD = re.compile(r"^!{3,} (?:[\w.]+: )?KeyboardInterrupt !{3,}$", re.MULTILINE)
+"""What pytest prints before the counts of an interrupted run."""
+
+
+def read_unexecuted(command: Command) -> Verdict | None:
+    """Return the verdict of a call that did not run, or has not ended; None of any other."""
+    if command.exit_code is not None or not command.output:
+        return None
+    text = _ERROR_TAG.sub("", command.output[:_READ_CHARS_NOT_RUN]).strip()
+    if _IN_BACKGROUND.match(text):
+        return Verdict(said=BACKGROUND)
+    if command.failed is False:
+        return None
+    for reason, pattern in _NEVER.items():
+        if pattern.match(text):
+            return Verdict(said=f"not run: {reason}", was_run=False)
+    return None
+
+
+def is_interrupted(command: Command) -> bool:
+    """Return True if somebody put an end to the command: what it would have come to is unknown."""
+    return (
+        command.interrupted
+        or command.exit_code == _BY_SIGINT
+        or _INTERRUPTED in command.output[-200:]
+        or _EXITED_BY_SIGINT.match(command.output) is not None
+        or _KEYBOARD.search(command.output[-_READ_CHARS_NOT_RUN:]) is not None
+    )
+
+
+def is_timed_out(command: Command) -> bool:
+    """Return True if the client says that it stopped the command at its time limit."""
+    if command.exit_code is not None or command.failed is False:
+        return False
+    text = _ERROR_TAG.sub(
+        "", f"{command.output[:_READ_CHARS_NOT_RUN]}\n{command.output[-_READ_CHARS_NOT_RUN:]}"
+    )
+    lines = text.strip().split("\n")
+    return any(map(TIMED_OUT.match, (*lines[:2], lines[-1])))
+
+
+Reason = Literal["", "missing", "usage", "script", "folder", "permission", "service", "stopped"]
+"""Why: the program is `missing`, its words are no valid `usage`, the project has no such `script`,
+it was run in the wrong `folder`, there is no `permission` to run it, the container or daemon of
+the `service` that would run it is not up, or it was `stopped` before it came to anything."""
+
+_READ_CHARS = 4000
+_MOST_LINES = 30
+_NAME = r"['\"`\u2018]?(?P<{}>[\w@./+-]{{1,80}})['\"`\u2019]?"
+
+
+def _pattern(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one})" for one in alternatives), re.IGNORECASE)
+
+
+def _named(number: int) -> str:
+    return _NAME.format(f"n{number}")
+
+
+_SHELL = r"^(?:(?:\S*/)?(?:ba|z|da|k|fi)?sh:(?:\d+:)?|\(eval\):\d+:) (?:line )?(?:\d+: )?"
+_PATTERNS: tuple[tuple[Reason, re.Pattern[str]], ...] = (
+    (
+        "missing",
+        _pattern(
+            _SHELL + r"command not found: " + _named(1),
+            _SHELL + _named(2) + r": (?:command )?not found",
+            _SHELL + r"unknown command:? " + _named(3),
+            _SHELL + _named(4) + r": no such file or directory$",
+            r"^(?:bundler: )?command not found: " + _named(5),
+            r"^" + _named(6) + r": command not found",
+            _named(7) + r" is not recognized as (?:an internal|the name|a name)",
+            r"(?:exec: |failed to spawn:? )" + _named(8) + r"(?:: executable file not found|$)",
+            r"\bspawn " + _named(9) + r" ENOENT",
+            r"^(?:/usr/bin/)?env: " + _named(10) + r": no such file or directory",
+            r"^(?:\S*/)?python[\d.]*: no module named " + _named(11),
+            r"could not determine executable to run",
+            r"^executable file not found in \$PATH",
+        ),
+    ),
+    (
+        "script",
+        _pattern(
+            r"missing script:? " + _named(1),
+            r"script not found " + _named(2),
+            r"\bcommand " + _named(3) + r" not found",
+            r"no rule to make target " + _named(4),
+            r"justfile does not contain recipe " + _named(5),
+            r"\btask " + _named(6) + r" (?:does not exist|not found)",
+            r"no tasks? (?:named )?" + _named(7) + r" found",
+            r"don't know how to build task " + _named(8),
+            r"unknown lifecycle phase " + _named(9),
+            r"no such (?:sub)?command:? " + _named(10),
+            r"err_pnpm_no_script",
+            r"^nx\s+cannot find (?:project|configuration for task) " + _named(11),
+            r"\b(?:environments|sessions) not found\b(?:[^:]*: " + _named(12) + ")?",
+            r"^xcodebuild: error: .{0,200} does not contain a scheme named " + _named(13),
+        ),
+    ),
+    (
+        "folder",
+        _pattern(
+            r"\bcd: .{0,200}(?:no such file or directory|can't cd to|not a directory)",
+            r"(?:could not (?:read|find)|no|cannot find) [`'\"]?(?:a )?(?:package\.json|cargo\.toml"
+            r"|composer\.json|pyproject\.toml|gemfile|pubspec\.yaml|mix\.exs)",
+            r"enoent.{0,200}package\.json",
+            r"^go: (?:go\.mod file not found|cannot find main module)",
+            r"directory prefix .{1,200} does not contain (?:main module|modules listed)",
+            r"could not find `?cargo\.toml",
+            r"could not (?:find|locate) (?:a )?(?:pyproject\.toml|gemfile|composer\.json)",
+            r"no makefile found",
+            r"no configuration file provided: not found",
+            r"\bMSB1003\b",
+            r"does not contain a gradle build",
+            r"there is no pom in this directory",
+            r"can't open file .{1,300}\[errno 2\]",
+            r"^error: file or directory not found",
+        ),
+    ),
+    (
+        "usage",
+        _pattern(
+            r"unrecognized (?:sub)?(?:command|option|argument)s?:? " + _named(1),
+            r"unexpected (?:argument|option)s?:? " + _named(2),
+            r"(?:unknown|invalid|illegal|unsupported) (?:sub)?(?:command|option|flag|switch)"
+            r"s?\b(?:(?: --|:|\s)+" + _named(3) + ")?",
+            r"no such option:? " + _named(4),
+            r"flag provided but not defined: " + _named(5),
+            r"unknown shorthand flag",
+            r"the following arguments are required",
+            r"option requires an argument",
+        ),
+    ),
+    (
+        "service",
+        _pattern(
+            r"^(?:error: )?service " + _named(1) + r" is not running",
+            r"^error response from daemon: (?:container " + _named(2) + r" is not running"
+            r"|no such container)",
+            r"^(?:error: )?no (?:such )?container (?:found )?(?:for|with name) ",
+            r"^(?:error: )?cannot connect to the docker daemon",
+        ),
+    ),
+    ("permission", _pattern(_SHELL + _named(1) + r": permission denied$")),
+)
+_SPEAKS = re.compile(
+    r"(?i)not found|no such|unknown|unrecogni[sz]ed|unexpected|invalid|illegal|missing|ENOENT|cd:"
+    r"|no rule|no task|don't know|could not|cannot find|can't open|not recogni[sz]ed|no module"
+    r"|not defined|requires? |required|spawn|exec|does not|there is no|MSB1003|no script"
+    r"|permission denied|is not running|no container|cannot connect|unsupported"
+    r"|no makefile|no configuration"
+)
+_RAISED = re.compile(r"[\w.]+(?:Error|Exception)\b: ")
+"""How a program's own exceptions begin, which quote anything."""
+
+
+class Unstarted(NamedTuple):
+    """Why a command could not do its work; nothing where it could, or nobody knows.
+
+    `name` is the program, script or word that is to blame, where the message names it; `said` the
+    line that says so.
+    """
+
+    reason: Reason = ""
+    name: str = ""
+    said: str = ""
+
+
+def read(output: str, *, code: int | None = None) -> Unstarted:
+    """Return why a command could not do its work, by what it printed.
+
+    Only a short output says so: what has worked for a while prints more than a line of usage.
+    """
+    if len(output) > _READ_CHARS:
+        return Unstarted()
+    lines = [line.strip() for line in uncoloured(output).split("\n") if line.strip()]
+    if len(lines) > _MOST_LINES:
+        return Unstarted()
+    for line in lines:
+        if _SPEAKS.search(line) and (found := _of_line(line[:500])):
+            return found
+    return Unstarted(reason="missing" if code == 127 else "permission" if code == 126 else "")
+
+
+def _of_line(line: str) -> Unstarted | None:
+    if _RAISED.match(line):
+        return None
+    for reason, pattern in _PATTERNS:
+        if match := pattern.search(line):
+            name = next(filter(None, match.groups()), "")
+            return Unstarted(reason=reason, name=one_line(name, 80), said=one_line(line, 200))
+    return None

@@ -1,0 +1,268 @@
+"""What a command's output says about it: passed or failed, how many, what first.
+
+Part of interpretation (step 6). The tools' own readers are in `readers`; this module chooses among
+them, and weighs their word against the exit code.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from observer.core.events import Command
+from observer.core.text import one_line, uncoloured
+from observer.outcomes import not_started, readings, same_check, visible_output
+from observer.outcomes.parsers import READERS
+from observer.outcomes.readings import bad
+from observer.outcomes.result import LINE_START, Complaint, Verdict, complaint_in, line_pattern
+from observer.outcomes.signature import signature
+from observer.outcomes.visible_output import Visible
+from observer.shell import exit_status
+from observer.shell.command_line import Line
+
+HEAD_CHARS = 12_000
+TAIL_CHARS = 20_000
+"""How much of an output is looked at: its beginning, and its end where summaries stand."""
+_LINE_CHARS = 500
+_LAST_CHARS = 2000
+_TOLD_CHARS = 4000
+
+_EXIT_LINE = re.compile(r"^(?:Exit [Cc]ode:? ?|exit status )(-?\d+)\s*$", re.MULTILINE)
+_CLIENT = "Shell cwd was reset to "
+_CLIENT_LINE = re.compile(rf"(?:\A|(?<=\n)){_CLIENT}[^\n]*\n?")
+"""What a client says of its own shell, behind the output."""
+_SAID_NOTHING = frozenset(
+    {"", "(no output)", "no output", "tool ran without output or errors", "(empty)", "output:"}
+)
+_NOT_THERE = "No such file or directory"
+_SUMMARY = line_pattern(
+    r"\W*(?:Found )?[1-9]\d* (?:\w+ )?(?:errors?|fail\w*|problems?|issues?)\b[^\n]*$"
+    r"|\W*Some errors were emitted [^\n]*$"
+)
+_BY_TIMEOUT = 124
+_ENDINGS = {
+    _BY_TIMEOUT: "timed out",
+    134: "aborted (SIGABRT)",
+    137: "killed (SIGKILL)",
+    139: "crashed (SIGSEGV)",
+    143: "terminated (SIGTERM)",
+}
+"""What an exit code says by itself: `timeout`'s own, and those of signals."""
+_STOPPING = frozenset({124, 137, 143})
+"""Those of them by which somebody else stopped the command, and which it did not bring about."""
+_NO_MATCH_IS_ONE = frozenset({"grep", "egrep", "rg", "ag", "diff", "cmp", "test", "[", "pgrep"})
+
+
+def read(command: Command, line: Line, root: str = "") -> Verdict:
+    """Say how a command went, from its exit code and what it printed.
+
+    Places inside the folder `root` are told relative to it.
+    """
+    verdict = _read(command, line)
+    folder = f"{root.rstrip('/')}/"
+    if root and folder in verdict.first_error:
+        return replace(verdict, first_error=verdict.first_error.replace(folder, ""))
+    return verdict
+
+
+def _read(command: Command, line: Line) -> Verdict:
+    if never := not_started.read_unexecuted(command):
+        return never
+    told = ended(command)
+    if exit_code_of(command) == 1 and line.tool in _NO_MATCH_IS_ONE and told is False:
+        return Verdict(
+            ok=True, said="differences found" if "diff" in line.tool else "nothing found"
+        )
+    text = LINE_START + visible_output.without(plain(command.output))
+    if line.is_routine and told is not False:
+        return _looked(command, line, text)
+    if not_started.is_interrupted(command):
+        return _plain_words(text, ok=None)
+    *before, text = _runs(text, same_check.times(command.command))
+    seen = visible_output.of(command.command)
+    verdict = _of_run(text, line, told, _stopped_by(command), seen)
+    earlier = _of_run(before[-1], line, None, None, seen) if before else verdict
+    if not before or earlier.said == verdict.said:
+        return verdict
+    return replace(verdict, said=f"{verdict.said}; the run before it: {earlier.said}")
+
+
+def _looked(command: Command, line: Line, text: str) -> Verdict:
+    """Return the verdict of what only looks: who finds nothing has not failed."""
+    ok = _reported(command)
+    complained = readings.own_words(text, line.tools) if ended(command) is None else None
+    if complained and _NOT_THERE not in complained.first_error:
+        return complained
+    if ok is False and _last_words(text):
+        return _plain_words(text, ok=False)
+    return Verdict(ok=True, said="nothing found") if ok is False else Verdict(ok=ok)
+
+
+def _runs(text: str, times: int) -> list[str]:
+    """Part the outputs of a check that was run several times; the last run is the one that counts.
+
+    Where their number is another than the command line's, nobody knows which is whose.
+    """
+    for reader in READERS if times > 1 else ():
+        if reader.end and any(mark in text for mark in reader.marks):
+            cuts = [end.end() for end in reader.end.finditer(text)]
+            if len(cuts) == times:
+                return [text[a:b] for a, b in itertools.pairwise((0, *cuts[:-1], len(text)))]
+    return [text]
+
+
+def _of_run(
+    text: str,
+    line: Line,
+    told: bool | None,  # noqa: FBT001 - three-valued, not a switch
+    ending: int | None,
+    seen: Visible,
+) -> Verdict:
+    found = readings.of(text, line, told, seen) if told is None or text.strip() else []
+    is_named = any(one.first_error or one.failing for one in bad(found))
+    if told is False and ending is not None and not is_named:
+        return _ended(ending, found, text)
+    return _weighed(found, text, told) if found else _plain_words(text, ok=told)
+
+
+def ended(command: Command) -> bool | None:
+    """Return how the command that matters ended; None where nothing but its output says so."""
+    status = exit_status.of(command.command)
+    if (shown := status.shown_code(command.output)) is not None:
+        return shown == 0
+    if (said := status.printed(command.output)) is not None:
+        return said
+    told = _reported(command)
+    if told is False and _stopped_by(command) is not None:
+        return False
+    return None if told is None or not (status.success if told else status.failure) else told
+
+
+def _reported(command: Command) -> bool | None:
+    """Return how the whole line ended, as the client reported."""
+    code = exit_code_of(command)
+    if command.failed is not None:
+        return not command.failed
+    return None if code is None else code == 0
+
+
+def _stopped_by(command: Command) -> int | None:
+    """Return the exit code that tells what ended a command; `timeout`'s where a client did."""
+    code = own_code_of(command)
+    if code in _ENDINGS:
+        return code
+    return _BY_TIMEOUT if not_started.is_timed_out(command) else None
+
+
+def own_code_of(command: Command) -> int | None:
+    """Return the exit code of the command that matters; None where only another's is known."""
+    shown = exit_status.of(command.command).shown_code(command.output)
+    if shown is not None:
+        return shown
+    code = exit_code_of(command)
+    if code is None or code in _ENDINGS:
+        return code
+    status = exit_status.of(command.command)
+    return code if (status.failure if code else status.success) else None
+
+
+def exit_code_of(command: Command) -> int | None:
+    """Return the exit code the client told, or the one that the output names in a line."""
+    if command.exit_code is not None or not command.output:
+        return command.exit_code
+    for part in (command.output[:80], command.output[-80:]):
+        if "xit" in part and (match := _EXIT_LINE.search(part)):
+            return int(match.group(1)[:9])
+    return None
+
+
+def plain(output: str) -> str:
+    """Return the head and tail of an output without colours, carriage returns and long lines.
+
+    A report in JSON is one long line.
+    """
+    if len(output) > HEAD_CHARS + TAIL_CHARS:
+        output = f"{output[:HEAD_CHARS]}\n{output[-TAIL_CHARS:]}"
+    output = uncoloured(output)
+    if _CLIENT in output:
+        output = _CLIENT_LINE.sub("", output)
+    if "\r" in output:
+        lines = output.replace("\r\n", "\n").split("\n")
+        output = "\n".join(line.rpartition("\r")[2] for line in lines)
+    if len(output) > _LINE_CHARS:
+        lines = output.split("\n")
+        if max(map(len, lines)) > _LINE_CHARS:
+            output = "\n".join(line if line[:2] == '{"' else line[:_LINE_CHARS] for line in lines)
+    return output
+
+
+def told_lines(text: str, at_most: int) -> tuple[str, ...]:
+    """Return the first lines of an output that say something."""
+    found: dict[str, None] = {}
+    for line in plain(text[:_TOLD_CHARS]).split("\n"):
+        if (shown := one_line(line, 200)).lower() not in _SAID_NOTHING:
+            found[shown] = None
+            if len(found) == at_most:
+                break
+    return tuple(found)
+
+
+def _weighed(found: list[Verdict], text: str, told: bool | None) -> Verdict:  # noqa: FBT001 - as above
+    """Put the words of several tools into one verdict; a failure outweighs a clean exit code.
+
+    `pytest | tail` ends with the exit code of `tail`, so counts of failures win over success.
+    """
+    failed = [_with_words(one, text) for one in bad(found)]
+    counted = [verdict for verdict in found if verdict.passed is not None]
+    chief = (failed or counted or found)[0]
+    if told is False and not failed:
+        plain = _plain_words(text, ok=False) if chief.passed is None else Verdict()
+        chief = replace(chief, ok=False, first_error=plain.first_error, signature=plain.signature)
+    if len(found) == 1:
+        return chief
+    said = "; ".join(f"{verdict.tool}: {verdict.said}" for verdict in found[:4] if verdict.said)
+    return replace(chief, said=said)
+
+
+def _with_words(verdict: Verdict, text: str) -> Verdict:
+    """Return a failure with the line that counts it where no other words of it are left."""
+    if verdict.first_error or (summary := _SUMMARY.search(text)) is None:
+        return verdict
+    return replace(verdict, first_error=str(Complaint(summary.group().strip())))
+
+
+def _ended(code: int, found: Sequence[Verdict], text: str) -> Verdict:
+    """Speak for a command that something put an end to: what it printed tells how far it came."""
+    ending = _ENDINGS[code]
+    reached = one_line(_last_words(text), 160)
+    words = Complaint(f"{ending}; its last words: {reached}" if reached else "")
+    chief = next(iter(found), Verdict(said=ending))
+    return replace(
+        chief,
+        ok=False,
+        first_error=str(words),
+        signature=signature(ending) if reached else "",
+        is_cut_off=code in _STOPPING,
+    )
+
+
+def _plain_words(text: str, *, ok: bool | None) -> Verdict:
+    """Speak for a tool that no reader knows: its first complaint, or its last line."""
+    if ok is False and (said := complaint_in(text)):
+        complaint = Complaint(said)
+        return Verdict(ok=False, first_error=str(complaint), signature=complaint.signature)
+    last = _last_words(text)
+    if ok is False:
+        return Verdict(ok=False, first_error=str(Complaint(last)))
+    return Verdict(ok=ok, said=one_line(last, 160))
+
+
+def _last_words(text: str) -> str:
+    for line in reversed(text[-_LAST_CHARS:].split("\n")):
+        is_own = not (_EXIT_LINE.match(line) or not_started.TIMED_OUT.match(line))
+        if is_own and line.strip().lower() not in _SAID_NOTHING:
+            return line
+    return ""

@@ -1,0 +1,128 @@
+"""Reports for machines that were printed instead of written: JSON of four test tools, JUnit's XML.
+
+Part of interpretation (step 6). A report may be cut anywhere, so it is searched, not parsed.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import NamedTuple
+
+from observer.core.text import one_line, uncoloured
+from observer.outcomes.parsers.parser import STRING, Reader, unquoted
+from observer.outcomes.result import Complaint, Tally, Verdict, ran_tests
+
+_WORDS = 160
+_PLACE = re.compile(r"(?:at |[(\"\n\u276f] ?)(?:file://)?([^\s():\"<]+\.\w+:\d+)")
+_NOT_OWN = ("node_modules/", "/rubygems", "/gems/", "node:", "site-packages/")
+
+
+class Dialect(NamedTuple):
+    """How a tool's JSON counts its tests, and what stands before the parts of each."""
+
+    tool: str
+    ran: str
+    failed: str
+    skipped: str
+    broken: str
+    each: str
+    name: str
+    words: str
+
+    def read(self, text: str) -> Verdict | None:
+        """Read a report; what broke outside of tests counts where no test failed."""
+        ran, failed, skipped, broken = (
+            int(found[1]) if (found := re.search(f'"{key}": *(\\d{{1,9}})', text)) else None
+            for key in (self.ran, self.failed, self.skipped, self.broken)
+        )
+        if ran is None or failed is None:
+            return None
+        passed = max(ran - failed - (skipped or 0), 0)
+        tally = Tally(passed=passed, failed=failed or broken or 0, skipped=skipped or 0)
+        return _told(self.tool, tally, self._failing(text))
+
+    def _failing(self, text: str) -> list[Complaint]:
+        name = re.compile(f'"{self.name}": *({STRING})')
+        words = re.compile(f'"{self.words}\\s*({STRING})')
+        return [
+            _complaint(unquoted(named[1]), unquoted(said[1]), told)
+            for told in text.split(f'"{self.each}"')[1:]
+            if (named := name.search(told)) and (said := words.search(told))
+        ]
+
+
+_JEST = Dialect(
+    tool="jest",
+    ran="numTotalTests",
+    failed="numFailedTests",
+    skipped="numPendingTests",
+    broken="numFailedTestSuites",
+    each="ancestorTitles",
+    name="fullName",
+    words='failureMessages": *\\[',
+)
+_MOCHA = Dialect(
+    tool="mocha",
+    ran="tests",
+    failed="failures",
+    skipped="pending",
+    broken="",
+    each="title",
+    name="fullTitle",
+    words='stack":',
+)
+_RSPEC = Dialect(
+    tool="rspec",
+    ran="example_count",
+    failed="failure_count",
+    skipped="pending_count",
+    broken="errors_outside_of_examples_count",
+    each="id",
+    name="full_description",
+    words='message":',
+)
+
+_SUITE = re.compile(r"<testsuites?\b[^<>]*\btests=\"\d[^<>]*>")
+_COUNT = re.compile(r"\b(tests|failures|errors)=\"(\d{1,9})\"")
+_ATTRIBUTE = re.compile(r"\b(classname|name)=\"([^\"]*)\"")
+_BAD = re.compile(r"<(?:failure|error)\b(?:[^<>]*?\bmessage=\"([^\"]*)\")?[^<>]*>([^<]*)")
+
+
+def junit(text: str) -> Verdict | None:
+    """Read the XML of JUnit, which many tools write."""
+    suite = _SUITE.search(text)
+    if suite is None:
+        return None
+    counts = {name: int(number) for name, number in _COUNT.findall(suite.group())}
+    failed, skipped = counts.get("failures", 0) + counts.get("errors", 0), text.count("<skipped")
+    bad = [_case(told) for told in text.split("<testcase ")[1:] if _BAD.search(told)]
+    passed = max(counts.get("tests", 0) - failed - skipped, 0)
+    return _told("junit", Tally(passed=passed, failed=failed, skipped=skipped), bad)
+
+
+def _case(told: str) -> Complaint:
+    named = dict(_ATTRIBUTE.findall(told.partition(">")[0]))
+    name = "::".join(filter(None, (named.get("classname"), named.get("name"))))
+    message, body = next(iter(_BAD.findall(told)))
+    return _complaint(html.unescape(name), html.unescape(message or body), told)
+
+
+def _complaint(name: str, words: str, told: str) -> Complaint:
+    said = uncoloured(words).partition("\n    at ")[0]
+    own = (place for place in _PLACE.findall(told) if not any(part in place for part in _NOT_OWN))
+    return Complaint(one_line(said, _WORDS), next(own, ""), name)
+
+
+def _told(tool: str, tally: Tally, failing: list[Complaint]) -> Verdict:
+    first = next(iter(failing), Complaint())
+    return ran_tests(tool, tally, failing=[one.test for one in failing], first=first)
+
+
+READERS = (
+    Reader(_JEST.read, ("jest",), ('"numRuntimeErrorTestSuites"',)),
+    Reader(_JEST._replace(tool="vitest").read, ("vitest",), ('"numTotalTestSuites"',)),
+    Reader(_MOCHA.read, ("mocha",), ('"passes": ',)),
+    Reader(_RSPEC.read, ("rspec",), ('"example_count"',)),
+    Reader(junit, (), ("<testsuite",)),
+)

@@ -1,0 +1,224 @@
+"""What the readers say of one output, and which of them to believe.
+
+Part of interpretation (step 6). The tools' own readers are in `readers`. How a command ended is
+True, False, or None where nothing proves it; then only the words of the tools count.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from observer.outcomes import visible_output
+from observer.outcomes.parsers import READERS
+from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.runners import misused
+from observer.outcomes.parsers.shells import git, nothing_to_commit
+from observer.outcomes.parsers.targets import COUNTING
+from observer.outcomes.result import (
+    LINE_START,
+    WRAPPER,
+    Complaint,
+    Verdict,
+    complaint_in,
+    last,
+    line_pattern,
+    stopped,
+)
+from observer.outcomes.visible_output import Visible
+from observer.shell.command_line import Line
+
+_BY_TOOL = {
+    tool: tuple(reader for reader in READERS if tool in reader.tools and reader.read is not git)
+    for tool in {tool for reader in READERS for tool in reader.tools}
+}
+_RAISED_BY = {"git": tuple(reader for reader in READERS if reader.read is git)}
+"""Readers of what is printed by hooks as well: those have the first word."""
+_BY_MARK = tuple((mark, reader) for reader in READERS for mark in reader.marks)
+_BY_MARK_OF_SUCCESS = tuple(row for row in _BY_MARK if not row[1].is_raised)
+
+
+_TASK_INDENT = re.compile(r"\n {6}")
+"""How far nx moves in what a task that failed has printed."""
+_COMMITTED = line_pattern(r"\[[^\]\n]+ [0-9a-f]{7,40}\] [^\n]+$")
+"""What `git commit` says when it is done: all that hooks printed before was no failure."""
+
+
+_SHOWING = frozenset({"gh", "glab", "heroku", "vercel", "fly", "flyctl", "sqlite3", "psql", "jq"})
+"""Programs that show what others printed: a failure in it is not theirs."""
+
+
+def of(text: str, line: Line, told: bool | None, seen: Visible) -> list[Verdict]:  # noqa: FBT001 - three-valued, not a switch
+    """Return what the readers say, the most telling first.
+
+    Where nothing proves how the command ended, a success is believed only if a failure would have
+    been seen, and silence is one of tools that print nothing if all is well.
+    """
+    if line.tool in _SHOWING:
+        return []
+    if line.tool == "git" and (committed := last(_COMMITTED, text)):
+        text = text[committed.end() :]
+    if told is not None:
+        return _verdicts(text, line, told)
+    found = [_believed(one, text, seen) for one in _verdicts(text, line, None)]
+    if not bad(found) and WRAPPER.match(text.rstrip().rpartition("\n")[2]):
+        found = [stopped("", "", Complaint(complaint_in(text))), *found]
+    if not any(one.tool or one.ok is False for one in found):
+        last_words = own_words(text, line.tools) or _last_error(text, seen)
+        silent = visible_output.read(text, line, seen) or last_words
+        return [silent] if silent else found
+    return found
+
+
+def own_words(text: str, tools: Iterable[str]) -> Verdict | None:
+    """Return the failure of a program that complains in its last words, or first, by its name."""
+    lines = text.strip().split("\n")
+    for words in (lines[-1], lines[0]):
+        names = (f"{tool}{end}" for tool in tools for end in (": ", " error: "))
+        is_own = any(name in words[: len(name) + 1] or f"/{name}" in words[:80] for name in names)
+        if is_own and complaint_in(words):
+            return stopped("", "", Complaint(words))
+    return misused(f"\n{lines[0]}")
+
+
+def _last_error(text: str, seen: Visible) -> Verdict | None:
+    """Return the failure of a program whose last line says that it is an error."""
+    if not seen.shows_end(text):
+        return None
+    words = text.rstrip().rpartition("\n")[2]
+    is_error = words.startswith(("error: ", "Error: ", "ERROR: ", "fatal: "))
+    return stopped("", "", Complaint(words)) if is_error else None
+
+
+def _believed(verdict: Verdict, text: str, seen: Visible) -> Verdict:
+    """Return as unknown a success whose failures may have been left out, and a handled error."""
+    if verdict.tool in _THROWING and not (seen.shows_end(text) and _ends_with(verdict, text)):
+        return Verdict(said=verdict.first_error)
+    if not verdict.ok:
+        return verdict
+    ran_none = verdict.passed == 0 and not verdict.failed
+    if not ran_none and (seen.shows_end(text) or _would_show(verdict, seen)):
+        return verdict
+    return replace(verdict, ok=None)
+
+
+_THROWING = frozenset({"python", "thrown", "java", "ruby"})
+"""Who prints a stack: a program that goes on has handled the error."""
+_STACK = re.compile(r"\s|\}|Bun v|\.\.\. \d+ more|\S+:\d+:in |Caused by: |\Z")
+_LAST_CHARS = 40
+
+
+def _ends_with(verdict: Verdict, text: str) -> bool:
+    """Return True if nothing follows an error but its stack, and what says that it was one."""
+    words = verdict.first_error.rstrip("\u2026").rpartition(": ")[2][-_LAST_CHARS:]
+    _, found, behind = text.rstrip().rpartition(words)
+    rest = behind.partition("\n")[2]
+    return (
+        not (found and rest)
+        or "\nNode.js v" in rest
+        or all(_STACK.match(line) or WRAPPER.match(line) for line in rest.split("\n"))
+    )
+
+
+def _would_show(verdict: Verdict, seen: Visible) -> bool:
+    """Return True if lines were chosen so that those which tell of failures are among them."""
+    samples = _FAILING.get(verdict.tool, ())
+    return seen.patterns is not None and bool(samples) and all(map(seen.lets_through, samples))
+
+
+_FAILING = {
+    "pytest": ("1 failed, 2 passed in 0.10s", "1 error in 0.10s"),
+    "jest": ("Tests:       1 failed, 2 passed, 3 total",),
+    "vitest": ("      Tests  1 failed | 2 passed (3)",),
+    "bun": (" 1 fail",),
+    "go test": ("FAIL\texample.com/shop\t0.003s",),
+    "cargo test": ("test result: FAILED. 1 passed; 1 failed; 0 ignored;",),
+    "mocha": ("  1 failing",),
+    "rspec": ("2 examples, 1 failure",),
+    "biome": ("Found 1 error.",),
+    "ruff": ("Found 1 error.",),
+    "mypy": ("Found 1 error in 1 file (checked 1 source file)",),
+    "maven": ("[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0",),
+    "dotnet test": ("Failed!  - Failed:     1, Passed:     1, Skipped:     0, Total:     2",),
+}
+"""Lines that a failing run of a tool always has, and those that a failure may have instead."""
+
+
+def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noqa: FBT001 - as above
+    """Ask the readers of each tool that was named, then those whose mark is there.
+
+    These have a word if all others were silent, or saw nothing bad though the command failed or
+    nobody tells. Of them the first is believed, but one that saw something bad before it, unless
+    all ended well: `make test lint` is not fine because its tests are.
+    """
+    named: dict[str, Verdict] = {}
+    for tool in line.tools:
+        named |= ((tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, told)))
+    found = list(named.values())
+    if any(one.tool in COUNTING for one in found):
+        return _of_tasks(text, told, is_bad=bool(bad(found))) or found
+    if bad(found) or (told and found):
+        return found
+    if told:
+        heard = list(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, told))
+        return _first(bad(heard) or heard)
+    raised = _first(_heard(_RAISED_BY.get(line.tool, ()), text, told))
+    if told is False and line.tool == "git" and (unchanged := nothing_to_commit(text)):
+        raised = [unchanged]
+    marked = _marked(_BY_MARK, text)
+    sure = [one for one in marked if not one.is_raised or (told is False and not raised)]
+    found += _first(bad(_heard(sure, text, told)) or raised)
+    found += [] if found else _first(_heard(marked, text, told))
+    if told is None and not _is_final(found, named, line.last):
+        found += _first(bad(_heard(marked, text, told)))
+    return found
+
+
+def _of_tasks(text: str, told: bool | None, *, is_bad: bool) -> list[Verdict]:  # noqa: FBT001 - as above
+    """Ask what ran in the tasks of a runner that only counts them.
+
+    A failure is told by the first that complains, a success by the one run that counts its tests.
+    """
+    within = [one for one in _marked(_BY_MARK, text) if COUNTING.isdisjoint(one.tools)]
+    if is_bad:
+        texts = (text, _TASK_INDENT.sub(LINE_START, text))
+        return _first(one for each in texts for one in bad(_heard(within, each, told)))
+    counting = [one for one in within if one.end]
+    runs = sum(1 for reader in counting if reader.end for _ in reader.end.finditer(text))
+    heard = list(_heard(counting, text, told)) if runs == 1 else []
+    return [one for one in heard if one.ok]
+
+
+def _is_final(found: Sequence[Verdict], named: Mapping[str, Verdict], last: str) -> bool:
+    """Return True if all is told: nothing at all, something bad, or the tests that were run last.
+
+    What was built, installed or linted may have been run then, and broken: `cargo run`.
+    """
+    ending = named.get(last) if named else next(reversed(found), None)
+    return not found or bool(bad(found)) or (ending is not None and ending.passed is not None)
+
+
+def _marked(marks: Iterable[tuple[str, Reader]], text: str) -> Iterable[Reader]:
+    return dict.fromkeys(reader for mark, reader in marks if mark in text)
+
+
+def _first(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    return list(itertools.islice(verdicts, 1))
+
+
+def _heard(readers: Iterable[Reader], text: str, told: bool | None) -> Iterator[Verdict]:  # noqa: FBT001 - as above
+    """Yield what readers say; the first is to be believed.
+
+    A program that ended well may print or log the traceback of an error it has handled.
+    """
+    for reader in readers:
+        if not (told and reader.is_raised) and (verdict := reader.read(text)):
+            yield verdict
+
+
+def bad(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Return those that tell of a failure."""
+    return [verdict for verdict in verdicts if verdict.ok is False]

@@ -1,0 +1,223 @@
+"""What an output says about its command: one value that every reader of outputs returns.
+
+Part of interpretation (step 6). `ran_tests`, `problems` and `stopped` make it from what a reader
+found, each with the first `Complaint` put into words and into its signature.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from observer.core.events import Value
+from observer.core.text import counted, distinct, one_line
+from observer.outcomes.signature import signature
+
+LINE_START = "\n"
+"""What a pattern of `line_pattern` begins with; texts to be read begin with it too."""
+FAILING = 10
+"""Most failing names that a verdict lists."""
+FIRST_ERROR = 300
+"""Most characters of the first error."""
+
+_COUNT = re.compile(r"(\d+) ([a-z]+)")
+_TROUBLE = re.compile(
+    r"\b(?i:error|fatal|failed|failure|exception|cannot|can't|could not|couldn't|unable|unknown"
+    r"|not found|no such|denied|refused"
+    r"|(?:illegal|invalid|unrecogni[sz]ed|unexpected) (?:option|argument|subcommand|token))\b"
+    r"|\bCONFLICT\b|\w(?:Error|Exception)\b"
+)
+WRAPPED = (
+    r"(?:(?:error: script \"[^\"\n]+\" exited with code \d+|error Command failed with exit code"
+    r" \d+|[^\n]{0,40}\bELIFECYCLE\b[^\n]*|npm (?:ERR!|error) Lifecycle script [^\n]*"
+    r"|husky - \S+ (?:script failed|hook exited)[^\n]*|error: [Rr]ecipe `[^`\n]+` failed[^\n]*"
+    r"|task: Failed to run task [^\n]*|(?:\[[^\]\n]+\] )?ERROR task failed|mise ERROR [^\n]*"
+    r"| *ERROR +run failed: command[^\n]*|lerna ERR! [^\n]*|exit status [1-9]\d*"
+    r"|(?:##\[error\]|Error: )?Process completed with exit code [1-9][^\n]*|FAILED: \S[^\n]*"
+    r"|(?:\[ERROR\] )?BUILD FAIL(?:ED|URE)[^\n]*|ninja: build stopped[^\n]*"
+    r"|g?make(?:\[\d+\])?: \*\*\* [^\n]+|\S+ exited with code [1-9]\d*)\.?$)"
+)
+"""Lines of what started a tool, saying that it failed."""
+_NO_ERROR = re.compile(
+    r"(?:\$ |> |hint: |\+ )|\s*(?:[✓✔√]|\(pass\)|(?:--- )?PASS\b|ok\b)|.*\bok$"
+    r"|[^\n]*\b(?:0|[Nn]o) (?:errors?|fail(?:ures?|ed|ing)?)\b"
+)
+"""Lines about something else: an echoed command, a passed test, a count of nothing."""
+WRAPPER = re.compile(WRAPPED)
+_WARNING = re.compile(r"\W*(?:\w+ )?(?i:warn(?:ing)?)\b")
+_FRAMING = " \t│"
+
+
+class Verdict(Value):
+    """What a command's output said. Counts are None where it did not say.
+
+    `ok` is None where nothing tells. `said` is the result in a few words ("2 failed, 14 passed in
+    3.1 s"); `first_error` the first error with its place ("src/a.ts:3: TS2304: Cannot find …"),
+    and `signature` what of it will be the same on another day or in another project. `was_run` is
+    False for a call that the client refused, blocked or cancelled. `is_cut_off` holds for a run
+    that a time limit or a signal put an end to before anything had failed in it: what it would
+    have come to is unknown, though the command as such has failed.
+    """
+
+    tool: str = ""
+    ok: bool | None = None
+    said: str = ""
+    passed: int | None = None
+    failed: int | None = None
+    failing: tuple[str, ...] = ()
+    first_error: str = ""
+    signature: str = ""
+    was_run: bool = True
+    is_cut_off: bool = False
+
+    @property
+    def is_check(self) -> bool:
+        """Whether a tool that judges the code spoke."""
+        return bool(self.tool)
+
+
+class Complaint(NamedTuple):
+    """What a tool complained of: in these words, at this place (`file:line`), through this test."""
+
+    words: str = ""
+    place: str = ""
+    test: str = ""
+
+    def __str__(self) -> str:
+        """Return ``"TEST - PLACE: WORDS"``, as far as they are known."""
+        said = ": ".join(part for part in (self.place, self.words) if part)
+        return one_line(" - ".join(part for part in (self.test, said) if part), FIRST_ERROR)
+
+    @property
+    def signature(self) -> str:
+        """What of it does not vary."""
+        return signature(self.words, self.test)
+
+
+class Tally(NamedTuple):
+    """How many tests passed, failed and were skipped, in how many seconds; None is not told."""
+
+    passed: int | None
+    failed: int
+    skipped: int = 0
+    seconds: float | None = None
+
+    def __str__(self) -> str:
+        """Return ``"2 failed, 14 passed, 1 skipped in 3.1 s"``; parts that are 0 are left out."""
+        counts = ((self.failed, "failed"), (self.passed, "passed"), (self.skipped, "skipped"))
+        said = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "no tests ran"
+        return said if self.seconds is None else f"{said} in {seconds_said(self.seconds)}"
+
+
+def ran_tests(
+    tool: str, tally: Tally, *, failing: Iterable[str], first: Complaint, said: str = ""
+) -> Verdict:
+    """Return the verdict of a test runner; `said` stands for its counts where it says more."""
+    failed = tally.failed > 0
+    return Verdict(
+        tool=tool,
+        ok=not failed,
+        said=said or str(tally),
+        passed=tally.passed,
+        failed=tally.failed,
+        failing=distinct((one_line(name, 200) for name in failing), FAILING) if failed else (),
+        first_error=str(first) if failed else "",
+        signature=first.signature if failed else "",
+    )
+
+
+def problems(tool: str, errors: int, *, warnings: int = 0, first: Complaint) -> Verdict:
+    """Return the verdict of a tool that counts what is wrong with the code."""
+    return Verdict(
+        tool=tool,
+        ok=not errors,
+        said=problems_said(errors, warnings),
+        failed=errors,
+        first_error=str(first) if errors else "",
+        signature=first.signature if errors else "",
+    )
+
+
+def stopped(
+    tool: str, said: str, first: Complaint, *, passed: int | None = None, failed: int | None = None
+) -> Verdict:
+    """Return the verdict of a program that gave up."""
+    return Verdict(
+        tool=tool,
+        ok=False,
+        said=said,
+        passed=passed,
+        failed=failed,
+        first_error=str(first),
+        signature=first.signature,
+    )
+
+
+def complaint_in(text: str) -> str:
+    """Return the first line that complains in words any program may use, or "".
+
+    A warning counts where nothing worse is said: it stands before what stopped the program.
+    """
+    warned = ""
+    trouble = _TROUBLE.search(text)
+    while trouble:
+        start = text.rfind("\n", 0, trouble.start()) + 1
+        line = text[start:].partition("\n")[0]
+        is_own = not (WRAPPER.match(line) or _NO_ERROR.match(line))
+        if is_own and not _WARNING.match(line):
+            return line.strip(_FRAMING)
+        warned = warned or (line if is_own else "")
+        trouble = _TROUBLE.search(text, start + len(line))
+    return warned.strip(_FRAMING)
+
+
+def line_pattern(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern that holds from a line's beginning.
+
+    A literal line end is searched for ten times faster than `^` is tried at every character.
+    """
+    return re.compile(f"{LINE_START}(?:{pattern})", re.MULTILINE)
+
+
+def last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return the last match: where a tool sums up."""
+    found = None
+    for found in pattern.finditer(text):  # noqa: B007 - the last one is meant
+        pass
+    return found
+
+
+def counts_of(summary: str) -> dict[str, int]:
+    """Add up the counts of each word: ``{"failed": 2}`` of ``"2 failed, 14 passed"``."""
+    found = Counter[str]()
+    for number, word in _COUNT.findall(summary):
+        found[word] += int(number)
+    return found
+
+
+def summed(rows: Iterable[Sequence[str]]) -> list[int]:
+    """Add up the counts of several runs, column by column; what a run does not tell is 0."""
+    return [sum(int(number or 0) for number in column) for column in zip(*rows, strict=True)]
+
+
+def altogether(times: Iterable[float]) -> float | None:
+    """Return how long several runs took, None where none of them tells."""
+    told = list(times)
+    return sum(told) if told else None
+
+
+def problems_said(errors: int, warnings: int = 0) -> str:
+    """Return ``"3 errors, 1 warning"`` or ``"no errors"``."""
+    parts = [
+        counted(number, noun)
+        for number, noun in ((errors, "error"), (warnings, "warning"))
+        if number
+    ]
+    return ", ".join(parts) or "no errors"
+
+
+def seconds_said(seconds: float) -> str:
+    """Return seconds with at most one decimal: ``"3.1 s"``; small ones in ms."""
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{round(seconds * 1000)} ms"

@@ -1,0 +1,208 @@
+"""Which part of a command's output a command line lets through: `pytest | tail -5`.
+
+Part of interpretation (step 6). Where the end is cut off, a summary that was seen need not be the
+last one; where lines are chosen by a pattern, those that tell of failures may be missing.
+
+What runners of several tasks put before each line: `shop:test: `, `[test] `, `web-1  | `.
+
+Part of interpretation (step 6). A tool's words begin behind it. Levels of logs are no such names.
+
+Tools that print nothing if all is well, and what their silence proves.
+
+Part of interpretation (step 6). `tsc | tail` ends as `tail` does, but had there been an error, its
+last line would have been seen. Runners print which command they start (`$ tsc --noEmit`): that is
+no output of the tool's, and names it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from observer.core.text import word_set
+from observer.outcomes.result import Verdict
+from observer.shell import command_line
+from observer.shell.command_line import Line, Part
+from observer.shell.runners import name_of
+
+_PREFIX = re.compile(
+    r"^(?:[\w@./-]{1,60}[:#][A-Za-z][\w:.@/#-]{0,60}: ?"
+    r"|[\w@./-]{1,60} [a-z][\w:.-]{0,40}: "
+    r"|\[(?!(?:INFO|ERROR|WARN(?:ING)?|DEBUG|TRACE|FATAL|error|warn|info|debug|notice|\d+%)\])"
+    r"[\w@./:#-]{1,60}\] "
+    r"|[\w.-]{1,60} +\| )",
+    re.MULTILINE,
+)
+_FRAMED = re.compile(r"^ *Tasks: +\d+ successful,", re.MULTILINE)
+"""What turbo sums up with, behind the tasks' lines and without their names."""
+_LEAST_LINES = 3
+_SHARE = 0.6
+
+
+def without(text: str) -> str:
+    """Return a text without the names of tasks before its lines, if most lines have one."""
+    found = Counter(map(str.rstrip, _PREFIX.findall(text)))
+    names = {name for name, count in found.items() if count >= _LEAST_LINES}
+    named = list(_PREFIX.finditer(text)) if _FRAMED.search(text) else []
+    shown = text[named[0].start() : named[-1].end()] if named else text
+    lines = sum(1 for line in shown.split("\n") if line.strip())
+    if not names or sum(found[name] for name in names) < _SHARE * lines:
+        return text
+    return _PREFIX.sub(lambda one: "" if one.group().rstrip() in names else one.group(), text)
+
+
+_DEFAULT_LINES = 10
+_WHOLE = frozenset({"cat", "tee", "less", "more", "nl", "ts"})
+_SEARCHING = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "Select-String"})
+_OPAQUE = frozenset(
+    {"awk", "cut", "jq", "perl", "python", "python3", "sed", "sort", "tr", "uniq", "wc", "xxd"}
+)
+_BLANK = 2
+"""Most blank lines at the end of an output: clients leave them out."""
+_NUMBER = re.compile(r"-{1,2}(?:n|lines=?)?(\d{1,7})\Z")
+_LOST = re.compile(r"(?:\d|&)?>{1,2}\s*(?!&)(?!/dev/(?:stdout|stderr))\S")
+_PLAIN_WORDS = re.compile(r"\W*([\w ./:-]*)\W*\Z")
+_ALTERNATIVES = re.compile(r"\\?\|")
+
+
+class Visible(NamedTuple):
+    """Which lines of an output are let through.
+
+    Fewer than `lines` lines are all that there were. `end` and `start` say whether those are among
+    them, `patterns` what must stand in a line, `is_lost` whether some went elsewhere.
+    """
+
+    lines: int | None = None
+    start: bool = True
+    end: bool = True
+    patterns: tuple[str, ...] | None = None
+    is_opaque: bool = False
+    is_lost: bool = False
+
+    def is_whole(self, text: str) -> bool:
+        """Return True if nothing was left out of this text."""
+        if self.is_opaque or self.is_lost or self.patterns is not None:
+            return False
+        if self.start and self.end:
+            return True
+        return self.lines is not None and text.rstrip().count("\n") + _BLANK < self.lines
+
+    def shows_end(self, text: str) -> bool:
+        """Return True if the last lines are in this text."""
+        if self.is_opaque or self.patterns is not None:
+            return False
+        return self.end or self.is_whole(text)
+
+    def lets_through(self, line: str) -> bool:
+        """Return True if such a line is sure to be let through."""
+        if self.is_opaque:
+            return False
+        return self.patterns is None or any(word in line for word in self.patterns)
+
+
+@lru_cache(maxsize=2048)
+def of(command: str) -> Visible:
+    """Return which lines of an output a command line lets through; any text gives an answer."""
+    parts = command_line.parts_of(command)
+    heads = command_line.leading(parts)
+    if not heads:
+        return Visible()
+    start = next(at for at, part in enumerate(parts) if part is heads[0])
+    found = Visible(is_lost=_LOST.search(_unquoted(command)) is not None)
+    for part in parts[start + 1 :]:
+        if not any(part is head for head in heads):
+            found = _through(part, found)
+    return found
+
+
+def _unquoted(command: str) -> str:
+    return re.sub(r"'[^']*'|\"[^\"]*\"", "", command)
+
+
+def _through(part: Part, seen: Visible) -> Visible:
+    """Return what is left behind one more command of a pipe, or one that shows a log."""
+    program = name_of(part.words[0])
+    if program in {"head", "tail"}:
+        return _cut(part.words, seen, at_end=program == "head")
+    if program in _SEARCHING:
+        return _searched(part.words, seen)
+    if program in _OPAQUE and part.sign == "|":
+        return seen._replace(is_opaque=True)
+    return seen
+
+
+def _cut(words: Sequence[str], seen: Visible, *, at_end: bool) -> Visible:
+    if any(word.startswith(("-n+", "+")) for word in words):
+        return seen._replace(start=False)
+    lines = _DEFAULT_LINES
+    for word in words[1:]:
+        if word.startswith(("-c", "--bytes")):
+            return seen._replace(is_opaque=True)
+        if (found := _NUMBER.match(word)) or (word.isdecimal() and len(word) < 8):
+            lines = int(found.group(1) if found else word)
+    least = lines if seen.lines is None else min(lines, seen.lines)
+    return seen._replace(lines=least, start=seen.start and at_end, end=seen.end and not at_end)
+
+
+def _searched(words: Sequence[str], seen: Visible) -> Visible:
+    """Return what a search lets through; of its pattern only plain words are understood."""
+    options = [word for word in words[1:] if word.startswith("-")]
+    letters = "".join(word[1:] for word in options if not word.startswith("--"))
+    if "v" in letters:
+        return seen._replace(start=False)
+    if set("coql") & set(letters):
+        return seen._replace(patterns=())
+    text = " ".join(word for word in words[1:] if not word.startswith("-"))
+    cases = (str, str.lower, str.upper, str.capitalize) if "i" in letters else (str,)
+    given = tuple(case(word) for word in _words_of(text) for case in cases)
+    kept = given if seen.patterns is None else tuple(set(given) & set(seen.patterns))
+    return seen._replace(patterns=kept)
+
+
+def _words_of(pattern: str) -> Iterable[str]:
+    for part in _ALTERNATIVES.split(pattern.strip("\"'()")):
+        if (found := _PLAIN_WORDS.match(part)) and len(found.group(1)) > 2:
+            yield found.group(1)
+
+
+_QUIET = word_set(
+    "tsc vue-tsc eslint gofmt goimports staticcheck flake8 pyflakes pycodestyle javac"
+)
+_QUIET_WITH = {"go": word_set("build vet"), "cargo": word_set("fmt")}
+_BANNER = re.compile(
+    r"(?:\[[\w:./@-]+\] )?\$ (?P<run>\S[^\n]*)|> \S+@\S+ [^\n]*|> (?P<npm>\S[^\n]*)"
+    r"|yarn run v[\d.]+|Done in [\d.]+m?s\.?|npm (?:warn|WARN) [^\n]*"
+    r"|\[[\w:./@-]+\] Finished in [\d.]+m?s|Finished in [\d.]+m?s"
+)
+
+
+def read(text: str, line: Line, seen: Visible) -> Verdict | None:
+    """Return a success if nothing was printed by tools that print what is wrong; None else."""
+    if seen.is_lost or not seen.shows_end(text):
+        return None
+    run: list[str] = []
+    for said in filter(None, map(str.strip, text.split("\n"))):
+        banner = _BANNER.fullmatch(said)
+        if banner is None:
+            return None
+        run += filter(None, (banner["run"], banner["npm"]))
+    if not run and not seen.is_whole(text):
+        return None
+    tools = _quiet_tools(" && ".join(run) or line.head)
+    return Verdict(tool=tools, ok=True, said="no errors") if tools else None
+
+
+def _quiet_tools(command: str) -> str:
+    """Return the last tool of a command line all of whose tools are quiet, or ""."""
+    last = ""
+    for part in command_line.parts_of(command):
+        words = part.words
+        name = name_of(words[0])
+        verbs = _QUIET_WITH.get(name)
+        if not (name in _QUIET if verbs is None else words[1:2] and words[1] in verbs):
+            return ""
+        last = name
+    return last

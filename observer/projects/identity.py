@@ -1,0 +1,217 @@
+"""Which project a place belongs to. Pure: the disk was asked before (`look`, `vanished`).
+
+Decided, where evidence could be read in two ways:
+
+- The first remote (`origin`) is the identity, not the others: a fork that also knows its upstream
+  stays a project of its own, though both begin with the same commit.
+- A work tree keeps its identity when its remote comes, goes or changes. Only if remotes and oldest
+  commits both differ has another repository taken its path.
+- A copy (`cp -r`) without a remote is another project while the original exists; once the original
+  is gone, it is the original, moved.
+- A clone whose remote is the path of a known work tree is that project.
+- A folder without git and without a marker belongs to the nearest known project without git that
+  contains it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from observer.core.model import Place, Project, item_uuid
+from observer.core.paths import is_inside
+
+MOST_FOLDERS = 64
+"""Folders kept of a project: the first, and the newest; agents make worktrees by the hundred."""
+
+_NONE: frozenset[str] = frozenset()
+
+
+def recognise(
+    place: Place, projects: Sequence[Project], *, gone: frozenset[str] = _NONE
+) -> Project | None:
+    """Return the known project that a place belongs to, None if it is a new one or no place.
+
+    `gone` holds the folders of these projects that no longer exist (see `vanished`).
+    """
+    if not place.root:
+        return None
+    return (
+        _by_remote(place, projects)
+        or _by_path(place, projects)
+        or _by_lineage(place, projects)
+        or _by_move(place, projects, gone)
+        or _by_surroundings(place, projects)
+    )
+
+
+def enrich(project: Project, place: Place, *, gone: frozenset[str] = _NONE) -> Project:
+    """Return the project with what a recognised place tells of it; itself if that is nothing new.
+
+    Folders in `gone` are forgotten; if they gave the project its name, it takes the new one. What
+    a policy calls it stays until a policy calls it otherwise.
+    """
+    if _by_surroundings(place, [project]) and place.root not in project.roots:
+        return project
+    roots = [root for root in project.roots if root not in gone]
+    common_dirs = [path for path in project.common_dirs if main_folder(path) not in gone]
+    changed = msgspec.structs.replace(
+        project,
+        roots=_with(roots, place.root),
+        common_dirs=_with(common_dirs, place.common_dir),
+        inodes=_with(project.inodes, place.inode),
+        remotes=_with_origin(project.remotes, place.remotes),
+        root_commit=_root_commit(project, place),
+    )
+    is_named_by_policy = place.name and place.name != project.name
+    is_homeless = gone & set(folders_of(project)) and not (
+        {project.name} & {place.name, *map(_name, folders_of(changed))}
+    )
+    if is_named_by_policy or is_homeless:
+        changed = _renamed(changed, name_of(place))
+    return project if changed == project else changed
+
+
+def found(place: Place, *, id: int, at_ms: int) -> Project:  # noqa: A002 - the field's name
+    """Return the new project that begins with a place; its uuid follows from root and time."""
+    return Project(
+        id=id,
+        uuid=item_uuid(f"project:{place.root}", at_ms),
+        name=name_of(place),
+        roots=(place.root,),
+        common_dirs=_with((), place.common_dir),
+        inodes=_with((), place.inode),
+        remotes=place.remotes[:1],
+        root_commit=place.root_commit,
+        created_ms=at_ms,
+    )
+
+
+def name_of(place: Place) -> str:
+    """Return the name a place gives: its policy's, else the folder of its main work tree."""
+    if place.name:
+        return place.name
+    main = main_folder(place.common_dir)
+    return _name(main if main != place.common_dir else place.root)
+
+
+def folders_of(project: Project) -> tuple[str, ...]:
+    """Return all folders known of a project: its roots, then main work trees not among them."""
+    return tuple(dict.fromkeys((*project.roots, *map(main_folder, project.common_dirs))))
+
+
+def main_folder(common_dir: str) -> str:
+    """Return the main work tree of a repository; without one, the repository itself."""
+    return common_dir.removesuffix("/.git")
+
+
+# --- the kinds of evidence, strongest first ------------------------------------------------------
+
+
+def _by_remote(place: Place, projects: Iterable[Project]) -> Project | None:
+    if not place.remotes:
+        return None
+    origin = place.remotes[0]
+    # Another project may have had this remote before; whose first it is comes first.
+    return _best((p for p in projects if origin in p.remotes), lambda p: -p.remotes.index(origin))
+
+
+def _by_path(place: Place, projects: Iterable[Project]) -> Project | None:
+    here = [
+        p
+        for p in projects
+        if (place.common_dir in p.common_dirs or place.root in p.roots)
+        and not _contradicts(place, p)
+    ]
+    return _best(
+        here, lambda p: 2 * (place.common_dir in p.common_dirs) + _is_same_history(place, p)
+    )
+
+
+def _by_lineage(place: Place, projects: Iterable[Project]) -> Project | None:
+    origin = place.remotes[0] if place.remotes else ""
+    own = {place.root, place.common_dir}
+    return next(
+        (
+            p
+            for p in projects
+            if origin in (*p.roots, *p.common_dirs) or (place.git and own & set(p.remotes))
+        ),
+        None,
+    )
+
+
+def _by_move(place: Place, projects: Iterable[Project], gone: frozenset[str]) -> Project | None:
+    return next((p for p in projects if _was_moved(place, p, gone)), None)
+
+
+def _was_moved(place: Place, project: Project, gone: frozenset[str]) -> bool:
+    is_gone = bool(project.roots) and gone.issuperset(project.roots)
+    same_history = _is_same_history(place, project)
+    if place.inode and place.inode in project.inodes:
+        return same_history or (is_gone and not _is_other_history(place, project))
+    # On another file system a move is a copy and a deletion. Two remotes are two forks.
+    return same_history and is_gone and not (place.remotes and project.remotes)
+
+
+def _by_surroundings(place: Place, projects: Iterable[Project]) -> Project | None:
+    if place.git or place.marker:
+        return None
+    around = (p for p in projects if not p.common_dirs and _depth(place.root, p))
+    return _best(around, lambda p: _depth(place.root, p))
+
+
+def _depth(folder: str, project: Project) -> int:
+    """Return the length of the longest root of a project that contains a folder, 0 if none."""
+    return max((len(root) for root in project.roots if is_inside(folder, root)), default=0)
+
+
+def _contradicts(place: Place, project: Project) -> bool:
+    """Whether another repository now lives at a path."""
+    strangers = bool(place.remotes and project.remotes) and not set(place.remotes) & set(
+        project.remotes
+    )
+    return strangers and _is_other_history(place, project)
+
+
+def _is_same_history(place: Place, project: Project) -> bool:
+    return bool(place.root_commit) and place.root_commit == project.root_commit
+
+
+def _is_other_history(place: Place, project: Project) -> bool:
+    known = bool(place.root_commit and project.root_commit)
+    return known and place.root_commit != project.root_commit
+
+
+def _best(projects: Iterable[Project], score: Callable[[Project], int]) -> Project | None:
+    """Return the project with the highest score; of equals the newest."""
+    return max(projects, key=lambda p: (score(p), p.id), default=None)
+
+
+# --- attributes ----------------------------------------------------------------------------------
+
+
+def _name(folder: str) -> str:
+    return os.path.basename(folder).removesuffix(".git") or folder
+
+
+def _with(known: Sequence[str], more: str) -> tuple[str, ...]:
+    both = (*known, more) if more and more not in known else tuple(known)
+    return both if len(both) <= MOST_FOLDERS else (both[0], *both[1 - MOST_FOLDERS :])
+
+
+def _with_origin(known: tuple[str, ...], seen: tuple[str, ...]) -> tuple[str, ...]:
+    return known if not seen or seen[0] in known else (seen[0], *known)
+
+
+def _root_commit(project: Project, place: Place) -> str:
+    """Return the oldest commit as the first repository of a project has it; others may differ."""
+    first = project.common_dirs[:1] in ((), (place.common_dir,))
+    return (place.root_commit if first else "") or project.root_commit or place.root_commit
+
+
+def _renamed(project: Project, name: str) -> Project:
+    earlier = tuple(n for n in project.earlier_names if n not in (name, project.name))
+    return msgspec.structs.replace(project, name=name, earlier_names=(*earlier, project.name))

@@ -1,0 +1,229 @@
+"""What a repository says about a folder: read here, and asked of git where only that can tell.
+
+HEAD, refs and remotes are files, so a look costs no process and works without git. The oldest
+commit, and refs that are in tables, are asked of the program.
+
+One name for every spelling of a remote: `host/owner/name`, without credentials.
+
+`git@host:o/n.git`, `ssh://host:22/o/n` and `https://user:token@host/o/n` are one remote. A remote
+on this machine is named by its absolute path.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import MutableMapping
+from functools import partial
+from itertools import takewhile
+from pathlib import Path
+
+from observer.core.errors import NotFound
+from observer.core.model import Place
+from observer.core.paths import open_plain
+from observer.git.configuration import parse, read
+from observer.git.discovery import Repository, first_line
+from observer.git.process import ask, repository_at
+from observer.projects.fs_probe import Seen, ground, inode_of, stamp_of
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_HELPER = re.compile(r"([A-Za-z0-9_-]+)::")
+_SCP = re.compile(r"(?:[^/]*@)?(\[[^\]/]*\]|[^/:\[\]]+):(.*)", re.DOTALL)
+_OTHER_NAMES = {
+    "ssh.github.com": "github.com",
+    "altssh.gitlab.com": "gitlab.com",
+    "altssh.bitbucket.org": "bitbucket.org",
+}
+"""Hosts that serve the same repositories through a port that firewalls let pass."""
+_CASELESS = frozenset({"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"})
+"""Hosts to which the case of owners and names is all one."""
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+
+
+def normalise(url: str, *, base: str) -> str:
+    """Return the name of a remote; a relative path is meant from `base`.
+
+    Empty for what names no place: a command (`ext::…`), an empty URL.
+
+    Raises:
+        ValueError: a local path that no file system can hold (NUL, lone surrogates).
+    """
+    url = url.strip()
+    if helper := _HELPER.match(url):
+        return "" if helper[1] == "ext" else normalise(url[helper.end() :], base=base)
+    if scheme := _SCHEME.match(url):
+        return _from_url(scheme[1].lower(), url[scheme.end() :])
+    if scp := _SCP.match(url):
+        inside = scp[1].strip("[]")  # [host:port] or an IPv6 address
+        return _join(inside.partition(":")[0] if inside.count(":") == 1 else inside, scp[2])
+    return _local(os.path.join(base, os.path.expanduser(url))) if url else ""
+
+
+def _from_url(scheme: str, rest: str) -> str:
+    rest = re.split(r"[?#]", rest, maxsplit=1)[0]
+    authority, _, path = rest.partition("/")
+    if scheme == "file":
+        return _local(f"/{path}")
+    host, port = _host_and_port(authority)
+    if not (port.isdigit() or not port):
+        # An unescaped slash in a password ends the authority early; what follows the last @ is
+        # the host, and nothing before it may be kept.
+        authority, _, path = rest.rpartition("@")[2].partition("/")
+        host, port = _host_and_port(authority)
+    if port and (scheme not in _DEFAULT_PORTS or port == _DEFAULT_PORTS[scheme]):
+        port = ""  # the port of an ssh server says nothing about the repository
+    return _join(f"{host}:{port}" if port else host, path)
+
+
+def _host_and_port(authority: str) -> tuple[str, str]:
+    host = authority.rpartition("@")[2]
+    if host.startswith("["):
+        name, _, port = host[1:].partition("]")
+        return name, port.removeprefix(":")
+    name, _, port = host.partition(":")
+    return name, port
+
+
+def _join(host: str, path: str) -> str:
+    parts = [part for part in path.split("/") if part]
+    if parts:
+        parts[-1] = parts[-1].removesuffix(".git") or parts[-1]
+    host = host.lower()
+    host = _OTHER_NAMES.get(host, host)
+    name = "/".join([host, *parts])
+    return name.lower() if host in _CASELESS else name
+
+
+def _local(path: str) -> str:
+    return os.path.realpath(path).removesuffix("/.git")
+
+
+WAIT_S = 5.0
+"""Longest wait for the oldest commit; a history of a million commits takes about this long."""
+TABLES_WAIT_S = 1.0
+"""Longest wait for what is in tables, which is asked each time that a folder is looked at."""
+
+_LINE_BYTES = 8192
+_MOST_REMOTES = 32
+_STUB = "refs/heads/.invalid"
+"""What HEAD points to where the refs are in tables (reftable)."""
+_TABLES = os.path.join("reftable", "tables.list")
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+def work_tree(folder: str, root_commits: MutableMapping[str, str]) -> Seen | None:
+    """Return the work tree (or bare repository) around an existing folder; None without one.
+
+    The oldest commit is taken from `root_commits` (by inode of the repository), else asked of git
+    and put there. A repository that cannot be read, or belongs to another user, counts as none.
+    """
+    try:
+        return _read(repository_at(folder), root_commits)
+    except (NotFound, OSError, ValueError):
+        return None
+
+
+def _read(repository: Repository, root_commits: MutableMapping[str, str]) -> Seen | None:
+    root, git_dir, common_dir, _ = repository
+    if root in ground() or _as_text(root + common_dir) != root + common_dir:
+        return None
+    expected = _ref(git_dir)
+    watched = (
+        os.path.join(git_dir, "HEAD"),
+        os.path.join(common_dir, expected or "HEAD"),
+        os.path.join(common_dir, "packed-refs"),
+        os.path.join(common_dir, "config"),
+        *(os.path.join(folder, _TABLES) for folder in (git_dir, common_dir) if expected == _STUB),
+    )
+    stamp = stamp_of(watched)
+    ref = told = _ref(git_dir)
+    if ref == _STUB:
+        ref, commit = _asked(root)
+    else:
+        commit = _commit(git_dir, common_dir, ref)
+    inode = inode_of(common_dir)
+    if commit and inode not in root_commits:
+        root_commits[inode] = _root_commit(root, common_dir)
+    place = Place(
+        root=root,
+        git=True,
+        common_dir=common_dir,
+        inode=inode,
+        remotes=_remotes(common_dir, root),
+        root_commit=root_commits.get(inode, "") if commit else "",
+        branch=_as_text(ref.removeprefix("refs/heads/")),
+        commit=commit,
+    )
+    # HEAD moved to another branch between the two readings: the wrong ref is watched, look again.
+    return Seen(place, watched, stamp if told == expected else ())
+
+
+def _ref(git_dir: str) -> str:
+    """Return the full name of the branch that HEAD points to, "" when it is detached."""
+    head = first_line(os.path.join(git_dir, "HEAD"))
+    return head.removeprefix("ref:").strip() if head.startswith("ref:") else ""
+
+
+def _asked(root: str) -> tuple[str, str]:
+    """Return what `_ref` and `_commit` would, asked of git; nothing where it knows no tables."""
+    ref = _git(root, "symbolic-ref", "--quiet", "HEAD", wait_s=TABLES_WAIT_S)
+    head = ("rev-parse", "--verify", "--quiet", "HEAD")
+    return ref, _hash(_git(root, *head, wait_s=TABLES_WAIT_S))
+
+
+def _commit(git_dir: str, common_dir: str, ref: str) -> str:
+    if not ref:
+        return _hash(first_line(os.path.join(git_dir, "HEAD")))
+    loose = _hash(first_line(os.path.join(common_dir, ref)))
+    return loose or _packed(os.path.join(common_dir, "packed-refs"), os.fsencode(ref))
+
+
+def _packed(path: str, ref: bytes) -> str:
+    try:
+        with open(open_plain(Path(path), os.O_RDONLY), "rb") as file:
+            lines = iter(partial(file.readline, _LINE_BYTES), b"")
+            refs = takewhile(lambda line: line.endswith(b"\n"), lines)  # a longer line is none
+            found = next((line for line in refs if line.rstrip().endswith(b" " + ref)), b"")
+    except OSError:
+        return ""
+    return _hash(found.partition(b" ")[0].decode("latin-1"))
+
+
+def _hash(text: str) -> str:
+    return text if _HASH.fullmatch(text) else ""
+
+
+def _remotes(common_dir: str, root: str) -> tuple[str, ...]:
+    urls = {
+        setting.subsection: setting.value
+        for setting in parse(read(os.path.join(common_dir, "config")))
+        if setting.section == "remote" and setting.key == "url" and setting.value
+    }
+    names = sorted(urls, key=lambda name: (name != "origin", name))[:_MOST_REMOTES]
+    try:
+        found = [normalise(_as_text(urls[name]), base=root) for name in names]
+    except ValueError:
+        return ()
+    return tuple(dict.fromkeys(remote for remote in found if remote))
+
+
+def _root_commit(root: str, common_dir: str) -> str:
+    """Return the oldest commit without parents, "" where the history is cut short or too long."""
+    if os.path.exists(os.path.join(common_dir, "shallow")):
+        return ""
+    answer = _git(root, "rev-list", "--max-parents=0", "--timestamp", "HEAD", "--")
+    roots = sorted((int(when), name) for when, name in map(str.split, answer.splitlines()))
+    return roots[0][1] if roots else ""
+
+
+def _as_text(name: str) -> str:
+    """Return a name as it can be stored: bytes that are no UTF-8 are replaced."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _git(root: str, *words: str, wait_s: float = WAIT_S) -> str:
+    """Return what git prints, "" where it fails or takes too long."""
+    try:
+        return ask(root, *words, wait_s=wait_s) or ""
+    except NotFound:
+        return ""

@@ -1,0 +1,237 @@
+"""The stdio face of MCP: copies lines between an editor and the daemon's MCP socket.
+
+Standard library only, and little of it: an editor waits for this process at its start, and
+`import socket` alone costs as much as the bare interpreter. Promises that no line is torn, that a
+daemon which restarts is found again without the editor noticing, and that the process ends with
+its editor.
+"""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]  # `signal` takes 8 ms longer
+import os
+import select
+import sys
+import time
+
+from observer.pump.dial import UNAVAILABLE, Stopped, connect, hello
+from observer.pump.journal import HEAD_BYTES, LINE_BYTES, Journal, Lines, answer_key, parse, refusal
+
+TYPE_CHECKING = False  # importing typing costs 6 ms
+if TYPE_CHECKING:
+    from _socket import socket
+    from collections.abc import Callable
+
+USAGE = "hint: usage: observer mcp [--tools NAME[,NAME...]]\n"
+TILDE = "error: OBSERVER_HOME begins with ~\nhint: write the whole path, from / on\n"
+READ_BYTES = 1 << 16
+WINDOW_BYTES = 1 << 20
+"""A side is not read while this much waits to be written to the other one."""
+PIPE_BYTES = 4096
+"""What a pipe that polls as writable takes without blocking (PIPE_BUF)."""
+SENDS = 6
+"""How often one request is sent to successive daemons before it counts as what kills them."""
+PAUSE_S = 0.05
+"""First pause before a daemon that accepted and said nothing is tried again; doubles each time."""
+FAREWELL_S = 2.0
+"""How long answers may still come after the editor closed its end."""
+
+
+class Pump:
+    """One editor's connection: two buffers and the poll between them.
+
+    Args:
+        connect: returns a connected socket; starts the daemon if it must.
+        hello: the first line of every connection.
+    """
+
+    def __init__(self, connect: Callable[[], socket], hello: bytes) -> None:
+        self._connect = connect
+        self._hello = hello
+        self._daemon: socket | None = None
+        self._journal = Journal()
+        self._asked, self._told = Lines(), Lines(limit=sys.maxsize)
+        self._to_daemon, self._to_editor = bytearray(), bytearray()
+        self._swallow = ""
+        self._is_accepted = False
+        self._pause_s = PAUSE_S
+        self._until: float | None = None
+
+    def run(self) -> int:
+        """Copy until the editor is gone; return the exit code.
+
+        Raises:
+            Stopped: no daemon answers and none could be started, or it speaks another protocol.
+        """
+        self._open()
+        while not self._is_over():
+            for descriptor, events in self._ready():
+                if descriptor == 0:
+                    self._read_editor()
+                elif descriptor == 1:
+                    if events & ~select.POLLOUT:
+                        return 0
+                    self._write_editor()
+                elif self._daemon is not None:  # pragma: no branch - only its own events close it
+                    self._talk(self._daemon, events)
+        return 0
+
+    def _is_over(self) -> bool:
+        if self._until is None:
+            return False
+        return time.monotonic() > self._until or (self._daemon is None and not self._to_editor)
+
+    def _ready(self) -> list[tuple[int, int]]:
+        poll = select.poll()
+        if self._until is None and len(self._to_daemon) < WINDOW_BYTES:
+            poll.register(0, select.POLLIN)
+        poll.register(1, select.POLLOUT if self._to_editor else 0)
+        if self._daemon is not None:
+            events = select.POLLIN if len(self._to_editor) < WINDOW_BYTES else 0
+            poll.register(self._daemon, events | (select.POLLOUT if self._to_daemon else 0))
+        return poll.poll(None if self._until is None else 200)
+
+    # --- the editor ------------------------------------------------------------------------------
+
+    def _read_editor(self) -> None:
+        try:
+            chunk = os.read(0, READ_BYTES)
+        except BlockingIOError:  # somebody else set the shared pipe non-blocking
+            return
+        except OSError:  # closed, or the terminal hung up
+            chunk = b""
+        dropped = self._asked.dropped
+        for line in self._asked.feed(chunk or b"\n"):
+            self._ask(line)
+        if self._asked.dropped > dropped:
+            self._to_editor += refusal("null", f"line longer than {LINE_BYTES} bytes dropped")
+        if not chunk:
+            self._until = time.monotonic() + FAREWELL_S
+            self._close_when_sent()
+
+    def _ask(self, line: bytes) -> None:
+        self._journal.sent(line)
+        if self._daemon is not None:
+            self._to_daemon += line
+        elif not self._journal.is_settled():
+            self._open()
+
+    def _write_editor(self) -> None:
+        try:
+            written = os.write(1, self._to_editor[:PIPE_BYTES])
+        except BlockingIOError:
+            return
+        except OSError:  # the editor died
+            self._until, written = 0.0, len(self._to_editor)
+        del self._to_editor[:written]
+
+    # --- the daemon ------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self._daemon = self._connect()
+        self._is_accepted = False
+        self._told = Lines(limit=sys.maxsize)
+        replay, self._swallow = self._journal.replay()
+        self._to_daemon = bytearray(self._hello + b"".join(replay))
+
+    def _talk(self, daemon: socket, events: int) -> None:
+        try:
+            if events & select.POLLOUT:
+                del self._to_daemon[: daemon.send(self._to_daemon[:READ_BYTES])]
+                self._close_when_sent()
+            if events & ~select.POLLOUT:
+                self._read_daemon(daemon)
+        except BlockingIOError:
+            return
+        except OSError:
+            daemon.close()
+            self._daemon = None
+            self._look_again()
+
+    def _close_when_sent(self) -> None:
+        if self._until is not None and self._daemon is not None and not self._to_daemon:
+            self._daemon.shutdown(1)  # SHUT_WR: answers may still come
+
+    def _read_daemon(self, daemon: socket) -> None:
+        chunk = daemon.recv(READ_BYTES)
+        if not chunk:
+            raise ConnectionResetError
+        for line in self._told.feed(chunk):
+            self._tell(line)
+
+    def _tell(self, line: bytes) -> None:
+        if not self._is_accepted and line.startswith(b'{"error"'):
+            told = parse(line)
+            code = told.get("exit_code")
+            raise Stopped(
+                str(told.get("error")), exit_code=code if isinstance(code, int) else UNAVAILABLE
+            )
+        self._is_accepted = True
+        if self._swallow and answer_key(line[:HEAD_BYTES]) == self._swallow:
+            self._swallow = ""
+            return
+        self._journal.answered(line)
+        self._to_editor += line
+
+    def _look_again(self) -> None:
+        """Find the next daemon, but only if somebody waits for an answer.
+
+        Otherwise `observer down` would be undone by every editor that is open.
+        """
+        if self._until is not None or self._journal.is_settled():
+            return
+        self._to_editor += b"".join(self._journal.give_up(sends=SENDS))
+        if self._is_accepted:
+            self._pause_s = PAUSE_S
+        else:  # it may be on its way out, its socket still there
+            time.sleep(self._pause_s)
+            self._pause_s *= 2
+        if not self._journal.is_settled():
+            self._open()
+
+    def apologise(self, reason: str) -> None:
+        """Answer every open request with the reason why this process ends."""
+        self._to_editor += b"".join(self._journal.give_up(sends=0, reason=reason))
+        poll = select.poll()
+        poll.register(1, select.POLLOUT)
+        while self._to_editor and poll.poll(1000):
+            self._write_editor()
+
+
+def toolsets(arguments: list[str]) -> str:
+    """Return the toolsets that the command line asks for, ``"core"`` by default.
+
+    Raises:
+        ValueError: anything else stands on the command line; says what.
+    """
+    match arguments:
+        case []:
+            return "core"
+        case ["--tools", names] if names:
+            return names
+        case [option] if option.startswith("--tools=") and option != "--tools=":
+            return option.removeprefix("--tools=")
+    raise ValueError(f"cannot be understood: observer mcp {' '.join(arguments)}")
+
+
+def main(arguments: list[str]) -> int:
+    """Be the MCP server that an editor started; return the exit code."""
+    try:
+        tools = toolsets(arguments)
+    except ValueError as error:
+        sys.stderr.write(f"error: {error}\n{USAGE}")
+        return 2
+    home = os.environ.get("OBSERVER_HOME") or os.path.expanduser("~/.observer")  # noqa: PTH111 - as in socket_path
+    if home.startswith("~"):
+        sys.stderr.write(TILDE)
+        return 2
+    root = os.path.abspath(home)  # noqa: PTH100 - as in socket_path
+    # Python's own handler misses a signal that comes just before a wait, and waits on.
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+    pump = Pump(lambda: connect(root), hello(tools))
+    try:
+        return pump.run()
+    except Stopped as reason:
+        pump.apologise(str(reason))
+        sys.stderr.write(f"error: {reason}\n")
+        return reason.exit_code

@@ -1,0 +1,141 @@
+"""Carries an order out, from the first step or from wherever a killed process came to.
+
+Every step may be taken again: tombstones are known, events gone, files empty. The order goes last.
+
+What a purge that was begun has to do, kept in the home until it is done.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import msgspec
+
+from observer.core.errors import StoreUnavailable
+from observer.core.events import Value
+from observer.core.paths import Home, read_plain
+from observer.purge import databases
+from observer.purge.databases import Advance, Open
+from observer.purge.expire import derive_if_needed
+from observer.purge.redact import redact_files, with_secrets
+from observer.purge.shred import clear_derived, clear_text, left, shred
+from observer.purge.text_match import finder
+from observer.spool.files import create, settle
+from observer.store.tombstones import Tombstones
+
+
+class Order(Value):
+    """Events by their `seq`, texts that go from all files of the home; `redacts` secrets too."""
+
+    seqs: tuple[int, ...]
+    texts: tuple[str, ...] = ()
+    redacts: bool = False
+
+
+def begin(home: Home, order: Order) -> None:
+    """Write an order down: from now on it is carried out, by whoever comes next.
+
+    Raises:
+        OSError: the home cannot be written; nothing was begun.
+    """
+    unfinished = home.root / f".{home.purging.name}"
+    shred(unfinished)
+    create(unfinished, msgspec.json.encode(order))
+    unfinished.replace(home.purging)
+    settle(home.root)
+
+
+def begun(home: Home) -> Order | None:
+    """Return the order that is not carried out yet, None if there is none.
+
+    Raises:
+        StoreUnavailable: there is one that cannot be read.
+    """
+    shred(home.root / f".{home.purging.name}")  # never begun
+    try:
+        return msgspec.json.decode(read_plain(home.purging), type=Order)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as error:
+        raise StoreUnavailable(
+            f"{home.purging} cannot be read: {error}", hint="delete it, and purge again"
+        ) from error
+
+
+def end(home: Home) -> None:
+    """Take an order as carried out."""
+    # Under its name it would be overwritten before it is gone: a kill between the two would leave
+    # an order that nobody can read, and no start would get past it.
+    unfinished = home.root / f".{home.purging.name}"
+    home.purging.replace(unfinished)
+    settle(home.root)
+    shred(unfinished)
+    settle(home.root)
+
+
+class Receipt(Value):
+    """What went: events of the log, files by where they were, copies by name.
+
+    `redacted` counts secrets by their kind, in `redacted_events` of the log. `left` are files of
+    the home that hold a text, or a secret, all the same, none of them ours to change.
+    """
+
+    events: int = 0
+    redacted_events: int = 0
+    redacted: dict[str, int] = msgspec.field(default_factory=dict)
+    tombstones: int = 0
+    files: dict[str, int] = msgspec.field(default_factory=dict)
+    backups: dict[str, str] = msgspec.field(default_factory=dict)
+    left: tuple[str, ...] = ()
+
+
+def carry_out(
+    home: Home, asked: Order, open_store: Open, *, advance: Advance = lambda _: None
+) -> Receipt:
+    """Do what an order says, which `order.begin` has written down; the caller holds the home.
+
+    Raises:
+        StoreUnavailable: a database cannot be written or is read meanwhile; the next start goes on.
+        OSError: a file cannot be written; as above.
+    """
+    text = finder(asked.texts)
+    tombstones = Tombstones(home.tombstones)
+    with closing(open_store(home.database, home.backups)) as store:
+        with store.read() as reader:
+            databases.bury(reader, asked.seqs, tombstones)
+        cleaned = databases.clean(store, tombstones, text, redacts=asked.redacts, advance=advance)
+    backups = databases.clean_backups(home, open_store, tombstones, text, redacts=asked.redacts)
+    clear_derived(home)
+    files = clear_text(home, text) if text else {}
+    if asked.redacts:
+        files |= redact_files(home)
+    end(home)
+    return Receipt(
+        events=cleaned.gone,
+        redacted_events=cleaned.redacted.events,
+        redacted=dict(cleaned.redacted.kinds),
+        tombstones=len(tombstones),
+        files=files,
+        backups=backups,
+        left=(*(left(home, text) if text else ()), *(with_secrets(home) if asked.redacts else ())),
+    )
+
+
+def complete(home: Home, open_store: Open) -> Receipt | None:
+    """Finish what was begun, and clean a database that is older than what was purged.
+
+    Returns None where there was nothing to do.
+    """
+    if asked := begun(home):
+        return carry_out(home, asked, open_store)
+    tombstones = Tombstones(home.tombstones)
+    if not home.database.exists():
+        return None
+    with closing(open_store(home.database, home.backups)) as store:
+        derive_if_needed(store)
+        if not tombstones:
+            return None
+        with store.read() as reader:
+            if databases.is_clean(reader, tombstones):
+                return None
+    return carry_out(home, Order(seqs=()), open_store)

@@ -1,0 +1,301 @@
+"""Which events a purge takes: those asked for, and those that say nothing without them.
+
+From items back to events: all of which an item was made.
+
+An item knows the first event it counts from. The rest is found as the item was: by folding the
+events of its session once more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+
+import msgspec
+
+from observer.core.errors import BadInput, NotFound
+from observer.core.events import (
+    AnyBody,
+    Commit,
+    Custom,
+    Enriched,
+    Event,
+    FileRead,
+    FileWrite,
+    Forget,
+    Intent,
+    Prompt,
+    Search,
+    Triage,
+    Undo,
+    Value,
+)
+from observer.core.filters import RECORDED_KINDS, Filters, touches
+from observer.core.model import Item, Recorded, item_id, seq_of
+from observer.ingest.derived import OnNote
+from observer.observations.notes import versions_of
+from observer.observations.session_reducer import Fold
+from observer.observations.sessions import begin
+from observer.observations.tool_pairing import Completed
+from observer.purge.text_match import finder
+from observer.search.query import plan
+from observer.store.maintenance import ALL_MS, PurgeReader, StoredEvent
+
+_OTHER_WORK = frozenset({"reverts", "replaces", "makes"})
+"""Links to what is told by itself; by the others an observation quotes what it was made of."""
+
+
+def origins(reader: PurgeReader, item_ids: Collection[int]) -> set[int]:
+    """Return the events of which items were made; of unknown ids there are none.
+
+    Of a summary these are all events of its session, of a note all that made and changed it, of a
+    fix those of the failure and the changes too.
+    """
+    items = dict(_with_sources(reader, item_ids))
+    seqs = {seq_of(item_id) for item_id in items}
+    sessions: defaultdict[int, set[int]] = defaultdict(set)
+    for item in items.values():
+        if item.kind in RECORDED_KINDS:
+            seqs.update(recorded.seq for recorded in reader.history(item.id))
+        elif item.session_id is not None and item.kind == "summary":
+            seqs.update(recorded.seq for recorded in events_of(reader, item.session_id))
+        elif item.session_id is not None:
+            sessions[item.session_id].add(item.id)
+    for session_id, wanted in sessions.items():
+        seqs.update(_folded(events_of(reader, session_id), wanted))
+    return seqs
+
+
+def events_of(reader: PurgeReader, session_id: int) -> list[Recorded]:
+    """Return all events of a session, by `seq`."""
+    return reader.recorded_near(session_id, from_ms=-ALL_MS, to_ms=ALL_MS)
+
+
+def _with_sources(reader: PurgeReader, item_ids: Collection[int]) -> Iterator[tuple[int, Item]]:
+    """Yield items, and those observations that they quote."""
+    waiting, seen = list(item_ids), set(item_ids)
+    while waiting:
+        item = reader.item(waiting.pop(), deleted=True)
+        if item is None:
+            continue
+        yield item.id, item
+        if item.kind == "observation":
+            linked = {link.target for link in item.links if link.kind not in _OTHER_WORK}
+            waiting += linked - seen - {0}
+            seen |= linked
+
+
+def _folded(events: Collection[Recorded], wanted: Collection[int]) -> Iterator[int]:
+    """Yield the events of one session that made or changed some items."""
+    fold: Fold | None = None
+    for recorded in events:
+        fold = fold or Fold(begin(recorded))
+        whole, told = fold.told(recorded)
+        if any(item.id in wanted for item in told):
+            yield recorded.seq
+            if isinstance(whole, Completed):
+                yield whole.pending.origin.seq
+
+
+ALL = 1 << 31
+
+_event = msgspec.json.Decoder(Event).decode
+
+
+class Criteria(Value):
+    """What is asked to be purged; of several fields all must hold, an empty one does not restrict.
+
+    `ids` are items. `query` takes items that hold all its words. `file` is as `filters.touches`
+    takes it. `owner` is who asks: other people's personal notes are not found by a query.
+    """
+
+    ids: tuple[int, ...] = ()
+    text: str = ""
+    query: str = ""
+    project_id: int | None = None
+    session: str = ""
+    file: str = ""
+    client: str = ""
+    since_ms: int | None = None
+    until_ms: int | None = None
+    owner: str = ""
+
+
+def chosen(reader: PurgeReader, asked: Criteria) -> frozenset[int]:
+    """Return the `seq` of each event that goes.
+
+    Raises:
+        BadInput: nothing restricts it, or a text is too short.
+        NotFound: there is no such item or session.
+    """
+    if asked == Criteria(owner=asked.owner):
+        raise BadInput("nothing says what to purge", hint="see: observer purge --help")
+    fits = _Fitting(reader, asked)
+    sessions: dict[int, int | None] = {}
+    found = set()
+    for stored in reader.stored_events():
+        sessions[stored.seq] = stored.session_id
+        if fits(stored):
+            found.add(stored.seq)
+    return with_those_about(reader, found, sessions)
+
+
+def with_those_about(
+    reader: PurgeReader, going: Collection[int], sessions: Mapping[int, int | None]
+) -> frozenset[int]:
+    """Return events that go, and those that say nothing without them.
+
+    Args:
+        reader: of the log that they are in.
+        going: the `seq` of each.
+        sessions: the session of every event of the log.
+    """
+    found, last = set(going), set[int]()
+    while found != last:
+        last = set(found)
+        found |= _about(reader, last, sessions)
+    return frozenset(found & sessions.keys())
+
+
+class _Fitting:
+    """Tells whether an event is one of those asked for."""
+
+    def __init__(self, reader: PurgeReader, asked: Criteria) -> None:
+        self._asked = asked
+        self._text = finder([asked.text] if asked.text else [])
+        self._seqs = _of_items(reader, asked)
+        self._sessions = _sessions(reader, asked.session)
+        self._of_file = _of_file(reader, asked) if asked.file else frozenset()
+
+    def __call__(self, stored: StoredEvent) -> bool:
+        asked = self._asked
+        return (
+            (self._seqs is None or stored.seq in self._seqs)
+            and (asked.project_id is None or stored.project_id == asked.project_id)
+            and (self._sessions is None or stored.session_id in self._sessions)
+            and asked.client in {"", stored.client}
+            and (asked.since_ms is None or stored.at_ms >= asked.since_ms)
+            and (asked.until_ms is None or stored.at_ms < asked.until_ms)
+            and (self._text is None or _holds(self._text, stored))
+            and (not asked.file or stored.seq in self._of_file or _names(stored, asked.file))
+        )
+
+
+def _of_items(reader: PurgeReader, asked: Criteria) -> set[int] | None:
+    """Return the events of the items that were named or found; None if none were asked for."""
+    if not asked.ids and not asked.query:
+        return None
+    for item in asked.ids:
+        if reader.item(item, deleted=True) is None:
+            raise NotFound(f"there is no item {item}", hint="search for it: observer search")
+    seqs = origins(reader, asked.ids) if asked.ids else None
+    if asked.query:
+        found = origins(reader, _found(reader, asked))
+        seqs = found if seqs is None else seqs & found
+    return seqs
+
+
+def _found(reader: PurgeReader, asked: Criteria) -> list[int]:
+    wanted = plan(asked.query)
+    words = (f'"{word}"' for word in wanted.words)
+    if not (expression := wanted.expression or " AND ".join(words)):
+        raise BadInput(f"{asked.query!r} holds no word to look for")
+    return reader.match(expression, Filters(owner=asked.owner), limit=ALL)
+
+
+def _sessions(reader: PurgeReader, named: str) -> Collection[int] | None:
+    if not named:
+        return None
+    if not (found := reader.sessions_named(named)):
+        raise NotFound(f"there is no session {named!r}", hint="list them: observer sessions")
+    return found
+
+
+def _of_file(reader: PurgeReader, asked: Criteria) -> frozenset[int]:
+    """Return the events whose items tell of a file: also commands that nobody said it to."""
+    wanted = Filters(files=(asked.file,), owner=asked.owner)
+    items = reader.items(reader.ids(wanted, limit=ALL))
+    return frozenset(origins(reader, [item.id for item in items if item.kind == "observation"]))
+
+
+def _holds(text: re.Pattern[bytes], stored: StoredEvent) -> bool:
+    return text.search(stored.held) is not None
+
+
+def _names(stored: StoredEvent, file: str) -> bool:
+    try:
+        body = _event(stored.data).body
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return False
+    return any(touches(path, file) for path in paths_of(body))
+
+
+def paths_of(body: AnyBody) -> Iterator[str]:
+    """Yield the files that an event says it is about."""
+    if isinstance(body, Intent):
+        yield from paths_of(body.of)
+    elif isinstance(body, FileWrite | Search):
+        yield body.path
+    elif isinstance(body, FileRead):
+        yield from body.paths
+    elif isinstance(body, Prompt | Custom):
+        yield from body.files
+    elif isinstance(body, Commit):
+        for file in body.files:
+            yield from (file.path, file.old_path)
+
+
+# --- what goes with them -------------------------------------------------------------------------
+
+
+def _about(
+    reader: PurgeReader, going: Collection[int], sessions: Mapping[int, int | None]
+) -> set[int]:
+    """Return the events about items that are gone with others."""
+    made = reader.made_of(going)
+    touched = {sessions.get(seq) for seq in going}
+    left = {session for seq, session in sessions.items() if seq not in going}
+    gone = {one.id for one in made if one.kind != "summary" or one.session_id not in left}
+    retold = gone | {item_id(one, "summary") for one in touched if one is not None}
+    seqs: set[int] = set()
+    for one in made:
+        if one.kind in {"note", "inference"}:
+            # Without its first event a note would come back as another one.
+            seqs.update(recorded.seq for recorded in reader.history(one.id))
+    for recorded in _judging(reader):
+        body = recorded.event.body
+        if _is_of(body, gone, retold):
+            seqs.add(recorded.seq)
+            if isinstance(body, Forget):
+                seqs |= origins(reader, [body.item])  # what is left of it was not wanted either
+    return seqs | _undoing(reader, going)
+
+
+def _is_of(body: AnyBody, gone: Collection[int], retold: Collection[int]) -> bool:
+    """Tell whether an event says something of an item that is gone, or is told anew."""
+    if isinstance(body, Enriched):
+        return body.item in retold
+    if isinstance(body, Triage):
+        return any(item in gone for item in body.evidence)
+    return isinstance(body, OnNote) and body.item in gone
+
+
+def _judging(reader: PurgeReader) -> Iterator[Recorded]:
+    for kind in ("enriched", "triage", "revise", "approve", "forget", "undo"):
+        yield from reader.log_of_kind(kind, after_seq=0, until_seq=reader.newest_seq())
+
+
+def _undoing(reader: PurgeReader, going: Collection[int]) -> set[int]:
+    """Return what took back a change of a note that goes: it would take back another one."""
+    seqs: set[int] = set()
+    revised = reader.log_of_kind("revise", after_seq=0, until_seq=reader.newest_seq())
+    notes = {one.event.body.item for one in revised if one.seq in going}  # type: ignore[union-attr]  # revisions
+    for note in notes:
+        history = reader.history(note)
+        for place, recorded in enumerate(history):
+            if isinstance(recorded.event.body, Undo):
+                standing = [before for before, _ in versions_of(history[:place])]
+                if len(standing) > 1 and standing[-1].seq in going:
+                    seqs.add(recorded.seq)
+    return seqs

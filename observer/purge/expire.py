@@ -1,0 +1,171 @@
+"""Takes out what is older than is kept, with all that is derived of it, while the daemon goes on.
+
+What is left is what a rebuild would make of the log without those events: it is derived so in a
+database beside, and the living one takes over what differs. Notes are never expired.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
+
+from observer.core.paths import Home, make_private
+from observer.ingest.projection import derived_after, derived_anew
+from observer.policy.policies import DAY_MS, FOR_EVER, Retention
+from observer.purge.choose import with_those_about
+from observer.purge.databases import Cleaned, Open, change_backups
+from observer.purge.redact import Redacted
+from observer.purge.shred import discard, shred
+from observer.store.maintenance import ALL_MS, Aged, OwnedStore, PurgedStore, PurgeReader
+
+UNDERIVED = "underived"
+"""Name of the fact that a copy holds events only, and has to be derived when it is used."""
+UNFINISHED = "expiring"
+"""Name of the fact that copies and write-ahead log may still hold what is gone from the tables."""
+WIPED = "wiped"
+"""Name of the fact that no free page holds what was deleted before pages were overwritten."""
+
+
+def expired(reader: PurgeReader, retention: Retention, *, now_ms: int) -> frozenset[int]:
+    """Return the `seq` of each event that is older than is kept, and of those about them."""
+    most = {project.id: retention.of_project(project) for project in reader.projects()}
+    before_ms = retention.before_ms(now_ms, at_most=most.values())
+    found = {
+        one.seq
+        for one, kind, at_ms in _paired(reader.aged(before_ms=before_ms))
+        if retention.is_expired(
+            kind, at_ms, now_ms=now_ms, at_most=most.get(one.project_id, FOR_EVER)
+        )
+    }
+    return all_about(reader, found) if found else frozenset()
+
+
+def all_about(reader: PurgeReader, going: Collection[int]) -> frozenset[int]:
+    """Return events that go, and those that say nothing without them."""
+    sessions = {one.seq: one.session_id for one in reader.aged(before_ms=ALL_MS)}
+    return with_those_about(reader, going, sessions)
+
+
+def _paired(rows: Iterator[Aged]) -> Iterator[tuple[Aged, str, int]]:
+    """Yield events with the type and the time that count: an outcome has those of its intent."""
+    open_intents: dict[tuple[int | None, str], deque[Aged]] = {}
+    for one in rows:
+        waiting = open_intents.setdefault((one.session_id, one.tool), deque())
+        if one.kind == "intent":
+            waiting.append(one)
+            yield one, one.of, one.at_ms
+        elif one.kind == "outcome" and waiting:
+            asked = waiting.popleft()
+            yield one, asked.of, asked.at_ms
+        else:
+            yield one, one.kind, one.at_ms
+
+
+class Anew:
+    """What the log would be derived into without some events, in a database beside.
+
+    Args:
+        home: where that database lies for the time being.
+        open_store: opens it.
+        store: the living one, which goes on meanwhile.
+        gone: the `seq` of each event that goes.
+    """
+
+    def __init__(
+        self, home: Home, open_store: Open, store: OwnedStore, gone: frozenset[int]
+    ) -> None:
+        self._folder = home.expiring
+        self._path = self._folder / home.database.name
+        self._open = open_store
+        self._store = store
+        self._gone = gone
+        self._seen = 0
+
+    def derive(self, *, advance: Callable[[int], object] = lambda _: None) -> None:
+        """Derive everything from what stays; takes as long as a rebuild, and blocks nobody."""
+        discard(self._folder)
+        make_private(self._folder)
+        with closing(self._opened()) as beside, beside.write() as writer:
+            with self._store.read() as reader:
+                self._seen = reader.newest_seq()
+                writer.restore_rows(reader.kept(but=self._gone), newer=True)
+            derived_anew(writer, advance=advance)
+
+    def adopt(self) -> int:
+        """Take it over, with what came meanwhile; return how many events went.
+
+        No event may be stored while it runs.
+        """
+        try:
+            with closing(self._opened()) as beside, beside.write() as writer:
+                with self._store.read() as reader:
+                    rows = reader.kept(but=self._gone, after_seq=self._seen)
+                    writer.restore_rows(rows, newer=True)
+                derived_after(writer, self._seen)
+            with self._store.write() as living:
+                living.put_fact(UNFINISHED, "1")
+            return self._store.adopt(self._path, gone=self._gone)
+        finally:
+            discard(self._folder)
+
+    def _opened(self) -> PurgedStore:
+        return self._open(self._path, self._folder / "backups")
+
+
+def is_unfinished(reader: PurgeReader) -> bool:
+    """Return True if `finish` has to be called, also of what a killed daemon began."""
+    return bool(reader.fact(UNFINISHED))
+
+
+def finish_backups(
+    home: Home, open_store: Open, retention: Retention, *, now_ms: int
+) -> dict[str, str]:
+    """Take what is expired out of the copies; return what became of each, by name.
+
+    A copy keeps its events alone: what they derive into is made when it is used.
+    """
+
+    def cleaning(store: PurgedStore) -> Cleaned:
+        with store.read() as reader:
+            gone = expired(reader, retention, now_ms=now_ms)
+        if gone:
+            with store.write() as writer:
+                writer.delete_events(gone)
+                writer.drop_unused_projects()
+                writer.clear_projection()
+                writer.put_fact(UNDERIVED, "1")
+            store.compact()
+        return Cleaned(len(gone), Redacted())
+
+    return change_backups(home, open_store, cleaning)
+
+
+def expire_bad(home: Home, retention: Retention, *, now_ms: int) -> int:
+    """Delete what no decoder understood once any event of its age is expired; count it."""
+    before_ms = now_ms - retention.days("") * DAY_MS
+    old = [
+        path
+        for path in sorted((home.spool / "bad").glob("*"))
+        if path.is_file() and path.stat().st_mtime * 1000 < before_ms
+    ]
+    for path in old:
+        shred(path)
+    return len(old)
+
+
+def derive_if_needed(store: PurgedStore) -> None:
+    """Derive a copy that was put in place, and holds events alone."""
+    with store.read() as reader:
+        if not reader.fact(UNDERIVED):
+            return
+    with store.write() as writer:
+        derived_anew(writer, advance=lambda _: None)
+        writer.put_fact(UNDERIVED, "")
+
+
+def finish_files(home: Home) -> None:
+    """Delete the context files; the daemon writes those that are left anew."""
+    for path in sorted(home.context.rglob("*")):
+        if path.is_file() or path.is_symlink():
+            shred(path)

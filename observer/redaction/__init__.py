@@ -1,0 +1,1 @@
+"""Redaction of secrets: one function, `redact`, through which every stored text passes."""

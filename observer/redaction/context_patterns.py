@@ -1,0 +1,162 @@
+"""Secrets told by what stands around them: headers, URLs, command lines.
+
+Part of step 4 (redaction). A pattern spends a bounded number of characters on a place that turns
+out to be harmless, and the search goes on behind its first character: hostile text costs linear
+time and cannot hide a secret behind a false start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from observer.redaction.command_secrets import COMMANDS
+from observer.redaction.secrets import Span, is_placeholder, is_random
+from observer.redaction.spans import NO_MORE, WEBHOOKS, Passage, is_drawn, is_given
+
+_MIXED = re.compile(r"\d|[a-z][A-Z]|[+/=]")
+
+
+def _is_credential(match: re.Match[str]) -> bool:
+    value = match["secret"]
+    telling = len(value) >= 24 or (len(value) >= 6 and _MIXED.search(value) is not None)
+    return telling and not is_placeholder(value)
+
+
+_PAIR = re.compile(r"[\w!#$%&*+.^|~-]{1,128}=([^\s;\"'`\\]{4,256})")
+
+
+def _holds_session(match: re.Match[str]) -> bool:
+    """Return True if one of the cookies in this line is more than a setting or an example."""
+    line = match.string[match.start("secret") : match.start("secret") + 1024].splitlines()[0]
+    values = [value for value in _PAIR.findall(line) if not is_placeholder(value)]
+    return any(len(value) >= 16 or is_random(value, at_least=8) for value in values)
+
+
+def _is_login(match: re.Match[str]) -> bool:
+    return is_given(match) and "[" not in match["secret"]
+
+
+_WORD = re.compile(r"[^\s\"'`\\<>,;]*")
+PASSAGES = (
+    Passage(
+        "authorization",
+        "authorization",
+        re.compile(
+            r"(?i:authorization)\\{0,3}[\"'`]?\]?[ \t]{0,8}(?::=|=>|[:=,])[ \t]{0,8}"
+            r"\\{0,3}[\"'`]?[ \t]{0,8}(?i:bearer|basic|token|negotiate|ntlm|apikey)[ \t]{1,8}"
+            r"(?P<secret>[^\s\"'`\\<>,;]{1,256})"
+        ),
+        _is_credential,
+        _WORD,
+    ),
+    Passage(
+        "authorization",
+        "authorization",
+        re.compile(
+            r"(?i:authorization)\\{0,3}[\"'`]?[ \t]{0,8}[:=][ \t]{0,8}[\"'`]?[ \t]{0,8}"
+            r"(?i:digest|aws4-hmac-sha256|hawk|oauth)[ \t]{1,8}(?P<secret>[A-Za-z_-]{1,32}=)"
+        ),
+        is_given,
+        re.compile(r"(?:[^\r\n\"'`\\]|(?<==)\"[^\"\r\n]{0,512}\")*"),
+    ),
+    Passage(
+        "authorization",
+        "authorization",
+        re.compile(
+            r"(?i:authorization)\\{0,3}[\"'`]?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}[\"'`]?"
+            r"(?P<secret>[^\s\"'`\\<>,;(){}$]{16,256})"
+        ),
+        is_drawn,
+        _WORD,
+    ),
+    Passage(
+        "authorization",
+        "bearer",
+        re.compile(r"(?i:bearer)[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,256})"),
+        is_drawn,
+        re.compile(r"[A-Za-z0-9._~+/=-]*"),
+    ),
+    Passage(
+        "cookie",
+        "cookie",
+        re.compile(
+            r"(?i:cookie)\\{0,3}[\"'`]?(?:[ \t]{0,8}:[ \t]{0,8}|(?<=--cookie)[ =])"
+            r"\\{0,3}[\"'`]?[ \t]{0,8}(?P<secret>[\w!#$%&*+.^|~-]{1,128}=[^\s;\"'`\\]{4,256})"
+        ),
+        _holds_session,
+        re.compile(r"[^\s;\"'`\\]*(?:;[ \t]{0,4}[^\s;\"'`\\]+)*"),
+    ),
+    Passage(
+        "url-credentials",
+        "://",
+        re.compile(
+            r"://[^\s/?#@:\"'<>`\\]{0,256}:(?P<secret>[^\s/\"'<>`\\]{1,256}(?=@)"
+            r"|(?!\d{1,5}[/?#])(?:[^\s/\"'<>`\\]|/(?!/)){1,256}?(?=@))"
+        ),
+        _is_login,
+        NO_MORE,
+    ),
+    Passage(
+        "url-credentials",
+        "://",
+        re.compile(r"://(?P<secret>[^\s/?#@:\"'<>`\\]{20,512})(?=@)"),
+        is_drawn,
+        NO_MORE,
+    ),
+    *(
+        Passage(
+            "signature",
+            f"{name}=",
+            re.compile(
+                rf"(?i:{name})=(?i:(?<=[?&;-]{name}=)|(?<=u0026{name}=))"
+                r"(?P<secret>[A-Za-z0-9%+/=_~-]{16,1024})"
+            ),
+            is_drawn,
+            NO_MORE,
+        )
+        for name in ("signature", "sig")
+    ),
+    *WEBHOOKS,
+    *COMMANDS,
+)
+
+
+_BY_ANCHOR = {
+    anchor: tuple(passage for passage in PASSAGES if passage.anchor == anchor)
+    for anchor in dict.fromkeys(passage.anchor for passage in PASSAGES)
+}
+_SHARED = ("pass", "auth", "hook", "sig")
+_GATES: dict[str, list[str]] = {}
+"""Anchors by what they share: most text holds neither, and is asked once for all of them."""
+for _anchor in _BY_ANCHOR:
+    _GATES.setdefault(next((part for part in _SHARED if part in _anchor), _anchor), []).append(
+        _anchor
+    )
+
+
+def passages(text: str, low: str) -> Iterator[Span]:
+    """Yield the spans that their surroundings give away.
+
+    `low` is the text in lower case, at equal offsets.
+    """
+    gates = filter(low.__contains__, _GATES)
+    for anchor in filter(low.__contains__, (anchor for gate in gates for anchor in _GATES[gate])):
+        group = _BY_ANCHOR[anchor]
+        at = low.find(anchor)
+        while at >= 0:
+            end = at + 1
+            for passage in group:
+                if span := _span_at(passage, text, at):
+                    end = max(end, span.end)
+                    yield span
+            at = low.find(anchor, end)
+
+
+def _span_at(passage: Passage, text: str, at: int) -> Span | None:
+    match = passage.pattern.match(text, at)
+    if match is None or not passage.accept(match):
+        return None
+    start, end = match.span("secret")
+    more = passage.more.match(text, end)
+    return Span(start, more.end() if more else end, passage.name)

@@ -1,0 +1,100 @@
+"""What an environment variable is: which of them name secrets, and which values give none away.
+
+Part of step 4 (redaction). `API_KEY=…` in an `.env` file, a Dockerfile or a command sets a secret,
+however plain its value looks; it stays only where it refers to a secret that is kept elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+
+from observer.redaction.secrets import is_placeholder, is_random
+
+_NAME = re.compile(r"(?:-[A-Za-z])?[A-Z_][A-Z0-9_]*")
+_DECLARES = re.compile(
+    r"(?:\bENV|\bsetx|\bsetenv|\bset[ \t]+-[a-zA-Z]{0,4}x[a-zA-Z]{0,4})[ \t]{1,4}\Z"
+)
+_LISTED = re.compile(r"(?:\s-(?:e|-env|-build-arg)?[ \t=]{1,4}|[\[,][ \t\r\n]{0,24})\Z")
+_ARGUMENT = re.compile(
+    r"(?:--from-literal|--set(?:-string)?|--?var)[= \t]{1,4}\\?[\"']?[\w.,=-]{0,32}\Z"
+    r"|(?i:(?:host|server|user|username|user id|uid|dbname|database|port|catalog)"
+    r"=[^\s;=&,]{1,40}(?:;[ ]?|[ ]))(?:\w{1,16}_)?\Z"
+)
+_PAIRS = re.compile(
+    r"(?i:\b(?:define|set(?:default|env|property|environmentvariable)?|get(?:env)?|env|put|append"
+    r"|add|header|option)\([ \t]{0,4}\\{0,7}[\"'])\Z"
+)
+
+_TAIL = re.compile(r"(?:w(?:or)?d|phrase|code)?s?((?:_[a-z0-9]+)*)_?")
+_ABOUT = frozenset(
+    {
+        *("age", "alg", "algorithm", "audience", "budget", "cache", "class", "cost", "count"),
+        *("dir", "directory", "enabled", "endpoint", "env", "expiration", "expired", "expires"),
+        *("expiry", "field", "file", "filename", "folder", "format", "header", "hint", "host"),
+        *("id", "ids", "index", "input", "interval", "issuer", "kind", "label", "len", "length"),
+        *("level", "lifetime", "limit", "location", "max", "method", "min", "mode", "name"),
+        *("names", "output", "path", "pattern", "policy", "port", "prefix", "prompt", "provider"),
+        *("ref", "regex", "region", "required", "rounds", "scope", "scopes", "server", "size"),
+        *("sock", "source", "store", "strategy", "suffix", "timeout", "ttl", "type", "types"),
+        *("uri", "url", "usage", "used", "user", "username", "version"),
+    }
+)
+"""Last words of names that only tell something about a secret: `TOKEN_COUNT`, `SECRET_FILE`."""
+_MEASURES = frozenset(
+    {
+        *("MAX", "MIN", "NUM", "TOTAL", "COUNT", "HAS", "USE", "NO", "REQUIRE", "ENABLE"),
+        *("DISABLE", "ALLOW", "SKIP"),
+    }
+)
+"""First words of names that only count or switch something: `MAX_TOKEN`, `USE_PASSWORD`."""
+
+_SETTINGS = re.compile(
+    r"[\d.,]{0,3}|yes|off|auto|always|never"
+    r"|\$[A-Za-z_({].*"  # a variable or a command with more behind it
+    r"|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*[(\[]"  # a call: its value ends at a quote or `)`
+    r"|(?:\w+\.){0,8}(?:environ|env|settings|config|secrets)\.[\w.]+",
+    re.DOTALL | re.IGNORECASE,
+)
+_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:|(?:op|https?|file):/)?[/\\][\w./\\ @-]{0,256}")
+_JOINTS = str.maketrans("", "", "-_ .")
+
+
+def names_secret(name: str, tail: str) -> bool:
+    """Tell whether a variable holds a secret; `tail` stands behind that word, in lower case."""
+    if not _NAME.fullmatch(name) or name.partition("_")[0] in _MEASURES:
+        return False
+    rest = _TAIL.fullmatch(tail)
+    if rest is None or (tail.startswith("s") and "TOKEN" in name):
+        return False
+    return rest[1].rpartition("_")[2] not in _ABOUT
+
+
+def declares(before: str) -> bool:
+    """Tell whether a name behind this text is set by the word that follows: `ENV NAME value`."""
+    return _DECLARES.search(before) is not None
+
+
+def is_argument(before: str) -> bool:
+    """Tell whether a name behind this text is one of a connection's or a command's settings."""
+    return _ARGUMENT.search(before) is not None
+
+
+def takes_pair(before: str) -> bool:
+    """Tell whether this text ends with a call that takes a name and its value."""
+    return _PAIRS.search(before) is not None
+
+
+def opens_item(before: str) -> bool:
+    """Tell whether a quote behind this text holds one setting alone: `-e "NAME=two words"`."""
+    return _LISTED.search(before) is not None
+
+
+def is_given(name: str, value: str) -> bool:
+    """Tell whether a value is the secret itself, not a reference, a switch or a stand-in."""
+    if len(value) < 3 or is_placeholder(value) or _SETTINGS.fullmatch(value):
+        return False
+    if name == "PWD" and value.isalpha():
+        return False
+    if _PATH.fullmatch(value):
+        return name != "PWD" and is_random(value)
+    return value.lower().translate(_JOINTS) not in name.lower().translate(_JOINTS)

@@ -1,0 +1,122 @@
+"""Secrets told by the kind of file that they stand in: private keys, `.pgpass`, seed phrases.
+
+Part of step 4 (redaction). Every pattern begins with something that only such a file has, and
+spends a bounded number of characters where no key follows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from observer.redaction.secrets import Span, is_placeholder, is_random
+
+
+class _Form(NamedTuple):
+    """A part of a file whose group `secret` is one; `gate` is in every text that holds it.
+
+    Both are in lower case, as the text is that they are looked for in.
+    """
+
+    gate: str
+    name: str
+    pattern: re.Pattern[str]
+    is_drawn: bool = False
+    """Whether the secret must look drawn by a machine."""
+
+
+def _pgpass(port: str) -> _Form:
+    return _Form(
+        port,
+        "password",
+        re.compile(
+            rf"{re.escape(port)}(?!\d{{1,9}}:)[^\s:/\"']{{1,64}}:[a-z_][^\s:/\"']{{0,63}}:"
+            r"(?P<secret>[^\s:\"'/\\]{3,256})(?=\s|\\n|\Z)"
+        ),
+    )
+
+
+def _netrc(pattern: str, *, rest: str = "") -> _Form:
+    return _Form(
+        "login", "password", re.compile(pattern + r"password\s{1,8}(?P<secret>\S{1,1024}+)" + rest)
+    )
+
+
+_LINE_END = r"(?:\r?\n|\\r\\n|\\n)"
+_LOGIN = r"(?:login|account)\s{1,8}\S{1,256}\s{1,8}"
+_FORMS = (
+    _Form(
+        "private-",
+        "private-key",
+        re.compile(
+            rf"private-lines: ?\d{{1,3}}{_LINE_END}"
+            rf"(?P<secret>[a-z0-9+/=]{{16,76}}(?:{_LINE_END}[a-z0-9+/=]{{1,76}}(?![a-z:-])){{0,99}})"
+        ),
+    ),
+    _Form(
+        "kty",
+        "private-key",
+        re.compile(
+            r"[\"'](?:d|p|q|dp|dq|qi|k)\\{0,3}[\"']\s{0,4}:\s{0,4}\\{0,3}[\"']"
+            r"(?P<secret>[\w-]{40,1024})"
+        ),
+        is_drawn=True,
+    ),
+    _pgpass(":5432:"),
+    _pgpass(":*:"),
+    _netrc(rf"machine[ \t]{{1,8}}\S{{1,256}}\s{{1,8}}(?:{_LOGIN}){{1,2}}"),
+    _netrc(r"machine[ \t]{1,8}\S{1,256}\s{1,8}", rest=r"(?=\s{1,8}(?:login|account)\s)"),
+    _netrc(rf"default[ \t]{{1,8}}{_LOGIN}"),
+    *(
+        _Form(
+            name,
+            "seed-phrase",
+            re.compile(
+                rf"{name}(?:{owner})[\w ]{{0,16}}\\{{0,3}}[\"'`]?"
+                r"\s{0,4}[:=]\s{0,4}\\{0,3}[\"'`]?"
+                r"(?P<secret>(?:[a-z]{3,8} ){11}(?:(?:[a-z]{3,8} ){3}){0,4}[a-z]{3,8})"
+                r"(?! ?[a-z.,;:!?])"
+            ),
+        )
+        for name, owner in (
+            ("mnemonic", ""),
+            ("phrase", "(?<=seed.phrase)|(?<=recovery.phrase)"),
+        )
+    ),
+)
+
+
+def keyfiles(text: str, low: str) -> Iterator[Span]:
+    """Yield the keys in a text; `low` is the text in lower case, at equal offsets."""
+    for form in _FORMS:
+        if form.gate in low:
+            for match in form.pattern.finditer(low):
+                value = text[slice(*match.span("secret"))]
+                if not is_placeholder(value) and (is_random(value) or not form.is_drawn):
+                    yield Span(*match.span("secret"), form.name)
+    if "private" in low:
+        yield from _pem_blocks(text)
+
+
+_PEM = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?P<body>[^-]*+(?:-(?!----(?:BEGIN|END))[^-]*+)*+)"
+    r"(?P<foot>-----END [A-Z0-9 ]{0,60}-----)?"
+)
+_PEM_LINES = re.compile(r"[A-Za-z0-9+/=\s\\\"':,.>|+→-]*")
+_PEM_DATA = re.compile(r"[A-Za-z0-9+/=]{20}")
+
+
+def _pem_blocks(text: str) -> Iterator[Span]:
+    """Yield private keys, headers included; a block without an end reaches as far as its lines.
+
+    A header that no key follows is source code that mentions one.
+    """
+    for match in _PEM.finditer(text):
+        end = match.end()
+        if match["foot"] is None:
+            lines = _PEM_LINES.match(text, match.start("body"), end)
+            end = lines.end() if lines else match.start("body")
+        if _PEM_DATA.search(text, match.start("body"), end):
+            yield Span(match.start(), end, "private-key")

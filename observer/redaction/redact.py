@@ -1,0 +1,189 @@
+"""The one door through which every event passes before it is kept: no secret gets further.
+
+Step 4 of the way. Every text field of an event and its body is looked at, whatever its kind. Only
+the secret is replaced, by `[redacted:<class>]`, and what a person put between `<private>` tags by
+`[private]`. It never raises, costs time linear in the text, and doing it twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import operator
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Literal, TypeVar, cast, get_args, get_origin
+
+import msgspec
+
+from observer.redaction.context_patterns import passages
+from observer.redaction.key_files import keyfiles
+from observer.redaction.key_values import assignments
+from observer.redaction.prose import columns, spoken
+from observer.redaction.secrets import Span
+from observer.redaction.tokens import tokens
+
+_SHORTEST = 8
+"""Characters of the shortest thing that is ever replaced, such as `pwd=abcd`."""
+_SHORT = 160
+_MOST_KEPT = 4096
+_harmless: set[str] = set()
+"""Short texts without a secret, seen lately: sessions, folders and tools come with every event."""
+
+
+_Struct = TypeVar("_Struct", bound=msgspec.Struct)
+
+
+def redact(value: _Struct) -> _Struct:
+    """Return an event, or its place, without secrets; the same object when there were none.
+
+    `id` stays as it is: it is the spool's own file name, and replays are recognised by it. Another
+    identity (session, dedup, …) that holds a secret becomes a digest, so that equal ones stay
+    equal and different ones different.
+    """
+    changes = {}
+    for name, clean in _plan(type(value)):
+        old = getattr(value, name)
+        if old and (new := clean(old)) is not old:
+            changes[name] = new
+    return msgspec.structs.replace(value, **changes) if changes else value
+
+
+def redact_text(text: str) -> str:
+    """Replace every secret and private span in a text.
+
+    What one pass replaced may have stood between two halves of another secret's surroundings, so
+    passes go on until one changes nothing; each takes away text, and two do for any but odd text.
+    """
+    if len(text) < _SHORTEST or (len(text) <= _SHORT and text in _harmless):
+        return text
+    while (cleaned := _once(text)) != text:
+        text = cleaned
+    if len(text) <= _SHORT:
+        _keep_in_mind(text)
+    return text
+
+
+def redact_bytes(data: bytes) -> bytes:
+    """Replace secrets in a payload that could not be decoded; other bytes stay as they are."""
+    text = data.decode("utf-8", "surrogateescape")
+    return redact_text(text).encode("utf-8", "surrogateescape")
+
+
+def secret_class(text: str) -> str | None:
+    """Return the class of the first secret in a text, for refusing an explicit write."""
+    spans = _merged(_secrets(text, _lower(text)))
+    return spans[0].name if spans else None
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+
+def _keep_in_mind(harmless: str) -> None:
+    if len(_harmless) >= _MOST_KEPT:
+        _harmless.clear()
+    _harmless.add(harmless)
+
+
+def _once(text: str) -> str:
+    low = _lower(text)
+    if "private>" in low or "private\\u003e" in low:
+        text = _without_private(text, low)
+        low = _lower(text)
+    spans = _secrets(text, low)
+    if not spans:
+        return text
+    parts = []
+    at = 0
+    for span in _merged(spans):
+        parts += [text[at : span.start], f"[redacted:{span.name}]"]
+        at = span.end
+    return "".join(parts) + text[at:]
+
+
+def _lower(text: str) -> str:
+    """Return the text in lower case at equal offsets: one character alone grows when lowered."""
+    low = text.lower()
+    return low if len(low) == len(text) else text.replace("\u0130", "i").lower()
+
+
+def _secrets(text: str, low: str) -> list[Span]:
+    return [
+        *tokens(text),
+        *keyfiles(text, low),
+        *passages(text, low),
+        *assignments(text, low),
+        *spoken(text, low),
+        *columns(text, low),
+    ]
+
+
+def _merged(spans: Iterable[Span]) -> list[Span]:
+    """Join overlapping spans, in order of place; the class found first, the more telling, wins."""
+    ranked = sorted(enumerate(spans), key=lambda found: found[1].start)
+    merged: list[tuple[int, Span]] = []
+    for rank, span in ranked:
+        if merged and span.start < merged[-1][1].end:
+            best, last = merged[-1]
+            name = span.name if rank < best else last.name
+            merged[-1] = min(rank, best), Span(last.start, max(last.end, span.end), name)
+        else:
+            merged.append((rank, span))
+    return [span for _, span in merged]
+
+
+_TAG = re.compile(r"(?:<|\\u003c)(?P<closes>/)?private(?:>|\\u003e)")
+
+
+def _without_private(text: str, low: str) -> str:
+    parts = []
+    at = depth = 0
+    for tag in _TAG.finditer(low):
+        if not tag["closes"]:
+            if depth == 0:
+                parts += [text[at : tag.start()], "[private]"]
+            depth += 1
+        elif depth:
+            depth -= 1
+            at = tag.end()
+    return "".join(parts) + ("" if depth else text[at:])
+
+
+# --- values --------------------------------------------------------------------------------------
+
+_KEPT = frozenset({"id"})
+_IDENTITIES = frozenset({"session", "agent", "turn", "dedup", "route", "parent_session", "key"})
+
+
+@cache
+def _plan(kind: type[msgspec.Struct]) -> tuple[tuple[str, Callable[[object], object]], ...]:
+    """Return the fields of a struct that may hold text, and how each is cleaned."""
+    return tuple(
+        (field.name, _clean_identity if field.name in _IDENTITIES else _clean)
+        for field in msgspec.structs.fields(kind)
+        if field.name not in _KEPT and _may_hold_text(field.type)
+    )
+
+
+def _may_hold_text(annotation: object) -> bool:
+    if get_origin(annotation) is Literal:
+        return False
+    if isinstance(annotation, type) and issubclass(annotation, (str, msgspec.Struct)):
+        return True
+    return any(_may_hold_text(part) for part in get_args(annotation))
+
+
+def _clean(value: object) -> object:
+    if isinstance(value, str):
+        return redact_text(value)
+    if isinstance(value, msgspec.Struct):
+        return redact(value)
+    parts = cast("tuple[object, ...]", value)  # what is left of the types that hold text
+    cleaned = tuple(map(_clean, parts))
+    return value if all(map(operator.is_, cleaned, parts)) else cleaned
+
+
+def _clean_identity(value: object) -> object:
+    if not isinstance(value, str) or redact_text(value) == value:
+        return value
+    return "redacted-" + hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:16]

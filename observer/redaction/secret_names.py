@@ -1,0 +1,130 @@
+"""Words that name secrets: `PASSWORD`, `api_key`, `token`, and where they do.
+
+Part of step 4 (redaction). How a value that is given to such a name is judged is in `assignments`.
+
+Secrets in names: `fix/api-token-Zk9K…`, `backup_password_hC8p….txt`.
+
+Part of step 4 (redaction). Names of branches and files join what is drawn to the secret's name as
+they join words, so it must look drawn by itself, or hold a long piece that does.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from observer.redaction.secrets import UUID, Span, is_placeholder, is_random
+
+
+class SecretName(NamedTuple):
+    """A word that names secrets: `pattern` finds it in lower case, and begins with `gate`."""
+
+    gate: str
+    name: str
+    pattern: re.Pattern[str]
+    is_password: bool = False
+    is_weak: bool = False
+    """Whether most of what it names is no secret, so that a value must look drawn."""
+
+
+def _after(word: str, *owners: str) -> str:
+    """Return a pattern for the word behind any of the owners, however the two are joined."""
+    return "|".join(f"(?<={owner}{word})|(?<={owner}[._-]{word})" for owner in owners)
+
+
+_OWNERS_OF_KEYS = (
+    *(
+        "api",
+        "access",
+        "private",
+        "secret",
+        "account",
+        "auth",
+        "encryption",
+        "signing",
+        "signature",
+    ),
+    *("master", "shared", "service", "license", "app", "admin", "deploy", "storage", "session"),
+    *("jwt", "hmac", "webhook", "client", "consumer", "functions", "subscription", "cipher"),
+)
+_KEYS_OF_DATA = (
+    *("public", "primary", "foreign", "partition", "sort", "cache", "idempotency", "row", "object"),
+    *(
+        "lookup",
+        "unique",
+        "index",
+        "group",
+        "routing",
+        "dedup",
+        "hash",
+        "candidate",
+        "item",
+        "event",
+    ),
+    *(
+        "translation",
+        "hot",
+        "range",
+        "file",
+        "host",
+        "column",
+        "field",
+        "message",
+        "section",
+        "pub",
+    ),
+    *("cursor", "checksum", "fingerprint", "build", "commit", "snapshot", "artifact", "content"),
+)
+"""What keys belong to that only find something: `cache_key` is nobody's secret."""
+_OWNERS_OF_PASS = ("user", "db", "root", "admin", "keystore", "smtp", "ftp")
+
+# Each pattern begins with its gate, a literal that the engine finds before it tries anything.
+SECRET_NAMES = (
+    SecretName(
+        "pass",
+        "password",
+        re.compile(
+            rf"pass(?:(?=w|phrase|code)|(?<=[_-]pass)|(?<![a-z]pass)(?![a-z])"
+            rf"|{_after('pass', *_OWNERS_OF_PASS)})"
+        ),
+        is_password=True,
+    ),
+    SecretName("pwd", "password", re.compile("pwd(?<!oldpwd)"), is_password=True),
+    SecretName("secret", "secret", re.compile("secret")),
+    SecretName("token", "token", re.compile("token")),
+    SecretName(
+        "key", "api-key", re.compile(f"key(?<=[a-z._-]key)(?:{_after('key', *_OWNERS_OF_KEYS)})")
+    ),
+    SecretName(
+        "key",
+        "api-key",
+        re.compile(f"key(?<=[a-z0-9._-]key)(?!{_after('key', *_OWNERS_OF_KEYS, *_KEYS_OF_DATA)})"),
+        is_weak=True,
+    ),
+    SecretName("credential", "credential", re.compile("credential")),
+    SecretName("auth", "token", re.compile("auth(?![a-z])(?<![a-z-]auth)")),
+)
+
+
+_REST = re.compile(r"(?:w(?:or)?d|wort|phrase|code)?s?[_-](?P<value>[A-Za-z0-9+=~_-]{16,512}+)")
+_JOINT = re.compile("[_-]+")
+_PIECE = 14
+
+
+def joined(text: str, found: re.Match[str], word: SecretName) -> Span | None:
+    """Return the secret that is joined to its name by `-` or `_`; None if a word or nothing is."""
+    rest = _REST.match(text, found.end())
+    if rest is None or not _is_drawn(rest["value"]):
+        return None
+    return Span(*rest.span("value"), word.name)
+
+
+def _is_drawn(value: str) -> bool:
+    if is_placeholder(value) or not is_random(value, at_least=_PIECE):
+        return False
+    longest = max(map(_drawn_length, _JOINT.split(value)))
+    return longest >= _PIECE or UUID.search(value) is not None
+
+
+def _drawn_length(piece: str) -> int:
+    return len(piece) if is_random(piece, at_least=_PIECE) else 0

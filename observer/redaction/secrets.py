@@ -1,0 +1,150 @@
+"""What a secret is and what only stands in its place, and what a random value looks like.
+
+Part of step 4 (redaction). What is told by its issuer's prefix is in `tokens`, by its surroundings
+in `passages`, by the kind of its file in `keyfiles`, by the name that it is given in `assignments`.
+
+What stands behind a secret's name in source code, and in what programs print, and is no secret.
+
+Part of step 4 (redaction). `last_token = @last_token[0]`, `token: this.type}`, `--- PASS: TestA`:
+names, expressions, types and results of tests. A value is judged by its form alone; what looks
+drawn by a machine has been let through before.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from itertools import pairwise
+from typing import NamedTuple
+
+MARKER = re.compile(r"\[redacted:[a-z-]{1,40}\]|\[private\]")
+"""What redaction leaves behind; never itself a secret."""
+
+
+class Span(NamedTuple):
+    """A stretch of text that must not be kept, as offsets, and the class of its secret."""
+
+    start: int
+    end: int
+    name: str
+
+
+# --- what a secret is not ------------------------------------------------------------------------
+
+_WORDS = frozenset(
+    {
+        *("change", "changeit", "changeme", "default", "disabled", "enabled", "empty", "false"),
+        *("file", "hidden", "nil", "none", "null", "object", "optional", "redacted", "required"),
+        *("str", "string", "test", "testing", "text", "true", "undefined", "unknown", "value"),
+        *("pass", "passphrase", "passwd", "password", "pwd", "secret", "token", "credentials"),
+        *("kennwort", "wachtwoord", "senha", "adgangskode", "jelszo", "parola", "salasana"),
+        *("username", "user", "name", "type", "field", "error", "invalid", "missing", "expired"),
+    }
+)
+_STAND_INS = (
+    *("changeme", "change_me", "change-me", "placeholder", "example", "redacted", "dummy"),
+    *("insert_", "insert-", "replace_", "replace-", "your_", "your-", "your ", "xxxx", "****"),
+    *("[private", "${", "{{", "...", "\u2026", "%s", "(?:", "[^", "\\w"),
+)
+_BEGINNINGS = ("<", "your", "my_pass", "my-pass", "mypass", "my_sec", "my-sec", "my_tok", "my-tok")
+_VARIABLE = re.compile(
+    r"(.)\1*"  # xxxx, ****
+    r"|\$\(.*|\$[\w:]+-?(?:>.*)?|[#@%]?\{.*"  # $(cmd), $X, $x->{y}, {x}, #{x}
+    r"|%\(?\w*\)?s?%?",  # %s, %(x)s, %X%
+    re.DOTALL,
+)
+
+
+def is_placeholder(value: str) -> bool:
+    """Tell whether a value only stands where a secret would: a variable, a dummy, a type."""
+    low = MARKER.sub("", value[:256]).strip().lower()
+    if len(low) < 2 or low.startswith(_BEGINNINGS) or low.strip("[]()…") in _WORDS:
+        return True
+    return _VARIABLE.fullmatch(low) is not None or any(map(low.__contains__, _STAND_INS))
+
+
+_KINDS = bytes.maketrans(
+    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
+    b"a" * 26 + b"A" * 26 + b"0" * 10,
+)
+_SEPARATORS = b"-_./+=:~ "
+
+
+def is_random(value: str, *, at_least: int = 12) -> bool:
+    """Tell whether a value looks drawn by a machine: it changes between a, A and 0 all the time.
+
+    Names and sentences change in a tenth of their places, random base 16 to 64 in a third and more.
+    """
+    kinds = value[:64].encode("ascii", "replace").translate(_KINDS, _SEPARATORS)
+    if len(kinds) < at_least or b"0" not in kinds or not (b"a" in kinds or b"A" in kinds):
+        return False
+    changes: int = sum(map(operator.ne, kinds, kinds[1:]))
+    return changes * 4 >= len(kinds) and not _is_name(value[:64])
+
+
+UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+LOWER_UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+"""The same in lower case, as a part of patterns."""
+
+
+def is_one_draw(value: str) -> bool:
+    """Tell whether a value was drawn as a whole, be it with few changes, or of letters alone."""
+    if is_random(value, at_least=16) or UUID.fullmatch(value):
+        return True
+    value = value[:256]
+    if len(value) < 20 or not value.isalnum() or not value.isascii() or _is_name(value[:64]):
+        return False
+    inner = value.rstrip("0123456789")
+    digits = sum(map(str.isdigit, inner))
+    return digits >= 2 if not inner.isalpha() else _swings(value)
+
+
+def _swings(letters: str) -> bool:
+    """Tell whether letters change between a and A too often for words."""
+    changes = sum(a.isupper() != b.isupper() for a, b in pairwise(letters))
+    return changes * 3 >= len(letters)
+
+
+_HUMP = re.compile(r"[A-Z]?[a-z]+")
+_WORD_LENGTH = 4
+"""Mean length of the words in names; in what is drawn in both cases they are about 2 letters."""
+
+
+def _is_name(value: str) -> bool:
+    """Return True for words joined as in names: `testEd25519PrivateKey`."""
+    if value.islower() or value.isupper():
+        return False
+    humps = _HUMP.findall(value)
+    letters = sum(map(len, humps))
+    return letters * 2 >= len(value) and letters >= _WORD_LENGTH * len(humps)
+
+
+_VARIABLE_CODE = re.compile(r"[@$]{1,2}[A-Za-z_]{3,64}(?:[.\[(].{0,256})?\Z", re.DOTALL)
+_EXPRESSION = re.compile(r"[(){}\[\]?!;]|=(?!=*\Z)|\w\+\d|->")
+_BASE_64 = re.compile(r"[A-Za-z0-9+/]{20,}={0,2}")
+_ERROR_NAME = re.compile(
+    r"(?:err(?:or)?|invalid|missing|bad)(?=[A-Z_])|(?:ERR|ERROR|Err(?:or)?)_?[A-Z]"
+)
+_PUBLIC = re.compile(r"public[_-]?key", re.IGNORECASE)
+
+
+def is_result(name: str, assign: str) -> bool:
+    """Return True for the name of a test's result: `--- PASS: TestTotal`."""
+    return name == "PASS" and ":" in assign
+
+
+def is_about(name: str) -> bool:
+    """Return True for a name that only tells of a secret, or of what everybody may know."""
+    return _ERROR_NAME.match(name) is not None or _PUBLIC.search(name) is not None
+
+
+def is_variable(value: str) -> bool:
+    """Return True for a variable of Ruby, Perl or PHP, and what is called on it."""
+    return _VARIABLE_CODE.match(value) is not None
+
+
+def is_expression(value: str) -> bool:
+    """Return True for text that no token or key is made of: blanks, brackets and operators."""
+    if _BASE_64.fullmatch(value) and is_random(value):
+        return False
+    return " " in value or value.endswith(":") or _EXPRESSION.search(value) is not None

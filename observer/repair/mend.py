@@ -1,0 +1,193 @@
+"""Mends a database: a new one is made of what is whole, and takes the damaged one's place.
+
+The new one is complete before anything moves. A process that is killed over it leaves either the
+damaged database or the new one, and what was moved aside is looked into again next time.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from observer.core.errors import StoreDamaged, StoreUnavailable
+from observer.core.paths import SET_ASIDE, Home, make_private, read_plain
+from observer.ingest.projection import derived_anew
+from observer.repair import losses
+from observer.repair.losses import Loss
+from observer.store.migrations import migrations
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.pages import is_whole
+from observer.store.sqlite.salvage import PAGE_BYTES, damaged_pages, salvaged
+from observer.store.sqlite.wal import WriteAheadLog
+from observer.store.sqlite.writer import SqliteWriter
+
+log = logging.getLogger(__name__)
+
+SETTLED_S = 0.2
+"""After so long a page that a daemon was writing is whole."""
+
+
+def mended(home: Home, *, now_ms: Callable[[], int]) -> Loss | None:
+    """Mend the database if it is damaged or has lost events; the caller holds the home's lock.
+
+    Raises:
+        StoreUnavailable: it is not damaged, but cannot be opened; or it cannot be mended now.
+        OSError: as above.
+    """
+    reason = _wrong(home)
+    if not reason:
+        return None
+    log.error("mending the database: %s", reason)
+    loss = _mend(home, reason, now_ms())
+    log.error("%s", loss)
+    return loss
+
+
+def has_damage(home: Home) -> bool:
+    """Return True if a page of the database is not what was written; looks at all of them.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if home.damage.exists():
+        return True
+    if not home.database.exists():
+        return False
+    found = damaged_pages(home.database)
+    if found:
+        time.sleep(SETTLED_S)  # what was being written
+    return any(damaged_pages(home.database, first=page - 1, count=1) for page in found)
+
+
+def _wrong(home: Home) -> str:
+    if _is_newer(home.database):
+        return ""  # none of ours to mend; whoever opens it is told
+    with suppress(FileNotFoundError):
+        return read_plain(home.damage).decode(errors="replace") or "it was found damaged"
+    has_mark = WriteAheadLog(home.database).marked() is not None
+    if not home.database.exists() and not has_mark:
+        return ""
+    is_there = home.database.exists()
+    try:
+        with closing(SqliteStore.owned(home.database, home.backups)) as store:
+            if not store.lost_events:
+                return ""
+            what = "its write-ahead log was removed or damaged" if is_there else "it was removed"
+            return f"{store.lost_events} events that had been stored were missing: {what}"
+    except StoreDamaged as error:
+        return error.message
+
+
+def _is_newer(database: Path) -> bool:
+    """Return True if a newer observer wrote the database, as far as its first page is whole."""
+    try:
+        with database.open("rb") as file:
+            page = file.read(PAGE_BYTES)
+    except OSError:
+        return False
+    version = int.from_bytes(page[60:64])
+    return len(page) == PAGE_BYTES and is_whole(page) and version > migrations("sqlite")[-1].number
+
+
+def _mend(home: Home, reason: str, at_ms: int) -> Loss:
+    partial = home.database.with_name(f"{home.database.name}.mending")
+    _discard(partial)
+    make_private(home.backups)
+    mark = WriteAheadLog(home.database).marked()
+    with closing(SqliteStore(partial, backups=home.backups)) as store, store.write() as writer:
+        kept = sum(
+            writer.restore_rows(salvaged(path), newer=path == home.database)
+            for path in (home.database, *_set_aside(home))
+        )
+        restored = _from_backups(home, writer)
+        writer.name_unknown_projects()
+        newest = mark.newest_seq if mark else 0
+        gaps = writer.gaps(newest)
+        writer.continue_after(newest)
+        derived_anew(writer, advance=lambda _: None)
+    missing = sum(gap.last - gap.first + 1 for gap in gaps)
+    lost = max(0, mark.events - kept - restored) if mark else missing
+    moved = _aside(home, at_ms)
+    loss = Loss(
+        at_ms=at_ms,
+        reason=reason,
+        kept=kept,
+        restored=restored,
+        lost=lost,
+        from_ms=gaps[0].from_ms if lost and gaps else None,
+        until_ms=gaps[-1].until_ms if lost and gaps else None,
+        aside=tuple(aside.name for aside in moved.values()),
+    )
+    losses.note(home, loss)
+    _swap(home, partial, moved)
+    return loss
+
+
+def _set_aside(home: Home) -> list[Path]:
+    """Return what was moved aside before, the newest first."""
+    return sorted(home.backups.glob(f"{home.database.stem}{SET_ASIDE}*.db"), reverse=True)
+
+
+def _from_backups(home: Home, writer: SqliteWriter) -> int:
+    """Add what only copies hold, the newest first; return how many events that were."""
+    copies = [path for path in home.backups.glob("*.db") if SET_ASIDE not in path.name]
+    copies.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    restored = 0
+    has_untold = writer.restore_untold(home.database)
+    for copy in copies:
+        with _migrated(home, copy) as path:
+            restored += writer.restore_rows(salvaged(path), newer=False)
+            has_untold = has_untold or writer.restore_untold(path)
+    return restored
+
+
+@contextmanager
+def _migrated(home: Home, copy: Path) -> Iterator[Path]:
+    """Lend a copy as this observer would have it, or as it is where it cannot be opened."""
+    beside = home.database.with_name(f"{home.database.name}.reading")
+    _discard(beside)
+    try:
+        shutil.copyfile(copy, beside)
+        beside.chmod(0o600)
+        try:
+            SqliteStore(beside, backups=home.backups / ".none").close()
+        except StoreUnavailable as error:
+            log.error("%s is read as it is: %s", copy.name, error.message)  # noqa: TRY400 - no fault of ours
+        yield beside
+    finally:
+        _discard(beside)
+        shutil.rmtree(home.backups / ".none", ignore_errors=True)
+
+
+def _aside(home: Home, at_ms: int) -> dict[Path, Path]:
+    """Return where each damaged file goes."""
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(at_ms / 1000))
+    target = home.backups / f"{home.database.stem}{SET_ASIDE}{stamp}.db"
+    log_name = f"{home.database.name}-wal"
+    moved = {
+        home.database: target,
+        home.database.with_name(log_name): target.with_name(f"{target.name}-wal"),
+    }
+    return {path: to for path, to in moved.items() if path.exists() and path.stat().st_size}
+
+
+def _swap(home: Home, partial: Path, moved: Mapping[Path, Path]) -> None:
+    # The log first: beside the new database SQLite would take it for its own.
+    for path, aside in sorted(moved.items(), reverse=True):
+        path.replace(aside)
+    for ending in ("wal", "shm", "newest"):
+        home.database.with_name(f"{home.database.name}-{ending}").unlink(missing_ok=True)
+    partial.replace(home.database)
+    partial.with_name(f"{partial.name}-newest").replace(
+        home.database.with_name(f"{home.database.name}-newest")
+    )
+    home.damage.unlink(missing_ok=True)
+
+
+def _discard(path: Path) -> None:
+    for ending in ("", "-wal", "-shm", "-newest"):
+        path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)

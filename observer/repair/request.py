@@ -1,0 +1,17 @@
+"""How whoever meets damage has it mended: by a file that the daemon, or the next one, sees."""
+
+from __future__ import annotations
+
+import os
+
+from observer.core.paths import Home, open_plain
+
+
+def demand(home: Home, reason: str) -> None:
+    """Have the database mended, which may look whole when it is opened.
+
+    Raises:
+        OSError: that cannot be written down.
+    """
+    with os.fdopen(open_plain(home.damage, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
+        file.write(reason.encode(errors="replace"))

@@ -1,0 +1,139 @@
+"""What says the same twice of one project: found by title and words, numbers left out; pure.
+
+What of a text was shown before: each sentence of a context pack is paid for once; pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+import msgspec
+
+from observer.core.model import Item
+from observer.search.rank import Hit
+from observer.search.snippet import sentences
+
+ALIKE = 0.8
+"""Share of words in common from which two items under one title are the same to a reader."""
+
+EACH_COUNTS = frozenset({"commit"})
+"""Types of which each is a place of its own, however alike: what was picked to another branch."""
+
+_Title = tuple[int | None, str, str]
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+class Distinct:
+    """Takes hits, best first, and keeps of those that say the same the first, which names them."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, Hit] = {}
+        self._told: dict[_Title, list[_Told]] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self._kept.values())
+
+    def take(self, hit: Hit) -> None:
+        """Keep a hit, or name it as `alike` in one that says the same and is kept."""
+        item = hit.item
+        new, others = _Told(item), self._told.setdefault(_title(item), [])
+        same = next((other.item.id for other in others if new.is_like(other)), None)
+        if same is None or item.type in EACH_COUNTS:
+            others.append(new)
+            self._kept[item.id] = hit
+        else:
+            alike = (*self._kept[same].alike, item.id)
+            self._kept[same] = msgspec.structs.replace(self._kept[same], alike=alike)
+
+
+def distinct(hits: Iterable[Hit]) -> list[Hit]:
+    """Leave out what says the same as something before it, which then names it as `alike`."""
+    found = Distinct()
+    for hit in hits:
+        found.take(hit)
+    return list(found)
+
+
+def content(item: Item) -> str:
+    """Return the text that says most of an item."""
+    return item.narrative or "; ".join(item.facts) or item.subtitle
+
+
+class _Told:
+    """An item and its words, which are taken apart, the dear part, only where a title is shared."""
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+
+    @cached_property
+    def words(self) -> set[str]:
+        return set(_LETTERS.findall(f"{self.item.subtitle} {content(self.item)}".casefold()))
+
+    def is_like(self, other: _Told) -> bool:
+        shared = len(self.words & other.words)
+        together = len(self.words) + len(other.words) - shared
+        return not together or shared / together >= ALIKE
+
+
+def _title(item: Item) -> _Title:
+    return item.project_id, item.type, item.title.casefold()
+
+
+SHORT = 4
+"""Fewer words say too little to be recognised inside of another text."""
+
+_WORDS = re.compile(r"\w+")
+_CUT = "…"
+
+
+class Repeats:
+    """Remembers the texts that were shown."""
+
+    def __init__(self) -> None:
+        self._shown = "\n"
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Remember texts as shown."""
+        self._shown += "".join(f" {_key(text)} \n" for text in texts)
+
+    def fresh(self, text: str, *, beside: str = "") -> str:
+        """Return a text without the sentences that were shown; nothing if it has no other one.
+
+        `beside` is shown next to it, as a title is.
+        """
+        title = _key(beside)
+        shown = f"{self._shown} {title} \n"
+        parts = sentences(text)
+        said = [
+            (part, _stands_in(shown, part, key))
+            for part, key in ((part, _key(part)) for part in parts)
+            if key != title
+        ]
+        kept = [(part, is_said) for part, is_said in said if not is_said or _is_short(part)]
+        if all(is_said for _, is_said in kept):
+            return ""
+        return text if len(kept) == len(parts) else " ".join(part for part, _ in kept)
+
+    def has(self, text: str) -> bool:
+        """Return True if all of a text stands in one that was shown; so does a text of no word."""
+        return _stands_in(self._shown, text, _key(text))
+
+
+def _stands_in(shown: str, text: str, key: str) -> bool:
+    end = "" if text.rstrip().endswith(_CUT) else " "
+    return not key or f" {key}{end}" in shown
+
+
+def _key(text: str) -> str:
+    """Return the words of a text, whatever stands between them."""
+    return " ".join(_WORDS.findall(text.casefold()))
+
+
+def _is_short(text: str) -> bool:
+    return len(_WORDS.findall(text)) < SHORT

@@ -1,0 +1,133 @@
+"""Which commits are no news any more: git has taken them back, or others stand in their place.
+
+What may be put before a model that did not ask for it: nothing that gives it orders.
+
+How much of an item's worth is left once the world has moved on; pure.
+
+Nothing is hidden for being old: what is said of an item stands beside it, and its score is less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+import msgspec
+
+from observer.core.model import Item, Reason, Standing
+from observer.observations.prompt_injection import strict_suspicion
+from observer.search.rank import Hit
+from observer.store.interface import Reader
+
+_AWAY = frozenset({"elsewhere", "reverted"})
+
+
+def discarded(reader: Reader, items: Iterable[Item]) -> frozenset[int]:
+    """Return the commits among items that were reset, reverted, amended, squashed or rebased away.
+
+    A commit of another branch is none of this one's history either.
+    """
+    commits = [item for item in items if item.type == "commit"]
+    away = {item.id for item in commits if any(one.reason in _AWAY for one in item.standing)}
+    links = reader.linked_to([item.id for item in commits]) if commits else []
+    return frozenset(away | {link.target for _, link in links if link.kind == "replaces"})
+
+
+WITHHELD = "left out, since it reads like an order to a model"
+"""What is said in its place, where silence would mislead."""
+
+
+def is_harmless(*texts: str) -> bool:
+    """Return True if texts, read as one, give a model no orders, in quotation marks or not."""
+    return not strict_suspicion(": ".join(texts))
+
+
+def clean(text: str) -> str:
+    """Return a text, or nothing where it is not harmless."""
+    return text if is_harmless(text) else ""
+
+
+FACTORS: dict[Reason, float] = {
+    "changed": 0.9,
+    "deleted": 0.8,
+    "elsewhere": 0.8,
+    "reverted": 0.7,
+    "superseded": 0.5,
+}
+"""What is left of the score of an item of which all has changed, is gone, holds elsewhere …
+
+Source: such that it decides between items that fit alike, and does not bury the only one that fits.
+"""
+EXPIRED = 0.5
+"""As much is left of a note whose author said until when it would hold."""
+ENDS: frozenset[Reason] = frozenset({"changed", "deleted", "reverted", "superseded"})
+"""What makes an item stale, if it is so of at least half of it."""
+HALF = 0.5
+
+
+def lasting(standing: Iterable[Standing]) -> float:
+    """Return by what to multiply the score of an item that stands so, 0 to 1."""
+    factor = 1.0
+    for each in standing:
+        factor *= 1 - (1 - FACTORS.get(each.reason, 1.0)) * each.share
+    return factor
+
+
+def has_expired(item: Item, now_ms: int) -> bool:
+    """Tell whether a note's time is over."""
+    return item.expires_ms is not None and item.expires_ms <= now_ms
+
+
+def is_stale(item: Item) -> bool:
+    """Tell whether an item does not hold any more, by more than a part."""
+    ended = (each.reason in ENDS and each.share >= HALF for each in item.standing)
+    return item.stale_ms is not None or any(ended)
+
+
+OUTRANKED: frozenset[Reason] = frozenset({"superseded", "amended"})
+"""What gives an item less than the score of the one that did so."""
+
+
+def successors(items: Iterable[Item]) -> list[int]:
+    """Return what took the place of items, or amended them."""
+    said = (each for item in items for each in item.standing if each.reason in OUTRANKED)
+    return list(dict.fromkeys(each.target for each in said))
+
+
+def outranked(hits: Iterable[Hit]) -> list[Hit]:
+    """Give what was superseded or amended less than the score of what did so, if both are there.
+
+    The summary of a session tells of all that was said there, so it stands below that too.
+    """
+    offered = list(hits)
+    scores = capped({hit.item.id: (hit.score, hit.item) for hit in offered})
+    ends: dict[int, float] = {}
+    for hit in offered:
+        newer = [scores[each] for each in successors([hit.item]) if each in scores]
+        if newer and hit.item.session_id:
+            ends[hit.item.session_id] = min(ends.get(hit.item.session_id, 1.0), max(newer) - STEP)
+    return [msgspec.structs.replace(hit, score=_ended(hit, scores, ends)) for hit in offered]
+
+
+def _ended(hit: Hit, scores: Mapping[int, float], ends: Mapping[int, float]) -> float:
+    score = scores[hit.item.id]
+    if hit.item.kind != "summary":
+        return score
+    return max(0.0, min(score, ends.get(hit.item.session_id or 0, score)))
+
+
+def capped(offered: Mapping[int, tuple[float, Item]]) -> dict[int, float]:
+    """Return the scores of items, of those superseded or amended less than of what did so."""
+    return {
+        item_id: min(
+            [score, *(max(0.0, offered[each][0] - STEP) for each in _above(item, offered))]
+        )
+        for item_id, (score, item) in offered.items()
+    }
+
+
+def _above(item: Item, offered: Collection[int]) -> list[int]:
+    return [target for target in successors([item]) if target in offered]
+
+
+STEP = 0.01
+"""The least difference of scores that decides an order."""

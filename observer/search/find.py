@@ -1,0 +1,154 @@
+"""What a query finds: plan, find, rank, explain; the read behind `search` and `memory recall`.
+
+Nothing is found twice, nothing outside the filters is found, and the answer says where the query
+was understood otherwise than written, and where less was looked at than there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+
+from msgspec.structs import replace
+
+from observer.core.events import Value
+from observer.core.filters import Filters
+from observer.search.candidates import LEGS, SEARCHED, Leg, Sources
+from observer.search.dedupe import Distinct
+from observer.search.eligible import outranked
+from observer.search.lookup import HitLoader, look_up, with_newer
+from observer.search.query import NO_WORD
+from observer.search.rank import Hit, Signals, has_signal, order, recency
+
+FLOOR = 0.4
+"""Share of the best hit's fit from which on a hit is worth its tokens.
+
+Source: development sets; 13 % of the ten best hits are below, and to leave them out costs 0.03
+points of nDCG@10.
+"""
+
+_SPARE = 2
+"""Items fetched beside those asked for, in case some say the same."""
+
+_ECHOES = 3
+"""Times as many items are fetched as are shown, where newest are shown, in case some say the same.
+"""
+
+NEWEST_FIRST = "the newest first, since no word was given"
+
+MERELY_NEAR = "nothing holds any of these words; what was found is merely near in meaning"
+
+
+class Found(Value):
+    """Hits, best first.
+
+    `notice` tells how the query was read, or that none of its words was found; `degraded` why less
+    was found.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    notice: str = ""
+    degraded: str = ""
+
+    def above_floor(self) -> Found:
+        """Return the strong hits, which the best always is; what is left out is counted.
+
+        Weak is what holds fewer words than another hit, and fits far less well than the best.
+        """
+        fits = [max(hit.fit, hit.score) for hit in self.hits]  # a newer one has but its score
+        terms = [len(hit.signals.terms) for hit in self.hits]
+        least, most = FLOOR * max(fits, default=0), max(terms, default=0)
+        strong = tuple(
+            hit
+            for hit, fit, held in zip(self.hits, fits, terms, strict=True)
+            if fit >= least or held == most > 0
+        )
+        if len(strong) == len(self.hits):
+            return self
+        left_out = f"{len(strong)} strong, {len(self.hits) - len(strong)} weak left out"
+        notice = "; ".join(filter(None, (self.notice, left_out)))
+        return replace(self, hits=strong, notice=notice)
+
+
+def search(
+    sources: Sources,
+    text: str,
+    filters: Filters,
+    *,
+    limit: int,
+    now_ms: int,
+    legs: Sequence[Leg] = LEGS,
+) -> Found:
+    """Find items by words and by meaning.
+
+    Args:
+        sources: where to look.
+        text: what the user wrote; no text is an error, and an empty one asks for the newest.
+        filters: what items must be; inferences are found only where their kind is named.
+        limit: most hits that are no summary, and most that are one.
+        now_ms: the time from which recency counts.
+        legs: which ways of finding to take.
+    """
+    wanted, filters, found = look_up(sources, text, filters, now_ms=now_ms, legs=legs)
+    if not wanted.words and wanted.notice != NO_WORD:
+        return browse(sources, filters, wanted.notice, limit=limit, now_ms=now_ms)
+    loader = HitLoader(sources, found, filters, now_ms=now_ms)
+    lists = found.lists(loader.factors)
+    step = limit + _SPARE
+    loader.fetch([item for ids in lists for item in ids[:step]])
+    hits = [hit for ids in lists for hit in _best(loader, ids, limit)]
+    hits = [hit for hit in hits if hit.item.kind != "summary" or has_signal(hit.signals)]
+    ordered = sorted(outranked(with_newer(loader, hits)), key=order)[: len(hits)]
+    is_merely_near = bool(ordered) and not any(hit.signals.terms for hit in ordered)
+    unknown = [] if ordered else _unknown(sources, filters)
+    notices = (wanted.notice, MERELY_NEAR if is_merely_near else "", *unknown)
+    return Found(
+        hits=tuple(ordered), notice="; ".join(filter(None, notices)), degraded=found.degraded
+    )
+
+
+def browse(
+    sources: Sources, filters: Filters, notice: str = "", *, limit: int, now_ms: int
+) -> Found:
+    """Return what fits some filters, the newest first; a score is nothing but recency."""
+    chosen = filters if filters.kinds else replace(filters, kinds=SEARCHED)
+    hits = Distinct()
+    for item in filter(filters.admits, sources.reader.recent(chosen, limit=_ECHOES * limit)):
+        age = recency(item.created_ms, now_ms=now_ms)
+        hits.take(Hit(item=item, score=age, signals=Signals(recency=age)))
+    unknown = [] if len(hits) else _unknown(sources, filters)
+    notices = (notice, NEWEST_FIRST if len(hits) else "", *unknown)
+    return Found(hits=tuple(hits)[:limit], notice="; ".join(filter(None, notices)))
+
+
+def _unknown(sources: Sources, filters: Filters) -> Iterator[str]:
+    """Yield which names in the filters no item has, and what was left out of the search."""
+    if filters.without:
+        yield 'projects with sharing = "none" were left out; name one to search it'
+    seen = Filters(owner=filters.owner)
+    named = [("type", name, replace(seen, types=(name,))) for name in filters.types]
+    if filters.branch:
+        named.append(("branch", filters.branch, replace(seen, branch=filters.branch)))
+    for what, name, alone in named:
+        if not sources.view.mask(alone).any():
+            near = _near_type(sources, filters, name) if what == "type" else ""
+            yield f"no item is of {what} {name[:80]!r}{near}"
+
+
+def _near_type(sources: Sources, filters: Filters, name: str) -> str:
+    """Return the question whether known types of nearly that name are meant; empty without any."""
+    known = sources.reader.counts("type", Filters(owner=filters.owner))
+    near = get_close_matches(name, [each for each in known if each not in filters.types], n=2)
+    return f": did you mean {' or '.join(near)}?" if near else ""
+
+
+def _best(loader: HitLoader, ids: Sequence[int], limit: int) -> list[Hit]:
+    """Return the best of a list, each thing once."""
+    best = Distinct()
+    step = limit + _SPARE
+    for start in range(0, len(ids), step):
+        for hit in sorted(loader.hits(ids[start : start + step]), key=order):
+            best.take(hit)
+        if len(best) >= limit:
+            break
+    return list(best)[:limit]

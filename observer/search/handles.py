@@ -1,0 +1,185 @@
+"""What names mean: of projects, sessions and items; exact handles first, never a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from observer.core.errors import Ambiguous, NotFound
+from observer.core.events import Layer, Scope, Value
+from observer.core.filters import Filters
+from observer.core.model import UNASSIGNED, ItemKind, Project
+from observer.core.paths import is_inside
+from observer.core.text import relative
+from observer.observations.drafts import FAILED
+from observer.observations.notes import label_of, note_type, tags_of
+from observer.store.interface import Reader
+
+LARGEST_ID = 2**63 - 1
+HINTED = 5
+"""Projects that a hint names."""
+DIGITS = len(str(LARGEST_ID))
+
+
+class Narrow(Value):
+    """What a search or list is restricted to; empty fields do not restrict. All as in `Filters`.
+
+    `session` is the client's own id of a session, or ours; `failed` lets through only commands and
+    tool calls that failed.
+    """
+
+    kinds: tuple[ItemKind, ...] = ()
+    types: tuple[str, ...] = ()
+    category: str = ""
+    files: tuple[str, ...] = ()
+    session: str = ""
+    branch: str = ""
+    since_ms: int | None = None
+    until_ms: int | None = None
+    layer: Layer | None = None
+    scope: Scope | None = None
+    tags: tuple[str, ...] = ()
+    failed: bool = False
+
+
+def filters_of(reader: Reader, narrow: Narrow, *, project: str | None, owner: str) -> Filters:
+    """Return what items must be, with the names of project, files and session looked up.
+
+    Whole paths of files in one project ask for that project where none is named.
+
+    Raises:
+        NotFound, Ambiguous: the project, or the session.
+    """
+    projects = reader.projects() if project or narrow.files else []
+    files, home = located(projects, narrow.files)
+    return Filters(
+        project_id=named(projects, project).id if project else home,
+        kinds=narrow.kinds,
+        types=tuple(note_type(name) for name in narrow.types if name.strip()),
+        categories=_categories(reader, narrow, owner),
+        files=files,
+        session_id=session_id(reader, narrow.session),
+        branch=narrow.branch,
+        since_ms=narrow.since_ms,
+        until_ms=narrow.until_ms,
+        layer=narrow.layer,
+        scope=narrow.scope,
+        tags=tags_of(narrow.tags),
+        owner=owner,
+    )
+
+
+def _categories(reader: Reader, narrow: Narrow, owner: str) -> tuple[str, ...]:
+    return (FAILED,) if narrow.failed else _within(reader, label_of(narrow.category), owner)
+
+
+def _within(reader: Reader, category: str, owner: str) -> tuple[str, ...]:
+    """Return a category and those below it, ``arch`` and ``arch/storage``; none for no category."""
+    if not category:
+        return ()
+    known = reader.counts("category", Filters(kinds=("note",), owner=owner))
+    below = sorted(name for name in known if name.startswith(f"{category.rstrip('/')}/"))
+    return (category, *below)
+
+
+def located(
+    projects: Sequence[Project], files: Sequence[str]
+) -> tuple[tuple[str, ...], int | None]:
+    """Return files as items name them, and the one project in whose roots all of them lie, if any.
+
+    A root itself restricts to nothing but its project.
+    """
+    bare = [file.rstrip("/") for file in files]
+    places = [_innermost(projects, file) for file in bare]
+    names = [
+        relative(f"{file}/", root).rstrip("/") for file, (root, _) in zip(bare, places, strict=True)
+    ]
+    homes = {project.id if project else None for _, project in places}
+    return tuple(names) if all(names) else (), homes.pop() if len(homes) == 1 else None
+
+
+def around(projects: Sequence[Project], folder: str) -> Project | None:
+    """Return the project whose root holds a folder; of nested ones the innermost."""
+    return _innermost(projects, folder)[1]
+
+
+def _innermost(projects: Sequence[Project], path: str) -> tuple[str, Project | None]:
+    inside = [
+        (root, project) for project in projects for root in project.roots if is_inside(path, root)
+    ]
+    return max(inside, key=lambda pair: len(pair[0]), default=("", None))
+
+
+def named(projects: Sequence[Project], handle: str) -> Project:
+    """Return the project that a uuid, name, folder or remote means.
+
+    Raises:
+        NotFound: none fits, or nothing is named.
+        Ambiguous: several fit; the hint lists their exact handles.
+    """
+    folded = handle.casefold()
+    for fits in (
+        [p for p in projects if handle == p.uuid or handle in p.roots or handle in p.remotes],
+        [p for p in projects if handle == p.name],
+        [p for p in projects if folded == p.name.casefold() or handle in p.earlier_names],
+    ):
+        if len(fits) == 1:
+            return fits[0]
+        if fits:
+            raise Ambiguous(
+                f"{len(fits)} projects are called {handle!r}",
+                hint="use one of these: "
+                + ", ".join(p.roots[-1] if p.roots else p.uuid for p in fits),
+            )
+    if Path(handle).is_absolute() and (inside := around(projects, handle)):
+        return inside
+    hint = _known(projects, handle)
+    if not handle:
+        raise NotFound("no project is known here", hint=hint)
+    raise NotFound(f"no project {handle!r}", hint=hint)
+
+
+def _known(projects: Sequence[Project], handle: str) -> str:
+    """Return which projects may be meant: those of nearly that name, else the newest."""
+    placed = [project for project in reversed(projects) if project.id != UNASSIGNED]
+    names = list(dict.fromkeys(project.name for project in placed))
+    if not names:
+        return "nothing is recorded yet: connect a client with observer install"
+    near = get_close_matches(handle, names, n=3)
+    shown = ", ".join(near or names[:HINTED])
+    return f"name one, such as {shown}; observer projects lists them"
+
+
+def meant(reader: Reader, handle: str) -> int:
+    """Return the id of the item that a handle stands for; see `Memory.resolve`.
+
+    Raises:
+        NotFound: none fits.
+        Ambiguous: several fit.
+    """
+    ids = reader.resolve(handle.strip().removeprefix("#"))
+    if not ids:
+        raise NotFound(f"no item {handle!r}", hint="search for it first")
+    if len(ids) > 1:
+        raise Ambiguous(
+            f"{handle!r} fits several items", hint="one of: " + ", ".join(map(str, ids))
+        )
+    return ids[0]
+
+
+def session_id(reader: Reader, handle: str) -> int | None:
+    """Return the session that a client's own id, or ours, stands for; None for no handle.
+
+    Raises:
+        NotFound: there is none.
+    """
+    if not handle:
+        return None
+    session = reader.session_called(handle)
+    is_number = handle.isascii() and handle.isdecimal() and len(handle) < DIGITS
+    if session is None and is_number:
+        session = reader.session(int(handle))
+    if session is None:
+        raise NotFound(f"no session {handle[:80]!r}", hint="see: observer sessions")
+    return session.id

@@ -1,0 +1,161 @@
+"""Which command mended a failure before, where it takes effort to find that out.
+
+A read, after a result that reads as failed. A change of the code is no remedy: the code has it
+already, so what fails now fails for another reason. What whoever meets the failure runs next by
+themselves (`lint:fix` after `lint`) need not be told.
+
+Whether an edit brings back what another session has made, tried and taken back.
+
+A read, before the edit. Edits are compared by their marks (`interpret.marks`): the same lines go,
+the same lines come.
+
+Which form of a command works where the one at hand could not run.
+
+A read, at the moment of an action. Only what the project has met counts: a form that could not do
+its work (`unstarted`), not one that lacked a setting once; and not any more once it has worked.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from observer.code import edits
+from observer.core.events import FileWrite, Value
+from observer.core.filters import Filters
+from observer.core.model import Item, item_id
+from observer.core.text import relative
+from observer.observations.drafts import Where
+from observer.observations.lessons import Alternative, Repair
+from observer.observations.project_state import ASIDE, DROPPED, Edited, Story
+from observer.outcomes import not_started, same_check
+from observer.shell import command_forms, command_line
+from observer.shell.command_forms import Form
+from observer.shell.fixers import remedy_of
+from observer.store.interface import Reader
+
+SEEN = 50
+"""Newest items of one failure that are looked at."""
+OFTEN = 2
+"""Times that a fixer must have mended a check."""
+AT_ONCE = 2
+"""Events within which a remedy was found at once."""
+_CERTAIN = frozenset({"fixer", "install", "generate", "service"})
+
+
+class Remedy(Value):
+    """A command that mended a failure, how often, and the item that tells of it."""
+
+    command: str
+    times: int
+    item: int
+
+
+def find_fix(
+    reader: Reader, known: Story, signature: str, here: Filters, *, session_id: int | None
+) -> Remedy | None:
+    """Return the command that mends a failure; None if there is none, or everybody finds it.
+
+    Args:
+        reader: where to look.
+        known: the story of the project.
+        signature: of the failure.
+        here: the project.
+        session_id: the session at hand, whose own remedies are no news to it.
+    """
+    if not signature:
+        return None
+    for one in known.repairs:
+        if signature in one.signatures and one.times >= OFTEN and not _is_obvious(one):
+            return Remedy(command=one.by, times=one.times, item=item_id(one.origin.seq, "arc"))
+    met = reader.with_signature(signature, here, limit=SEEN)
+    fixes = [one for one in met if one.type == "fix" and not one.category]
+    said = {command_of(one) for one in fixes}
+    if len(said) != 1 or fixes[0].session_id == session_id:
+        return None  # what was mended in several ways has no certain remedy
+    command = said.pop()
+    return Remedy(command=command, times=len(fixes), item=fixes[0].id) if command else None
+
+
+def command_of(fix: Item) -> str:
+    """Return the command that alone made the difference of a fix; "" if something else did."""
+    causes = {link.excerpt for link in fix.links if link.kind == "edit"}
+    parts = [part for said in causes for part in command_line.parts_of(said)]
+    is_certain = len(causes) == 1 and parts and all(remedy_of(one) in _CERTAIN for one in parts)
+    return causes.pop() if is_certain and not fix.files_modified else ""
+
+
+def _is_obvious(one: Repair) -> bool:
+    """Return True if mostly the fixer was the very next thing that was run."""
+    return 2 * sum(span <= AT_ONCE for span in one.spans) >= len(one.spans)
+
+
+class Returned(NamedTuple):
+    """The edit that was taken back, and how that happened."""
+
+    edit: Edited
+    how: str
+
+
+def find_reverted_edit(
+    known: Story, write: FileWrite, where: Where, session_id: int | None
+) -> Returned | None:
+    """Return the newest edit of an earlier session that a write repeats and that is gone."""
+    coming = set(edits.of(write).edits)
+    path = relative(write.path, where.root, where.cwd)
+    for edit in reversed(known.edits if coming else ()):
+        if edit.path == path and coming <= set(edit.marks):
+            is_gone = edit.gone not in {"", ASIDE} and edit.session not in {None, session_id}
+            return Returned(edit, _how(known, edit)) if is_gone else None
+    return None
+
+
+def _how(known: Story, edit: Edited) -> str:
+    if edit.gone != DROPPED:
+        return f"reverted in {edit.gone[:10]}"
+    undo = [one for one in known.edits if one.sort == "undo" and one.since <= edit.seq < one.seq]
+    return undo[0].said if undo else "taken back"
+
+
+_CERTAIN_KNOWN_FORMS = frozenset({"missing", "usage", "script", "folder", "permission"})
+_CUT = "…"
+
+
+def find_form(known: Story, command: str, *, root: str, cwd: str) -> Alternative | None:
+    """Return what works instead of a command of this line, by the pair that was met most often."""
+    able = [one for one in known.alternatives if _is_certain(one)]
+    if not able:
+        return None
+    folder = same_check.folder_of(command_line.parts_of(command), root, cwd)
+    typed = command_forms.forms_of(command, folder=folder)
+    found = [one for one in able if any(_is_of(form, one) for form in typed)]
+    return max(found, key=lambda one: one.times, default=None)
+
+
+def item_of(found: Alternative) -> int:
+    """Return the item that tells of a form that works."""
+    return item_id(found.origin.seq, "arc")
+
+
+def _is_certain(one: Alternative) -> bool:
+    whole = not one.failed.line.endswith(_CUT) and not one.worked.line.endswith(_CUT)
+    return whole and one.reason in _CERTAIN_KNOWN_FORMS and not one.is_refuted
+
+
+def _is_of(form: Form, one: Alternative) -> bool:
+    """Return True if a form is what failed, or begins with the words that were to blame."""
+    stem = _stem(one)
+    return command_forms.is_same(form, one.failed) or (
+        bool(stem) and f"{form.line} ".startswith(stem) and not one.worked.line.startswith(stem)
+    )
+
+
+def _stem(one: Alternative) -> str:
+    """Return the beginning of a failed line that cannot run, whatever follows; "" for none.
+
+    `wrap bun` of `wrap bun run test` where wrap knows no `bun`: so will `wrap bun run lint`.
+    """
+    blamed = not_started.read(one.error).name
+    words = one.failed.line.split()
+    if one.reason not in {"missing", "usage"} or blamed.startswith("-") or blamed not in words:
+        return ""
+    return " ".join(words[: words.index(blamed) + 1]) + " "

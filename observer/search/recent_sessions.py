@@ -1,0 +1,201 @@
+"""The last sessions of a project: what each was about, and what it left unsettled.
+
+Red and not committed are the state of the project, whichever session left it so. What is red is
+asked of the project's failure tracker; the newest word about a file counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from observer.core.filters import Filters
+from observer.core.model import Item, Session, SummaryFields, item_id
+from observer.observations import project_state
+from observer.observations.open_failures import OpenFailure, worth_telling
+from observer.observations.open_steps import is_about
+from observer.observations.unfinished import Unfinished, unfinished
+from observer.store.interface import Reader
+
+SESSIONS = 40
+"""Sessions that are looked at, the last active ones."""
+OLD_MS = 14 * 86_400_000
+"""What another session left not committed so long before the last is nobody's next step."""
+STEPS_OLD_MS = 7 * 86_400_000
+"""What another session planned so long before the last is not what comes next."""
+HAPPENINGS = 200
+"""Of one session, looked through for the item that tells of an edit."""
+COMMITS = 100
+"""The newest, looked through for files that somebody committed since."""
+
+PEOPLE = frozenset({"bash", "zsh", "fish", "git"})
+"""Clients in which nobody resumes a session."""
+
+Uncommitted = Callable[[Sequence[str]], "frozenset[str] | None"]
+"""Says which of some paths differ from the last commit; None where it cannot tell."""
+
+
+class Past(NamedTuple):
+    """A session that did something, its summary, and what it left open."""
+
+    session: Session
+    summary: Item
+    left: Unfinished
+
+
+class Red(NamedTuple):
+    """A check that is red, the session that saw it last (None if it is not looked at), its item."""
+
+    past: Past | None
+    failure: OpenFailure
+    item: Item
+
+
+class Dirty(NamedTuple):
+    """A file that no commit took in, the session that wrote it last, the item that tells of it."""
+
+    past: Past
+    path: str
+    item: Item
+
+
+class Pasts:
+    """The last sessions of a project that did something, the last active first."""
+
+    def __init__(self, reader: Reader, project_id: int) -> None:
+        self._reader = reader
+        self._project_id = project_id
+        self._happenings: dict[int, list[Item]] = {}
+        self._all = list(self._read())
+
+    def last(self, client: str) -> Past | None:
+        """Return the session to resume: the last of a client, else of any that has an agent.
+
+        One that was only a question or a greeting is it only where there is no other.
+        """
+        alone = [past for past in self._all if not past.session.parent]
+        worked = [past for past in alone if not past.left.is_trivial]
+        groups = (
+            [past for past in among if chosen(past.session.client)]
+            for among in (worked, alone)
+            for chosen in (client.__eq__, lambda name: name not in PEOPLE)
+        )
+        return next(chain.from_iterable((*groups, alone)), None)
+
+    def since(self, last: Past) -> list[Past]:
+        """Return the other sessions that were active after one began, and changed files."""
+        return [
+            past
+            for past in self._all
+            if past is not last
+            and not past.session.parent
+            and past.session.last_ms >= last.session.started_ms
+            and past.summary.files_modified
+        ]
+
+    def red(self, *, now_ms: int) -> Iterator[Red]:
+        """Yield the checks that fail as far as anybody knows, the last run first."""
+        known = project_state.decode(self._reader.story(self._project_id))
+        pasts = {past.session.id: past for past in self._all}
+        for failure in worth_telling(known.failures, now_ms=now_ms, shown=known.showing):
+            past = pasts.get(failure.sessions[-1] or 0)
+            item = next(iter(self._reader.items([failure.item])), past and past.summary)
+            if item:
+                yield Red(past, failure, item)
+
+    def dirty(self, last: Past, uncommitted: Uncommitted | None) -> Iterator[Dirty]:
+        """Yield files that are not committed, those of the session to resume first."""
+        left: dict[str, Past] = {}
+        for past in self._recent(last):
+            for path in past.left.dirty:
+                if not path.startswith("/"):
+                    left.setdefault(path, past)
+        if not left:
+            return
+        differ = uncommitted(tuple(left)) if uncommitted else None
+        if differ is None:
+            # Outside git nothing is ever committed, and every file would be told for ever.
+            left = {path: past for path, past in left.items() if past.session.branch}
+            differ = frozenset(left) - self._committed(left)
+        for path, past in sorted(left.items(), key=lambda pair: pair[1] is not last):
+            if path in differ:
+                yield Dirty(past, path, self._writing(past, path))
+
+    def steps(self, last: Past) -> Iterator[tuple[Past, str]]:
+        """Yield what is still to do, that of the session to resume first.
+
+        What a later session or commit says to be done is left out, and what a later one plans
+        anew is what it says there.
+        """
+        recent = [past for past in self._all if self._is_planned_lately(past, last)]
+        if not any(past.left.steps for past in recent):
+            return
+        done = [*self._done_in_sessions(), *self._done_in_commits(recent)]
+        planned: list[str] = []
+        for past in sorted(recent, key=lambda past: past is not last):
+            since = [text for at_ms, text in done if at_ms > past.session.last_ms]
+            for step in past.left.steps:
+                if not any(is_about(step, text) for text in (*since, *planned)):
+                    yield past, step
+            planned += past.left.steps
+
+    def _is_planned_lately(self, past: Past, last: Past) -> bool:
+        oldest_ms = last.session.started_ms - STEPS_OLD_MS
+        return past is last or (past.session.last_ms >= oldest_ms and not past.session.parent)
+
+    def _done_in_sessions(self) -> Iterator[tuple[int, str]]:
+        """Yield when and what sessions did, by their titles and what they say they completed."""
+        for past in self._all:
+            if past.summary.files_modified:
+                said = past.summary.summary or SummaryFields()
+                for text in (past.summary.title, *said.completed.split(". ")):
+                    yield past.session.last_ms, text
+
+    def _done_in_commits(self, recent: Sequence[Past]) -> Iterator[tuple[int, str]]:
+        since_ms = min(past.session.started_ms for past in recent)
+        filters = Filters(project_id=self._project_id, types=("commit",), since_ms=since_ms)
+        for commit in self._reader.recent(filters, limit=COMMITS):
+            yield commit.created_ms, commit.title
+
+    def _read(self) -> Iterator[Past]:
+        sessions = self._reader.sessions(project_id=self._project_id, limit=SESSIONS)
+        ids = [item_id(session.id, "summary") for session in sessions]
+        summaries = {item.id: item for item in self._reader.items(ids)}
+        for session, summary in zip(sessions, map(summaries.get, ids), strict=True):
+            if summary:
+                yield Past(session, summary, unfinished(session))
+
+    def _recent(self, last: Past) -> list[Past]:
+        oldest_ms = last.session.started_ms - OLD_MS
+        return [past for past in self._all if past.session.last_ms >= oldest_ms]
+
+    def _committed(self, left: Mapping[str, Past]) -> frozenset[str]:
+        """Return which files a commit took in after they were written, whoever made it."""
+        since_ms = min((past.session.started_ms for past in left.values()), default=0)
+        filters = Filters(project_id=self._project_id, types=("commit",), since_ms=since_ms)
+        newest: dict[str, int] = {}
+        for commit in self._reader.recent(filters, limit=COMMITS):
+            for path in commit.files_modified:
+                newest.setdefault(path, commit.created_ms)
+        written = {path: self._writing(past, path).updated_ms for path, past in left.items()}
+        return frozenset(path for path in left if newest.get(path, -1) >= written[path])
+
+    def _writing(self, past: Past, path: str) -> Item:
+        """Return the item that tells how a file was written last, or the summary."""
+        told = (each for each in self._happened(past) if path in each.files_modified)
+        return next(told, past.summary)
+
+    def _happened(self, past: Past) -> list[Item]:
+        """Return a session's newest commands and edits, the newest first."""
+        session = past.session
+        if session.id not in self._happenings:
+            filters = Filters(
+                project_id=self._project_id,
+                session_id=session.id,
+                types=("command", "file-write"),
+                since_ms=session.started_ms,  # both bound what is looked through
+                until_ms=session.last_ms + 1,
+            )
+            self._happenings[session.id] = self._reader.recent(filters, limit=HAPPENINGS)
+        return self._happenings[session.id]

@@ -1,0 +1,243 @@
+"""The resume card: where the work stands, one fact a line, the most urgent first.
+
+What the last session was asked, what is red, what is not committed, what comes next, what holds
+here, and what others changed meanwhile. Each line has an id to fetch more by and says why it is
+there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from observer.core.events import Value
+from observer.core.filters import Filters
+from observer.core.model import Item, SummaryFields
+from observer.core.text import listed
+from observer.search.eligible import (
+    ENDS,
+    WITHHELD,
+    clean,
+    discarded,
+    is_harmless,
+    is_stale,
+    lasting,
+)
+from observer.search.rank import recency
+from observer.search.recent_sessions import Dirty, Past, Pasts, Red, Uncommitted
+from observer.search.usage import UNKNOWN, usefulness
+from observer.store.interface import Reader
+
+MOST_RED, MOST_DIRTY, MOST_STEPS, MOST_REJECTED, MOST_STANDING, MOST_OTHERS = 3, 8, 4, 3, 8, 5
+"""Lines of each sort that are offered to the budget."""
+NAMES_SAID = 4
+NOTES = 60
+COMMITS = 100
+STANDING = {
+    "constraint": 1.0,
+    "rule": 1.0,
+    "decision": 0.9,
+    "preference": 0.8,
+    "heuristic": 0.7,
+    "rejected": 0.6,
+    "fact": 0.5,
+    "context": 0.4,
+}
+"""Notes that hold until somebody says otherwise, by how binding they are."""
+AGELESS = 0.5
+"""Share of a standing note's worth that it keeps however old it is."""
+
+LINE_CHARS = 280
+"""Of a line's text that are shown; the rest is one fetch away."""
+LAST = "last session"
+_ENDS = {"active": "still open", "ended": "ended", "idle": "broke off"}
+
+
+class Line(Value):
+    """One fact of a card. `item` is what to fetch, `why` what put it there, `weight` its use.
+
+    An `item` of 0 has nothing to fetch. Of `text` so many characters are shown.
+    """
+
+    item: int
+    why: str
+    text: str
+    at_ms: int = 0
+    weight: float = 1.0
+    most_chars: int = LINE_CHARS
+
+
+class CardRequest(Value):
+    """Whose card: `client` is empty where any client may read it; `owner` sees personal notes.
+
+    `with_standing` has it tell what holds here, for a reader who is not told otherwise.
+    """
+
+    project_id: int
+    now_ms: int
+    client: str = ""
+    owner: str = ""
+    with_standing: bool = True
+
+
+def card(
+    reader: Reader, request: CardRequest, *, uncommitted: Uncommitted | None = None
+) -> list[Line]:
+    """Return the lines of a project's card, the most urgent first; none where nothing happened.
+
+    What reads like an order to a model is none of them.
+    """
+    return [
+        line for line in _lines(reader, request, uncommitted) if is_harmless(line.why, line.text)
+    ]
+
+
+def _lines(reader: Reader, request: CardRequest, uncommitted: Uncommitted | None) -> list[Line]:
+    pasts = Pasts(reader, request.project_id)
+    last = pasts.last(request.client)
+    standing = _standing(reader, request)[:MOST_STANDING] if request.with_standing else []
+    if last is None:
+        return standing
+    others = pasts.since(last)
+    red = list(islice(pasts.red(now_ms=request.now_ms), MOST_RED))
+    dirty = list(pasts.dirty(last, uncommitted))
+    return [
+        _asked(last),
+        *(_red(each, last) for each in red),
+        *_uncommitted(dirty, last),
+        *(_step(past, step, last) for past, step in islice(pasts.steps(last), MOST_STEPS)),
+        *(_of(last, "tried, did not help", told) for told in last.left.rejected[:MOST_REJECTED]),
+        *standing,
+        *[_changed(other) for other in others][:MOST_OTHERS],
+        *list(_committed(reader, request, last, others))[:MOST_OTHERS],
+        *_outcome(last),
+    ]
+
+
+def _asked(last: Past) -> Line:
+    session = last.session
+    where = f" on {session.branch}" if clean(session.branch) else ""
+    asked = clean(last.left.request) or clean(last.summary.title) or WITHHELD
+    text = f"{session.client}{where}, {_ENDS[session.status]}: {asked}"
+    return _of(last, LAST, text, at_ms=session.last_ms)
+
+
+def _red(red: Red, last: Past) -> Line:
+    """Return what fails, at the time of its last run, and what nobody has run it on since."""
+    failure = red.failure
+    why = "red when it ran last"
+    if red.past is not last and failure.client != last.session.client:
+        why += f", {failure.client}"
+    tests = tuple(filter(clean, failure.tests or failure.failing))
+    named = [test for test in tests if test not in failure.error]
+    told = [clean(failure.said), listed(named, NAMES_SAID), clean(failure.error)]
+    if failure.changed:
+        told.append(f"changed since and not run again: {listed(failure.changed, NAMES_SAID)}")
+    where = f" on {failure.branch}" if failure.branch != last.session.branch else ""
+    text = f"{failure.head}{where}: {'; '.join(filter(None, told))}".removesuffix(": ")
+    return Line(item=red.item.id, why=why, text=text, at_ms=failure.last_ms)
+
+
+def _uncommitted(dirty: Sequence[Dirty], last: Past) -> Iterator[Line]:
+    for path, past, item in ((each.path, each.past, each.item) for each in dirty[:MOST_DIRTY]):
+        changed = ", ".join(item.facts[1:NAMES_SAID]) if item.facts[:1] == (path,) else ""
+        who = "" if past is last else f", changed by {past.session.client}"
+        text = f"{path} ({changed})" if changed else path
+        yield Line(item=item.id, why=f"not committed{who}", text=text)
+    if more := dirty[MOST_DIRTY:]:
+        text = f"{len(more)} more: {listed([each.path for each in more], 2 * NAMES_SAID)}"
+        yield Line(item=more[0].past.summary.id, why="not committed", text=text)
+
+
+def _step(past: Past, step: str, last: Past) -> Line:
+    why = "next step" if past is last else f"next step of {past.session.client} before"
+    return _of(past, why, step, at_ms=0 if past is last else past.session.last_ms)
+
+
+def _standing(reader: Reader, request: CardRequest) -> list[Line]:
+    """Return what holds here: what is not stale before what is, then by kind, use and age."""
+    filters = Filters(
+        project_id=request.project_id,
+        with_global=True,
+        kinds=("note",),
+        types=tuple(STANDING),
+        owner=request.owner,
+        trusted_at_ms=request.now_ms,
+    )
+    notes = reader.recent(filters, limit=NOTES)
+    known = usefulness(reader.uses(items=[note.id for note in notes]), now_ms=request.now_ms)
+    weights = {note.id: known.get(note.id, UNKNOWN).weight for note in notes}
+
+    def order(note: Item) -> tuple[bool, float]:
+        age = AGELESS + (1 - AGELESS) * recency(note.created_ms, now_ms=request.now_ms)
+        worth = weights[note.id] * STANDING[note.type] * lasting(note.standing) * age
+        return is_stale(note), -worth
+
+    return [
+        Line(item=note.id, why=_holds(note), text=_said(note), weight=weights[note.id])
+        for note in sorted(notes, key=order)
+    ]
+
+
+def _holds(note: Item) -> str:
+    why = "rejected before" if note.type == "rejected" else f"standing {note.type}"
+    if away := next((each for each in note.standing if each.reason == "elsewhere"), None):
+        why += f", on branch {away.branch}, not here" if away.branch else ", not in this history"
+    if not is_stale(note):
+        return why
+    reasons = dict.fromkeys(each.reason for each in note.standing if each.reason in ENDS)
+    return f"{why}, {', '.join(reasons) or 'stale'}"
+
+
+def _said(note: Item) -> str:
+    """Return a note's text, behind its title where that is no part of it."""
+    title = note.title.removesuffix("…")
+    if note.narrative.startswith(title):
+        return note.narrative
+    return f"{note.title}: {note.narrative}" if note.narrative else note.title
+
+
+def _changed(other: Past) -> Line:
+    asked = other.left.request or other.summary.title
+    files = listed(other.summary.files_modified, NAMES_SAID)
+    why = f"changed by {other.session.client}"
+    return _of(other, why, f"{files}: {asked}", at_ms=other.session.last_ms)
+
+
+def _committed(
+    reader: Reader, request: CardRequest, last: Past, others: Sequence[Past]
+) -> Iterator[Line]:
+    """Yield what was committed outside of the sessions told, a line an author."""
+    told = {last.session.id, *(other.session.id for other in others)}
+    filters = Filters(
+        project_id=request.project_id, types=("commit",), since_ms=last.session.started_ms
+    )
+    of_authors: dict[str, list[Item]] = defaultdict(list)
+    newest_ones = reader.recent(filters, limit=COMMITS)
+    gone = discarded(reader, newest_ones)
+    for commit in newest_ones:
+        if commit.session_id not in told and commit.id not in gone:
+            of_authors[commit.subtitle.partition(" by ")[2]].append(commit)
+    for author, commits in of_authors.items():
+        newest = commits[0]
+        files = dict.fromkeys(path for commit in commits for path in commit.files_modified)
+        more = f" and {len(commits) - 1} more" if commits[1:] else ""
+        yield Line(
+            item=newest.id,
+            why=f"committed by {author}" if author else "committed",
+            text=f"{newest.title}{more}: {listed(tuple(files), NAMES_SAID)}",
+            at_ms=newest.created_ms,
+        )
+
+
+def _outcome(last: Past) -> Iterator[Line]:
+    told = last.summary.summary or SummaryFields()
+    asked = last.summary.title.removesuffix("…")
+    for why, text in (("done", told.completed), ("learned", told.learned)):
+        if text and not text.startswith(asked):  # what nobody asked for is called what it did
+            yield _of(last, why, text)
+
+
+def _of(past: Past, why: str, text: str, *, at_ms: int = 0) -> Line:
+    return Line(item=past.summary.id, why=why, text=text, at_ms=at_ms)

@@ -1,0 +1,208 @@
+"""What happened around an item, in order; a read of its own, independent of any query.
+
+What happened: since a time, project by project, or in one session; independent of any query.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from observer.core.errors import BadInput, NotFound
+from observer.core.events import Value
+from observer.core.filters import Filters
+from observer.core.model import Item, Session, item_id
+from observer.observations.drafts import FAILED
+from observer.search.handles import session_id
+from observer.store.interface import Reader
+
+MAX_DEPTH = 50
+"""Most entries on one side of the anchor."""
+
+
+class Entry(Value):
+    """An item of a timeline; `position` is negative before the anchor, 0 at it, positive after."""
+
+    position: int
+    item: Item
+
+
+class Timeline(Value):
+    """The anchor and its neighbours of the same project, oldest first."""
+
+    anchor: Item
+    entries: tuple[Entry, ...]
+
+
+def timeline(
+    reader: Reader, anchor_id: int, *, owner: str, before: int = 5, after: int = 5
+) -> Timeline:
+    """Return what happened before and after an item in its project.
+
+    Args:
+        reader: where the items are.
+        anchor_id: the item at position 0.
+        owner: whose personal notes are among them.
+        before: entries before it, 0 to `MAX_DEPTH`.
+        after: entries after it, 0 to `MAX_DEPTH`.
+
+    Raises:
+        BadInput: a depth is out of range.
+        NotFound: there is no such item.
+    """
+    for name, depth in (("before", before), ("after", after)):
+        if not 0 <= depth <= MAX_DEPTH:
+            raise BadInput(f"the depth {name} is {depth}", hint=f"use 0 to {MAX_DEPTH}")
+    found = reader.items([anchor_id])
+    if not found:
+        raise NotFound(f"there is no item {anchor_id}", hint="search for it first")
+    items = reader.around(found[0], owner=owner, before=before, after=after)
+    origin = [item.id for item in items].index(anchor_id)
+    entries = (Entry(position=place - origin, item=item) for place, item in enumerate(items))
+    return Timeline(anchor=found[0], entries=tuple(entries))
+
+
+MOST_SESSIONS = 1_000
+MOST_ITEMS = 5_000
+"""Observations of one account, and notes likewise."""
+
+NOTED = ("constraint", "decision", "finding", "heuristic", "rejected")
+OBSERVED = ("command", "commit", "file-write", "fix", "tool-use", *NOTED)
+"""Types of observations that an account looks at."""
+
+
+class Ran(Value):
+    """A session and its summary, if it has one yet."""
+
+    session: Session
+    summary: Item | None = None
+
+
+class Share(Value):
+    """What happened in one project (None: in none), everything newest first.
+
+    `noted` holds notes, decisions and findings. `failed` counts commands and tool calls that
+    failed, `files` are those that were changed, the most often changed first.
+    """
+
+    project_id: int | None
+    sessions: tuple[Ran, ...]
+    commits: tuple[Item, ...]
+    fixes: tuple[Item, ...]
+    noted: tuple[Item, ...]
+    failed: int
+    files: tuple[str, ...]
+
+
+class Account(Value):
+    """What happened since a time, the project where something happened last first.
+
+    `is_partial`: more happened than is looked through, and the oldest of it is left out.
+    """
+
+    since_ms: int
+    shares: tuple[Share, ...]
+    is_partial: bool = False
+
+
+class Course(Value):
+    """The course of one session: what it left in the memory, oldest first.
+
+    `left_out` counts what came before the first of the items.
+    """
+
+    ran: Ran
+    items: tuple[Item, ...]
+    left_out: int
+
+
+def account(reader: Reader, since_ms: int, *, project_id: int | None = None, owner: str) -> Account:
+    """Return what happened since a time in a project, or in all.
+
+    Sessions that began earlier and went on after that time are among it.
+    """
+    ran = reader.sessions(project_id=project_id, since_ms=since_ms, limit=MOST_SESSIONS)
+    here = Filters(project_id=project_id, since_ms=since_ms, owner=owner, kinds=("note",))
+    notes = reader.recent(here, limit=MOST_ITEMS)
+    seen = Filters(
+        project_id=project_id, since_ms=since_ms, owner=owner, kinds=("observation",),
+        types=OBSERVED,
+    )  # fmt: skip
+    observed = reader.recent(seen, limit=MOST_ITEMS)
+    sessions = _with_summaries(reader, ran)
+    return Account(
+        since_ms=since_ms,
+        shares=tuple(
+            _share(
+                each,
+                [one for one in sessions if one.session.project_id == each],
+                notes=[item for item in notes if item.project_id == each],
+                observed=[item for item in observed if item.project_id == each],
+            )
+            for each in _lately(ran, [*notes, *observed])
+        ),
+        is_partial=len(ran) == MOST_SESSIONS or MOST_ITEMS in {len(notes), len(observed)},
+    )
+
+
+def course(reader: Reader, handle: str, *, owner: str, limit: int) -> Course:
+    """Return the course of a session that a client's own id, or ours, stands for.
+
+    Raises:
+        NotFound: there is none, or none is named.
+    """
+    session = reader.session(session_id(reader, handle) or 0)
+    if session is None:
+        raise NotFound("no session is named", hint="see: observer sessions")
+    within = Filters(
+        kinds=("observation", "note"),
+        session_id=session.id,
+        since_ms=session.started_ms,
+        until_ms=session.last_ms + 1,
+        owner=owner,
+    )
+    ids = reader.ids(within, limit=MOST_ITEMS)
+    return Course(
+        ran=_with_summaries(reader, [session])[0],
+        items=tuple(reader.items(ids[:limit][::-1])),
+        left_out=len(ids[limit:]),
+    )
+
+
+def _lately(ran: Iterable[Session], items: Iterable[Item]) -> list[int | None]:
+    """Return projects, that where something happened last first."""
+    times: list[tuple[int, int | None]] = [(one.last_ms, one.project_id) for one in ran]
+    times += [(item.created_ms, item.project_id) for item in items]
+    newest_first = sorted(times, key=lambda pair: -pair[0])
+    return list(dict.fromkeys(project for _, project in newest_first))
+
+
+def _with_summaries(reader: Reader, sessions: Sequence[Session]) -> list[Ran]:
+    ids = {session.id: item_id(session.id, "summary") for session in sessions}
+    known = {item.id: item for item in reader.items(list(ids.values()))}
+    return [Ran(session=session, summary=known.get(ids[session.id])) for session in sessions]
+
+
+def _share(
+    project_id: int | None, ran: Sequence[Ran], *, notes: Sequence[Item], observed: Sequence[Item]
+) -> Share:
+    noted = [*notes, *_of_types(observed, NOTED)]
+    return Share(
+        project_id=project_id,
+        sessions=tuple(ran),
+        commits=tuple(_of_types(observed, ("commit",))),
+        fixes=tuple(_of_types(observed, ("fix",))),
+        noted=tuple(sorted(noted, key=lambda item: (-item.created_ms, -item.id))),
+        failed=sum(item.category == FAILED for item in observed),
+        files=_changed(_of_types(observed, ("commit", "file-write"))),
+    )
+
+
+def _of_types(items: Iterable[Item], types: Sequence[str]) -> list[Item]:
+    return [item for item in items if item.type in types]
+
+
+def _changed(items: Iterable[Item]) -> tuple[str, ...]:
+    """Return the files that were changed, the most often changed first."""
+    times = Counter(path for item in items for path in item.files_modified)
+    return tuple(path for path, _ in times.most_common())

@@ -1,0 +1,227 @@
+"""What is left of a budget of tokens, and what it was spent on; every purchase is checked.
+
+What a context pack is asked for, and what it is: plain values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from observer.core.events import Value
+from observer.core.filters import Filters
+from observer.core.model import Item, ItemKind
+from observer.search.dedupe import content
+from observer.search.rank import Hit, Signals
+from observer.search.resume_card import Line
+from observer.search.snippet import passage
+
+MOST_MISSES = 10
+"""Entries in a row that do not fit, after which no other one is tried."""
+KNOWLEDGE_LENGTHS = (1_600, 400, 120)
+OTHER_LENGTHS = (400, 120)
+"""Characters of content that are tried in turn until an entry fits."""
+
+MOST_OMITTED = 50
+"""Of what did not fit, named."""
+
+
+class Entry(Value):
+    """An item of a pack; `content` is the part of its text that is shown and was charged."""
+
+    hit: Hit
+    content: str
+
+
+class Finished(NamedTuple):
+    """The summary of a session that is over, and the client's own id of that session."""
+
+    item: Item
+    session: str
+
+
+class Omitted(Value):
+    """What is not shown although it was worth a look, and why."""
+
+    item: int
+    title: str
+    why: str
+
+
+class Costs(NamedTuple):
+    """What rendering costs, in tokens; supplied by the front, which renders.
+
+    Each figure covers the longest form in which the front returns the thing. `overhead` is what
+    a pack without any entry costs.
+    """
+
+    entry: Callable[[Entry], int]
+    summary: Callable[[Finished], int]
+    line: Callable[[Line], int]
+    overhead: int
+
+
+class Purse:
+    """So many tokens. What was offered and not bought is counted, and the first of it named."""
+
+    def __init__(self, tokens: int, costs: Costs) -> None:
+        self.left = tokens
+        self.left_out = 0
+        self.omitted: list[Omitted] = []
+        self._costs = costs
+
+    @cached_property
+    def _least(self) -> int:
+        """Tokens below which nothing can be bought."""
+        blank = Item(id=0, uuid="", kind="note", type="", title="")
+        return self._costs.entry(Entry(hit=Hit(item=blank, score=0, signals=Signals()), content=""))
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no entry fits any more, however short."""
+        return self.left < self._least
+
+    def lines(self, offered: Iterable[Line], *, at_most: int) -> list[Line]:
+        """Buy lines of a card, in their order, for `at_most` tokens together."""
+        bought: list[Line] = []
+        keep = self.left - at_most
+        for line in offered:
+            price = self._costs.line(line)
+            if self._buy(price, keep=keep):
+                bought.append(line)
+            else:
+                self.omit(line.item, line.text, _dear(price, self.left - keep))
+        return bought
+
+    def entries(
+        self, hits: Iterable[Hit], lengths: Sequence[int], *, at_most: int | None = None
+    ) -> list[Entry]:
+        """Buy entries, in their order, for `at_most` tokens together, if that is said."""
+        bought: list[Entry] = []
+        keep = 0 if at_most is None else max(0, self.left - at_most)
+        misses = 0
+        for hit in hits:
+            for same in hit.alike:
+                self.name(same, hit.item.title, f"says the same as #{hit.item.id}")
+            if misses == MOST_MISSES:
+                self.omit(hit.item.id, hit.item.title, "not tried: too many before it did not fit")
+                continue
+            entry = self.entry(hit, content(hit.item), lengths, keep=keep)
+            if entry:
+                bought.append(entry)
+            misses = 0 if entry else misses + 1
+        return bought
+
+    def entry(
+        self,
+        hit: Hit,
+        text: str,
+        lengths: Sequence[int],
+        *,
+        words: Sequence[str] = (),
+        keep: int = 0,
+    ) -> Entry | None:
+        """Buy an entry with as much of a text as fits, of these lengths, around these words."""
+        price = 0
+        for shown in _shown(text, lengths, words):
+            entry = Entry(hit=hit, content=shown)
+            price = self._costs.entry(entry)
+            if self._buy(price, keep=keep):
+                return entry
+        self.omit(hit.item.id, hit.item.title, _dear(price, self.left - keep))
+        return None
+
+    def summaries(self, offered: Iterable[Finished], *, share: float) -> list[Finished]:
+        """Buy summaries for a share of what is left."""
+        keep = self.left - int(self.left * share)
+        bought: list[Finished] = []
+        for each in offered:
+            if self.summary(each, keep=keep):
+                bought.append(each)
+            else:
+                price = self._costs.summary(each)
+                self.omit(each.item.id, each.item.title, _dear(price, self.left - keep))
+        return bought
+
+    def summary(self, offered: Finished, *, keep: int = 0) -> bool:
+        """Buy a summary if at least `keep` tokens are left then; return whether it was bought."""
+        return self._buy(self._costs.summary(offered), keep=keep)
+
+    def _buy(self, price: int, *, keep: int = 0) -> bool:
+        if price > self.left - keep:
+            return False
+        self.left -= price
+        return True
+
+    def omit(self, item: int, title: str, why: str) -> None:
+        """Count and name what is not shown."""
+        self.left_out += 1
+        self.name(item, title, why)
+
+    def name(self, item: int, title: str, why: str) -> None:
+        """Name what is not shown, and why, without counting it."""
+        if len(self.omitted) < MOST_OMITTED:
+            self.omitted.append(Omitted(item=item, title=title, why=why))
+
+
+def _dear(price: int, left: int) -> str:
+    return f"costs {price} tokens, {left} were left"
+
+
+def _shown(text: str, lengths: Sequence[int], words: Sequence[str]) -> Iterator[str]:
+    """Yield passages of a text, longest first; none twice, and none before it is asked for."""
+    longer = None
+    for length in lengths:
+        shown = passage(text, length, words=words)
+        if shown != longer:
+            yield shown
+        longer = shown
+
+
+class PackRequest(Value):
+    """What to pack. `query` is empty where relevance is recency; `owner` sees personal notes.
+
+    `card_tokens` is the most that the resume card may cost, and no more than `CARD_SHARE` of the
+    budget.
+    """
+
+    project_id: int
+    budget_tokens: int
+    now_ms: int
+    query: str = ""
+    owner: str = ""
+    card_tokens: int = 0
+
+    def filters(self, *kinds: ItemKind) -> Filters:
+        """Return what items of these kinds must be to be packed."""
+        return Filters(
+            project_id=self.project_id,
+            with_global=True,
+            kinds=kinds,
+            owner=self.owner,
+            trusted_at_ms=self.now_ms,
+        )
+
+
+class Pack(Value):
+    """The resume card, entries and session summaries, best first; without a query newest first.
+
+    The first `leading` entries are worth more than the summaries, the others less.
+
+    `used_tokens` never exceeds `budget_tokens`. With a query, `left_out` counts all that fits it,
+    and all knowledge, that is neither shown nor repeats what is; looked at or not. Without one, it
+    counts what was worth showing but did not fit. `omitted` names the first of it; repetitions are
+    named, but not counted.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    summaries: tuple[Finished, ...] = ()
+    budget_tokens: int = 0
+    used_tokens: int = 0
+    left_out: int = 0
+    leading: int = 0
+    card: tuple[Line, ...] = ()
+    omitted: tuple[Omitted, ...] = ()
+    notice: str = ""
+    degraded: str = ""

@@ -1,0 +1,252 @@
+"""What a command checks, and which green run covers which red one.
+
+Part of interpretation (step 6). A check is a judge (`pytest`, `go test`, a script `lint`) and a
+scope: folders and files, filters, and options that make it stricter. A green run covers a red one
+of the same judge where it looks at all that the red one looked at, and through no narrower filter.
+What a task such as `make test` runs is learned from what it prints.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+
+from observer.core.events import Value
+from observer.core.text import distinct, one_line, relative, word_set
+from observer.shell.check_tables import (
+    EXACT,
+    NEUTRAL,
+    NEUTRAL_VALUED,
+    RECURSIVE,
+    SELECTING,
+    STRICT,
+    STRICT_VALUES,
+    WIDER,
+    Kind,
+)
+from observer.shell.check_targets import Judge
+from observer.shell.check_tools import judge_of
+from observer.shell.command_line import Part
+from observer.shell.fixers import rewrites
+from observer.shell.runners import XARGS
+from observer.shell.words import unquoted
+
+_MOST = 20
+_HERE = "*"
+"""Last part of a Go package's path: this folder without those below."""
+_NARROWING = re.compile(
+    r"--(?:changed\w*|onlyChanged|affected|related|findRelatedTests|shard|lf|last-failed|onlyFailures"
+    r"|only-failures|failed|rerun-failed|ignore|deselect|exclude|skip[\w-]*|fast|staged|cached)(?:=|\Z)"
+    r"|-o\Z|-short\Z"
+)
+_FROM_FILE = re.compile(r"\d?<.")
+_AT = word_set(
+    "-C --prefix --cwd --directory --dir --project-dir --working-directory --package-path"
+)
+_MANIFESTS = word_set("--manifest-path --justfile")
+_PARTIAL = re.compile(r"unit|e2e|integration|smoke|quick|fast|watch|staged|changed|affected")
+
+
+_LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures --failed --rerun-failed")
+"""With these a run looks at what failed last, and at nothing else."""
+
+
+class Check(Value):
+    """What is checked. `base` is the same for equal judgements, `tool` the program.
+
+    `paths` are folders and files relative to the project, "" for all of it; a Go package without
+    those below it ends in `*`. `filters` choose among what is there, `strict` make it harder to
+    pass. `is_given` holds where the paths stand in the command, `is_task` for what the project
+    itself defines, `is_guess` where only the output tells of this judge, and nothing of its scope.
+    `mends` holds for a formatter or linter that rewrites what it finds: it may fail, but its
+    success is no pass.
+    """
+
+    kind: Kind
+    base: str
+    tool: str = ""
+    folder: str = ""
+    paths: tuple[str, ...] = ("",)
+    filters: tuple[str, ...] = ()
+    strict: tuple[str, ...] = ()
+    is_given: bool = False
+    is_task: bool = False
+    is_guess: bool = False
+    mends: bool = False
+
+    @property
+    def is_of_last_failed(self) -> bool:
+        """Whether it is a run of what failed last, whichever tests these are."""
+        return not _LAST_FAILED.isdisjoint(self.filters)
+
+
+def check_of(part: Part, folder: str, root: str = "") -> Check | None:
+    """Return what a simple command checks in a folder of the project; None if nothing of it."""
+    judge = judge_of(part.words)
+    if judge is None or folder.startswith("/"):
+        return None
+    scope = _Scope(judge, folder, root)
+    if not scope.paths:
+        return None
+    filters = [*scope.filters, *([part.wrapping] if XARGS in part.wrapping.split() else [])]
+    if judge.is_task and (partial := _PARTIAL.search(judge.base)):
+        filters.append(partial.group())
+    return Check(
+        kind=judge.kind,
+        base=one_line(judge.base, 80),
+        tool=part.words[0].rpartition("/")[2][:40],
+        folder=scope.folder,
+        paths=distinct_paths(scope.paths),
+        filters=distinct((one_line(one, 120) for one in filters), _MOST),
+        strict=distinct(scope.strict, _MOST),
+        is_given=scope.is_given,
+        is_task=judge.is_task,
+        mends=rewrites(part),
+    )
+
+
+def distinct_paths(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths sorted, each once; all of a project where "" is among them."""
+    found = sorted({one_line(path, 200) for path in paths})
+    return ("",) if "" in found else tuple(found[:_MOST])
+
+
+def covers(green: Check, red: Check) -> bool:
+    """Return True if all that the red run looked at was looked at by the green one."""
+    is_unfiltered = set(green.filters) <= set(red.filters)
+    return is_comparable(green, red) and is_unfiltered and is_within_scope(green, red)
+
+
+def clears(green: Check, red: Check) -> bool:
+    """Return True if the pass of one run proves that the other would pass now."""
+    return covers(green, red) and (red.mends or not green.mends)
+
+
+def is_comparable(green: Check, red: Check) -> bool:
+    """Return True if what passes in one run would pass in the other, as far as both look at it."""
+    is_vague = green.is_task or green.is_guess
+    if not is_same_judge(green, red) or not (is_vague or set(red.strict) <= set(green.strict)):
+        return False
+    return green.folder == red.folder or green.is_given or green.base.startswith(RECURSIVE)
+
+
+def is_within_scope(green: Check, red: Check) -> bool:
+    """Return True if the paths of a red run lie within those of a green one."""
+    return all(any(_inside(path, place) for place in green.paths) for path in red.paths)
+
+
+def is_same_judge(green: Check, red: Check) -> bool:
+    """Return True if a pass of one judge says something about the other's failure."""
+    return green.base == red.base or green.base in WIDER.get(red.base, ())
+
+
+def chooses(check: Check, name: str, place: str = "") -> bool:
+    """Return True if a run looks at a test of this name, or at the place of its failure.
+
+    The test is one that failed when it ran last.
+    """
+    filters = [one for one in check.filters if one not in _LAST_FAILED]
+    if filters and not any(_is_chosen(name, one) for one in filters):
+        return False
+    is_bare = filters and "/" not in name and "::" not in name
+    if is_bare or check.paths == ("",):
+        return True
+    return any(_inside(one, path) for one in (name, place) if one for path in check.paths)
+
+
+def _is_chosen(name: str, chosen: str) -> bool:
+    value = chosen.partition("=")[2].strip("'\"^$")
+    return bool(value) and value in name
+
+
+def _inside(path: str, place: str) -> bool:
+    if not place or path == place:
+        return True
+    return path.startswith(place) and path[len(place)] in "/:[."
+
+
+class _Scope:
+    """Reads the words behind a judge: where, what, through which filter, how strictly."""
+
+    def __init__(self, judge: Judge, folder: str, root: str) -> None:
+        self._judge = judge
+        self._root = root
+        self.folder = folder
+        self.filters: list[str] = []
+        self.strict: list[str] = []
+        self._targets: list[str] = []
+        self._read(judge.rest)
+        self.is_given = bool(self._targets) and not judge.is_task
+        self.paths = self._placed()
+
+    def _read(self, words: Sequence[str]) -> None:
+        at = 0
+        while at < len(words):
+            at += self._take(words[at], words[at + 1] if at + 1 < len(words) else "")
+
+    def _take(self, word: str, following: str) -> int:
+        """Take a word; return 2 where the next one is its value."""
+        name, _, value = word.partition("=")
+        steps, base = 1 if value else 2, self._judge.base
+        if word == "<":
+            return 2
+        if name in _AT or name in _MANIFESTS:
+            self._enter(unquoted(value or following), is_file=name in _MANIFESTS)
+        elif self._is_strict(name, unquoted(value or following)):
+            self.strict.append(f"{name}={unquoted(value or following)}")
+        elif name in EXACT.get(base, EXACT[""]):
+            self.filters.append(f"{name.lstrip('-')}={unquoted(value or following)}")
+            self.strict.append(self.filters[-1])
+        elif name in SELECTING.get(base, SELECTING[""]):
+            self.filters.append(f"{name.lstrip('-')}={unquoted(value or following)}")
+        elif name not in NEUTRAL_VALUED and name not in NEUTRAL.get(base, ()):
+            self._take_alone(word)
+            return 1
+        return steps
+
+    def _is_strict(self, name: str, value: str) -> bool:
+        least = STRICT_VALUES.get(name)
+        return least is not None and bool(value) and value.startswith(least)
+
+    def _take_alone(self, word: str) -> None:
+        """Take a word that has no value behind it."""
+        is_chosen = word.startswith("-D") and "test" in word.partition("=")[0].lower()
+        if _NARROWING.match(word) or is_chosen:
+            self.filters.append(word)
+        elif word.partition(":")[0] in STRICT:
+            self.strict.append(word)
+        elif word[0] not in "-+…" and "=" not in word and not _FROM_FILE.match(word):
+            self._targets.append(unquoted(word))
+
+    def _enter(self, place: str, *, is_file: bool) -> None:
+        folder = posixpath.dirname(place) if is_file else place
+        entered = posixpath.normpath(posixpath.join(self.folder, folder))
+        self.folder = "" if entered == "." else entered
+
+    def _placed(self) -> list[str]:
+        """Return the targets as paths of the project; none if they all lie outside."""
+        is_go = self._judge.base.startswith("go ")
+        if self._judge.is_task:
+            self.filters += self._targets
+            return [self.folder]
+        if not self._targets:
+            return [posixpath.join(self.folder, _HERE) if is_go else self.folder]
+        return [path for one in self._targets if (path := self._path(one, is_go=is_go)) is not None]
+
+    def _path(self, target: str, *, is_go: bool) -> str | None:
+        is_deep = target.endswith("...")
+        plain = target.removesuffix("...").rstrip("/") or "."
+        if plain.startswith("/"):
+            plain = relative(plain, self._root) if self._root else plain
+            if plain == self._root:
+                return ""
+            if plain.startswith("/"):
+                return None
+            path = plain
+        else:
+            path = posixpath.normpath(posixpath.join(self.folder, plain))
+        path = "" if path == "." else path
+        if is_go and not is_deep and not path.endswith(".go"):
+            return posixpath.join(path, _HERE)
+        return None if path.startswith("..") else path

@@ -1,0 +1,198 @@
+"""What runs a command for another: `uv run`, `npx`, `sudo`, `docker compose exec web`.
+
+Part of interpretation (step 6). `pytest` is what `uv run pytest` checks by, and `uv run pytest` is
+how it works here: identity looks behind these words, titles keep them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from observer.core.text import one_line, word_set
+
+FRAME_WORDS = word_set("! then do else elif if while until begin and or not {")
+"""Words of a script around a command; nobody runs them."""
+ASSIGNMENT = re.compile(r"(?:\$env:)?[A-Za-z_]\w*\+?=", re.IGNORECASE)
+XARGS = "xargs"
+QUIET = word_set(
+    "time timeout gtimeout nice ionice nohup stdbuf unbuffer setsid caffeinate chronic env command"
+    " exec builtin"
+)
+"""They change how long, how loud or with what a command runs: no part of its title."""
+_PROGRAM_END = re.compile(r"\.(?:exe|cmd|bat)$", re.IGNORECASE)
+_PYTHON = re.compile(r"(?:python|pypy|py)(?:\d(?:\.\d+)?)?$")
+_SHELLS = word_set("sh bash zsh dash ksh fish pwsh powershell cmd")
+_SHELL_SCRIPT = re.compile(r"-\w*c|/c|-Command", re.IGNORECASE)
+
+
+class _Launcher(NamedTuple):
+    """`verbs` stand behind the program, then options, then `skipped` words, then the command.
+
+    `valued` options have their value in the next word. `until` is the word that the command
+    stands behind, `is_picky` says that only programs known to judge code are meant as programs.
+    """
+
+    verbs: tuple[str, ...] = ()
+    valued: frozenset[str] = frozenset()
+    skipped: int = 0
+    until: frozenset[str] = frozenset()
+    is_picky: bool = False
+
+
+def _verbs(*lines: str, valued: str = "", skipped: int = 0) -> list[_Launcher]:
+    return [
+        _Launcher(verbs=tuple(line.split()), valued=word_set(valued), skipped=skipped)
+        for line in lines
+    ]
+
+
+def _behind(*lines: str, until: str = "--", valued: str = "") -> list[_Launcher]:
+    return [
+        _Launcher(verbs=tuple(line.split()), until=word_set(until), valued=word_set(valued))
+        for line in lines
+    ]
+
+
+def _picky(*lines: str, valued: str = "") -> list[_Launcher]:
+    return [
+        _Launcher(verbs=tuple(line.split()), valued=word_set(valued), is_picky=True)
+        for line in lines
+    ]
+
+
+_UV = (
+    "-p --python --with --with-editable --with-requirements --extra --group --only-group --package"
+    " --project --directory --env-file"
+)
+_CONTAINER = "-e --env -u --user -w --workdir -v --volume --name --network -p --publish --env-file"
+_LAUNCHERS: dict[str, list[_Launcher]] = {
+    **{
+        name: _verbs("")
+        for name in ["time", "nohup", "unbuffer", "setsid", "caffeinate", "chronic", "exec"]
+    },
+    **{name: _verbs("") for name in ["command", "builtin", "bunx", "pnpx", "cross-env", "asdf"]},
+    "timeout": _verbs("", valued="-s -k --signal --kill-after", skipped=1),
+    "gtimeout": _verbs("", valued="-s -k --signal --kill-after", skipped=1),
+    "nice": _verbs("", valued="-n --adjustment"),
+    "ionice": _verbs("", valued="-c -n"),
+    "stdbuf": _verbs("", valued="-i -o -e"),
+    "xvfb-run": _verbs("", valued="-s -n"),
+    "taskset": _verbs("", valued="-c"),
+    "env": _verbs("", valued="-u -C --unset --chdir"),
+    "sudo": _verbs("", valued="-u -g --user --group"),
+    "doas": _verbs("", valued="-u"),
+    XARGS: _verbs("", valued="-a -d -E -I -L -n -P -s"),
+    "npx": _verbs("", valued="-p --package -c"),
+    "uvx": _verbs("", valued="-p --python --from --with"),
+    "uv": [*_verbs("run", valued=_UV), *_verbs("tool run", valued="-p --python --from --with")],
+    "poetry": _verbs("run"),
+    "pipenv": _verbs("run"),
+    "pipx": _verbs("run", valued="--spec --python"),
+    "coverage": _verbs("run", valued="--source --rcfile --omit --include"),
+    "conda": _verbs("run", valued="-n --name -p --prefix"),
+    "mamba": _verbs("run", valued="-n --name -p --prefix"),
+    "micromamba": _verbs("run", valued="-n --name -p --prefix"),
+    "hatch": _picky("run", valued="-e --env"),
+    "pdm": _picky("run", valued="-p --project"),
+    "rye": _picky("run"),
+    "pixi": _picky("run", valued="-e --environment"),
+    "bundle": _verbs("exec"),
+    "npm": _verbs("exec", "x", valued="-w --workspace -p --package"),
+    "pnpm": [*_verbs("exec", "dlx"), *_picky("", "run", valued="-C --dir --filter -F")],
+    "yarn": [*_verbs("exec", "dlx"), *_picky("", "run", valued="--cwd")],
+    "bun": [*_verbs("x"), *_picky("run", valued="--cwd")],
+    "composer": _verbs("exec"),
+    "mise": _behind("exec", "x"),
+    "dotenv": _behind("", valued="-e -c -v"),
+    "dotenvx": _behind("run"),
+    "doppler": _behind("run"),
+    "op": _behind("run"),
+    "infisical": _behind("run"),
+    "aws-vault": _behind("exec"),
+    "kubectl": _behind("exec"),
+    "devbox": _behind("run"),
+    "nix": _behind("develop", "shell", until="-c --command"),
+    "nix-shell": _behind("", until="--run --command"),
+    "direnv": _verbs("exec", skipped=1),
+    "docker": _verbs("compose exec", "compose run", "exec", "run", valued=_CONTAINER, skipped=1),
+    "podman": _verbs("compose exec", "compose run", "exec", "run", valued=_CONTAINER, skipped=1),
+    "docker-compose": _verbs("exec", "run", valued=_CONTAINER, skipped=1),
+    "ddev": _verbs("exec"),
+    "php": _picky("", valued="-d -c"),
+}
+_GLOBAL_VALUED = word_set("-f --file -p --project-name --profile --project --directory -C --dir")
+"""Options between a launcher and its verb whose next word is their value."""
+_REPORTING = word_set("test lint err proxy summary")
+"""What `rtk` may be told of how to show an output."""
+
+
+def name_of(word: str) -> str:
+    """Return the name of a program, without its folder."""
+    name = word.strip("(){}'\"").replace("\\", "/").rpartition("/")[2]
+    return one_line(_PROGRAM_END.sub("", name), 40)
+
+
+def launched(words: Sequence[str], known: frozenset[str]) -> int:
+    """Return how many leading words run the rest; 0 if none do.
+
+    Args:
+        words: of one simple command.
+        known: names of programs that a script may have the name of: `pnpm vitest`.
+    """
+    first = words[0]
+    if len(words) < 2 or words[:2] == ["command", "-v"]:
+        return 0
+    if first in FRAME_WORDS or "()" in first or ASSIGNMENT.match(first):
+        return 1
+    name = name_of(first)
+    if _PYTHON.match(name):
+        return _module_start(words)
+    if name == "rtk":
+        is_told = words[1] in _REPORTING and len(words) > 2 and name_of(words[2]) in known
+        return 2 if is_told or words[1] == "proxy" else 1
+    starts = (_start(words, launcher, known) for launcher in _LAUNCHERS.get(name, ()))
+    return next((start for start in starts if start), 0)
+
+
+def script_in(words: Sequence[str]) -> str:
+    """Return the command line that a shell is given as a word: `bash -lc "make test"`; or ""."""
+    if len(words) < 3 or name_of(words[0]).lower() not in _SHELLS:
+        return ""
+    for place, word in enumerate(words[1:-1], 2):
+        if _SHELL_SCRIPT.fullmatch(word):
+            return words[place]
+    return ""
+
+
+def _start(words: Sequence[str], launcher: _Launcher, known: frozenset[str]) -> int:
+    at = 1
+    for verb in launcher.verbs:
+        at = _options_end(words, at, _GLOBAL_VALUED)
+        if at >= len(words) or words[at] != verb:
+            return 0
+        at += 1
+    if launcher.until:
+        found = (place for place in range(at, len(words) - 1) if words[place] in launcher.until)
+        return next(found, -1) + 1
+    at = _options_end(words, at, launcher.valued)
+    at += launcher.skipped
+    if at >= len(words):
+        return 0
+    at = _options_end(words, at, launcher.valued)
+    return 0 if launcher.is_picky and name_of(words[at]) not in known else at
+
+
+def _options_end(words: Sequence[str], start: int, valued: frozenset[str]) -> int:
+    """Return where the command begins behind options; at the latest the last word."""
+    at = start
+    while at < len(words) - 1 and words[at].startswith("-"):
+        at += 2 if words[at] in valued else 1
+    return max(start, min(at, len(words) - 1))
+
+
+def _module_start(words: Sequence[str]) -> int:
+    """Return where the module begins behind `python -u -m`; 0 where none is run."""
+    start = _options_end(words, 1, word_set("-W -X"))
+    return start if words[start - 1] == "-m" else 0

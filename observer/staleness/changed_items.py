@@ -1,0 +1,133 @@
+"""What is new in the memory for one vantage: items that were added, changed or forgotten.
+
+What an item is about in the code: a commit, files, symbols; pure.
+
+Facts are read as `interpret` writes them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from observer.core.events import Value
+from observer.core.model import Item
+from observer.store.anchors import Vantage
+from observer.store.interface import Reader
+
+MOST_FILES = 16
+MOST_SYMBOLS = 24
+"""Of one item that is no commit."""
+
+ON_A_BRANCH = frozenset({"command", "file-write", "commit", "fix", "rejected", "arc"})
+"""Types of observations that tell of the code as it was; others hold wherever one is."""
+
+_HASH = re.compile(r"commit ([0-9a-f]{40,64})")
+_SYMBOL = re.compile(r"(added|changed|resigned|removed) (\S.*)")
+_FILE = re.compile(r"(?<![\w/.-])(?:[\w.-]+/){0,12}[\w-][\w.-]*\.[A-Za-z]\w{0,9}(?![\w/-])")
+_QUOTED = re.compile(r"`([A-Za-z_][\w.:]{2,80})(?:\(\))?`")
+
+
+class Wish(Value):
+    """What an item wants to be anchored to, before git was asked.
+
+    `base` is the commit at which it held; `is_commit` says that the item tells of that commit, so
+    that its files and symbols are those of the commit. `is_made` says that the item tells of work
+    that was not committed yet.
+    """
+
+    base: str
+    files: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+    is_commit: bool = False
+    is_made: bool = False
+
+
+def wish(item: Item) -> Wish | None:
+    """Return what an item is about; None if it is not about the code of some commit."""
+    if item.kind == "note":
+        return _of_note(item) if item.commit else None
+    if item.kind == "summary":
+        return Wish(base=item.commit) if item.commit else None
+    if item.type == "commit":
+        named = _HASH.fullmatch(item.facts[0]) if item.facts else None
+        return Wish(base=named[1], is_commit=True) if named else None
+    if item.type not in ON_A_BRANCH or not item.commit:
+        return None
+    return Wish(
+        base=item.commit,
+        files=_inside(item.files_modified),
+        symbols=tuple(dict.fromkeys(_symbols(item)))[:MOST_SYMBOLS],
+        is_made=True,
+    )
+
+
+def _of_note(item: Item) -> Wish:
+    text = f"{item.title}\n{item.narrative}"
+    names = (name.rpartition("::")[2] for name in _QUOTED.findall(text))
+    return Wish(
+        base=item.commit,
+        files=_inside(_FILE.findall(text)),
+        symbols=tuple(dict.fromkeys(names))[:MOST_SYMBOLS],
+    )
+
+
+def _symbols(item: Item) -> Iterator[str]:
+    for fact in item.facts:
+        if named := _SYMBOL.fullmatch(fact):
+            yield named[2]
+
+
+def _inside(paths: tuple[str, ...] | list[str]) -> tuple[str, ...]:
+    """Return the paths that lie in the project."""
+    own = (path for path in paths if not path.startswith(("/", "~", "../")))
+    return tuple(dict.fromkeys(own))[:MOST_FILES]
+
+
+PAGE = 1_000
+"""Items read at once; what they say is let go of again."""
+MOST = 20_000
+"""Items that are followed through the history together."""
+
+
+class Fresh(Value):
+    """An item that is to be moored; it held at `at_ms`, on `branch`."""
+
+    item: int
+    wish: Wish
+    branch: str
+    at_ms: int
+
+
+class News(NamedTuple):
+    """What was seen up to a change: what to moor, and all items that are not as they were."""
+
+    change: int
+    fresh: list[Fresh]
+    seen: set[int]
+
+
+def news(reader: Reader, vantage: Vantage) -> News:
+    """Return what is new since the last change that a vantage has taken up."""
+    told = News(vantage.change, [], set())
+    while len(told.fresh) < MOST:
+        page = reader.changes_in(vantage.project_id, after=told.change, limit=PAGE)
+        if not page:
+            return told
+        told = told._replace(change=page[-1].change)
+        known = {
+            mooring.item: mooring.updated_ms
+            for mooring in reader.moorings(vantage.id, [change.id for change in page])
+        }
+        for change in page:
+            # A vector that was added changes an item too, but not what it is about.
+            if change.item and change.item.updated_ms == known.get(change.id):
+                continue
+            told.seen.add(change.id)
+            if change.item and (wanted := wish(change.item)):
+                at_ms = change.item.updated_ms
+                told.fresh.append(
+                    Fresh(item=change.id, wish=wanted, branch=change.item.branch, at_ms=at_ms)
+                )
+    return told

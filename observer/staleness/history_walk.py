@@ -1,0 +1,285 @@
+"""Following anchors from commit to commit; pure, but for the text of files that it is lent.
+
+An anchor compares: it holds whenever the code is as it was, however it got there. So a change that
+was taken back leaves no trace, and it does not matter along which branches the work tree went.
+
+Fingerprints of what a file holds: of each symbol, and of what is outside of all.
+
+A print is of a symbol without those inside it, without comments and however it is laid out: what
+was only put elsewhere or formatted anew has not changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from msgspec.structs import replace
+
+from observer.code import outline
+from observer.code.languages import language_of
+from observer.git.commit_diffs import Moved, Step
+from observer.store.anchors import Anchor, Mooring
+
+OUTSIDE = ""
+"""Name of what stands outside of all symbols."""
+FILE = "/"
+"""Name of a file's being there at all; no symbol is called so."""
+ABSENT = ""
+"""Print of what is not there."""
+MOST_BYTES = 512 << 10
+"""A larger file is data: it has one print, of all its bytes."""
+
+_QUOTES = str.maketrans("'", '"', "\\")
+_LAST_COMMA = re.compile(r",(?=[)\]}])")
+
+Prints = Mapping[str, str]
+
+
+def prints(data: bytes, path: str) -> Prints:
+    """Return a print of each symbol by its qualified name, and of the rest under `OUTSIDE`."""
+    if len(data) > MOST_BYTES or b"\0" in data:
+        return {OUTSIDE: _print(data)}
+    text = data.decode("utf-8", "replace")
+    lines = text.split("\n")
+    texts: defaultdict[str, list[str]] = defaultdict(list)
+    for symbol in outline(text, language_of(path)):
+        texts[symbol.path].append(symbol.text)
+        inside = slice(symbol.first_line - 1, symbol.last_line)
+        lines[inside] = [""] * len(lines[inside])
+    return {name: _print(_packed(parts)) for name, parts in {**texts, OUTSIDE: lines}.items()}
+
+
+def print_of(known: Prints, name: str) -> str:
+    """Return the print of a symbol, `ABSENT` if it is not there.
+
+    A plain name means every symbol that is called so, in whatever class.
+    """
+    if name == FILE:
+        return "there" if known else ABSENT
+    if name in known or not name:
+        return known.get(name, ABSENT)
+    tail = f".{name}"
+    found = [known[each] for each in sorted(known) if each.endswith(tail)]
+    return found[0] if len(found) == 1 else _print("".join(found).encode()) if found else ABSENT
+
+
+def touched(before: Prints, after: Prints) -> list[str]:
+    """Return the symbols in which two versions of a file differ; `OUTSIDE` if in none."""
+    names = [name for name in {**after, **before} if name]
+    return [name for name in names if before.get(name) != after.get(name)] or [OUTSIDE]
+
+
+def _packed(parts: Iterable[str]) -> bytes:
+    """Return text without what a formatter decides: spaces, sorts of quotes, last commas."""
+    text = "".join("".join(parts).split()).translate(_QUOTES)
+    return _LAST_COMMA.sub("", text).encode("utf-8", "replace")
+
+
+def _print(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=9).hexdigest()
+
+
+MOST_ANCHORS = 64
+"""Of one item; what a larger commit touched beyond that is not followed."""
+KEPT_FILES = 2_000
+"""Versions of files whose prints are remembered."""
+SECOND_MS = 1_000
+"""git knows no smaller time: what is committed in the same second may come after."""
+
+_REVERTS = re.compile(r"This reverts commit ([0-9a-f]{40,64})")
+
+Text = Callable[[str], bytes | None]
+"""Returns the content that git calls by a name; None if it is missing or too large to look at."""
+
+
+def reverts(step: Step) -> list[str]:
+    """Return the commits that a commit says it takes back."""
+    return _REVERTS.findall(step.message)
+
+
+NOBODYS = Step(commit="", parents=(), committed_ms=0, message="", files=())
+"""The step of a change of which nobody knows the commit."""
+
+
+class Texts:
+    """Prints of files, by git's name of their content; remembers those asked for last."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self._known: OrderedDict[tuple[str, str], Prints] = OrderedDict()
+
+    def prints(self, blob: str, path: str) -> Prints:
+        """Return the prints of a content under a path, none of no content."""
+        if not blob:
+            return {}
+        key = blob, path.rpartition("/")[2]
+        if key in self._known:
+            self._known.move_to_end(key)
+        else:
+            data = self._text(blob)
+            self._known[key] = {OUTSIDE: blob} if data is None else prints(data, path)
+            if len(self._known) > KEPT_FILES:
+                self._known.popitem(last=False)
+        return self._known[key]
+
+
+class Walk:
+    """Moorings, and how they stand after the steps taken so far."""
+
+    def __init__(self, texts: Texts, moorings: Iterable[Mooring] = ()) -> None:
+        self._texts = texts
+        self._moored: dict[int, Mooring] = {}
+        self._in_file: defaultdict[str, set[int]] = defaultdict(set)
+        self._based: defaultdict[str, set[int]] = defaultdict(set)
+        self._reverted: defaultdict[str, set[int]] = defaultdict(set)
+        self._changed: set[int] = set()
+        for mooring in moorings:
+            self._put(mooring)
+
+    def moor(self, mooring: Mooring) -> None:
+        """Take an item along from here on."""
+        self._put(mooring)
+        self._changed.add(mooring.item)
+
+    def alter(self, mooring: Mooring) -> None:
+        """Replace a mooring that is known, if it differs."""
+        if self._moored.get(mooring.item) != mooring:
+            self.moor(mooring)
+
+    def pending(self, path: str) -> bool:
+        """Tell whether something in a file is not committed yet."""
+        told = (self._moored[item].anchors for item in self._in_file[path])
+        return any(each.path == path and each.print is None for each in chain(*told))
+
+    def changed(self) -> list[Mooring]:
+        """Return those that were moored or differ since the beginning."""
+        return [self._moored[item] for item in sorted(self._changed)]
+
+    def step(self, step: Step, *, is_trunk: bool) -> None:
+        """Take a step: land what it commits and, on the trunk, look at what it changed.
+
+        The commits of a side branch do not change what is checked out; the merge does.
+        """
+        self._revert(step)
+        for moved in step.files:
+            self.move(moved, step, is_trunk=is_trunk)
+
+    def move(self, moved: Moved, step: Step, *, is_trunk: bool = True) -> None:
+        """Follow the anchors of one file."""
+        for item in sorted(self._in_file[moved.old] | self._in_file[moved.path]):
+            mooring = self._moored[item]
+            anchors = [
+                self._followed(anchor, moved, step, mooring)
+                if anchor.path in moved[:2] and (is_trunk or anchor.print is None)
+                else anchor
+                for anchor in mooring.anchors
+            ]
+            self.alter(_landed(mooring, anchors, step))
+
+    def leave(self, commits: Collection[str]) -> None:
+        """Note that these commits are not in the history any more."""
+        for mooring in list(self._moored.values()):
+            is_here = mooring.is_here and mooring.base not in commits
+            self.alter(replace(mooring, is_here=is_here))
+            if mooring.reverted in commits:
+                self.alter(replace(mooring, is_here=is_here, reverted="", reverted_ms=0))
+
+    def come(self, commits: Collection[str]) -> None:
+        """Note that these commits are in the history now."""
+        for mooring in list(self._moored.values()):
+            if mooring.base in commits:
+                self.alter(replace(mooring, is_here=True))
+
+    def of_commit(self, step: Step) -> Iterator[Anchor]:
+        """Yield anchors for what a commit changed: its symbols, or what is outside of them."""
+        if len(step.parents) > 1:
+            return
+        room = MOST_ANCHORS
+        for moved in step.files:
+            after = self._texts.prints(moved.blob, moved.path)
+            before = self._texts.prints(moved.before, moved.old)
+            names = touched(before, after) if moved.blob else [OUTSIDE]
+            for name in names[: max(room, 0)]:
+                yield Anchor(
+                    origin=moved.path,
+                    path=moved.path,
+                    symbol=name,
+                    blob=moved.blob,
+                    print=print_of(after, name),
+                )
+            room -= len(names)
+
+    def _followed(self, anchor: Anchor, moved: Moved, step: Step, mooring: Mooring) -> Anchor:
+        now = self._texts.prints(moved.blob, moved.path)
+        current = print_of(now, anchor.symbol)
+        path = moved.path if anchor.path == moved.old else anchor.path
+        if anchor.print is None:
+            if step.committed_ms + SECOND_MS <= mooring.at_ms:
+                return replace(anchor, path=path)
+            return replace(anchor, path=path, print=current, blob=moved.blob)
+        reason = _reason(anchor, current, path, is_there=bool(moved.blob))
+        if reason == "deleted" and (elsewhere := self._taken_to(anchor, step)):
+            reason, path = "renamed", elsewhere
+        if reason == anchor.reason:
+            return replace(anchor, path=path)
+        since_ms = step.committed_ms if reason else 0
+        commit = step.commit if reason else ""
+        return replace(anchor, path=path, reason=reason, commit=commit, since_ms=since_ms)
+
+    def _taken_to(self, anchor: Anchor, step: Step) -> str:
+        """Return the file into which a step took a symbol as it was, "" if into none."""
+        if anchor.symbol == OUTSIDE or anchor.print == ABSENT:
+            return ""
+        plain = anchor.symbol.rpartition(".")[2]
+        for moved in step.files:
+            if moved.path != anchor.path and moved.blob:
+                known = self._texts.prints(moved.blob, moved.path)
+                if anchor.print in {print_of(known, anchor.symbol), print_of(known, plain)}:
+                    return moved.path
+        return ""
+
+    def _revert(self, step: Step) -> None:
+        for commit in reverts(step):
+            for item in list(self._based[commit]):
+                back = replace(
+                    self._moored[item], reverted=step.commit, reverted_ms=step.committed_ms
+                )
+                self.alter(back)
+            for item in list(self._reverted[commit]):
+                self.alter(replace(self._moored[item], reverted="", reverted_ms=0))
+
+    def _put(self, mooring: Mooring) -> None:
+        # An item stays listed under paths where it was: looking twice costs less than unlisting.
+        self._moored[mooring.item] = mooring
+        self._based[mooring.base].add(mooring.item)
+        self._reverted[mooring.reverted].add(mooring.item)
+        for anchor in mooring.anchors:
+            self._in_file[anchor.path].add(mooring.item)
+
+
+def _reason(anchor: Anchor, current: str, path: str, *, is_there: bool) -> str:
+    if current == anchor.print:
+        return "renamed" if path != anchor.origin else ""
+    if not is_there or (anchor.symbol and current == ABSENT):
+        return "deleted"
+    return "changed"
+
+
+def _landed(mooring: Mooring, anchors: Sequence[Anchor], step: Step) -> Mooring:
+    """Return a mooring with these anchors, based on the step that committed what it tells of."""
+    had = [anchor for anchor in mooring.anchors if anchor.print is None]
+    still = [anchor for anchor in anchors if anchor.print is None]
+    if len(still) < len(had):
+        mooring = replace(mooring, base=step.commit, is_here=True)
+        anchors = _worth(anchors)
+    return replace(mooring, anchors=tuple(anchors))
+
+
+def _worth(anchors: Sequence[Anchor]) -> list[Anchor]:
+    """Leave out symbols that are not in a file, if others of the item are."""
+    with_some = {each.origin for each in anchors if each.print}
+    return [each for each in anchors if each.print != ABSENT or each.origin not in with_some]

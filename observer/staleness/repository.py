@@ -1,0 +1,106 @@
+"""What following asks of one repository, as it stands at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
+
+from observer.git import commit_diffs as git
+from observer.git.blobs import Blobs
+from observer.git.commit_diffs import Moved, Step
+from observer.git.status import uncommitted
+from observer.staleness.history_walk import Texts
+
+MOST_NAMED = 100
+"""Commits named in one question."""
+MOST_ASKED = 500
+"""Files named in one question."""
+
+
+class Repository(AbstractContextManager["Repository"]):
+    """A work tree's repository; a context manager, since it keeps a process for texts.
+
+    Raises:
+        NotFound: git is not installed, or `root` cannot be a path.
+    """
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.head = git.head_of(root)
+        self.branch = git.branch_of(root)
+        self._blobs = Blobs(root)
+        self.texts = Texts(self._text)
+
+    def __exit__(self, *_: object) -> None:
+        """End its process."""
+        self._blobs.close()
+
+    def has(self, commit: str) -> bool:
+        """Tell whether there is such a commit."""
+        found = self._blobs.get(commit)
+        return found is not None and found.kind == "commit"
+
+    def leads_here(self, commit: str) -> bool:
+        """Tell whether a commit is there, and has a history in common with HEAD."""
+        return self.has(commit) and git.is_related(self.root, commit, self.head)
+
+    def blob_at(self, commit: str, path: str) -> str:
+        """Return git's name of a file's content in a commit, "" if it is not there."""
+        found = self._blobs.get(f"{commit}:{path}")
+        return found.id if found and found.kind == "blob" else ""
+
+    def checked_out(self) -> set[str]:
+        """Return the branches that this work tree and those beside it show."""
+        return git.checked_out(self.root)
+
+    def uncommitted(self, paths: Sequence[str]) -> frozenset[str]:
+        """Return which of the first `MOST_ASKED` files differ from HEAD, as far as git tells."""
+        return uncommitted(self.root, paths[:MOST_ASKED]) or frozenset()
+
+    def steps(self, since: str, to: str) -> Iterator[Step]:
+        """Yield the commits that `to` contains and `since` ("" for none) does not, in order."""
+        return git.steps(self.root, since, to)
+
+    def named(self, commits: Sequence[str]) -> Iterator[Step]:
+        """Yield those of the commits that there are."""
+        for start in range(0, len(commits), MOST_NAMED):
+            yield from git.named(self.root, commits[start : start + MOST_NAMED])
+
+    def leap(self, old: str, new: str) -> tuple[Moved, ...]:
+        """Return how the files of two commits differ."""
+        return git.leap(self.root, old, new) if old != new else ()
+
+    def trunk(self, to: str, *, since: str = "") -> list[str]:
+        """Return a commit and its first parents, newest first, less those that `since` contains."""
+        return git.trunk(self.root, to, since=since)
+
+    def parent(self, commit: str) -> str:
+        """Return the first parent of a commit, "" if it is the first commit itself."""
+        return git.resolved(self.root, f"{commit}^")
+
+    def contained(self, commit: str, *, without: str = "") -> set[str]:
+        """Return all commits that one contains, less those that another contains."""
+        return git.contained(self.root, commit, without=without)
+
+    def held(self, commits: Collection[str], *, by: str) -> set[str]:
+        """Return which of these commits another contains; those that are not there are in none."""
+        if len(commits) > MOST_NAMED:
+            return self.contained(by).intersection(commits)
+        # A few are asked after by what they have beyond it: nothing, mostly, however long the
+        # history is.
+        there = set(filter(self.has, commits))
+        return there - git.contained(self.root, *there, without=by) if there else there
+
+    def before(self, commits: Sequence[str]) -> str:
+        """Return a commit that all of these contain and that is none of them, "" if there is none.
+
+        Of more than `MOST_NAMED` none is looked for.
+        """
+        if len(commits) > MOST_NAMED:
+            return ""
+        shared = git.shared(self.root, commits)
+        return self.parent(shared) if shared in commits else shared
+
+    def _text(self, blob: str) -> bytes | None:
+        found = self._blobs.get(blob)
+        return found.data if found else None

@@ -1,0 +1,253 @@
+"""Keeping the store up with one work tree: where HEAD went, and what is new in the memory.
+
+All reading of git and comparing of code happens outside of any transaction; what came of it is
+written in short ones. Whatever dies in between is done again, with the same result.
+
+What must be said of an item, from how its anchors stand; pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+
+from msgspec.structs import replace
+
+from observer.core.model import Standing
+from observer.git.commit_diffs import Moved, Step
+from observer.staleness.anchoring import moored
+from observer.staleness.changed_items import news
+from observer.staleness.history_walk import FILE, NOBODYS, OUTSIDE, Walk, reverts
+from observer.staleness.repository import Repository
+from observer.store.anchors import Anchor, Mooring, Vantage
+from observer.store.interface import Store, Writer
+
+NAMED = 3
+"""Symbols or files that one line names."""
+
+
+def standings(mooring: Mooring, *, branch: str) -> list[Standing]:
+    """Return what must be said of an item, seen from a work tree that is on `branch`."""
+    landed = [anchor for anchor in mooring.anchors if anchor.print is not None]
+    off = [anchor for anchor in landed if anchor.reason in {"changed", "deleted"}]
+    told = list(_renamed(landed))
+    # What was only said or run while HEAD was there is not taken back with it.
+    if mooring.reverted and off:
+        told.append(
+            Standing(reason="reverted", commit=mooring.reverted, since_ms=mooring.reverted_ms)
+        )
+    elif not mooring.is_here or is_pending_on(mooring, branch):
+        told += _elsewhere(mooring, branch, landed=landed, off=off)
+    elif off:
+        told.append(_moved_on(off, landed))
+    return told
+
+
+def is_pending_on(mooring: Mooring, branch: str) -> bool:
+    """Tell whether it is of uncommitted work on another branch."""
+    return mooring.is_pending and mooring.branch not in {"", branch}
+
+
+def _elsewhere(
+    mooring: Mooring, branch: str, *, landed: Sequence[Anchor], off: Sequence[Anchor]
+) -> Iterator[Standing]:
+    """Say where an item holds, unless the same code is here: picked, squashed or rebased."""
+    is_same_code = bool(landed) and not off
+    was_rewritten = mooring.branch == branch and not off
+    if not is_same_code and not was_rewritten:
+        where = "" if mooring.branch == branch else mooring.branch
+        yield Standing(reason="elsewhere", branch=where, commit=mooring.base)
+
+
+def _moved_on(off: Sequence[Anchor], landed: Sequence[Anchor]) -> Standing:
+    gone = [anchor for anchor in off if anchor.reason == "deleted"]
+    is_gone = len(gone) == len(off)
+    first = min(off, key=lambda anchor: anchor.since_ms)
+    return Standing(
+        reason="deleted" if is_gone else "changed",
+        subject=_named(off),
+        commit=first.commit,
+        share=round(len(off) / len(landed), 3),
+        since_ms=first.since_ms,
+    )
+
+
+def _named(off: Sequence[Anchor]) -> str:
+    names = list(dict.fromkeys(_name(anchor) for anchor in off))
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _name(anchor: Anchor) -> str:
+    return anchor.path if anchor.symbol in {OUTSIDE, FILE} else anchor.symbol
+
+
+def _renamed(landed: Sequence[Anchor]) -> Iterator[Standing]:
+    moved = {
+        (anchor.origin, anchor.path): anchor
+        for anchor in landed
+        if anchor.path != anchor.origin and anchor.reason != "deleted"
+    }
+    for (origin, path), anchor in moved.items():
+        renaming = anchor.reason == "renamed"
+        yield Standing(
+            reason="renamed",
+            subject=origin,
+            path=path,
+            commit=anchor.commit if renaming else "",
+            since_ms=anchor.since_ms if renaming else 0,
+        )
+
+
+STEPS = 200
+"""Commits followed between two transactions."""
+ITEMS = 1_000
+"""Items written in one transaction."""
+
+Write = Callable[[Callable[[Writer], None]], None]
+"""Runs changes of the store in a transaction of their own."""
+
+
+class Following:
+    """One work tree, seen from its vantage.
+
+    Args:
+        store: what is read.
+        write: how it is changed.
+        repository: the work tree.
+        vantage: how far it was followed.
+        pause: called between commits; may wait, or raise to stop.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        write: Write,
+        repository: Repository,
+        vantage: Vantage,
+        *,
+        pause: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._write = write
+        self._git = repository
+        self._vantage = vantage
+        self._pause = pause
+
+    def follow(self) -> bool:
+        """Go where HEAD went, then take up what is new in the memory; tell whether there was any.
+
+        Raises:
+            ObserverError: the repository, or the store, cannot be read or written.
+        """
+        begun = self._vantage
+        if begun.head != self._git.head:
+            self._move()
+        elif begun.branch != self._git.branch:
+            self._arrive(self._unsettled())
+        self._take_up()
+        return self._vantage != begun
+
+    def _move(self) -> None:
+        old, new = self._vantage.head, self._git.head
+        trunk = self._git.trunk(new, since=old)
+        leap = self._git.leap(old, self._git.parent(trunk[-1]) if trunk else new)
+        self._leave(leap, lost=self._git.contained(old, without=new))
+        steps = self._git.steps(old, new)
+        while chunk := list(islice(steps, STEPS)):
+            self._go(chunk, set(trunk))
+        self._arrive(self._unsettled())
+
+    def _leave(self, leap: Sequence[Moved], *, lost: set[str]) -> None:
+        """Go back to where the way to the new commit begins."""
+        if not leap and not lost:
+            return
+        walk = self._walk(leap, lost)
+        for moved in leap:
+            walk.move(moved, NOBODYS)
+        walk.leave(lost)
+        self._keep(walk.changed(), self._vantage)
+
+    def _go(self, chunk: Sequence[Step], trunk: set[str]) -> None:
+        """Take some steps; those of side branches only land what was not committed yet."""
+        commits = {step.commit for step in chunk}
+        back = {commit for step in chunk for commit in reverts(step)}
+        walk = self._walk([moved for step in chunk for moved in step.files], commits | back)
+        for step in chunk:
+            self._pause()
+            walk.step(step, is_trunk=step.commit in trunk)
+        walk.come(commits)
+        behind = [step.commit for step in chunk if step.commit in trunk]
+        head = behind[-1] if behind else self._vantage.head
+        self._keep(walk.changed(), replace(self._vantage, head=head))
+
+    def _walk(self, files: Iterable[Moved], commits: Iterable[str]) -> Walk:
+        """Return a walk with the moorings that changes of these files, or commits, concern."""
+        paths = {path for moved in files for path in moved[:2]}
+        with self._store.read() as reader:
+            known = reader.moored_to(self._vantage.id, sorted(paths))
+            known += reader.based_on(self._vantage.id, sorted(commits))
+        return Walk(self._git.texts, {mooring.item: mooring for mooring in known}.values())
+
+    def _unsettled(self) -> Sequence[Mooring]:
+        """Return the moorings of which another branch makes something else."""
+        if self._vantage.branch == self._git.branch:
+            return ()
+        with self._store.read() as reader:
+            return reader.unsettled(self._vantage.id)
+
+    def _arrive(self, moorings: Sequence[Mooring]) -> None:
+        there = replace(self._vantage, head=self._git.head, branch=self._git.branch)
+        self._keep(self._carried(moorings), there)
+
+    def _carried(self, moorings: Sequence[Mooring]) -> Sequence[Mooring]:
+        """Take uncommitted work along to the branch that it was carried to."""
+        here = self._git.branch
+        if not any(is_pending_on(mooring, here) for mooring in moorings):
+            return moorings
+        shown = self._git.checked_out()
+        away = [each for each in moorings if is_pending_on(each, here) and each.branch not in shown]
+        paths = {anchor.path for mooring in away for anchor in mooring.anchors}
+        changed = self._git.uncommitted(sorted(paths))
+        carried = {
+            mooring.item
+            for mooring in away
+            if any(anchor.path in changed for anchor in mooring.anchors)
+        }
+        return [replace(one, branch=here) if one.item in carried else one for one in moorings]
+
+    def _take_up(self) -> None:
+        """Moor the items that are new or changed, and cast off those that are gone."""
+        while True:
+            with self._store.read() as reader:
+                told = news(reader, self._vantage)
+            if told.change == self._vantage.change:
+                return
+            moorings = moored(self._store, self._git, self._vantage, told.fresh, pause=self._pause)
+            loose = told.seen - {mooring.item for mooring in moorings}
+            there = replace(self._vantage, change=told.change)
+            self._keep(self._carried(moorings), there, loose=loose)
+
+    def _keep(
+        self, moorings: Sequence[Mooring], vantage: Vantage, *, loose: Iterable[int] = ()
+    ) -> None:
+        """Write what came of a part of the way; that it is done, at last."""
+        last = max(0, len(moorings) - 1) // ITEMS * ITEMS
+        for start in range(0, last, ITEMS):
+            self._write(partial(_put, vantage, moorings[start : start + ITEMS]))
+
+        def finish(writer: Writer) -> None:
+            _put(vantage, moorings[last:], writer)
+            writer.drop_moorings(vantage.id, loose)
+            writer.put_standings(vantage.id, dict.fromkeys(loose, ()))
+            writer.put_vantage(vantage)
+
+        self._write(finish)
+        self._vantage = vantage
+
+
+def _put(vantage: Vantage, moorings: Sequence[Mooring], writer: Writer) -> None:
+    writer.put_moorings(vantage.id, moorings)
+    told = {mooring.item: standings(mooring, branch=vantage.branch) for mooring in moorings}
+    writer.put_standings(vantage.id, told)

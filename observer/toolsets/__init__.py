@@ -1,0 +1,1 @@
+"""Toolsets: named sets of MCP tools, thin adapters over `observer.memory`."""

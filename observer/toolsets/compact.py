@@ -1,0 +1,175 @@
+"""Compact rows: what `search`, `timeline` and `get_context` return unless all detail is asked for.
+
+Clients such as Claude Code hand a model the JSON of an answer, not its text, so the JSON says what
+the text says and no more: what is empty is left out, times are to the minute (UTC), long texts are
+cut as the text cuts them. `get_observations` returns an item in full.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from observer.core.model import Item, SummaryFields, iso
+from observer.search.context import Entry
+from observer.search.rank import Hit
+from observer.toolsets.rows import CardLine, ProjectName
+from observer.views import render
+from observer.views.labels import Written, json_characters, labels, written
+from observer.views.tool import Row
+
+
+class ItemLine(Row, kw_only=True):
+    """An item of a list; `text` is the one thing worth knowing beside the title."""
+
+    id: int
+    type: str
+    title: str
+    text: str | UnsetType = UNSET
+    project: str | UnsetType = UNSET
+    created_at: str
+    standing: list[str] | UnsetType = UNSET
+
+
+class HitLine(ItemLine, kw_only=True):
+    """A hit; by `score` (0 to 1) the two lists of a search can be put into one order."""
+
+    score: float
+
+
+class TimelineLine(ItemLine, kw_only=True):
+    """An entry of a timeline; `position` is negative before the anchor, 0 for it."""
+
+    position: int
+
+
+class SearchResult(Row):
+    """Result of `search`, each list best first."""
+
+    observations: list[HitLine]
+    summaries: list[HitLine]
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+class TimelineResult(Row):
+    """Result of `timeline`, oldest first."""
+
+    timeline: list[TimelineLine]
+
+
+class ContextLine(Row, kw_only=True):
+    """An item of a context pack; `content` is the part of its text that was chosen for it."""
+
+    id: int
+    type: str
+    title: str
+    content: str | UnsetType = UNSET
+    created_at: str
+    standing: list[str] | UnsetType = UNSET
+
+
+class SummaryLine(Row, kw_only=True):
+    """What a session was about; empty answers are left out."""
+
+    id: int
+    title: str
+    request: str | UnsetType = UNSET
+    investigated: str | UnsetType = UNSET
+    learned: str | UnsetType = UNSET
+    completed: str | UnsetType = UNSET
+    next_steps: str | UnsetType = UNSET
+    notes: str | UnsetType = UNSET
+    created_at: str
+    standing: list[str] | UnsetType = UNSET
+    written: Written | UnsetType = UNSET
+
+
+class ContextResult(Row):
+    """Result of `get_context`; of `left_out` see `recall.packed.Pack`."""
+
+    project: str
+    items: list[ContextLine]
+    summaries: list[SummaryLine]
+    tokenBudget: int  # noqa: N815 - the name that users of such tools know
+    tokensUsed: int  # noqa: N815 - as above
+    card: list[CardLine] | UnsetType = UNSET
+    left_out: int | UnsetType = UNSET
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+def hit_line(hit: Hit, name: ProjectName, gist: str) -> HitLine:
+    """Return a hit as a line of `search`, with what its text shows of it."""
+    return HitLine(**_fields(hit.item, name, gist), score=round(hit.score, 2))
+
+
+def timeline_line(item: Item, position: int, name: ProjectName) -> TimelineLine:
+    """Return an item in its place in a timeline."""
+    return TimelineLine(**_fields(item, name, render.gist(item)), position=position)
+
+
+def context_line(entry: Entry) -> ContextLine:
+    """Return an entry of a pack."""
+    item = entry.hit.item
+    return ContextLine(
+        id=item.id,
+        type=item.type,
+        title=render.one_line(item.title),
+        content=_beside_title(render.one_line(entry.content, render.LONGEST_CONTENT), item),
+        created_at=minute(item.created_ms),
+        standing=labels(item) or UNSET,
+    )
+
+
+def summary_line(item: Item) -> SummaryLine:
+    """Return what a session's summary answers."""
+    answers = item.summary or SummaryFields()
+    shown = {
+        field: render.one_line(getattr(answers, field), render.LONGEST_CONTENT) or UNSET
+        for field in render.ANSWERS
+    }
+    return SummaryLine(
+        id=item.id,
+        title=render.one_line(item.title),
+        created_at=minute(item.created_ms),
+        standing=labels(item) or UNSET,
+        written=written(item),
+        **shown,
+    )
+
+
+def context_characters(entry: Entry) -> int:
+    """Return at least how many characters `context_line` has as JSON, a comma included."""
+    item = entry.hit.item
+    return json_characters(_SHELL, item, render.one_line(item.title), entry.content)
+
+
+def minute(at_ms: int) -> str:
+    """Return a time to the minute, e.g. ``2026-11-21T09:12Z``."""
+    return iso(at_ms)[:16] + "Z"
+
+
+def _fields(
+    item: Item, name: ProjectName, gist: str
+) -> dict[str, Any]:  # arguments of an `ItemLine`
+    return {
+        "id": item.id,
+        "type": item.type,
+        "title": render.one_line(item.title),
+        "text": _beside_title(gist, item),
+        "project": name(item.project_id) or UNSET,
+        "created_at": minute(item.created_ms),
+        "standing": labels(item) or UNSET,
+    }
+
+
+def _beside_title(text: str, item: Item) -> str | UnsetType:
+    return text if text and text != item.title else UNSET
+
+
+_encode = msgspec.json.Encoder().encode
+_SHELL = len(_encode(ContextLine(id=0, type="", title="", content="", created_at=minute(0))))
+"""Characters of an entry without its texts."""

@@ -1,0 +1,1 @@
+"""The mem0 toolset."""

@@ -1,0 +1,203 @@
+"""What the memex tools answer with, typed, and how notes and dates are named in their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from msgspec import UNSET, UnsetType
+
+from observer.core.events import Layer
+from observer.core.model import Item, iso
+from observer.notes.face import Flashback, Similar
+from observer.views import render
+from observer.views.labels import labels
+from observer.views.tool import Row
+
+ProjectName = Callable[[int | None], str]
+
+
+class Named(Row):
+    """A note by its id."""
+
+    id: int
+    title: str
+
+
+class Alike(Named):
+    """A note that says nearly the same; `match` is 0 to 1."""
+
+    match: float
+
+
+class Memory(Alike):
+    """An older note from a different context."""
+
+    days_ago: int
+
+
+class Listed(Named):
+    """A note in a list; `said_of_it` is what a reader must know, e.g. that it is superseded."""
+
+    layer: Layer
+    category: str | None
+    tags: list[str]
+    project: str | None
+    created_at: str
+    said_of_it: list[str] | UnsetType = UNSET
+
+
+class Hit(Listed, kw_only=True):
+    """A note that fits a query; `score` is comparable within one answer."""
+
+    snippet: str
+    score: float
+
+
+class Full(Listed, kw_only=True):
+    """A note with all of its words, and the notes that link to it or correct it."""
+
+    content: str
+    updated_at: str
+    referenced_by: list[Named]
+    amended_by: list[Named]
+
+
+class Saved(Named):
+    """Result of `save_note`; `is_new` is false where the same words were there already."""
+
+    layer: Layer
+    is_new: bool
+    similar: list[Alike]
+    flashbacks: list[Memory]
+    dangling: list[str]
+    approval: str | UnsetType = UNSET
+
+
+class Hits(Row):
+    """Result of `search_notes`, best first; the flashbacks are those of the first."""
+
+    notes: list[Hit]
+    flashbacks: list[Memory]
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+class Recent(Row):
+    """Result of `list_notes`, newest first."""
+
+    notes: list[Listed]
+
+
+class Count(Row):
+    """A name, and how many notes have it."""
+
+    name: str
+    count: int
+
+
+class Counts(Row):
+    """Result of `list_tags` and `list_folders`, the commonest first."""
+
+    counts: list[Count]
+
+
+class Got(Row):
+    """Result of `get_note`."""
+
+    found: bool
+    note: Full | UnsetType = UNSET
+
+
+class Suggestion(Row):
+    """What to do instead of changing a note of the past."""
+
+    action: str
+    title: str
+    link: str
+    layer: Layer
+
+
+class Updated(Row):
+    """Result of `update_note`; `error` is PAST_IMMUTABLE or RULE_USER_ONLY where it was refused."""
+
+    id: int
+    updated: bool
+    error: str | UnsetType = UNSET
+    suggestion: Suggestion | UnsetType = UNSET
+
+
+class Deleted(Row):
+    """Result of `delete_note`."""
+
+    id: int
+    deleted: bool
+
+
+def named(item: Item) -> Named:
+    """Show a note by its id."""
+    return Named(id=item.id, title=item.title)
+
+
+def listed(item: Item, name: ProjectName) -> Listed:
+    """Show a note in a list."""
+    return Listed(
+        id=item.id,
+        title=item.title,
+        layer=item.layer,
+        category=item.category or None,
+        tags=list(item.tags),
+        project=name(item.project_id) or None,
+        created_at=iso(item.created_ms),
+        said_of_it=labels(item) or UNSET,
+    )
+
+
+def alike(one: Similar) -> Alike:
+    """Show a note that says nearly the same."""
+    return Alike(id=one.item.id, title=one.item.title, match=round(one.score, 2))
+
+
+def memory(one: Flashback) -> Memory:
+    """Show an older note."""
+    return Memory(
+        id=one.item.id, title=one.item.title, match=round(one.match, 2), days_ago=one.days
+    )
+
+
+def heading(item: Item) -> str:
+    """Return how a note is named in a text."""
+    return f'#{item.id} "{render.one_line(item.title)}"'
+
+
+def line(item: Item, name: ProjectName) -> str:
+    """Return a note as one line of a list."""
+    tags = "tags: " + ", ".join(item.tags) if item.tags else ""
+    parts = (
+        heading(item),
+        item.layer,
+        item.category,
+        tags,
+        name(item.project_id),
+        iso(item.created_ms)[:10],
+        *labels(item),
+    )
+    return "- " + render.one_line(" · ".join(part for part in parts if part), 400)
+
+
+def section(title: str, lines: Iterable[str]) -> str:
+    """Return lines under a title; nothing without lines."""
+    found = list(lines)
+    return "\n".join((title, *found)) if found else ""
+
+
+def remembered(found: Iterable[Flashback]) -> str:
+    """Return flashbacks as a section of a text."""
+    return section(
+        "🔗 Flashback, older notes from a different context:",
+        (f"- {one.days} days ago: {heading(one.item)} ({one.match:.0%} match)" for one in found),
+    )
+
+
+def paragraphs(*parts: str) -> str:
+    """Return the parts that say something, an empty line between them."""
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,286 @@
+"""The five tools about what stands between the notes: signals, and inferences made from them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from observer.core.errors import NotFound
+from observer.core.model import iso
+from observer.memory.api import Memory
+from observer.notes.face import Hypothesis, Inference, Signal
+from observer.toolsets.memex.rows import paragraphs, section
+from observer.views import render
+from observer.views.tool import Answer, Row, Tool
+
+Kind = Literal["", "hidden_arc", "stale_state", "tag_burst", "dangling_link"]
+SHOWN = 8
+"""Notes named as evidence of one signal."""
+LISTED = 20
+"""Signals that are listed unless more are asked for."""
+
+
+class Found(Row):
+    """A signal; `evidence` are ids of notes, most telling first."""
+
+    id: int
+    type: str
+    status: str
+    reasoning: str
+    evidence: list[int]
+
+
+class FoundAll(Row):
+    """Result of `get_signals`; `total` counts those beyond the limit too."""
+
+    signals: list[Found]
+    total: int
+    degraded: str | UnsetType = UNSET
+
+
+class Triaged(Row):
+    """Result of `update_signal_status`."""
+
+    id: int
+    updated: bool
+    status: str | UnsetType = UNSET
+
+
+class Guess(Row):
+    """An inference in a list; quote `citation` wherever it is used."""
+
+    id: int
+    title: str
+    summary: str
+    status: str
+    confidence: float | None
+    evidence: list[int]
+    citation: str
+    created_at: str
+
+
+class Guesses(Row):
+    """Result of `list_inferences`, newest first."""
+
+    inferences: list[Guess]
+
+
+class Source(Row):
+    """A note that an inference rests on; `excerpt` is what it said when that was minted."""
+
+    id: int
+    title: str | None
+    excerpt: str
+    state: Literal["unchanged", "changed", "deleted"]
+
+
+class Whole(Guess):
+    """An inference with its provenance."""
+
+    sources: list[Source]
+    from_signal_id: int | None
+    model_id: str | None
+
+
+class Got(Row):
+    """Result of `get_inference` and `mint_inference`."""
+
+    found: bool
+    inference: Whole | UnsetType = UNSET
+
+
+class SynthesisTools:
+    """The tools of one memory."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def tools(self) -> tuple[Tool, ...]:
+        """Return the tools, in the order of their document."""
+        return (
+            Tool(run=self.get_signals, title="Patterns in the notes"),
+            Tool(run=self.update_signal_status, title="Triage a signal", is_read_only=False),
+            Tool(run=self.list_inferences, title="Hypotheses"),
+            Tool(run=self.get_inference, title="One hypothesis with its provenance"),
+            Tool(run=self.mint_inference, title="Keep a hypothesis", is_read_only=False),
+        )
+
+    def get_signals(
+        self,
+        type: Annotated[Kind, Meta(description="Only this type.")] = "",  # noqa: A002 - the documented name
+        status: Annotated[
+            Literal["new", "snoozed", "dismissed", "minted"],
+            Meta(description="What has become of them."),
+        ] = "new",
+        limit: Annotated[int, Meta(ge=1, le=200, description="Most signals.")] = LISTED,
+    ) -> Answer[FoundAll]:
+        """List patterns that nobody has written down: hidden_arc (notes over a long time about one
+        thing, hardly linked), stale_state (several newer records are about the same), tag_burst (a
+        tag is back after a long silence), dangling_link (no note has that title).
+
+        Use it when the user asks what threads are in the notes, what is not synthesized yet, or
+        what to write about. They are found without a language model; judge them with the user.
+        """  # noqa: D205 - a model reads this, as a paragraph
+        found = self._memory.signals.list(type_=type, status=status)
+        shown = found.signals[:limit]
+        result = FoundAll(
+            signals=[_found(signal) for signal in shown],
+            total=len(found.signals),
+            degraded=found.degraded or UNSET,
+        )
+        more = len(found.signals) - len(shown)
+        told = paragraphs(
+            f"({found.degraded})" if found.degraded else "",
+            "\n".join(f"- #{each.id} {each.type}: {_line(each.told)}" for each in shown)
+            or f"No {status} signals.",
+            f"({more} more; ask with a type or a larger limit)" if more else "",
+        )
+        return Answer(told, result)
+
+    def update_signal_status(
+        self,
+        id: Annotated[int, Meta(description="Id of a signal.")],  # noqa: A002 - the documented name
+        status: Annotated[
+            Literal["new", "snoozed", "dismissed"],
+            Meta(description="dismissed: noise, never again; snoozed: later; new: undo either."),
+        ],
+    ) -> Answer[Triaged]:
+        """Triage a signal. Confirm with the user before you dismiss one."""
+        try:
+            self._memory.signals.triage(id, status)
+        except NotFound:
+            return Answer(f"Signal #{id} not found.", Triaged(id=id, updated=False))
+        told = f"Signal #{id} is {status} now."
+        return Answer(told, Triaged(id=id, updated=True, status=status))
+
+    def list_inferences(
+        self,
+        status: Annotated[
+            Literal["", "active", "stale"],
+            Meta(description="stale: a note that it rests on has changed or is gone."),
+        ] = "",
+    ) -> Answer[Guesses]:
+        """List the hypotheses that the user approved; whether they are stale is looked at anew.
+
+        Cite them as hypotheses, never as facts that you know.
+        """
+        found = self._memory.inferences.list(status or None)
+        told = "\n".join(
+            f"- {_citation(one)} {one.status}: {_line(one.item.title)}" for one in found
+        )
+        result = Guesses(inferences=[Guess(**_guess(one)) for one in found])
+        return Answer(told or "No inferences.", result)
+
+    def get_inference(
+        self,
+        id: Annotated[int, Meta(description="Id of an inference.")],  # noqa: A002 - the documented name
+    ) -> Answer[Got]:
+        """Return a hypothesis with its provenance: each note, what it said then, what became of it.
+
+        Cite it as a hypothesis, never as a fact that you know.
+        """
+        try:
+            return _whole(self._memory.inferences.get(id))
+        except NotFound:
+            return Answer(f"Inference #{id} not found.", Got(found=False))
+
+    def mint_inference(  # noqa: PLR0913 - the documented parameters of one tool
+        self,
+        title: Annotated[str, Meta(min_length=1, description="The hypothesis in a few words.")],
+        summary: Annotated[str, Meta(description="The hypothesis, and what speaks for it.")],
+        *,
+        fromSignalId: Annotated[  # noqa: N803 - the documented name
+            int | None, Meta(description="The signal it came from; it becomes minted.")
+        ] = None,
+        evidenceNoteIds: Annotated[  # noqa: N803 - the documented name
+            list[int], Meta(description="Notes it rests on; left out: those of the signal.")
+        ] = [],  # noqa: B006 - never changed
+        confidence: Annotated[float | None, Meta(description="How sure, 0.0 to 1.0.")] = None,
+        modelId: Annotated[str, Meta(description="The model that wrote it.")] = "",  # noqa: N803 - the documented name
+        confirmed: Annotated[
+            bool, Meta(description="true only after the user explicitly approved it.")
+        ] = False,
+    ) -> Answer[Got]:
+        """Keep a hypothesis that the user approved.
+
+        Present it in the conversation first, with its evidence, and set confirmed: true only after
+        the user explicitly said yes; without it the call is refused.
+        """
+        wanted = Hypothesis(
+            title=title,
+            summary=summary,
+            signal=fromSignalId,
+            evidence=tuple(evidenceNoteIds),
+            confidence=confidence,
+            model=modelId,
+        )
+        return _whole(self._memory.inferences.mint(wanted, is_confirmed=confirmed))
+
+
+def greeting(memory: Memory) -> str:
+    """Return how much waits for a look, without a word of what it is; empty for nothing."""
+    new = memory.signals.waiting() or 0
+    stale = len(memory.inferences.list("stale"))
+    if not new and not stale:
+        return ""
+    signals = f"{new} new signal{'s' * (new != 1)}"
+    inferences = f"{stale} stale inference{'s' * (stale != 1)}"
+    return f"Waiting for a look: {signals} (get_signals), {inferences} (list_inferences)."
+
+
+def _found(signal: Signal) -> Found:
+    return Found(
+        id=signal.id,
+        type=signal.type,
+        status=signal.status,
+        reasoning=signal.told,
+        evidence=list(signal.evidence[:SHOWN]),
+    )
+
+
+def _guess(one: Inference) -> dict[str, Any]:
+    return {
+        "id": one.item.id,
+        "title": one.item.title,
+        "summary": one.item.narrative,
+        "status": one.status,
+        "confidence": one.item.confidence,
+        "evidence": [each.item for each in one.evidence],
+        "citation": _citation(one),
+        "created_at": iso(one.item.created_ms),
+    }
+
+
+def _whole(one: Inference) -> Answer[Got]:
+    sources = [
+        Source(id=each.item, title=each.title or None, excerpt=each.excerpt, state=each.state)
+        for each in one.evidence
+    ]
+    whole = Whole(
+        **_guess(one),
+        sources=sources,
+        from_signal_id=one.signal,
+        model_id=one.model or None,
+    )
+    rests = (
+        f'- #{each.id} "{_line(each.title or "")}" ({each.state}): {each.excerpt}'
+        for each in sources
+    )
+    told = paragraphs(
+        f"{whole.citation} {one.status}: {_line(one.item.title)}",
+        one.item.narrative,
+        section("It rests on:", rests),
+    )
+    return Answer(told, Got(found=True, inference=whole))
+
+
+def _citation(one: Inference) -> str:
+    """Return how an inference is cited: as what it is, how sure it is, and from where."""
+    sure = "" if one.item.confidence is None else f", conf {one.item.confidence:.2f}"
+    notes = ", ".join(f"#{each.item}" for each in one.evidence)
+    return f"[Inference #{one.item.id}{sure}, from notes {notes}]"
+
+
+def _line(text: str) -> str:
+    return render.one_line(text, 600)

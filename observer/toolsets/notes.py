@@ -1,0 +1,253 @@
+"""The `memory` tool: one entry for remembering, recalling and forgetting notes.
+
+Replies and errors are worded as its documentation words them: agents were taught these texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, cast, get_args
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from observer.core.clock import now_ms
+from observer.core.errors import BadInput
+from observer.core.events import Scope
+from observer.core.model import Item, iso
+from observer.memory.api import Memory, Narrow, Note
+from observer.notes.face import Remembered, Similar
+from observer.search.rank import Hit
+from observer.views import render
+from observer.views.labels import labels
+from observer.views.parse_filters import narrow
+from observer.views.tool import Answer, Row
+
+ACTIONS = ("remember", "recall", "forget")
+SCOPES: tuple[str, ...] = get_args(Scope)
+FACT_TYPES = {
+    "general": "fact",
+    "preference": "preference",
+    "decision": "decision",
+    "context": "context",
+    "constraint": "constraint",
+    "heuristic": "heuristic",
+    "rejected": "rejected",
+}
+"""What agents say, and the item's type that it means."""
+
+_SPOKEN = {type_: spoken for spoken, type_ in FACT_TYPES.items()}
+
+
+class Recalled(Row):
+    """A note; `score` between 0 and 1, comparable within one answer.
+
+    `project` is there where the asking client works in no known project.
+    """
+
+    id: int
+    content: str
+    key: str | None
+    fact_type: str
+    category: str | None
+    confidence: float | None
+    scope: str
+    created_at: str
+    score: float
+    project: str | UnsetType = UNSET
+    tags: list[str] | UnsetType = UNSET
+    said_of_it: list[str] | UnsetType = UNSET
+
+
+class Near(Row):
+    """A note that says nearly what was remembered; prefer to update it."""
+
+    id: int
+    title: str
+    score: float
+
+
+class Outcome(Row):
+    """Result of `memory`; which fields beyond `message` are there depends on the action."""
+
+    action: str
+    message: str
+    id: int | UnsetType = UNSET
+    updated: bool | UnsetType = UNSET
+    deleted: bool | UnsetType = UNSET
+    memories: list[Recalled] | UnsetType = UNSET
+    similar: list[Near] | UnsetType = UNSET
+    dangling: list[str] | UnsetType = UNSET
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+class Notes:
+    """The tool of one memory; `here` returns the folder that the asking client works in."""
+
+    def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
+        self._memory = memory
+        self._here = here
+
+    def memory(  # noqa: PLR0913 - the documented parameters of one tool
+        self,
+        action: Annotated[
+            str,
+            Meta(
+                extra_json_schema={"enum": list(ACTIONS)},
+            ),
+        ],
+        *,
+        content: Annotated[str, Meta(description="The fact, with its reason. No secrets.")] = "",
+        key: Annotated[str, Meta(description="The same key replaces the note.")] = "",
+        fact_type: Annotated[
+            str,
+            Meta(description=", ".join(FACT_TYPES) + "; default: general, of recall: all."),
+        ] = "",
+        category: str = "",
+        confidence: Annotated[
+            float,
+            Meta(extra_json_schema={"minimum": 0, "maximum": 1}),
+        ] = 0.5,
+        scope: Annotated[
+            str,
+            Meta(extra_json_schema={"enum": list(SCOPES)}),
+        ] = "project",
+        tags: list[str] = [],  # noqa: B006 - never changed
+        supersedes: Annotated[
+            list[int], Meta(description="Ids of notes that no longer hold.")
+        ] = [],  # noqa: B006 - never changed
+        query: Annotated[str, Meta(description="What to recall.")] = "",
+        limit: Annotated[int, Meta(ge=1, le=100)] = 10,
+        since: str = "",
+        until: str = "",
+        session: str = "",
+        branch: str = "",
+        id: Annotated[str, Meta(description="What to forget.")] = "",  # noqa: A002 - the documented name
+    ) -> Answer[Outcome]:
+        """Remember, recall or forget facts on purpose.
+
+        remember (content, key to scope, tags, supersedes) when something is decided, ruled out,
+        required, preferred, or was tried and dropped (rejected). recall (query, limit, filters)
+        finds such notes alone; search covers everything. forget needs the exact id.
+        """
+        match action:
+            case "remember":
+                note = _note(content, confidence=confidence, scope=scope)
+                note = msgspec.structs.replace(
+                    note, key=key, category=category, type=_type(fact_type or "general"),
+                    tags=tuple(tags), supersedes=tuple(supersedes),
+                )  # fmt: skip
+                return self._remember(note)
+            case "recall":
+                wanted = narrow(
+                    type=_type(fact_type) if fact_type else "", category=category, since=since,
+                    until=until, session=session, branch=branch, now_ms=now_ms(),
+                )  # fmt: skip
+                wanted = msgspec.structs.replace(wanted, tags=tuple(tags))
+                return self._recall(query, wanted, limit=limit)
+            case "forget":
+                return self._forget(id)
+        raise BadInput(f"Invalid action: {action!r}", hint=f"must be {_one_of(ACTIONS)}")
+
+    def _remember(self, note: Note) -> Answer[Outcome]:
+        kept = self._memory.notes.remember(note, folder=self._here())
+        message = (
+            f"Memory updated successfully (ID: {kept.item.id})"
+            if kept.updated
+            else f"Memory stored successfully with ID: {kept.item.id}"
+        )
+        outcome = Outcome(
+            action="remember",
+            message=message,
+            id=kept.item.id,
+            updated=kept.updated,
+            similar=[_near(one) for one in kept.similar] or UNSET,
+            dangling=list(kept.dangling) or UNSET,
+        )
+        return Answer("\n".join([message, *_remarks(kept)]), outcome)
+
+    def _recall(self, query: str, wanted: Narrow, *, limit: int) -> Answer[Outcome]:
+        if not query.strip():
+            raise BadInput("Missing query: recall requires query", hint="say what to look for")
+        folder = self._here()
+        around = self._memory.project_at(folder) if folder else None
+        found = self._memory.at(self._here()).recall(
+            query, limit=limit, project=around.uuid if around else None, narrow=wanted
+        )
+        # Without a project here, notes of all projects are found: each says whose it is.
+        names = {} if around else {each.id: each.name for each in self._memory.projects()}
+        memories = [_recalled(hit, names.get(hit.item.project_id or 0, "")) for hit in found.hits]
+        outcome = Outcome(
+            action="recall",
+            message=f"{len(memories)} found",
+            memories=memories,
+            notice=found.notice or UNSET,
+            degraded=found.degraded or UNSET,
+        )
+        return Answer(msgspec.json.encode(memories).decode(), outcome, is_json=True)
+
+    def _forget(self, handle: str) -> Answer[Outcome]:
+        if handle == "":
+            raise BadInput("Missing id: forget requires id", hint="recall shows the ids")
+        text = handle.strip().removeprefix("#")
+        if not (text.isascii() and text.isdecimal() and int(text[:19]) > 0 and len(text) < 19):
+            raise BadInput(f"Invalid id: {text[:40]!r}", hint="must be a positive whole number")
+        deleted = self._memory.notes.forget(int(text))
+        message = f"Memory {int(text)} " + ("deleted." if deleted else "not found.")
+        return Answer(message, Outcome(action="forget", message=message, deleted=deleted))
+
+
+def _note(content: str, *, confidence: float, scope: str) -> Note:
+    if not content.strip():
+        raise BadInput("Missing content: remember requires content", hint="say what to remember")
+    if not 0.0 <= confidence <= 1.0:
+        raise BadInput("Invalid confidence: must be 0.0 to 1.0", hint="leave it out for 0.5")
+    if scope not in SCOPES:
+        raise BadInput(f"Invalid scope: {scope!r}", hint=f"must be {_one_of(SCOPES)}")
+    return Note(content=content, confidence=confidence, scope=cast("Scope", scope))
+
+
+def _type(spoken: str) -> str:
+    try:
+        return FACT_TYPES[spoken]
+    except KeyError:
+        raise BadInput(
+            f"Invalid fact_type: {spoken!r}", hint=f"must be {_one_of(tuple(FACT_TYPES))}"
+        ) from None
+
+
+def _one_of(words: tuple[str, ...]) -> str:
+    return ", ".join(words[:-1]) + f" or {words[-1]}"
+
+
+def _near(one: Similar) -> Near:
+    return Near(id=one.item.id, title=one.item.title, score=round(one.score, 2))
+
+
+def _remarks(kept: Remembered) -> list[str]:
+    said = [
+        f"Similar: #{one.item.id} {render.one_line(one.item.title)} ({one.score:.0%})."
+        for one in kept.similar
+    ]
+    if kept.dangling:
+        said.append("No note is called so yet: " + render.one_line(", ".join(kept.dangling)))
+    return said
+
+
+def _recalled(hit: Hit, project: str) -> Recalled:
+    item: Item = hit.item
+    return Recalled(
+        id=item.id,
+        content=item.narrative or item.title,
+        key=item.key or None,
+        fact_type=_SPOKEN.get(item.type, item.type),
+        category=item.category or None,
+        confidence=item.confidence,
+        scope=item.scope,
+        created_at=iso(item.created_ms),
+        score=round(hit.score, 4),
+        project=project or UNSET,
+        tags=list(item.tags) or UNSET,
+        said_of_it=labels(item) or UNSET,
+    )

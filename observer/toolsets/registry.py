@@ -1,0 +1,77 @@
+"""The shelf of toolsets: one file and one line of the table each.
+
+A connection chooses toolsets by name. Names of tools are unique within a choice; two toolsets that
+share one are refused together, since a client could not tell their tools apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from observer.core.errors import BadInput
+from observer.memory.api import Memory
+from observer.toolsets import browse, chatgpt, core, story
+from observer.toolsets.mem0 import tools as mem0
+from observer.toolsets.memex import tools as memex
+from observer.views.tool import Tool
+
+Here = Callable[[], str]
+"""Returns the folder that the asking client works in, empty if it did not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toolset:
+    """A named set of tools; `guide` tells a model when to use which.
+
+    `greeting` is what each connection is told beside it, empty for nothing; it may block.
+    """
+
+    guide: str
+    tools: Callable[[Memory, Here], tuple[Tool, ...]]
+    greeting: Callable[[Memory], str] = lambda _: ""
+
+
+TOOLSETS = {
+    "core": Toolset(core.GUIDE, lambda memory, here: core.Core(memory, here).tools()),
+    "story": Toolset(story.GUIDE, lambda memory, here: story.Story(memory, here).tools()),
+    "browse": Toolset(browse.GUIDE, lambda memory, here: browse.Browse(memory, here).tools()),
+    "memex": Toolset(memex.GUIDE, memex.tools, memex.greeting),
+    "mem0": Toolset(mem0.GUIDE, lambda memory, _: mem0.Mem0(memory).tools()),
+    "chatgpt": Toolset(chatgpt.GUIDE, lambda memory, here: chatgpt.ChatGpt(memory, here).tools()),
+}
+
+
+def chosen(names: str) -> tuple[str, ...]:
+    """Return the toolsets that a text like ``"core,memex"`` names, each once, in its order.
+
+    Raises:
+        BadInput: it names none, or one that does not exist.
+    """
+    wanted = tuple(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    unknown = [name for name in wanted if name not in TOOLSETS]
+    if unknown or not wanted:
+        raise BadInput(
+            f"no toolset {unknown[0]!r}" if unknown else "no toolset named",
+            hint="choose among: " + ", ".join(TOOLSETS),
+        )
+    return wanted
+
+
+def tools_of(names: tuple[str, ...], memory: Memory, here: Here) -> dict[str, Tool]:
+    """Return the tools of some toolsets by name.
+
+    Raises:
+        BadInput: two toolsets have a tool of the same name; the message names both.
+    """
+    tools: dict[str, Tool] = {}
+    home: dict[str, str] = {}
+    for name in names:
+        for tool in TOOLSETS[name].tools(memory, here):
+            if tool.name in tools:
+                raise BadInput(
+                    f"toolsets {home[tool.name]!r} and {name!r} both have a tool {tool.name!r}",
+                    hint="choose one of them, or connect twice",
+                )
+            tools[tool.name], home[tool.name] = tool, name
+    return tools

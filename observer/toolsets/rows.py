@@ -1,0 +1,342 @@
+"""Full rows: the documented result fields of `get_observations`, and of the other tools on demand.
+
+Names and shapes are a contract with clients: facts are one text with a line each, concepts and
+files are one text joined by ``", "``. What is empty is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from observer.core.model import Item, Project, SummaryFields, iso
+from observer.search.context import Entry
+from observer.search.eligible import is_stale
+from observer.search.rank import Hit
+from observer.search.resume_card import Line
+from observer.views import render
+from observer.views.labels import Written, json_characters, labels, written
+from observer.views.tool import Row
+
+ProjectName = Callable[[int | None], str]
+
+
+class Observation(Row, kw_only=True):
+    """An item in full; `answers` is what the summary of a session says, by its fields."""
+
+    id: int
+    type: str
+    title: str
+    subtitle: str | UnsetType = UNSET
+    text: str | UnsetType = UNSET
+    narrative: str | UnsetType = UNSET
+    facts: str | UnsetType = UNSET
+    concepts: str | UnsetType = UNSET
+    files_read: str | UnsetType = UNSET
+    files_modified: str | UnsetType = UNSET
+    project: str
+    created_at: str
+    created_at_epoch: int
+    is_stale: int
+    discovery_tokens: int
+    commit: str | UnsetType = UNSET
+    branch: str | UnsetType = UNSET
+    key: str | UnsetType = UNSET
+    category: str | UnsetType = UNSET
+    answers: dict[str, str] | UnsetType = UNSET
+    standing: list[str] | UnsetType = UNSET
+    written: Written | UnsetType = UNSET
+
+
+class Summary(Row, kw_only=True):
+    """What a session was about."""
+
+    id: int
+    session_id: str
+    project: str
+    request: str | UnsetType = UNSET
+    investigated: str | UnsetType = UNSET
+    learned: str | UnsetType = UNSET
+    completed: str | UnsetType = UNSET
+    next_steps: str | UnsetType = UNSET
+    notes: str | UnsetType = UNSET
+    created_at: str
+    created_at_epoch: int
+    standing: list[str] | UnsetType = UNSET
+    written: Written | UnsetType = UNSET
+
+
+class Why(Row):
+    """Why an item was found: its score and signals (0 to 1), its place in each leg, its words.
+
+    `same` are ids of items that say the same and were left out for it. By `lasting` the score was
+    multiplied since not all of it holds any more, by `type_weight` since such items are seldom
+    answers; `use` decides between equal scores.
+    """
+
+    id: int
+    score: float
+    semantic: float
+    fts5: float
+    close: float
+    phrase: float
+    exact: float
+    recency: float
+    terms: list[str]
+    words_rank: int | UnsetType = UNSET
+    meaning_rank: int | UnsetType = UNSET
+    same: list[int] | UnsetType = UNSET
+    lasting: float | UnsetType = UNSET
+    use: float | UnsetType = UNSET
+    type_weight: float | UnsetType = UNSET
+
+
+class Found(Row):
+    """Result of `search`; `notice` says where the query was understood otherwise than written.
+
+    `why` explains all of them, best first.
+    """
+
+    observations: list[Observation]
+    summaries: list[Summary]
+    why: list[Why]
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+class Moment(Row, kw_only=True):
+    """One entry of a timeline; `position` is negative before the anchor, 0 for it."""
+
+    id: int
+    type: str
+    title: str
+    subtitle: str | UnsetType = UNSET
+    narrative: str | UnsetType = UNSET
+    project: str
+    created_at: str
+    created_at_epoch: int
+    position: int
+    standing: list[str] | UnsetType = UNSET
+
+
+class Moments(Row):
+    """Result of `timeline`, oldest first."""
+
+    timeline: list[Moment]
+
+
+class Fetched(Row):
+    """Result of `get_observations`, in the order of the ids; `missing_ids` do not exist."""
+
+    observations: list[Observation]
+    missing_ids: list[int | str] | UnsetType = UNSET
+
+
+class SignalValues(Row):
+    """Why an item is in the pack; each between 0 and 1."""
+
+    semantic: float
+    fts5: float
+    recency: float
+    projectMatch: float  # noqa: N815 - the seed's name
+
+
+class ContextItem(Row):
+    """An item of a context pack; `content` is what the budget was charged for."""
+
+    id: int
+    title: str
+    content: str
+    type: str
+    project: str
+    created_at: str
+    created_at_epoch: int
+    score: float
+    signals: SignalValues
+    standing: list[str] | UnsetType = UNSET
+
+
+class CardLine(Row):
+    """One fact of the resume card: what to fetch for more, why it is there, since when."""
+
+    id: int
+    why: str
+    text: str
+    at: str | UnsetType = UNSET
+
+
+class Context(Row, kw_only=True):
+    """Result of `get_context`; of `left_out` see `recall.packed.Pack`.
+
+    `card` says where the work stands, the most urgent first; it is there without a query.
+    """
+
+    project: str
+    items: list[ContextItem]
+    summaries: list[Summary]
+    tokenBudget: int  # noqa: N815 - the seed's name
+    tokensUsed: int  # noqa: N815 - the seed's name
+    card: list[CardLine] | UnsetType = UNSET
+    left_out: int | UnsetType = UNSET
+    notice: str | UnsetType = UNSET
+    degraded: str | UnsetType = UNSET
+
+
+def project_names(projects: Iterable[Project]) -> ProjectName:
+    """Return what gives the name of a project by its id; none has an empty one."""
+    names: dict[int | None, str] = {project.id: project.name for project in projects}
+    return lambda project_id: names.get(project_id, "")
+
+
+def observation(item: Item, name: ProjectName) -> Observation:
+    """Show an item as the seed shows observations; the text of a note is in `text`."""
+    is_note = item.kind == "note"
+    return Observation(
+        id=item.id,
+        type=item.type,
+        title=item.title,
+        subtitle=item.subtitle or UNSET,
+        text=item.narrative if is_note and item.narrative else UNSET,
+        narrative=UNSET if is_note else item.narrative or UNSET,
+        facts=_joined(item.facts, "\n"),
+        concepts=_joined(item.concepts),
+        files_read=_joined(item.files_read),
+        files_modified=_joined(item.files_modified),
+        project=name(item.project_id),
+        created_at=iso(item.created_ms),
+        created_at_epoch=item.created_ms,
+        is_stale=int(is_stale(item)),
+        discovery_tokens=item.discovery_tokens,
+        commit=item.commit or UNSET,
+        branch=item.branch or UNSET,
+        key=item.key or UNSET,
+        category=item.category or UNSET,
+        answers=dict(render.answers(item)) or UNSET,
+        standing=labels(item) or UNSET,
+        written=written(item),
+    )
+
+
+def summary(item: Item, name: ProjectName, session: str) -> Summary:
+    """Show a session's summary; `session` is the client's own id of it."""
+    answers = item.summary or SummaryFields()
+    return Summary(
+        id=item.id,
+        session_id=session,
+        project=name(item.project_id),
+        request=answers.request or UNSET,
+        investigated=answers.investigated or UNSET,
+        learned=answers.learned or UNSET,
+        completed=answers.completed or UNSET,
+        next_steps=answers.next_steps or UNSET,
+        notes=answers.notes or UNSET,
+        created_at=iso(item.created_ms),
+        created_at_epoch=item.created_ms,
+        standing=labels(item) or UNSET,
+        written=written(item),
+    )
+
+
+def why(hit: Hit) -> Why:
+    """Explain a hit; figures to four digits."""
+    signals = hit.signals
+    return Why(
+        id=hit.item.id,
+        score=round(hit.score, 4),
+        semantic=round(signals.semantic, 4),
+        fts5=round(signals.fts5, 4),
+        close=round(signals.close, 4),
+        phrase=round(signals.phrase, 4),
+        exact=round(signals.exact, 4),
+        recency=round(signals.recency, 4),
+        terms=list(signals.terms),
+        words_rank=signals.words_rank or UNSET,
+        meaning_rank=signals.meaning_rank or UNSET,
+        same=list(hit.alike) or UNSET,
+        lasting=_factor(hit.lasting),
+        use=_factor(signals.usefulness),
+        type_weight=_factor(signals.type_weight),
+    )
+
+
+def _factor(figure: float) -> float | UnsetType:
+    return UNSET if round(figure, 4) == 1 else round(figure, 4)
+
+
+def moment(item: Item, position: int, name: ProjectName) -> Moment:
+    """Show an item in its place in a timeline."""
+    return Moment(
+        id=item.id,
+        type=item.type,
+        title=item.title,
+        subtitle=item.subtitle or UNSET,
+        narrative=item.narrative or UNSET,
+        project=name(item.project_id),
+        created_at=iso(item.created_ms),
+        created_at_epoch=item.created_ms,
+        position=position,
+        standing=labels(item) or UNSET,
+    )
+
+
+def card_line(line: Line) -> CardLine:
+    """Show a line of a card, as long as it is shown as text."""
+    return CardLine(
+        id=line.item,
+        why=render.one_line(line.why),
+        text=render.one_line(line.text, line.most_chars),
+        at=iso(line.at_ms) if line.at_ms else UNSET,
+    )
+
+
+def context_item(entry: Entry, name: ProjectName) -> ContextItem:
+    """Show an entry of a pack; figures to four digits."""
+    item, signals = entry.hit.item, entry.hit.signals
+    return ContextItem(
+        id=item.id,
+        title=item.title,
+        content=entry.content,
+        type=item.type,
+        project=name(item.project_id),
+        created_at=iso(item.created_ms),
+        created_at_epoch=item.created_ms,
+        score=round(entry.hit.score, 4),
+        signals=SignalValues(
+            semantic=round(signals.semantic, 4),
+            fts5=round(signals.fts5, 4),
+            recency=round(signals.recency, 4),
+            projectMatch=round(signals.project_match, 4),
+        ),
+        standing=labels(item) or UNSET,
+    )
+
+
+def context_characters(entry: Entry, name: ProjectName) -> int:
+    """Return at least how many characters `context_item` has as JSON, a comma included."""
+    item = entry.hit.item
+    return json_characters(_SHELL, item, item.title, entry.content, name(item.project_id))
+
+
+_encode = msgspec.json.Encoder().encode
+_SHELL = len(
+    _encode(
+        ContextItem(
+            id=0,
+            title="",
+            content="",
+            type="",
+            project="",
+            created_at=iso(0),
+            created_at_epoch=9_999_999_999_999,
+            score=0.1234,
+            signals=SignalValues(semantic=0.1234, fts5=0.1234, recency=0.1234, projectMatch=0.1234),
+        )
+    )
+)
+"""Characters of an item without its texts, every figure at its longest."""
+
+
+def _joined(parts: Iterable[str], by: str = ", ") -> str | UnsetType:
+    return by.join(parts) or UNSET

@@ -1,0 +1,79 @@
+"""Why code is as it is, as text: a paragraph a change, an id for everything that can be fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from observer.core.model import Item
+from observer.memory.code_questions import Why
+from observer.search.code_history import ATTEMPTS, Change
+from observer.views.labels import accused
+from observer.views.moment import minute
+from observer.views.render import SNIPPET_CHARACTERS, heading, one_line
+
+NOT_REMEMBERED = "no session is remembered from then"
+HASH_CHARS = 10
+MESSAGE_CHARS = 500
+
+
+def why(told: Why) -> str:
+    """Return the answer, newest change first."""
+    lines = [_subject(told)]
+    total = told.piece.last - told.piece.first + 1 if told.piece.first else 0
+    for change in told.changes:
+        lines += ["", *_change(change, total=total)]
+    if told.left_out:
+        lines += ["", f"({told.left_out} older commits are left out; narrow the lines)"]
+    if told.notes:
+        lines += ["", "notes that name it", *(f"  {heading(note)}" for note in told.notes)]
+    return "\n".join(lines)
+
+
+def _subject(told: Why) -> str:
+    at = told.piece
+    place = f"{at.path}:{at.first}" if at.first else at.path
+    span = f"{place}-{at.last}" if at.last > at.first else place
+    symbol = f" {at.symbol}" if at.symbol else ""
+    where = told.project or f"{at.root}, of which nothing is remembered"
+    return f"{span}{symbol} in {where}"
+
+
+def _change(change: Change, *, total: int) -> Iterator[str]:
+    yield _origin(change, total=total)
+    if change.commit and change.commit.narrative:
+        yield f"  {'said':9} {one_line(change.commit.narrative, MESSAGE_CHARS)}"
+    for session in change.sessions:
+        name = one_line(session.external, 40)
+        yield f"  {'session':9} {session.client} {name}, {minute(session.started_ms)}"
+    if not change.sessions:
+        yield f"  {'session':9} {NOT_REMEMBERED}"
+    yield from _told("asked", change.asked)
+    yield from _told("edited", change.edits)
+    yield from _told("tried", change.tried)
+    yield from _told("checked", change.checks)
+
+
+def _origin(change: Change, *, total: int) -> str:
+    origin = change.origin
+    share = f" · {origin.lines} of {total} lines" if total > 1 else ""
+    if origin.similar:
+        share = f" · made none of the lines; {origin.similar} of {total} look like its own"
+    if not change.is_committed:
+        return f"not committed yet{share}"
+    item = f"#{change.commit.id} " if change.commit else ""
+    subject, author = one_line(origin.subject, 100), one_line(origin.author, 40)
+    made = f"{minute(origin.authored_ms)} by {author}"
+    return f"{item}commit {origin.hash[:HASH_CHARS]} {subject} · {made}{share}"
+
+
+def _told(label: str, items: Iterable[Item]) -> Iterator[str]:
+    for item in items:
+        yield f"  {label:9} #{item.id} {gist(item)}"
+
+
+def gist(item: Item) -> str:
+    """Return what an item says in one line: the outcome of a command, the change of a file."""
+    text = item.title if item.type == "prompt" else item.narrative
+    # What helped, or did not, stands at the end of an attempt.
+    limit = MESSAGE_CHARS if item.type in ATTEMPTS else SNIPPET_CHARACTERS
+    return accused(item, one_line(text or item.title, limit))

@@ -1,0 +1,247 @@
+"""Notes over HTTP and on the command line: what may be asked as JSON, and how a note is shown.
+
+Decoding ends here: what reaches the knowledge core are its own values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, TypeVar
+
+import msgspec
+
+from observer.core.errors import BadInput, NotFound
+from observer.core.model import Item, iso
+from observer.memory.api import Memory
+from observer.notes.face import Author, Changes, Connection, Note, Version
+from observer.views import moment, render
+from observer.views.render import ProjectName
+from observer.views.tool import Row
+
+T = TypeVar("T")
+Told = dict[str, Any]  # JSON of an answer
+
+
+class Remembering(Note, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of POST /remember: a note, and its project: named, or the one around `cwd`."""
+
+    project: str | None = None
+    cwd: str = ""
+    author: Author = "agent"
+
+
+class Forgetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of POST /forget."""
+
+    id: int | str
+    author: Author = "agent"
+
+
+class Asked(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="action"
+):
+    """Base of the bodies of POST /note; `id` is an exact handle."""
+
+    id: int | str
+    author: Author = "agent"
+
+
+class Edit(Asked, frozen=True, kw_only=True, tag="edit"):
+    """Change some fields."""
+
+    changes: Changes
+
+
+class Undo(Asked, frozen=True, kw_only=True, tag="undo"):
+    """Take the last change back."""
+
+
+class Approve(Asked, frozen=True, kw_only=True, tag="approve"):
+    """Let a person stand for it."""
+
+
+class Link(Asked, frozen=True, kw_only=True, tag="link"):
+    """Link it to another item."""
+
+    target: int | str
+    kind: str = "explicit"
+
+
+class Unlink(Asked, frozen=True, kw_only=True, tag="unlink"):
+    """Take links to an item out."""
+
+    target: int | str
+    kind: str = ""
+
+
+Change = Edit | Undo | Approve | Link | Unlink
+"""The body of POST /note."""
+
+
+class NoteRow(Row):
+    """A note in full; what it does not have is null, `status` tells what speaks against it."""
+
+    id: int
+    uuid: str
+    title: str
+    content: str
+    type: str
+    layer: str
+    scope: str
+    project: str
+    key: str | None
+    category: str | None
+    tags: list[str]
+    confidence: float | None
+    approval: str | None
+    suspicion: str | None
+    author: str
+    metadata: Any  # the author's own JSON
+    created_at: str
+    updated_at: str
+    expires_at: str | None
+
+
+def remember(memory: Memory, body: bytes) -> Told:
+    """Carry out POST /remember.
+
+    Raises:
+        BadInput: the body is not what is documented; and as `Notes.remember`.
+    """
+    asked = decoded(body, Remembering)
+    note = msgspec.convert(asked, Note, from_attributes=True)
+    kept = memory.notes.remember(note, project=asked.project, folder=asked.cwd, author=asked.author)
+    near = [
+        {"id": one.item.id, "title": one.item.title, "score": round(one.score, 2)}
+        for one in kept.similar
+    ]
+    return {
+        "id": kept.item.id,
+        "uuid": kept.item.uuid,
+        "updated": kept.updated,
+        "project": kept.project,
+        "approval": kept.item.approval,
+        "suspicion": kept.item.suspicion,
+        "similar": near,
+        "dangling": kept.dangling,
+    }
+
+
+def forget(memory: Memory, body: bytes) -> Told:
+    """Carry out POST /forget.
+
+    Raises:
+        BadInput: the body is not what is documented; and as `Notes.forget`.
+        NotFound: there is no such item.
+    """
+    asked = decoded(body, Forgetting)
+    if not memory.notes.forget(asked.id, author=asked.author):
+        raise NotFound(f"no item {asked.id}", hint="search for it first")
+    return {"id": asked.id, "deleted": True}
+
+
+def change(memory: Memory, body: bytes) -> Told:
+    """Carry out POST /note, and return the note as it is now.
+
+    Raises:
+        BadInput: the body is not what is documented; and as the method of `Notes`.
+    """
+    asked: Change = decoded(body, Change)  # type: ignore[arg-type] # a union is no type
+    notes = memory.notes
+    match asked:
+        case Edit():
+            do: Callable[..., Item] = partial(notes.edit, asked.id, asked.changes)
+        case Undo():
+            do = partial(notes.undo, asked.id)
+        case Approve():
+            do = partial(notes.approve, asked.id)
+        case Link():
+            do = partial(notes.link, asked.id, asked.target, kind=asked.kind)
+        case Unlink():
+            do = partial(notes.unlink, asked.id, asked.target, kind=asked.kind)
+    names = {project.id: project.name for project in memory.projects()}
+    told: Told = msgspec.to_builtins(
+        row(do(author=asked.author), lambda of: names.get(of or 0, ""))
+    )
+    return told
+
+
+def decoded(body: bytes, shape: type[T]) -> T:
+    """Return the JSON of a request as a value.
+
+    Raises:
+        BadInput: it is not of that shape.
+    """
+    try:
+        return msgspec.json.decode(body, type=shape)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadInput(f"the body is refused: {error}", hint="send JSON as documented") from error
+
+
+def row(item: Item, name: ProjectName) -> NoteRow:
+    """Return a note as it is told in JSON."""
+    return NoteRow(
+        id=item.id,
+        uuid=item.uuid,
+        title=item.title,
+        content=item.narrative,
+        type=item.type,
+        layer=item.layer,
+        scope=item.scope,
+        project=name(item.project_id),
+        key=item.key or None,
+        category=item.category or None,
+        tags=list(item.tags),
+        confidence=item.confidence,
+        approval=item.approval or None,
+        suspicion=item.suspicion or None,
+        author=item.author,
+        metadata=metadata_of(item) or None,
+        created_at=iso(item.created_ms),
+        updated_at=iso(item.updated_ms),
+        expires_at=None if item.expires_ms is None else iso(item.expires_ms),
+    )
+
+
+def metadata_of(item: Item) -> dict[str, Any]:
+    """Return the author's own JSON of a note."""
+    found: dict[str, Any] = msgspec.json.decode(item.metadata) if item.metadata else {}
+    return found
+
+
+def listed(item: Item, name: ProjectName) -> str:
+    """Return a note of a list: its heading, and its tags where it has some."""
+    tags = " ".join(f"#{tag}" for tag in item.tags)
+    return " · ".join(filter(None, (render.heading(item, name), tags)))
+
+
+def detail(item: Item, name: ProjectName) -> str:
+    """Return everything that is known about a note, its text as it was written."""
+    fields = (
+        ("key", item.key),
+        ("category", item.category),
+        ("layer", item.layer),
+        ("scope", item.scope),
+        ("by", item.author),
+        ("confidence", "" if item.confidence is None else f"{item.confidence:g}"),
+        ("metadata", item.metadata),
+        ("changed", moment.minute(item.updated_ms) if item.updated_ms > item.created_ms else ""),
+    )
+    about = " · ".join(f"{label} {text}" for label, text in fields if text)
+    return f"{listed(item, name)}\n{about}\n\n{item.narrative}"
+
+
+def version(one: Version) -> str:
+    """Return one change of a note in a line; what does not stand is in brackets."""
+    told = f"{one.number}. {moment.minute(one.at_ms)} {one.action} by {one.author}"
+    told += f" · {render.one_line(one.item.title)}"
+    return told if one.stands else f"({told})"
+
+
+def connections(out: tuple[Connection, ...], back: tuple[Connection, ...]) -> Iterator[str]:
+    """Yield what a note leads to, then what leads to it, a line each."""
+    for sign, found in (("->", out), ("<-", back)):
+        for one in found:
+            where = f"#{one.item.id}" if one.item else "(nothing yet)"
+            yield f"{sign} {one.kind} {where} {one.title}".rstrip()

@@ -1,0 +1,106 @@
+"""What a person or a model wrote to narrow a search: names and times, read strictly.
+
+How much one question may ask for; the same for agents and for people.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from urllib.parse import unquote, urlsplit
+
+from observer.core.errors import BadInput
+from observer.memory.api import Narrow
+from observer.views.moment import zoned
+
+LARGEST = 100_000
+"""Tokens of a context pack."""
+MOST_RESULTS = 50
+"""Of each kind, of one search."""
+MOST_AROUND = 50
+"""Items of a timeline before its anchor, and after it."""
+
+
+_AGO = re.compile(r"(\d{1,5})\s*(min|h|d|w)")
+_LINES = re.compile(r":\d{1,7}(?:[-:]\d{1,7})?\Z")
+_UNIT_MS = {"min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
+
+
+def narrow(  # noqa: PLR0913 - one of each, all optional
+    *,
+    type: str = "",  # noqa: A002 - the glossary's word
+    category: str = "",
+    files: Sequence[str] = (),
+    session: str = "",
+    branch: str = "",
+    since: str = "",
+    until: str = "",
+    failed: bool = False,
+    now_ms: int,
+) -> Narrow:
+    """Return what a search is restricted to; an empty text does not restrict.
+
+    Raises:
+        BadInput: a time that cannot be read, a span without time, or a pattern in place of a file.
+    """
+    if pattern := next((path for path in files if "*" in path), ""):
+        raise BadInput(
+            f"{pattern[:80]!r} is a pattern", hint="name files or folders: auth.py, src/"
+        )
+    since_ms, until_ms = moment_ms(since, now_ms=now_ms), moment_ms(until, now_ms=now_ms)
+    if since_ms is not None and until_ms is not None and since_ms >= until_ms:
+        raise BadInput(
+            f"no time is from {since.strip()} on and before {until.strip()}",
+            hint="name the earlier of the two as since; until itself is left out",
+        )
+    return Narrow(
+        types=tuple(name.strip().lower() for name in type.split(",") if name.strip()),
+        category=category,
+        files=tuple(path for path in map(_file, files) if path.strip("/. ")),
+        session=session,
+        branch=branch,
+        since_ms=since_ms,
+        until_ms=until_ms,
+        failed=failed,
+    )
+
+
+def _file(named: str) -> str:
+    """Return the file of a place as tools print it, ``auth.py:34:5``, or of a ``file://`` URI."""
+    path = _LINES.sub("", named)
+    return unquote(urlsplit(path).path) if path.startswith("file://") else path
+
+
+def coming_ms(text: str, *, now_ms: int) -> int | None:
+    """Return a time to come: as `moment_ms`, but ``30d`` is from now.
+
+    Raises:
+        BadInput: it cannot be read, or is over.
+    """
+    at_ms = moment_ms(text, now_ms=now_ms)
+    if at_ms is not None and _AGO.fullmatch(text.strip()):
+        at_ms = 2 * now_ms - at_ms
+    if at_ms is not None and at_ms <= now_ms:
+        raise BadInput(f"{text.strip()!r} is over", hint="name a time to come, or 30d from now")
+    return at_ms
+
+
+def moment_ms(text: str, *, now_ms: int) -> int | None:
+    """Return a time such as ``2026-11-21``, ``2026-11-21T09:30`` or ``7d`` (ago) in ms, UTC.
+
+    Without a zone it is of the one that times are shown in.
+
+    Raises:
+        BadInput: it is none of these.
+    """
+    if not (clean := text.strip()):
+        return None
+    if ago := _AGO.fullmatch(clean):
+        return now_ms - int(ago[1]) * _UNIT_MS[ago[2]]
+    try:
+        return int(zoned(datetime.fromisoformat(clean)).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise BadInput(
+            f"{clean[:40]!r} is no time", hint="write 2026-11-21, 2026-11-21T09:30, or a span: 7d"
+        ) from None

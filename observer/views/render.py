@@ -1,0 +1,257 @@
+"""Values to text, for models, terminals and context files; and the one way an error is told.
+
+Every item starts with its id, since the id is what the next question needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+
+from observer.core.errors import ObserverError
+from observer.core.model import Item
+from observer.search.context import Entry, Pack
+from observer.search.rank import Hit
+from observer.search.resume_card import Line
+from observer.search.snippet import held, passage
+from observer.search.timeline import Timeline
+from observer.views.fence import defused
+from observer.views.labels import labels
+from observer.views.moment import minute
+
+ProjectName = Callable[[int | None], str]
+
+SNIPPET_CHARACTERS = 200
+"""How much of an item's text stands in a list; the whole is one `get_observations` away."""
+
+LONGEST_CONTENT = 1_600
+"""As much of one text as a pack ever shows."""
+
+ANSWERS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
+
+
+def error(problem: ObserverError) -> str:
+    """Say what happened, and on a second line what to do."""
+    return f"{problem.message}\nhint: {problem.hint}" if problem.hint else problem.message
+
+
+@lru_cache(maxsize=256)  # an answer tells the same texts twice, as text and as JSON
+def one_line(text: str, limit: int = SNIPPET_CHARACTERS) -> str:
+    """Return text as one line of at most `limit` printable characters, the cut marked by an ….
+
+    What poses as a client's own tag in it does not any more.
+    """
+    line = defused(" ".join(text[: 4 * limit].split()))
+    if not line.isprintable():
+        line = " ".join("".join(c if c.isprintable() else " " for c in line).split())
+    if len(line) <= limit and len(text) <= 4 * limit:
+        return line
+    return line[: limit - 1].rstrip() + "…"
+
+
+def heading(item: Item, name: ProjectName | None = None) -> str:
+    """Return id, type, title, project if there is a name for it, and minute, in one line."""
+    parts = [
+        f"#{item.id} {item.type}",
+        one_line(item.title),
+        name(item.project_id) if name else "",
+        minute(item.created_ms),
+        "stale" if item.stale_ms is not None else "",
+        *labels(item),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def gist(item: Item, words: Sequence[str] = ()) -> str:
+    """Return the one thing worth knowing about an item beside its title.
+
+    With words it is the stretch that holds most of them, of whichever of its texts does; what a
+    language model wrote about it is one of those, marked as such.
+    """
+    if item.summary is not None:
+        told = (f"{field}: {text}" for field, text in answers(item) if field != "request")
+        texts = [" | ".join(told)]
+    else:
+        texts = [item.narrative, item.subtitle, " | ".join(item.facts)]
+    if not words:
+        return one_line(next(filter(None, texts), ""))
+    texts += (f"{label}: {text}" for label, text in written(item))
+    shown = (passage(each, SNIPPET_CHARACTERS, words=words) for each in texts if each)
+    return one_line(max(shown, key=partial(held, words=words), default=""))
+
+
+def written(item: Item) -> list[tuple[str, str]]:
+    """Return what a language model wrote about an item, each with the mark that it did."""
+    wrote = item.enrichment
+    if wrote is None:
+        return []
+    mark = f"by {one_line(wrote.model)}"
+    if item.updated_ms > wrote.as_of_ms:
+        mark += f", as of {minute(wrote.as_of_ms)}"
+    told = (
+        ("narrative", wrote.narrative),
+        ("learned", wrote.learned),
+        ("next_steps", wrote.next_steps),
+        ("concepts", ", ".join(wrote.concepts)),
+    )
+    return [(f"{label} ({mark})", text) for label, text in told if text]
+
+
+def answers(item: Item) -> list[tuple[str, str]]:
+    """Return what a summary answers, in the order of its fields; empty answers are left out."""
+    pairs = ((field, getattr(item.summary, field, "")) for field in ANSWERS)
+    return [(field, text) for field, text in pairs if text]
+
+
+def entry(item: Item, name: ProjectName, *, mark: str = "", words: Sequence[str] = ()) -> str:
+    """Return an item as two lines: heading and gist, around the words."""
+    return _under(f"{mark}{heading(item, name)}", gist(item, words), item)
+
+
+def _under(line: str, told: str, item: Item) -> str:
+    return f"{line}\n    {told}" if told and told != item.title else line
+
+
+def gists(found: Iterable[Hit]) -> list[str]:
+    """Return the gist of each found item, around the words that were found in it."""
+    return [gist(hit.item, hit.signals.terms) for hit in found]
+
+
+def hits(
+    found: Sequence[Hit],
+    name: ProjectName,
+    *,
+    remarks: Sequence[str] = (),
+    told: Sequence[str] | None = None,
+) -> str:
+    """Return found items, best first, behind what must be said about the answer.
+
+    `told` are their `gists`, where the caller has them.
+    """
+    told = gists(found) if told is None else told
+    lines = [f"({remark})" for remark in remarks if remark]
+    entries = [
+        _under(heading(hit.item, name), text, hit.item)
+        for hit, text in zip(found, told, strict=True)
+    ]
+    return "\n".join([*lines, *(entries or ["nothing found"])])
+
+
+def explained(found: Iterable[Hit], name: ProjectName) -> str:
+    """Return found items with what spoke for each, figure by figure."""
+    return "\n".join(
+        f"{entry(hit.item, name, words=hit.signals.terms)}\n    {_reasons(hit)}" for hit in found
+    )
+
+
+def _reasons(hit: Hit) -> str:
+    told = [f"score {hit.score:.2f}"]
+    signals = hit.signals
+    for label, figure, rank in (
+        ("words", signals.fts5, signals.words_rank),
+        ("meaning", signals.semantic, signals.meaning_rank),
+        ("close", signals.close, None),
+        ("phrase", signals.phrase, None),
+        ("exact", signals.exact, None),
+        ("recency", signals.recency, None),
+    ):
+        place = f" (no. {rank})" if rank else ""
+        told.append(f"{label} {figure:.2f}{place}")
+    factors = (
+        ("lasting", hit.lasting),
+        ("type", signals.type_weight),
+        ("use", signals.usefulness),
+    )
+    told += (f"{label} {figure:.2f}" for label, figure in factors if round(figure, 2) != 1)
+    if signals.terms:
+        told.append("matched " + ", ".join(signals.terms))
+    if hit.alike:
+        told.append("same as " + ", ".join(f"#{item_id}" for item_id in hit.alike))
+    return " · ".join(told)
+
+
+def timeline(told: Timeline, name: ProjectName) -> str:
+    """Return what happened, oldest first, with positions relative to the anchor."""
+    return "\n".join(
+        entry(point.item, name, mark=f"{point.position:+d} " if point.position else "±0 ")
+        for point in told.entries
+    )
+
+
+def details(items: Iterable[Item], name: ProjectName, *, missing: Sequence[int | str] = ()) -> str:
+    """Return items in full, and name the ids that do not exist."""
+    blocks = [detail(item, name) for item in items]
+    if missing:
+        blocks.append("no such id: " + ", ".join(map(str, missing)))
+    return "\n\n".join(blocks)
+
+
+def detail(item: Item, name: ProjectName) -> str:
+    """Return everything that is known about one item."""
+    fields = [
+        ("", item.subtitle),
+        ("", item.narrative if item.summary is None else ""),
+        *answers(item),
+        *(("fact", fact) for fact in item.facts),
+        ("concepts", ", ".join(item.concepts)),
+        ("read", ", ".join(item.files_read)),
+        ("modified", ", ".join(item.files_modified)),
+        ("commit", item.commit),
+        ("branch", item.branch),
+        ("key", item.key),
+        ("category", item.category),
+        *written(item),
+    ]
+    told = [f"{label}: {text}" if label else text for label, text in fields if text]
+    # Set in, so that no line of a text poses as the heading of another item.
+    return "\n".join([heading(item, name), *(_set_in(text) for text in told)])
+
+
+def _set_in(text: str) -> str:
+    return defused(text).replace("\n", "\n    ")
+
+
+def pack(packed: Pack) -> str:
+    """Return a project's pack: the card, the leading entries, summaries, the other entries.
+
+    A summary says more of a session than its last commands do, and a reader may stop anywhere.
+    """
+    leading, others = packed.entries[: packed.leading], packed.entries[packed.leading :]
+    lines = [f"({remark})" for remark in (packed.notice, packed.degraded) if remark]
+    lines += map(card_line, packed.card)
+    lines += [pack_entry(entry) for entry in leading]
+    lines += [pack_summary(each.item) for each in packed.summaries]
+    lines += [pack_entry(entry) for entry in others]
+    if packed.left_out:
+        lines.append(f"({packed.left_out} more did not fit)")
+    return "\n".join(lines) or "nothing recorded yet"
+
+
+def card_line(line: Line) -> str:
+    """Return a line of a resume card: what to fetch, why it is there, since when, what it says."""
+    when = f" {minute(line.at_ms)}" if line.at_ms else ""
+    handle = f"#{line.item} " if line.item else ""
+    return f"{handle}{one_line(line.why)}{when} · {one_line(line.text, line.most_chars)}"
+
+
+def pack_entry(entry: Entry) -> str:
+    """Return an item of a pack with the part of its text that was chosen for it."""
+    item = entry.hit.item
+    return _under(heading(item), one_line(entry.content, LONGEST_CONTENT), item)
+
+
+def pack_summary(item: Item) -> str:
+    """Return what a session's summary answers, a line each, and what a model made of it."""
+    fields = (*answers(item), *written(item)[:1])
+    told = [f"    {field}: {one_line(text, LONGEST_CONTENT)}" for field, text in fields]
+    return "\n".join([heading(item), *told])
+
+
+def tokens(text: str) -> int:
+    """Return what a text costs a model."""
+    return tokens_of(len(text))
+
+
+def tokens_of(characters: int) -> int:
+    """Return what so many characters cost a model: 4 characters a token, rounded up."""
+    return -(-characters // 4)

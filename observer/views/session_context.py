@@ -1,0 +1,181 @@
+"""The context files that session-start hooks print: step 10 of an event's way.
+
+A hook looks up from its folder to the first `CONTEXT.md` under the mirror of the path, and prints
+the file of its own client beside it if there is one. Promises:
+the files hold data and say so, memory cannot talk its way out of the fence, they are never larger
+than any client takes, and a reader sees the old file or the new one, nothing between.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from observer.core.config import Settings
+from observer.core.model import Project
+from observer.core.paths import Home, make_private, read_plain
+from observer.memory.api import Memory
+from observer.views.documents import Documents
+
+MOST_CHARACTERS = 10_000
+"""Claude Code and Cursor cut longer context, or move it to a file that few models read."""
+ANYONES, CURSORS = "CONTEXT.md", "CONTEXT.cursor.json"
+ASKING = frozenset({"claude-code", "cursor", "kiro", "kiro-cli"})
+"""Clients whose hook prints one of these files."""
+SESSIONS = 40
+"""The last ones, by whose clients there is a file."""
+_ID = re.compile(r"(?:^|; )#(\d{1,18}) ", re.MULTILINE)
+
+
+def write(
+    memory: Memory,
+    project: Project,
+    home: Home,
+    settings: Settings,
+    *,
+    uncommitted: Callable[[str, Sequence[str]], frozenset[str] | None] | None = None,
+    notice: str = "",
+) -> int:
+    """Bring the files of every root of a project up to date; return how many were written.
+
+    There is one for any client, and one for each that was at work here: its card tells what others
+    did since its own last session. Files of a root that is gone, or of a project without memory,
+    are removed.
+
+    Args:
+        memory: what they tell of.
+        project: whose files.
+        home: where they stand.
+        settings: how long they may be.
+        uncommitted: asks git about paths under a root; None believes the sessions.
+        notice: a line that stands before everything else; empty for none.
+
+    Raises:
+        OSError: the home cannot be written.
+    """
+    tokens = min(settings.context_tokens, MOST_CHARACTERS // 4)
+    clients = _clients(memory, project)
+    written = 0
+    for root in project.roots:
+        folder = mirror(home, root)
+        look = partial(uncommitted, root) if uncommitted else None
+        # What is `on branch topic, not here` in one work tree is here in another one.
+        documents = Documents(memory, partial(str, root))
+        tell = partial(
+            documents.context,
+            project,
+            tokens=tokens,
+            uncommitted=look,
+            exists=partial(existing, root),
+            notice=notice,
+        )
+        text = tell() if Path(root).is_dir() else ""
+        if not text:
+            _remove(folder, home)
+            continue
+        files = {_name(client): tell(client=client) for client in clients}
+        written += _write_all(folder, {ANYONES: text, CURSORS: text} | files)
+    return written
+
+
+def existing(root: str, paths: Collection[str]) -> frozenset[str]:
+    """Return which paths, relative to a root, are there."""
+    return frozenset(path for path in paths if os.path.lexists(f"{root}/{path}"))
+
+
+def shown(home: Home, root: str, client: str) -> list[int]:
+    """Return the ids that the session-start hook of a client prints in a folder now."""
+    if client not in ASKING:
+        return []
+    folder = mirror(home, root)
+    # In JSON a line feed is two characters, and the text would be one line.
+    text = _text(folder / _name(client)).replace("\\n", "\n") or _text(folder / ANYONES)
+    return list(dict.fromkeys(map(int, _ID.findall(text))))
+
+
+def sweep(home: Home) -> int:
+    """Remove the files of folders that do not exist any more; return how many."""
+    top = home.context / "by-path"
+    gone = [
+        folder
+        for file in top.rglob(ANYONES)
+        if not (Path("/") / (folder := file.parent).relative_to(top)).is_dir()
+    ]
+    for folder in gone:
+        _remove(folder, home)
+    return len(gone)
+
+
+def mirror(home: Home, root: str) -> Path:
+    """Return the folder that stands for an absolute path."""
+    return home.context / "by-path" / root.lstrip("/")
+
+
+def _write_all(folder: Path, texts: Mapping[str, str]) -> int:
+    """Write files of one folder, and remove those of clients that have gone."""
+    for file in set(_files(folder)) - {folder / name for name in texts}:
+        file.unlink()
+    written = 0
+    for name, text in texts.items():
+        content = (
+            msgspec.json.encode({"additional_context": text}) if name == CURSORS else text.encode()
+        )
+        written += _replace(folder / name, content)
+    return written
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return folder.glob("CONTEXT.*")
+
+
+def _clients(memory: Memory, project: Project) -> frozenset[str]:
+    sessions = memory.sessions(project=project.uuid, limit=SESSIONS)
+    return ASKING.intersection(session.client for session in sessions)
+
+
+def _name(client: str) -> str:
+    return CURSORS if client == "cursor" else f"CONTEXT.{client}.md"
+
+
+def _text(path: Path) -> str:
+    try:
+        return read_plain(path).decode()
+    except FileNotFoundError:
+        return ""
+
+
+def _replace(path: Path, content: bytes) -> bool:
+    try:
+        if read_plain(path) == content:
+            return False
+    except FileNotFoundError:
+        make_private(path.parent)  # every level shows a name of the user's
+    descriptor, name = tempfile.mkstemp(dir=path.parent)  # mode 0600
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return True
+
+
+def _remove(folder: Path, home: Home) -> None:
+    for file in _files(folder):
+        file.unlink(missing_ok=True)
+    top = home.context / "by-path"
+    while folder != top and top in folder.parents:
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            pass
+        except OSError:  # another project's files are in it
+            return
+        folder = folder.parent

@@ -1,0 +1,199 @@
+"""What a tool is: a typed function over the memory, with what a client must know about it.
+
+Knows JSON and its schemas but no protocol; `front.mcp` puts tools on the wire. Promises that a
+tool's function only ever sees values of the types and ranges that its signature states.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType, NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import msgspec
+
+from observer.core.errors import BadInput, ObserverError
+
+Result = TypeVar("Result", bound=msgspec.Struct)
+
+_PLAIN_LISTS = (list[int], list[str], list[int | str])
+
+Schema = dict[str, Any]  # JSON Schema is a document, not a value of ours
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[Result]):
+    """What a tool found: text for a model to read, and the same as a typed result.
+
+    `is_error` marks a refusal whose result says what to do instead; `is_json` a text that clients
+    parse.
+    """
+
+    text: str
+    result: Result
+    is_error: bool = False
+    is_json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An error as JSON-RPC tells it; `data` is any JSON."""
+
+    code: int
+    message: str
+    data: dict[str, Any]  # the toolset's own JSON
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """Base of results: null where a field's type says so; `UNSET` fields are left out."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One tool.
+
+    Args:
+        run: keyword arguments in, `Answer` out; its docstring is the description, its annotations
+            are the schemas.
+        title: for people.
+        is_read_only: the tool changes nothing.
+        is_destructive: the tool may delete something.
+        is_always_loaded: clients that defer tools until they are searched for should not.
+        aliases: other names under which clients know a parameter.
+        refusal: makes errors of the protocol of what the tool refuses; without, they are text.
+    """
+
+    run: Callable[..., Answer[Any]]  # each tool has its own result
+    title: str
+    is_read_only: bool = True
+    is_destructive: bool = False
+    is_always_loaded: bool = False
+    aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    refusal: Callable[[ObserverError], Refusal] | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the name under which clients call it."""
+        return self.run.__name__
+
+    @cached_property
+    def description(self) -> str:
+        """Return the docstring, which says when to use the tool."""
+        return inspect.getdoc(self.run) or ""
+
+    @cached_property
+    def parameters(self) -> type[msgspec.Struct]:
+        """Return the struct that arguments are converted to."""
+        hints = get_type_hints(self.run, include_extras=True)
+        signature = inspect.signature(self.run)
+        fields = [
+            (name, hints[name])
+            if parameter.default is parameter.empty
+            else (name, hints[name], parameter.default)
+            for name, parameter in signature.parameters.items()
+        ]
+        return msgspec.defstruct(
+            self.name, fields, frozen=True, kw_only=True, forbid_unknown_fields=True
+        )
+
+    @cached_property
+    def _types(self) -> dict[str, object]:
+        return {field.name: _bare(field.type) for field in msgspec.structs.fields(self.parameters)}
+
+    @cached_property
+    def input_schema(self) -> Schema:
+        """Return the JSON Schema of the arguments, without defaults that are empty."""
+        schema = _schema(self.parameters)
+        del schema["title"]
+        for parameter in schema["properties"].values():
+            if not parameter.get("default", True):
+                del parameter["default"]
+        return schema
+
+    @cached_property
+    def output_schema(self) -> Schema:
+        """Return the JSON Schema of the result: its fields and the JSON type of each.
+
+        What rows hold is not spelled out: clients that show a model this schema pay for it with
+        every request, and what is in a row is plain from the row.
+        """
+        (result,) = get_args(get_type_hints(self.run)["return"])
+        fields: Schema = {}
+        for each in get_args(result) or (result,):
+            fields |= _schema(each)["properties"]
+        return {"type": "object", "properties": {name: _outer(fields[name]) for name in fields}}
+
+    def call(self, arguments: Mapping[str, Any]) -> Answer[Any]:
+        """Check the arguments and run the tool.
+
+        Models write null for what they leave out, a list or object as JSON text, a list as what
+        stands between commas or as its only element, and an id as a number where text is asked
+        for; all of these are taken.
+
+        Raises:
+            BadInput: an argument is missing, unknown, of the wrong type or out of range.
+            ObserverError: as the tool's function raises.
+        """
+        named = {self.aliases.get(name, name): value for name, value in arguments.items()}
+        given = {
+            name: _eased(value, self._types.get(name))
+            for name, value in named.items()
+            if value is not None
+        }
+        try:
+            checked = msgspec.convert(given, self.parameters, strict=False)
+        except msgspec.ValidationError as error:
+            names = ", ".join(self.parameters.__struct_fields__)
+            raise BadInput(
+                f"{self.name} refused its arguments: {error}", hint=f"it takes {names}"
+            ) from error
+        return self.run(**msgspec.structs.asdict(checked))
+
+
+def _bare(annotation: object) -> object:
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if isinstance(annotation, UnionType):
+        annotation = next(part for part in get_args(annotation) if part is not NoneType)
+    return annotation
+
+
+def _eased(value: object, wanted: object) -> object:
+    if wanted is str and type(value) is int:
+        return str(value)
+    if wanted in _PLAIN_LISTS and type(value) is int:
+        return [value]
+    if wanted in _PLAIN_LISTS and isinstance(value, str) and not value.lstrip().startswith("["):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    if (get_origin(wanted) or wanted) in {list, dict} and isinstance(value, str):
+        try:
+            return msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError):
+            return value
+    return value
+
+
+def _outer(field: Schema) -> Schema:
+    """Return what a field's schema says of its own JSON type; nothing if that may vary."""
+    kind = "object" if "$ref" in field else field.get("type")
+    return {"type": kind} if kind else {}
+
+
+def _schema(type_: type) -> Schema:
+    (root,), parts = msgspec.json.schema_components([type_], ref_template="#/$defs/{name}")
+    name = root["$ref"].rpartition("/")[2]
+    schema: Schema = parts.pop(name)
+    return {**schema, "$defs": parts} if parts else schema

@@ -1,0 +1,290 @@
+"""Claude Code, Cursor and Kiro: the events, the two formats, the MCP server."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.clients.installers import Context, Plan, install, perform, uninstall
+from observer.core.errors import ConfigInvalid
+
+Run = Callable[[str], Plan]
+
+
+def loaded(context: Context, name: str) -> Any:
+    return json.loads((context.user_home / name).read_text())
+
+
+def write(context: Context, name: str, value: object) -> None:
+    path = context.user_home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, indent=2))
+
+
+def commands(value: object) -> list[str]:
+    """Return every command line in a configuration."""
+    if isinstance(value, dict):
+        own = [value["command"]] if isinstance(value.get("command"), str) else []
+        return own + [line for inner in value.values() for line in commands(inner)]
+    return [line for inner in value for line in commands(inner)] if isinstance(value, list) else []
+
+
+# --- Claude Code ---------------------------------------------------------------------------------
+
+
+def test_claude_gets_each_event_once(context: Context, put: Run) -> None:
+    put("claude-code")
+    hooks = loaded(context, ".claude/settings.json")["hooks"]
+    assert list(hooks) == [
+        *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"),
+        *("Stop", "SubagentStop", "PostCompact", "SessionEnd", "PreToolUse"),
+    ]
+    assert commands(hooks["SessionStart"]) == [
+        f"{context.home.hooks}/post claude-code SessionStart",
+        f"{context.home.hooks}/context claude-code",
+    ]
+    for event in ("UserPromptSubmit", "PostToolUseFailure"):
+        assert commands(hooks[event]) == [
+            f"{context.home.hooks}/post claude-code {event}",
+            f"{context.home.hooks}/recall claude-code {event}",
+        ]
+    assert hooks["PostToolUse"][0] == {
+        "matcher": "*",
+        "hooks": [
+            {
+                "type": "command",
+                "command": f"{context.home.hooks}/post claude-code PostToolUse",
+                "async": True,
+                "timeout": 30,
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("event", "matcher"), [("PreToolUse", "Bash|Edit|MultiEdit|Write"), ("PostToolUse", "Bash")]
+)
+def test_claude_waits_for_what_memory_knows_of_an_action(
+    context: Context, put: Run, event: str, matcher: str
+) -> None:
+    put("claude-code")
+    line = f"{context.home.hooks}/recall claude-code {event}"
+    asks = {"type": "command", "command": line, "timeout": 5}
+    last = loaded(context, ".claude/settings.json")["hooks"][event][-1]
+    assert last == {"matcher": matcher, "hooks": [asks]}
+
+
+def test_claude_finds_the_server_at_the_top_of_its_state(context: Context, put: Run) -> None:
+    put("claude-code")
+    assert loaded(context, ".claude.json") == {
+        "mcpServers": {"observer": {"type": "stdio", "command": context.observer, "args": ["mcp"]}}
+    }
+
+
+def test_claude_config_dir_moves_both(context: Context, tmp_path: Path) -> None:
+    moved = replace(context, environ={**context.environ, "CLAUDE_CONFIG_DIR": str(tmp_path / "cc")})
+    perform(install("claude-code", moved), moved.home, at_ms=1)
+    assert {path.name for path in (tmp_path / "cc").iterdir()} == {"settings.json", ".claude.json"}
+
+
+def test_our_handler_is_taken_out_of_a_group_that_others_share(context: Context, drop: Run) -> None:
+    ours = {"type": "command", "command": f"{context.home.hooks}/post claude-code Stop"}
+    theirs = {"type": "command", "command": "say done"}
+    write(context, ".claude/settings.json", {"hooks": {"Stop": [{"hooks": [ours, theirs]}]}})
+    drop("claude-code")
+    assert loaded(context, ".claude/settings.json") == {"hooks": {"Stop": [{"hooks": [theirs]}]}}
+
+
+def test_an_older_entry_of_ours_is_replaced(context: Context, put: Run) -> None:
+    line = f"{context.home.hooks}/post claude-code Stop"
+    stale = {"hooks": [{"type": "command", "command": line, "timeout": 99}]}
+    write(context, ".claude/settings.json", {"hooks": {"Stop": [stale]}})
+    put("claude-code")
+    (group,) = loaded(context, ".claude/settings.json")["hooks"]["Stop"]
+    assert group["hooks"][0]["timeout"] == 5
+
+
+@pytest.mark.parametrize(
+    "hooks",
+    [
+        pytest.param({"Stop": {"hooks": []}}, id="object-for-list"),
+        pytest.param({"Stop": "x"}, id="text-for-list"),
+        pytest.param([], id="list-for-object"),
+        pytest.param("x", id="text-for-object"),
+    ],
+)
+def test_hooks_of_another_shape_are_refused(context: Context, hooks: object) -> None:
+    write(context, ".claude/settings.json", {"hooks": hooks})
+    with pytest.raises(ConfigInvalid, match=r"settings\.json: hooks.* is no (list|object)"):
+        install("claude-code", context)
+
+
+def test_groups_of_unknown_shape_are_left_alone(context: Context, put: Run) -> None:
+    odd = [
+        1,
+        {"hooks": "x"},
+        {"hooks": [{"type": "command", "command": "it's"}]},
+        {"hooks": [{"type": "http", "url": "http://h"}]},
+        {},
+    ]
+    write(context, ".claude/settings.json", {"hooks": {"Stop": odd}})
+    put("claude-code")
+    assert loaded(context, ".claude/settings.json")["hooks"]["Stop"][:5] == odd
+
+
+def test_the_line_runs_in_a_shell_even_from_a_home_with_spaces(spaced: Context) -> None:
+    perform(install("claude-code", spaced), spaced.home, at_ms=1)
+    line = commands(loaded(spaced, ".claude/settings.json"))[0]
+    environ = {name: text for name, text in os.environ.items() if name != "OBSERVER_HOME"}
+    subprocess.run(["sh", "-c", line], input=b"{}", env=environ, check=True)
+    assert len(list((spaced.home.spool / "new").iterdir())) == 1
+
+
+# --- the MCP server ------------------------------------------------------------------------------
+
+
+def test_another_server_of_our_name_is_never_overwritten(context: Context, drop: Run) -> None:
+    theirs = {"mcpServers": {"observer": {"command": "node", "args": ["observer.js"]}}}
+    write(context, ".cursor/mcp.json", theirs)
+    with pytest.raises(ConfigInvalid, match=r"mcp\.json: another MCP server"):
+        install("cursor", context)
+    drop("cursor")
+    assert loaded(context, ".cursor/mcp.json") == theirs
+
+
+def test_what_a_user_added_to_our_server_stays(context: Context, put: Run) -> None:
+    entry = {"command": "/old/observer", "args": ["mcp"], "disabled": True, "env": {"A": "b"}}
+    write(context, ".cursor/mcp.json", {"mcpServers": {"observer": entry}})
+    put("cursor")
+    assert loaded(context, ".cursor/mcp.json")["mcpServers"]["observer"] == {
+        **entry,
+        "command": context.observer,
+    }
+
+
+def test_the_toolsets_that_a_user_chose_stay(context: Context, put: Run, drop: Run) -> None:
+    entry = {"command": "/old/observer", "args": ["mcp", "--tools", "core,story"]}
+    write(context, ".cursor/mcp.json", {"mcpServers": {"observer": entry}})
+    put("cursor")
+    assert loaded(context, ".cursor/mcp.json")["mcpServers"]["observer"] == {
+        **entry,
+        "command": context.observer,
+    }
+    drop("cursor")
+    assert not (context.user_home / ".cursor/mcp.json").exists()
+
+
+def test_the_server_is_told_of_a_home_elsewhere(context: Context, spaced: Context) -> None:
+    perform(install("cursor", spaced), spaced.home, at_ms=1)
+    entry = loaded(context, ".cursor/mcp.json")["mcpServers"]["observer"]
+    assert entry["env"] == {"OBSERVER_HOME": str(spaced.home.root)}
+    perform(install("cursor", context), context.home, at_ms=1)
+    assert "env" not in loaded(context, ".cursor/mcp.json")["mcpServers"]["observer"]
+
+
+# --- Cursor --------------------------------------------------------------------------------------
+
+
+def test_cursor_gets_only_events_that_every_version_knows(context: Context, put: Run) -> None:
+    put("cursor")
+    written = loaded(context, ".cursor/hooks.json")
+    assert written["version"] == 1
+    assert list(written["hooks"]) == [
+        *("sessionStart", "beforeSubmitPrompt", "afterShellExecution", "afterMCPExecution"),
+        *("afterFileEdit", "postToolUse", "postToolUseFailure", "subagentStop"),
+        *("afterAgentResponse", "stop", "sessionEnd"),
+    ]
+    assert commands(written["hooks"]["sessionStart"]) == [
+        f"{context.home.hooks}/post cursor sessionStart",
+        f"{context.home.hooks}/context cursor",
+    ]
+    for event in ("beforeSubmitPrompt", "postToolUse", "postToolUseFailure"):
+        assert commands(written["hooks"][event]) == [
+            f"{context.home.hooks}/post cursor {event}",
+            f"{context.home.hooks}/recall cursor {event}",
+        ]
+
+
+def test_a_linked_hooks_file_is_refused_since_cursor_refuses_it(context: Context) -> None:
+    folder = context.user_home / ".cursor"
+    folder.mkdir()
+    (folder / "hooks.json").symlink_to("elsewhere.json")
+    with pytest.raises(ConfigInvalid, match="symbolic link"):
+        install("cursor", context)
+
+
+def test_uninstalling_takes_out_events_of_an_older_version_too(context: Context, drop: Run) -> None:
+    retired = {"command": f"{context.home.hooks}/post cursor preToolUse"}
+    theirs = {"command": "x"}
+    hooks = {"preToolUse": [retired, theirs], "stop": [retired]}
+    write(context, ".cursor/hooks.json", {"version": 1, "hooks": hooks})
+    drop("cursor")
+    assert loaded(context, ".cursor/hooks.json") == {
+        "version": 1,
+        "hooks": {"preToolUse": [theirs]},
+    }
+
+
+# --- Kiro ----------------------------------------------------------------------------------------
+
+
+def test_kiro_gets_both_formats(context: Context, put: Run) -> None:
+    put("kiro")
+    new = loaded(context, ".kiro/hooks/observer.json")
+    assert new["version"] == "v1"
+    assert [hook["trigger"] for hook in new["hooks"]] == [
+        *("SessionStart", "SessionStart", "UserPromptSubmit", "UserPromptSubmit", "PreToolUse"),
+        *("PostToolUse", "Stop"),
+    ]
+    told = [hook["action"]["command"] for hook in new["hooks"] if hook["name"] == "observer-recall"]
+    assert told == [f"{context.home.hooks}/recall kiro UserPromptSubmit"]
+    agent = loaded(context, ".kiro/agents/observer.json")
+    assert agent["tools"] == ["*"]
+    assert commands(agent["hooks"]["agentSpawn"]) == [
+        f"{context.home.hooks}/post kiro-cli agentSpawn",
+        f"{context.home.hooks}/context kiro-cli",
+    ]
+    assert commands(agent["hooks"]["userPromptSubmit"]) == [
+        f"{context.home.hooks}/post kiro-cli userPromptSubmit",
+        f"{context.home.hooks}/recall kiro-cli userPromptSubmit",
+    ]
+    assert agent["hooks"]["postToolUse"][0]["matcher"] == "*"
+
+
+def test_agents_of_the_user_are_given_the_hooks(context: Context, put: Run) -> None:
+    write(context, ".kiro/agents/mine.json", {"name": "mine", "tools": ["fs_read"]})
+    put("kiro")
+    mine = loaded(context, ".kiro/agents/mine.json")
+    assert mine["tools"] == ["fs_read"]
+    assert set(mine["hooks"]) == {
+        *("agentSpawn", "userPromptSubmit", "preToolUse", "postToolUse", "stop")
+    }
+
+
+def test_an_agent_of_ours_that_the_user_changed_keeps_the_change(
+    context: Context, put: Run
+) -> None:
+    write(context, ".kiro/agents/observer.json", {"name": "observer", "tools": ["fs_read"]})
+    put("kiro")
+    assert loaded(context, ".kiro/agents/observer.json")["tools"] == ["fs_read"]
+
+
+def test_hooks_that_kiro_converted_itself_are_not_left_twice(context: Context, put: Run) -> None:
+    line = f"{context.home.hooks}/post kiro-cli stop"
+    converted = {"name": "x", "trigger": "Stop", "action": {"type": "command", "command": line}}
+    theirs = {"name": "y", "trigger": "Stop", "action": {"type": "agent", "prompt": "tidy"}}
+    write(context, ".kiro/hooks/mine.json", {"version": "v1", "hooks": [converted, theirs]})
+    put("kiro")
+    assert loaded(context, ".kiro/hooks/mine.json")["hooks"] == [theirs]
+
+
+def test_uninstalling_without_git_or_editors_finds_nothing(context: Context) -> None:
+    for name in ("claude-code", "cursor", "kiro"):
+        assert not uninstall(name, context).is_change

@@ -1,0 +1,286 @@
+"""git: configured hooks where it knows them, files in a repository where it does not."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from observer.clients.git import config_file
+from observer.clients.git.install import version
+from observer.clients.installers import Context, Plan, install, perform, uninstall
+from observer.core.errors import BadInput, ConfigInvalid
+
+Run = Callable[[str], Plan]
+EVENTS = ["post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite"]
+
+
+def git(context: Context, *words: str, folder: Path | None = None) -> str:
+    run = subprocess.run(
+        ["git", *words],
+        cwd=folder or context.folder,
+        env={**context.environ, "HOME": str(context.user_home)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout.strip()
+
+
+@pytest.fixture
+def repository(context: Context, tmp_path: Path) -> Context:
+    """The context of somebody who stands in a repository, with this machine's git."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    there = replace(context, folder=folder)
+    git(there, "init", "-q")
+    if version(there) >= (2, 54):
+        pytest.skip("this git has configured hooks")
+    return there
+
+
+def make(plan: Plan, context: Context) -> None:
+    perform(plan, context.home, at_ms=1)
+
+
+def spooled(context: Context) -> list[bytes]:
+    folder = context.home.spool
+    return [(folder / "tmp" / path.name).read_bytes() for path in (folder / "new").iterdir()]
+
+
+def commit(context: Context) -> None:
+    git(context, "commit", "-q", "--allow-empty", "-m", "a change")
+
+
+# --- 2.54 and later ------------------------------------------------------------------------------
+
+
+def test_new_git_gets_one_section_for_each_event(new_git: Context) -> None:
+    make(install("git", new_git), new_git)
+    events = git(new_git, "config", "--global", "--get-regexp", r"^hook\..*\.event$")
+    assert [line.split()[1] for line in events.splitlines()] == EVENTS
+
+
+def test_a_command_stands_before_its_event(new_git: Context) -> None:
+    """The other way round every commit in between would fail."""
+    make(install("git", new_git), new_git)
+    names = [line.split("=")[0] for line in git(new_git, "config", "--global", "-l").splitlines()]
+    assert [name.rpartition(".")[2] for name in names] == ["command", "event"] * len(EVENTS)
+
+
+def test_a_configured_command_reports_and_never_fails(new_git: Context, tmp_path: Path) -> None:
+    make(install("git", new_git), new_git)
+    git(new_git, "init", "-q", "shop")
+    line = git(new_git, "config", "--global", "hook.observer-post-commit.command")
+    # This is how git runs it.
+    words = ["sh", "-c", f'{line} "$@"', line]
+    subprocess.run(words, cwd=tmp_path / "shop", env=dict(new_git.environ), check=True)
+    assert [b"event=post-commit" in data for data in spooled(new_git)] == [True]
+    (new_git.home.hooks / "post").unlink()
+    subprocess.run(words, cwd=tmp_path / "shop", env=dict(new_git.environ), check=True)
+
+
+def test_what_a_user_added_to_our_section_stays(new_git: Context) -> None:
+    make(install("git", new_git), new_git)
+    git(new_git, "config", "--global", "hook.observer-post-merge.enabled", "false")
+    assert not install("git", new_git).is_change
+    git(new_git, "config", "--global", "hook.observer-post-merge.command", "true")
+    make(install("git", new_git), new_git)
+    assert git(new_git, "config", "--global", "hook.observer-post-merge.enabled") == "false"
+    assert "post-merge" in git(new_git, "config", "--global", "hook.observer-post-merge.command")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "there", "path"),
+    [
+        pytest.param("", "", "", ".gitconfig", id="usual"),
+        pytest.param("", "", ".config/git/config", ".config/git/config", id="only-xdg"),
+        pytest.param("GIT_CONFIG_GLOBAL", "{}/mine", "", "mine", id="chosen"),
+        pytest.param("XDG_CONFIG_HOME", "{}/x", "x/git/config", "x/git/config", id="xdg-moved"),
+    ],
+)
+def test_the_file_is_the_one_git_would_write(
+    new_git: Context, variable: str, value: str, there: str, path: str
+) -> None:
+    if there:
+        (new_git.user_home / there).parent.mkdir(parents=True)
+        (new_git.user_home / there).write_text("[user]\n\tname = Ana\n")
+    environ = {**new_git.environ, variable: value.format(new_git.user_home)} if variable else None
+    context = replace(new_git, environ=environ or new_git.environ)
+    assert install("git", context).edits[-1].path == new_git.user_home / path
+
+
+def test_a_named_project_gets_it_in_its_own_configuration(new_git: Context, tmp_path: Path) -> None:
+    git(new_git, "init", "-q", "shop")
+    named = replace(new_git, project=tmp_path / "shop")
+    make(install("git", named), named)
+    assert "observer-post-commit" in (tmp_path / "shop/.git/config").read_text()
+    assert not (new_git.user_home / ".gitconfig").exists()
+    make(uninstall("git", named), named)
+    assert "observer" not in (tmp_path / "shop/.git/config").read_text()
+
+
+def test_a_named_project_must_be_a_repository(new_git: Context, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no git repository"):
+        install("git", replace(new_git, project=tmp_path))
+
+
+# --- before 2.54 ---------------------------------------------------------------------------------
+
+
+def test_old_git_gets_files_that_report_commits(repository: Context) -> None:
+    make(install("git", repository), repository)
+    commit(repository)
+    head = git(repository, "rev-parse", "HEAD")
+    (data,) = spooled(repository)
+    assert b"event=post-commit" in data
+    assert head.encode() in data
+
+
+def test_old_git_outside_of_repositories_is_bad_input(repository: Context, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="in none"):
+        install("git", replace(repository, folder=tmp_path))
+
+
+@pytest.mark.parametrize("planned", [install, uninstall])
+def test_a_repository_that_git_refuses_is_not_called_none(
+    repository: Context, planned: Callable[[str, Context], Plan]
+) -> None:
+    script = repository.user_home / "git"
+    script.write_text(
+        f'#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec {shutil.which("git")} "$@"\n'
+    )
+    script.chmod(0o755)
+    environ = {**repository.environ, "PATH": str(script.parent)}
+    with pytest.raises(ConfigInvalid, match="dubious ownership"):
+        planned("git", replace(repository, environ=environ))
+
+
+def test_a_repository_without_a_work_tree_is_not_called_none(repository: Context) -> None:
+    inside = replace(repository, folder=repository.folder / ".git")
+    with pytest.raises(ConfigInvalid, match="must be run in a work tree"):
+        install("git", inside)
+
+
+def test_a_subfolder_and_a_worktree_share_the_hooks(repository: Context, tmp_path: Path) -> None:
+    commit(repository)
+    git(repository, "worktree", "add", "-q", str(tmp_path / "tree"))
+    make(install("git", replace(repository, folder=tmp_path / "tree")), repository)
+    assert (repository.folder / ".git/hooks/post-commit").exists()
+    (repository.folder / "sub").mkdir()
+    assert not install("git", replace(repository, folder=repository.folder / "sub")).is_change
+
+
+def test_a_hook_that_was_there_still_runs_and_comes_back(repository: Context) -> None:
+    hook = repository.folder / ".git/hooks/post-commit"
+    hook.write_text("#!/bin/sh\necho theirs >ran\n")
+    hook.chmod(0o755)
+    before = hook.read_bytes()
+    make(install("git", repository), repository)
+    commit(repository)
+    assert (repository.folder / "ran").exists()
+    assert len(spooled(repository)) == 1
+    assert not install("git", repository).is_change
+    make(uninstall("git", repository), repository)
+    assert (hook.read_bytes(), hook.stat().st_mode & 0o777) == (before, 0o755)
+    assert not hook.with_name("post-commit.observer-orig").exists()
+
+
+def test_a_hook_that_was_switched_off_stays_off(repository: Context) -> None:
+    hook = repository.folder / ".git/hooks/post-commit"
+    hook.write_text("#!/bin/sh\necho theirs >ran\n")
+    hook.chmod(0o644)
+    make(install("git", repository), repository)
+    commit(repository)
+    assert not (repository.folder / "ran").exists()
+
+
+def test_uninstalling_removes_the_hooks(repository: Context) -> None:
+    folder = repository.folder / ".git/hooks"
+    before = sorted(path.name for path in folder.iterdir())
+    make(install("git", repository), repository)
+    make(uninstall("git", repository), repository)
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_hook_that_pre_commit_moved_is_not_installed_twice(repository: Context) -> None:
+    folder = repository.folder / ".git/hooks"
+    make(install("git", repository), repository)
+    (folder / "post-commit").rename(folder / "post-commit.legacy")
+    (folder / "post-commit").write_text('#!/bin/sh\n"$0.legacy" "$@"\n')
+    (folder / "post-commit").chmod(0o755)
+    assert not install("git", repository).is_change
+    commit(repository)
+    assert len(spooled(repository)) == 1
+    make(uninstall("git", repository), repository)
+    assert not (folder / "post-commit.legacy").exists()
+    assert (folder / "post-commit").exists()
+
+
+def test_a_folder_of_hooks_elsewhere_is_respected(repository: Context, tmp_path: Path) -> None:
+    (tmp_path / "hooks").mkdir()
+    git(repository, "config", "core.hooksPath", str(tmp_path / "hooks"))
+    make(install("git", repository), repository)
+    commit(repository)
+    assert len(spooled(repository)) == 1
+    assert not (repository.folder / ".git/hooks/post-commit").exists()
+
+
+@pytest.mark.parametrize(
+    ("folder", "named"),
+    [
+        pytest.param(".husky/_", ".husky/post-commit", id="husky"),
+        pytest.param(".githooks", ".githooks/post-commit", id="committed"),
+    ],
+)
+def test_a_folder_in_the_working_tree_is_left_alone(
+    repository: Context, folder: str, named: str
+) -> None:
+    git(repository, "config", "core.hooksPath", folder)
+    with pytest.raises(ConfigInvalid, match="working tree") as refused:
+        install("git", repository)
+    assert named in refused.value.hint
+    assert "|| true" in refused.value.hint
+
+
+def test_a_linked_hook_is_left_alone(repository: Context) -> None:
+    (repository.folder / ".git/hooks/post-commit").symlink_to("../../hook.sh")
+    with pytest.raises(ConfigInvalid, match="symbolic link"):
+        install("git", repository)
+
+
+def test_an_earlier_copy_is_never_overwritten(repository: Context) -> None:
+    folder = repository.folder / ".git/hooks"
+    (folder / "post-commit").write_text("#!/bin/sh\n")
+    (folder / "post-commit.observer-orig").write_text("#!/bin/sh\n# precious\n")
+    with pytest.raises(ConfigInvalid, match="in the way"):
+        install("git", repository)
+
+
+def test_the_environment_of_a_hook_does_not_lead_elsewhere(
+    repository: Context, tmp_path: Path
+) -> None:
+    """`observer install git` run from a git hook or alias sees GIT_DIR of another repository."""
+    git(repository, "init", "-q", str(tmp_path / "other"), folder=tmp_path)
+    environ = {**repository.environ, "GIT_DIR": str(tmp_path / "other/.git")}
+    make(install("git", replace(repository, environ=environ)), repository)
+    assert (repository.folder / ".git/hooks/post-commit").exists()
+
+
+def test_without_git_it_says_so(context: Context, tmp_path: Path) -> None:
+    with pytest.raises(ConfigInvalid, match="git cannot be run"):
+        install("git", replace(context, environ={"PATH": str(tmp_path / "nothing")}))
+
+
+def test_a_git_that_says_no_is_quoted(context: Context) -> None:
+    with pytest.raises(ConfigInvalid, match="git config failed"):
+        config_file.ask(context, "config", "--frobnicate")
+
+
+def test_a_folder_that_was_deleted_is_in_no_repository(repository: Context, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="in none"):
+        install("git", replace(repository, folder=tmp_path / "gone"))

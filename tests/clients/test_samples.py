@@ -1,0 +1,90 @@
+"""Each recorded payload under tests/data/<client>/ becomes exactly the events beside it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from observer.clients import CLIENTS
+from observer.core.errors import Undecodable
+from observer.core.events import Event
+from observer.ingest.decode import decode
+
+DATA = Path(__file__).parents[1] / "data"
+AT_MS = 1_763_715_600_000
+
+
+class Sample(msgspec.Struct, forbid_unknown_fields=True):
+    entry: str
+    fields: dict[str, str]
+    becomes: list[Event]
+    args: list[str] = []
+    env: dict[str, str] = {}
+    payload: dict[str, Any] | None = None
+    text: str = ""
+
+
+SAMPLES = {
+    f"{path.parent.name}/{path.stem}": msgspec.json.decode(path.read_bytes(), type=Sample)
+    for client in CLIENTS
+    for path in sorted((DATA / client).glob("*.json"))
+}
+
+
+def envelope(sample: Sample) -> bytes:
+    fields = [f"{name}={value}" for name, value in sample.fields.items()]
+    fields += [f"arg={arg}" for arg in sample.args]
+    fields += [f"env.{name}={value}" for name, value in sample.env.items()]
+    header = "".join(f"{field}\0" for field in fields)
+    payload = sample.text.encode() if sample.payload is None else json(sample.payload)
+    return b"OBS1\0" + header.encode() + b"\0" + payload
+
+
+def json(payload: Mapping[str, Any]) -> bytes:
+    return msgspec.json.encode(payload)
+
+
+def decoded(sample: Sample) -> list[Event]:
+    return list(decode(sample.entry, envelope(sample), AT_MS, cap_bytes=65536))
+
+
+@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES.keys())
+def test_a_payload_becomes_its_events(sample: Sample) -> None:
+    assert decoded(sample) == sample.becomes
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_every_client_has_samples(client: str) -> None:
+    assert any(name.startswith(f"{client}/") for name in SAMPLES)
+
+
+@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES.keys())
+def test_unknown_fields_change_no_known_event(sample: Sample) -> None:
+    """A newer client's extra fields are data; only an event kept as it came may show them."""
+    if sample.payload is None or any(
+        event.body.__struct_config__.tag == "custom" for event in sample.becomes
+    ):
+        return
+    sample = msgspec.structs.replace(sample, payload={**sample.payload, "added_later": {"a": [1]}})
+    assert decoded(sample) == sample.becomes
+
+
+@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES.keys())
+def test_fields_of_any_other_type_are_survived(sample: Sample) -> None:
+    """Text where an object was, numbers where text was: an event, none, or a reason."""
+    for wrong in (None, True, 7, -1.5, "", "{", [], [{}], [["a"]], {}, {"a": {"b": []}}):
+        if sample.payload is not None:
+            _survives(msgspec.structs.replace(sample, payload=dict.fromkeys(sample.payload, wrong)))
+
+
+def _survives(sample: Sample) -> None:
+    payload = {**(sample.payload or {}), "hook_event_name": sample.fields["event"]}
+    with contextlib.suppress(Undecodable):
+        events = decoded(msgspec.structs.replace(sample, payload=payload))
+        # Values are built without validation: what their types say must hold all the same.
+        assert msgspec.json.decode(msgspec.json.encode(events), type=list[Event]) == events

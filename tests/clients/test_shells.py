@@ -1,0 +1,133 @@
+"""bash, zsh and fish read the block, and only what is ours comes and goes."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from observer.clients.installers import Context, Plan, install, perform, uninstall
+from observer.core.errors import ConfigInvalid
+
+Run = Callable[[str], Plan]
+FILES = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/conf.d/observer.fish"}
+every_shell = pytest.mark.parametrize("shell", list(FILES))
+
+
+def session_of(shell: str, context: Context) -> str:
+    """Return what an interactive shell of the user calls itself once its rc files are read."""
+    run = subprocess.run(
+        [shell, "-ic", 'echo "<$OBSERVER_SESSION>"'],
+        env={**context.environ, "HOME": str(context.user_home)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+    )
+    return run.stdout.partition("<")[2].partition(">")[0]
+
+
+@every_shell
+def test_the_shell_reads_the_recorder(shell: str, context: Context, put: Run) -> None:
+    put(shell)
+    assert session_of(shell, context).startswith(f"{shell}-")
+
+
+@every_shell
+def test_the_shell_reads_it_from_a_home_that_needs_quoting(shell: str, spaced: Context) -> None:
+    perform(install(shell, spaced), spaced.home, at_ms=1)
+    elsewhere = {**spaced.environ, "OBSERVER_HOME": str(spaced.home.root)}
+    assert session_of(shell, replace(spaced, environ=elsewhere)).startswith(f"{shell}-")
+
+
+@every_shell
+def test_a_recorder_that_is_gone_hurts_nobody(shell: str, context: Context, put: Run) -> None:
+    put(shell)
+    (context.home.hooks / "shell" / f"observer.{shell}").unlink()
+    assert session_of(shell, context) == ""
+
+
+@every_shell
+def test_after_uninstalling_the_shell_records_no_more(
+    shell: str, context: Context, put: Run, drop: Run
+) -> None:
+    (context.user_home / ".zshrc").write_text("true\n")  # else zsh asks a new user questions
+    put(shell)
+    drop(shell)
+    assert session_of(shell, context) == ""
+
+
+def test_a_block_is_replaced_where_it_stands(context: Context, put: Run) -> None:
+    rc = context.user_home / ".bashrc"
+    rc.write_text("one\n# >>> observer >>>\nold\n# <<< observer <<<\ntwo\n")
+    put("bash")
+    lines = rc.read_text().splitlines()
+    assert (lines[0], lines[1], lines[-1]) == ("one", "# >>> observer >>>", "two")
+    assert "old" not in lines
+
+
+def test_a_second_block_is_removed(context: Context, put: Run) -> None:
+    rc = context.user_home / ".bashrc"
+    put("bash")
+    rc.write_text(rc.read_text() * 2)
+    put("bash")
+    assert rc.read_text().count(">>>") == 2
+
+
+def test_a_last_line_without_an_end_gets_one(context: Context, put: Run) -> None:
+    rc = context.user_home / ".bashrc"
+    rc.write_text("alias x=y")
+    put("bash")
+    assert rc.read_text().startswith("alias x=y\n# >>> observer >>>\n")
+
+
+def test_a_begun_block_never_swallows_what_follows(context: Context) -> None:
+    rc = context.user_home / ".bashrc"
+    block = "# >>> observer >>>\nours\n# <<< observer <<<\n"
+    rc.write_text("# >>> observer >>>\nmine\n" + block)
+    with pytest.raises(ConfigInvalid, match="without its end"):
+        install("bash", context)
+
+
+def test_a_block_of_another_home_stays_and_that_is_said(
+    context: Context, spaced: Context, put: Run
+) -> None:
+    put("bash")
+    plan = uninstall("bash", spaced)
+    assert not plan.is_change
+    assert "another home" in plan.notes[0]
+
+
+def test_zdotdir_is_where_zsh_looks(context: Context, tmp_path: Path) -> None:
+    moved = replace(context, environ={**context.environ, "ZDOTDIR": str(tmp_path / "z")})
+    perform(install("zsh", moved), moved.home, at_ms=1)
+    assert (tmp_path / "z" / ".zshrc").exists()
+
+
+@pytest.mark.parametrize(
+    ("profiles", "warned"),
+    [
+        pytest.param({".bash_profile": "export A=1\n"}, ".bash_profile", id="without"),
+        pytest.param({".bash_profile": ". ~/.bashrc\n"}, "", id="with"),
+        pytest.param(
+            {".bash_profile": ". ~/.profile\n", ".profile": ". ~/.bashrc\n"}, "", id="in-turn"
+        ),
+        pytest.param(
+            {".bash_profile": "A=1\n", ".profile": ". ~/.bashrc\n"}, ".bash_profile", id="hidden"
+        ),
+        pytest.param({".profile": "export A=1\n"}, ".profile", id="another"),
+        pytest.param({}, "", id="none"),
+    ],
+)
+def test_a_profile_that_skips_the_rc_file_is_told(
+    context: Context, profiles: dict[str, str], warned: str
+) -> None:
+    for name, text in profiles.items():
+        (context.user_home / name).write_text(text)
+    notes = " ".join(install("bash", context).notes)
+    assert ("login shells will not record" in notes) == bool(warned)
+    assert warned in notes

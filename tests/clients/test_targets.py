@@ -1,0 +1,294 @@
+"""What holds for every client: merge, never overwrite; refuse; take out what is ours."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from observer.clients.installers import (
+    TARGETS,
+    Context,
+    Plan,
+    diff,
+    here,
+    install,
+    perform,
+    uninstall,
+)
+from observer.config_files.context import shipped
+from observer.core.errors import BadInput, ConfigInvalid
+from observer.core.paths import Home
+
+Files = Callable[[], dict[str, bytes]]
+
+CLAUDE = b"""{
+  // permissions first
+  "permissions": {"allow": ["Bash(git *)"]},
+  "hooks": {
+    "Stop": [
+      {"hooks": [{"type": "command", "command": "say done"}]} // theirs
+    ],
+    "PostToolUse": [
+      {
+        "matcher": "Edit",
+        "hooks": [
+          { "type": "command", "command": "fmt" }
+        ]
+      }
+    ]
+  },
+  "model": "opus"
+}
+"""
+CLAUDE_STATE = b'{"numStartups":7,"mcpServers":{"other":{"command":"x","args":[]}},"big":1e3}'
+CURSOR = b"""{
+\t"version": 1, // theirs
+\t"hooks": {
+\t\t"stop": [{ "command": "./done.sh" }],
+\t\t"preToolUse": [{ "command": "./guard.sh", "failClosed": true }]
+\t}
+}
+"""
+SERVERS = b'{\n    "mcpServers": {\n        "other": {"url": "http://127.0.0.1:1/mcp"}\n    }\n}\n'
+AGENT = b'{\n  "name": "mine",\n  "hooks": {\n    "stop": [{"command": "say"}]\n  }\n}\n'
+RC = b"alias ll='ls -l'\nexport A=\xff\n"
+
+FOREIGN = {
+    "claude-code": {".claude/settings.json": CLAUDE, ".claude.json": CLAUDE_STATE},
+    "cursor": {".cursor/hooks.json": CURSOR, ".cursor/mcp.json": SERVERS},
+    "kiro": {".kiro/agents/mine.json": AGENT, ".kiro/settings/mcp.json": SERVERS},
+    "bash": {".bashrc": RC},
+    "zsh": {".zshrc": RC},
+    "fish": {".config/fish/config.fish": RC},
+    "git": {".gitconfig": b'# me\n[user]\n\tname = Ana\n[hook "mine"]\n\tcommand = true\n'},
+}
+OTHERS_MARKS = {
+    "claude-code": ["// permissions first", "// theirs", "say done", '"fmt"', '"model": "opus"'],
+    "cursor": ["// theirs", "./done.sh", "./guard.sh"],
+    "kiro": ['"mine"', '"say"', "http://127.0.0.1:1/mcp"],
+    "bash": ["alias ll"],
+    "zsh": ["alias ll"],
+    "fish": ["alias ll"],
+    "git": ["# me", "name = Ana", '[hook "mine"]'],
+}
+BROKEN = {
+    "claude-code": (".claude/settings.json", b'{"hooks": {'),
+    "cursor": (".cursor/mcp.json", b"not json"),
+    "kiro": (".kiro/agents/mine.json", b'["a list"]'),
+    "bash": (".bashrc", b"# >>> observer >>>\nexport B=1\n"),
+    "zsh": (".zshrc", b"# >>> observer >>>\n"),
+    "fish": (".config/fish/conf.d/observer.fish", b"# >>> observer >>>\n"),
+    "git": (".gitconfig", b"[user\n\tname\n"),
+}
+
+every_target = pytest.mark.parametrize("name", list(TARGETS))
+
+
+@pytest.fixture
+def context(new_git: Context) -> Context:
+    """A git that has configured hooks, as the clients' common case."""
+    return new_git
+
+
+def given(context: Context, contents: dict[str, bytes]) -> None:
+    for name, content in contents.items():
+        path = context.user_home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def make(plan: Plan, context: Context) -> list[Path]:
+    return perform(plan, context.home, at_ms=1)
+
+
+def test_every_client_of_the_command_line_is_there() -> None:
+    assert set(TARGETS) == {"git", "bash", "zsh", "fish", "claude-code", "cursor", "kiro"}
+
+
+@every_target
+def test_a_plan_touches_nothing(name: str, context: Context, files: Files) -> None:
+    plan = install(name, context)
+    assert plan.is_change
+    assert diff(plan.edits)
+    assert files() == {}
+    assert not context.home.root.exists()
+
+
+@every_target
+def test_a_second_run_changes_nothing(name: str, context: Context) -> None:
+    given(context, FOREIGN[name])
+    make(install(name, context), context)
+    again = install(name, context)
+    assert not again.is_change
+    assert diff(again.edits) == ""
+
+
+@every_target
+def test_what_others_have_stays(name: str, context: Context, files: Files) -> None:
+    given(context, FOREIGN[name])
+    make(install(name, context), context)
+    text = b"\n".join(files().values()).decode("utf-8", "replace")
+    assert [mark for mark in OTHERS_MARKS[name] if mark not in text] == []
+    assert str(context.home.hooks) in text
+
+
+@every_target
+def test_uninstalling_leaves_others_files_to_the_byte(
+    name: str, context: Context, files: Files
+) -> None:
+    given(context, FOREIGN[name])
+    before = files()
+    make(install(name, context), context)
+    make(uninstall(name, context), context)
+    assert files() == before
+
+
+@pytest.mark.parametrize("name", ["claude-code", "cursor", "kiro"])
+def test_lines_that_end_as_on_windows_go_on_doing_so(
+    name: str, context: Context, files: Files
+) -> None:
+    given(context, {path: text.replace(b"\n", b"\r\n") for path, text in FOREIGN[name].items()})
+    before = files()
+    make(install(name, context), context)
+    assert [path for path in before if files()[path].replace(b"\r\n", b"").count(b"\n")] == []
+    make(uninstall(name, context), context)
+    assert files() == before
+
+
+@every_target
+def test_uninstalling_removes_the_files_that_we_made(
+    name: str, context: Context, files: Files
+) -> None:
+    make(install(name, context), context)
+    assert files() != {}
+    make(uninstall(name, context), context)
+    assert files() == {}
+
+
+@every_target
+def test_uninstalling_what_is_not_installed_changes_nothing(
+    name: str, context: Context, files: Files
+) -> None:
+    given(context, FOREIGN[name])
+    assert not uninstall(name, context).is_change
+
+
+@every_target
+def test_a_file_that_does_not_parse_is_refused_by_name(
+    name: str, context: Context, files: Files
+) -> None:
+    path, content = BROKEN[name]
+    given(context, {path: content})
+    with pytest.raises(ConfigInvalid, match=path.rpartition("/")[2]) as refused:
+        install(name, context)
+    assert refused.value.hint
+    assert files() == {path: content}
+
+
+@every_target
+def test_others_files_are_backed_up_first(name: str, context: Context) -> None:
+    given(context, FOREIGN[name])
+    copies = make(install(name, context), context)
+    changed = [edit.before for edit in install(name, context).edits if not edit.is_ours]
+    assert len(copies) <= len(changed)
+    assert {copy.read_bytes() for copy in copies} <= set(FOREIGN[name].values())
+
+
+@every_target
+def test_a_home_whose_path_needs_quoting_works(
+    name: str, context: Context, tmp_path: Path, files: Files
+) -> None:
+    moved = replace(context, home=Home(tmp_path / "ana's other home"))
+    make(install(name, moved), moved)
+    assert not install(name, moved).is_change
+    make(uninstall(name, moved), moved)
+    assert files() == {}
+
+
+@pytest.mark.parametrize("name", ["claude-code", "cursor", "kiro"])
+def test_two_homes_do_not_take_each_others_server_out(
+    name: str, context: Context, tmp_path: Path, files: Files
+) -> None:
+    other = replace(context, home=Home(tmp_path / "other"))
+    for mine, theirs in ((context, other), (other, context)):
+        make(install(name, mine), mine)
+        before = files()
+        make(uninstall(name, theirs), theirs)
+        assert files() == before
+        make(uninstall(name, mine), mine)
+        assert files() == {}
+
+
+@every_target
+def test_two_homes_do_not_take_each_others_hooks_out(
+    name: str, context: Context, tmp_path: Path, files: Files
+) -> None:
+    make(install(name, context), context)
+    before = {path for path, text in files().items() if str(context.home.hooks).encode() in text}
+    other = replace(context, home=Home(tmp_path / "other"))
+    make(uninstall(name, other), other)
+    after = {path for path, text in files().items() if str(context.home.hooks).encode() in text}
+    assert after == before
+
+
+def test_an_unknown_client_is_bad_input(context: Context) -> None:
+    with pytest.raises(BadInput, match="emacs") as refused:
+        install("emacs", context)
+    assert "claude-code" in refused.value.hint
+
+
+def test_the_context_of_this_process_has_its_user_and_command(home: Home, tmp_path: Path) -> None:
+    context = here(home, project=Path("sub"))
+    assert context.user_home == tmp_path / "home"
+    assert Path(context.observer).name == "observer"
+    assert context.project == Path.cwd() / "sub"
+
+
+def test_a_machine_without_the_command_is_told(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ConfigInvalid, match="no observer command"):
+        here(home)
+
+
+# --- our own scripts -----------------------------------------------------------------------------
+
+
+def test_the_scripts_are_installed_and_can_be_run(context: Context) -> None:
+    make(install("fish", context), context)
+    post = context.home.hooks / "post"
+    assert post.stat().st_mode & 0o111 == 0o111
+    assert (context.home.hooks / "shell" / "observer.fish").exists()
+    assert (context.home.spool / "new").is_dir()
+
+
+def test_an_upgrade_refreshes_them_and_leaves_old_ones(context: Context) -> None:
+    make(install("fish", context), context)
+    post = context.home.hooks / "post"
+    shipped = post.read_bytes()
+    post.write_bytes(b"#!/bin/sh\n# an older version\n")
+    post.chmod(0o600)
+    (context.home.hooks / "retired").write_bytes(b"#!/bin/sh\n")
+    assert make(install("fish", context), context) == []
+    assert post.read_bytes() == shipped
+    assert post.stat().st_mode & 0o111 == 0o111
+    assert (context.home.hooks / "retired").exists()
+
+
+def test_an_installation_without_scripts_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ConfigInvalid, match="scripts are missing"):
+        shipped([tmp_path])
+
+
+def test_the_command_strings_never_change(context: Context) -> None:
+    make(install("claude-code", context), context)
+    text = (context.user_home / ".claude" / "settings.json").read_text()
+    assert f'"{context.home.root}/hooks/post claude-code PostToolUse"' in text
+    assert shlex.split(f"{context.home.root}/hooks/post claude-code PostToolUse")

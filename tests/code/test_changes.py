@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.code.edits import NAMES, Change, change_of, merged
+from observer.code.edits import difference as difference_of_edits
+from observer.core.events import Edit, FileWrite
+from observer.core.value import SymbolChanges
+
+CART = """\
+class Cart:
+    def total(self):
+        return round(sum(self.items), 2)
+
+    def clear(self):
+        self.items = []
+"""
+
+
+def difference(old: str, new: str, language: str) -> Change:
+    return difference_of_edits([Edit(old=old, new=new)], language)
+
+
+CASES = [
+    ("body", "python", CART, CART.replace("round(", "money("), ((), ("Cart.total",), ()), (1, 1)),
+    ("signature", "python", CART, CART.replace("clear(self)", "clear(self, all)"),
+     ((), ("Cart.clear",), ()), (1, 1)),
+    ("new-method", "python", CART, CART + "    def add(self, x):\n        self.items.append(x)\n",
+     (("Cart.add",), (), ()), (2, 0)),
+    ("removed", "python", CART, CART[: CART.index("    def clear")],
+     ((), (), ("Cart.clear",)), (0, 2)),
+    ("renamed", "python", "def a():\n    pass\n", "def b():\n    pass\n",
+     (("b",), (), ("a",)), (1, 1)),
+    ("behind-the-function", "python", "def a():\n    pass\nx = 1\n",
+     "def a():\n    pass\nx = 2\n", ((), (), ()), (1, 1)),
+    ("class-body", "python", "class A:\n    x = 1\n", "class A:\n    x = 2\n",
+     ((), ("A",), ()), (1, 1)),
+    ("long-signature", "typescript", "function f(\n  a,\n) {\n  go()\n}\n",
+     "function f(\n  a,\n) {\n  stay()\n}\n", ((), ("f",), ()), (1, 1)),
+    ("end-of-signature", "typescript", "function f(\n  a,\n) {\n  go()\n}\n",
+     "function f(\n  a,\n): X {\n  go()\n}\n", ((), ("f",), ()), (1, 1)),
+    ("brace-on-its-line", "c", "int f(void)\n{\n    return 1;\n}\n",
+     "int f(void)\n{\n    return 2;\n}\n", ((), ("f",), ()), (1, 1)),
+    ("closing-brace", "typescript", "function f() {\n  a()\n}\n", "function f() {\n  a()\n}}\n",
+     ((), (), ()), (1, 1)),
+    ("section", "markdown", "# A\n\n## B\nold\n\n## C\nx\n", "# A\n\n## B\nnew\n\n## C\nx\n",
+     ((), ("B",), ()), (1, 1)),
+    ("new-section", "markdown", "# A\ntext\n", "# A\ntext\n\n## B\nmore\n",
+     (("B",), (), ()), (3, 0)),
+    ("moved", "python", "def a():\n    x\ndef b():\n    y\n", "def b():\n    y\ndef a():\n    x\n",
+     ((), (), ()), (0, 0)),
+    ("same", "python", CART, CART, ((), (), ()), (0, 0)),
+    ("insertion", "python", "", "x = 1\n", ((), (), ()), (1, 0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_a_difference_names_its_symbols_and_counts_its_lines(case: tuple[Any, ...]) -> None:
+    _, language, old, new, symbols, lines = case
+    change = difference(old, new, language)
+    assert (change.new, change.changed + change.resigned, change.gone) == symbols
+
+    assert (change.added, change.removed) == lines
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_undoing_a_difference_swaps_its_sides(case: tuple[Any, ...]) -> None:
+    _, language, old, new, _, _ = case
+    there, back = difference(old, new, language), difference(new, old, language)
+    assert (there.added, there.removed) == (back.removed, back.added)
+    assert (set(there.new), set(there.gone)) == (set(back.gone), set(back.new))
+
+
+def test_a_change_of_one_line_keeps_both_texts() -> None:
+    change = difference("a\nround(x,2)\nb", "a\nquantize(x)\nb", "python")
+    assert (change.before, change.after) == ("round(x,2)", "quantize(x)")
+
+
+def test_identifiers_that_come_and_go_are_named() -> None:
+    change = difference("total = round(x)", "total = quantize(x)", "python")
+    assert (change.names, change.dropped) == (("quantize",), ("round",))
+
+
+def test_what_redaction_left_behind_is_no_name() -> None:
+    change = difference("", "connect('[redacted:password]')\nopen([redacted:password])\n", "python")
+    assert change.names == ()
+
+
+def test_no_more_identifiers_are_named_than_fit() -> None:
+    text = "\n".join(f"name_{number}()" for number in range(50))
+    assert len(difference("", text, "python").names) == NAMES
+
+
+def test_a_new_file_adds_all_its_lines() -> None:
+    change = change_of(FileWrite(path="a.py", operation="create", content=CART))
+    assert (change.added, change.new) == (6, ("Cart", "Cart.total", "Cart.clear"))
+
+
+def test_a_write_that_shows_nothing_changes_nothing() -> None:
+    assert change_of(FileWrite(path="a.py")) == Change()
+
+
+def test_several_edits_of_one_event_add_up() -> None:
+    edits = (Edit(old="a", new="b"), Edit(new="c\nd"))
+    change = change_of(FileWrite(path="a.py", edits=edits))
+    assert (change.added, change.removed) == (3, 1)
+
+
+def test_windows_paths_tell_their_language() -> None:
+    write = FileWrite(path=r"C:\p\a.py", content="def f():\n    pass\n")
+    assert change_of(write).new == ("f",)
+
+
+MERGES = [
+    ("added-then-changed", Change(new=("f",)), Change(changed=("f",)), (("f",), (), ())),
+    ("added-then-removed", Change(new=("f",)), Change(gone=("f",)), ((), (), ())),
+    ("removed-then-added", Change(gone=("f",)), Change(new=("f",)), ((), ("f",), ())),
+    ("changed-then-removed", Change(changed=("f",)), Change(gone=("f",)), ((), (), ("f",))),
+    ("changed-twice", Change(changed=("f",)), Change(changed=("f", "g")), ((), ("f", "g"), ())),
+]
+
+
+@pytest.mark.parametrize(("name", "first", "then", "symbols"), MERGES, ids=[m[0] for m in MERGES])
+def test_two_changes_tell_their_sum(
+    name: str, first: Change, then: Change, symbols: tuple[tuple[str, ...], ...]
+) -> None:
+    both = merged(first, then)
+    assert (both.new, both.changed, both.gone) == symbols
+
+
+def test_a_name_that_came_and_went_is_told_of_neither() -> None:
+    tried = Change(names=("round", "total"), dropped=("sum",))
+    both = merged(tried, Change(names=("sum", "quantize"), dropped=("round", "price")))
+    assert (both.names, both.dropped) == (("total", "quantize"), ("price",))
+
+
+def test_the_sum_knows_a_new_symbol_by_its_last_name() -> None:
+    both = merged(Change(new=("f", "g")), Change(renamed=(("f", "h"), ("old", "new"))))
+    assert (both.new, both.renamed) == (("h", "g"), (("old", "new"),))
+
+
+def test_the_sum_says_what_only_moved_or_has_other_comments() -> None:
+    first = Change(commented=("f", "g"), moved=("m",), only="comments")
+    both = merged(first, Change(commented=("h",), only="comments"))
+    assert (both.commented, both.moved, both.only) == (("f", "g", "h"), ("m",), "comments")
+    both = merged(first, Change(changed=("f", "m")))
+    assert (both.changed, both.commented, both.moved, both.only) == (("f", "m"), ("g",), (), "")
+
+
+def test_what_was_seen_in_the_whole_file_is_believed() -> None:
+    symbols = SymbolChanges(changed=("Cart.total",), names=("money",))
+    write = FileWrite(path="a.py", edits=(Edit(old="x", new="y"),), symbols=symbols)
+    change = change_of(write)
+    assert (change.changed, change.names, change.added) == (("Cart.total",), ("money",), 1)
+
+
+TEXT = st.text(st.sampled_from("def a():\n\t }{)class#x"), max_size=200)
+
+
+@given(TEXT, TEXT, st.sampled_from(["python", "typescript", "c", "markdown", "yaml", ""]))
+def test_any_two_texts_can_be_compared(old: str, new: str, language: str) -> None:
+    change = difference(old, new, language)
+    assert change.added <= new.count("\n") + 1
+    assert change.removed <= old.count("\n") + 1

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.code import languages
+
+LINES = [
+    ("python", "def total(self):", "total"),
+    ("python", "    async def fetch(x):", "fetch"),
+    ("python", "class Cart(Base):", "Cart"),
+    ("python", "defect = 1", ""),
+    ("python", "LIMIT: int = 3", "LIMIT"),
+    ("python", "    RED = 1", ""),
+    ("python", "def list(self):", "list"),
+    ("typescript", "export default async function* walk(", "walk"),
+    ("typescript", "export const money = (x: number): string => {", "money"),
+    ("typescript", "const handler = async x => x", "handler"),
+    ("typescript", "export interface Props {", "Props"),
+    ("typescript", "type Id<T> = string", "Id"),
+    ("typescript", "  private async load(id: string): Promise<void> {", "load"),
+    ("typescript", "  if (ready) {", ""),
+    ("javascript", "it('adds up', () => {", "adds up"),
+    ("javascript", "const x = 3", ""),
+    ("javascript", "const LIMIT = 3", "LIMIT"),
+    ("javascript", "export const limit = 3", "limit"),
+    ("javascript", "const schema = object({", "schema"),
+    ("javascript", "  const schema = object({", ""),
+    ("javascript", "  useEffect(() => {", ""),
+    ("javascript", "  *items(first = 1) {", "items"),
+    ("javascript", "  #count() {", "#count"),
+    ("javascript", "export default class extends Base {", ""),
+    ("go", "func (c *Cart) Total() int {", "Total"),
+    ("go", "type Cart struct {", "Cart"),
+    ("go", "var Default = New()", "Default"),
+    ("go", "\tvar total int", ""),
+    ("go", "func (c Cart) String() string {", "String"),
+    ("rust", "pub(crate) async fn run() {", "run"),
+    ("rust", "impl<T> Display for Cart<T> {", "Cart"),
+    ("rust", "macro_rules! vec {", "vec"),
+    ("rust", "unsafe impl<'a> From<&'a str> for Cart {", "Cart"),
+    ("rust", "pub(in crate::shop) static mut COUNT: u8 = 0;", "COUNT"),
+    ("rust", "    const ZERO: u8 = 0;", ""),
+    ("java", "  public static List<String> names(int x) {", "names"),
+    ("java", "public final class Cart {", "Cart"),
+    ("java", "  private static final Cart EMPTY = new Cart(", ""),
+    ("java", "  synchronized (lock) {", ""),
+    ("kotlin", "suspend fun load(id: Int)", "load"),
+    ("kotlin", "enum class Size(val id: Int) {", "Size"),
+    ("kotlin", "class Cart: Base()", "Cart"),
+    ("kotlin", "fun interface Total {", "Total"),
+    ("scala", "case class Cart(id: Int)", "Cart"),
+    ("swift", "  class func total() -> Int {", "total"),
+    ("csharp", "namespace Shop.Cart {", "Shop.Cart"),
+    ("csharp", "  internal async Task<int> RunAsync()", "RunAsync"),
+    ("c", "static int add(int a, int b)", "add"),
+    ("c", "struct cart {", "cart"),
+    ("c", "#define LIMIT 3", "LIMIT"),
+    ("c", "int add(int a);", ""),
+    ("c", "  call(a, b)", ""),
+    ("c", "call(a)", ""),
+    ("cpp", "else if (a)", ""),
+    ("cpp", "void Cart::total(int x) const {", "Cart::total"),
+    ("cpp", "Cart::Cart(int x)", "Cart::Cart"),
+    ("cpp", "void Cart<T>::total() {", "Cart<T>::total"),
+    ("cpp", "bool operator==(const Cart& a) {", "operator=="),
+    ("cpp", "enum class Size : char { small };", "Size"),
+    ("cpp", "  struct cart *first,", ""),
+    ("cpp", "struct cart all[] = {", ""),
+    ("c", "struct cart *find(int id)", "find"),
+    ("c", "static int one(void) { return 1; }", "one"),
+    ("c", "typedef int (*total)(int,", ""),
+    ("objective-c", "int total(int a) {", "total"),
+    ("ruby", "  def valid?", "valid?"),
+    ("php", "  public function &load($x)", "load"),
+    ("elixir", "  def valid?(x) do", "valid?"),
+    ("shell", "build() {", "build"),
+    ("shell", "function deploy {", "deploy"),
+    ("sql", "CREATE TABLE IF NOT EXISTS `orders` (", "orders"),
+    ("markdown", "## Usage ##", "Usage"),
+    ("sql", "create view [sums] as", "sums"),
+    ("markdown", "## [1.0] and `more`", "[1.0] and `more`"),
+    ("markdown", "    # a comment in code", ""),
+    ("markdown", "#hashtag", ""),
+    ("toml", "[tool.ruff]", "tool.ruff"),
+    ("toml", "[package]", "package"),
+    ("yaml", "jobs:", "jobs"),
+    ("yaml", "  build:", ""),
+    ("json", '  "name": "x",', "name"),
+    ("json", '          "deep": 1', ""),
+    ("make", "test: build", "test"),
+    ("make", "A := 1", ""),
+    ("css", ".button:hover {", ".button:hover"),
+    ("lua", "local function init()", "init"),
+    ("r", "mean2 <- function(x)", "mean2"),
+    ("elixir", "  defp walk(x) do", "walk"),
+    ("restructuredtext", "function scope is inner scope", ""),
+    ("", "fn main() void {", "main"),
+    ("", "type of the answer", ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "name"), LINES, ids=[f"{a}: {b}" for a, b, _ in LINES]
+)
+def test_a_defining_line_names_what_it_defines(language: str, line: str, name: str) -> None:
+    text = line.lstrip()
+    assert languages.definition(text, len(line) - len(text), language) == name
+
+
+@pytest.mark.parametrize(
+    ("path", "language"),
+    [
+        ("src/a.py", "python"),
+        ("A.TSX", "typescript"),
+        ("Dockerfile", "docker"),
+        ("rules.mk", "make"),
+        (".bashrc", ""),
+        ("README", ""),
+        ("a.unknown", ""),
+    ],
+)
+def test_the_language_follows_from_the_name(path: str, language: str) -> None:
+    assert languages.language_of(path) == language
+
+
+@given(st.text(max_size=400), st.sampled_from([*sorted(set(languages.EXTENSIONS.values())), ""]))
+def test_any_line_of_any_language_is_read(line: str, language: str) -> None:
+    assert isinstance(languages.definition(line, 0, language), str)
+
+
+@pytest.mark.parametrize("language", sorted(set(languages.EXTENSIONS.values())))
+@pytest.mark.parametrize("sign", ["(", "a ", "<a", "public ", "[", "=", "\t", "type "])
+def test_a_hostile_line_takes_no_time(language: str, sign: str) -> None:
+    line = sign * 100_000
+    for _ in range(20):
+        languages.definition(line, 0, language)

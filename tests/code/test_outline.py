@@ -1,0 +1,154 @@
+"""Every text has an outline: from its tree where that is sound, else from its lines."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.code import Symbol, outline
+from observer.code.grammars import GRAMMARS
+from observer.code.outline import MOST_CHARS, parsed
+from observer.code.tree import MOST_FOUND
+
+CART = '''\
+class Cart(Base):
+    """Things to buy."""
+
+    @property
+    def total(self):
+        # all of it
+        return sum(self.items)
+
+
+LIMIT = 3
+'''
+
+
+def places(text: str, language: str) -> list[tuple[str, str, int, int]]:
+    return [(s.path, s.kind, s.first_line, s.last_line) for s in outline(text, language)]
+
+
+def test_symbols_come_in_order_with_path_kind_and_lines() -> None:
+    assert places(CART, "python") == [
+        ("Cart", "class", 1, 7),
+        ("Cart.total", "function", 4, 7),
+        ("LIMIT", "constant", 10, 10),
+    ]
+
+
+def test_a_symbol_says_its_signature_and_text_without_comments() -> None:
+    assert outline(CART, "python")[1] == Symbol(
+        name="total",
+        path="Cart.total",
+        kind="function",
+        first_line=4,
+        last_line=7,
+        signature="def total(self)",
+        text="@property\ndef total(self):\n    return sum(self.items)",
+        comments="# all of it",
+    )
+
+
+PIECES = [
+    pytest.param("python", "        return 1\n\n    def add(self):\n        pass\n",
+                 [("add", "function", 3, 4)], id="python-out-of-a-body"),
+    pytest.param("python", "    def add(self):", [("add", "function", 1, 1)], id="python-head"),
+    pytest.param("javascript", "  add(x) {\n    go(x)\n  }\n", [("add", "function", 1, 3)],
+                 id="a-method-alone"),
+    pytest.param("javascript", "    go(x)\n    const f = () => 1\n", [("f", "function", 2, 2)],
+                 id="statements"),
+    pytest.param("go", "\t}\n\t}\n}\nfunc F() {\n", [("F", "function", 4, 4)], id="go-closers"),
+    pytest.param("php", "function f() {}\n", [("f", "function", 1, 1)], id="php-without-tag"),
+    pytest.param("json", '"a": 1,\n"b": {}', [("a", "key", 1, 1), ("b", "key", 2, 2)],
+                 id="keys-alone"),
+    pytest.param("cpp", "Vec& Cart::operator=(Vec& v) { int f(int x); }\nint (*g(int))(int) {}\n",
+                 [("Cart.operator=", "function", 1, 1), ("g", "function", 2, 2)], id="declarators"),
+    pytest.param("c", "void f(void) {\n  int g(int);\n}\n", [("f", "function", 1, 3)],
+                 id="a-prototype-in-a-function"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "text", "found"), PIECES)
+def test_a_piece_of_a_file_is_read_as_what_it_is_cut_from(
+    language: str, text: str, found: list[tuple[str, str, int, int]]
+) -> None:
+    assert places(text, language) == found
+
+
+def test_a_list_hides_its_keys() -> None:
+    assert [s.path for s in outline("a:\n- b: 1\n  c: 2\nd: |\n  e: 1\n", "yaml")] == ["a", "d"]
+
+
+def test_front_matter_and_fences_hold_no_headings() -> None:
+    text = "---\ntitle: x\n---\n# A\n~~~\n# no\n~~~\nB\n===\n- c\n---\n"
+    assert [s.path for s in outline(text, "markdown")] == ["A", "B"]
+    assert [s.path for s in outline("---\n# A\n", "markdown")] == ["A"]
+
+
+def test_broken_syntax_is_read_by_its_lines() -> None:
+    text = CART.replace("self.items)", "self.items")
+    assert parsed(text, "python") is None
+    assert [s.path for s in outline(text, "python")] == ["Cart", "Cart.total", "LIMIT"]
+
+
+HOSTILE = [
+    pytest.param("x=1;" * 1_250_000, id="one-line-of-five-megabytes"),
+    pytest.param("{" * 40_000, id="deep-braces"),
+    pytest.param("}" * 40_000, id="closers"),
+    pytest.param("a<" * 20_000, id="type-arguments"),
+    pytest.param("\n".join(" " * deep + "if x:" for deep in range(300)), id="deep-indentation"),
+    pytest.param("def a\n" * 8_000, id="open-definitions"),
+    pytest.param("def a():\n  \0\n", id="nul"),
+    pytest.param("def a\udc80():\n  '\ud800'\n", id="lone-surrogates"),
+    pytest.param("function f(){\n" * 100, id="functions-in-functions"),
+    pytest.param("x = f(1)\n" * 5_000, id="many-steps"),
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("language", [*GRAMMARS, "yaml", "markdown", "sql", "kotlin", ""])
+def test_hostile_text_has_an_outline_in_time(language: str, text: str) -> None:
+    began_s = time.process_time()
+    outline(text, language)
+    assert time.process_time() - began_s < 3
+
+
+def test_many_brackets_are_not_deep_ones() -> None:
+    assert parsed("x([" + "(1), " * 200 + "])\n", "python") == ()
+
+
+def test_more_symbols_than_are_kept_fall_back_to_lines() -> None:
+    text = '"a":1,' * MOST_FOUND + '"a":1'
+    assert len(text) < MOST_CHARS
+    assert parsed(text, "json") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "signature"),
+    [
+        ("fun f(\n  a: Int,\n): Int {\n  go()\n}\n", "fun f( a: Int, ): Int"),
+        ("fun f(\n" + "  a,\n" * 40, "fun f( " + "a, " * 18 + "a,"),
+    ],
+    ids=["closed", "never-closed"],
+)
+def test_a_signature_may_take_several_lines(text: str, signature: str) -> None:
+    assert [s.signature for s in outline(text, "kotlin")] == [signature]
+
+
+def test_a_text_beyond_the_limit_is_read_by_its_lines() -> None:
+    text = "def f():\n    pass\n" + "x = 1\n" * (MOST_CHARS // 6)
+    assert parsed(text, "python") is None
+    assert [s.path for s in outline(text, "python")] == ["f"]
+
+
+PARTS = st.text(st.sampled_from("def a():\n\t }{[)]class#x'\"`<>;=|-\0é\udc80"), max_size=120)
+
+
+@given(PARTS, st.sampled_from([*GRAMMARS, "yaml", "markdown", "sql", "lua", ""]))
+def test_any_text_has_an_outline_inside_its_lines(text: str, language: str) -> None:
+    last = text.count("\n") + 1
+    for symbol in outline(text, language):
+        assert 1 <= symbol.first_line <= symbol.last_line <= last

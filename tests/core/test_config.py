@@ -1,0 +1,124 @@
+"""Settings: defaults, file, environment; what is misspelt is refused."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+from pathlib import Path
+
+import pytest
+
+from observer.core.config import Settings, describe, load, owner
+from observer.core.errors import ConfigInvalid
+from observer.core.paths import Home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path)
+
+
+def test_no_file_means_defaults(home: Home) -> None:
+    assert load(home, {}) == Settings()
+
+
+def test_the_file_overrides_defaults_and_the_environment_the_file(home: Home) -> None:
+    home.config.write_text('http_port = 1000\nowner = "ana"\n')
+    settings = load(home, {"OBSERVER_HTTP_PORT": "2000", "OBSERVER_EXCLUDE": "/a:/b"})
+    assert settings == Settings(http_port=2000, owner="ana", exclude=("/a", "/b"))
+
+
+@pytest.mark.parametrize("folder", ["private", "./private", '["/private"]', ""])
+def test_a_folder_that_would_exclude_nothing_is_refused(home: Home, folder: str) -> None:
+    home.config.write_text(f"exclude = ['/a', '{folder}']\n")
+    with pytest.raises(ConfigInvalid, match=re.escape(repr(folder))):
+        load(home, {})
+
+
+def test_no_folder_in_the_environment_excludes_none(home: Home) -> None:
+    assert load(home, {"OBSERVER_EXCLUDE": ""}).exclude == ()
+
+
+@pytest.mark.parametrize(
+    "variable", ["OBSERVER_HOME", "OBSERVER_PRIVATE", "OBSERVER_SESSION", "OTHER"]
+)
+def test_variables_that_are_no_settings_are_left_alone(home: Home, variable: str) -> None:
+    assert load(home, {variable: "x"}) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        pytest.param("htp_port = 1", "unknown setting 'htp_port'.*http_port", id="misspelt"),
+        pytest.param("http_port = 70000", "65535", id="too-large"),
+        pytest.param('http_port = "x"', "http_port", id="wrong-type"),
+        pytest.param('log_level = "loud"', "log_level", id="not-a-choice"),
+        pytest.param("http_port =", "not valid TOML", id="not-toml"),
+        pytest.param("a = '\x00'", "not valid TOML", id="control-character"),
+        pytest.param(f"http_port = {'9' * 5000}", "not valid TOML", id="too-many-digits"),
+        pytest.param(f"exclude = {'[' * 5000}", "not valid TOML", id="too-deep"),
+    ],
+)
+def test_what_cannot_be_used_is_named(home: Home, text: str, says: str) -> None:
+    home.config.write_text(text)
+    with pytest.raises(ConfigInvalid, match=says):
+        load(home, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("http_port = 70000", "Loopback TCP port", id="a number"),
+        pytest.param('log_level = "loud"', "debug, info, warning or error", id="a choice"),
+        pytest.param("exclude = [1]", "of which nothing is recorded", id="one of a list"),
+    ],
+)
+def test_the_hint_says_what_a_refused_setting_is(home: Home, text: str, told: str) -> None:
+    home.config.write_text(text)
+    with pytest.raises(ConfigInvalid) as refused:
+        load(home, {})
+    assert told in refused.value.hint
+
+
+def test_what_is_no_file_is_refused(home: Home) -> None:
+    home.config.mkdir()
+    with pytest.raises(ConfigInvalid, match="cannot be read: Is a directory"):
+        load(home, {})
+
+
+def test_settings_that_a_link_misses_are_not_taken_for_none(home: Home) -> None:
+    home.config.symlink_to(home.root / "dotfiles" / "observer.toml")
+    with pytest.raises(ConfigInvalid, match="a link to what is not there"):
+        load(home, {})
+
+
+def test_a_file_that_is_not_utf8_is_refused(home: Home) -> None:
+    home.config.write_bytes(b"owner = '\xff'")
+    with pytest.raises(ConfigInvalid, match="not valid TOML"):
+        load(home, {})
+
+
+@pytest.mark.parametrize(("variable", "text"), [("HTP_PORT", "1"), ("HTTP_PORT", "x")])
+def test_a_variable_that_is_refused_is_told_from_the_file(
+    home: Home, variable: str, text: str
+) -> None:
+    with pytest.raises(ConfigInvalid, match=variable.lower()) as refused:
+        load(home, {f"OBSERVER_{variable}": text})
+    assert "in the environment" in refused.value.message
+
+
+def test_every_setting_has_a_default_and_help() -> None:
+    described = describe()
+    assert [name for name, _, _ in described] == list(Settings.__struct_fields__)
+    assert [name for name, _, text in described if not text.endswith((".", "none."))] == []
+
+
+def test_the_owner_is_the_setting_or_the_login_name() -> None:
+    assert owner(Settings(owner="ana")) == "ana"
+    assert owner(Settings()) == pwd.getpwuid(os.getuid()).pw_name
+
+
+def test_a_user_without_an_entry_is_known_by_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 4_123_456)
+    assert owner(Settings()) == "4123456"

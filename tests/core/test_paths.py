@@ -1,0 +1,107 @@
+"""Where things are: one folder, and sockets whose names the kernel accepts."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.core.paths import (
+    SOCKET_NAME_BYTES,
+    Home,
+    home,
+    is_inside,
+    make_private,
+    open_plain,
+    read_plain,
+    working_folder,
+)
+
+
+def test_the_home_is_a_hidden_folder_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OBSERVER_HOME")
+    monkeypatch.setenv("HOME", "/u")
+    assert home() == Home(Path("/u/.observer"))
+
+
+def test_the_variable_moves_the_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OBSERVER_HOME", "mine")
+    assert home().root == tmp_path / "mine"
+
+
+def test_everything_lies_in_the_home(home: Home) -> None:
+    parts = [
+        home.spool, home.database, home.backups, home.context, home.hooks, home.logs,
+        home.config, home.lock, home.token, Home(Path("/h")).run,
+    ]  # fmt: skip
+    assert [part for part in parts[:-1] if part.parent != home.root] == []
+    assert parts[-1] == Path("/h/run")
+
+
+@pytest.mark.parametrize("length", [10, 80, 300])
+def test_socket_names_fit_the_kernel(length: int) -> None:
+    deep = Home(Path("/") / "/".join(["d" * 50] * (length // 50) + ["x" * 10]))
+    assert len(os.fsencode(deep.socket)) <= SOCKET_NAME_BYTES
+    assert deep.mcp_socket.parent == deep.socket.parent == deep.run
+
+
+def test_long_homes_have_run_folders_of_their_own() -> None:
+    one, other = Home(Path("/" + "a" * 200)), Home(Path("/" + "b" * 200))
+    assert one.run != other.run
+
+
+def test_a_private_folder_is_private(tmp_path: Path) -> None:
+    made = make_private(tmp_path / "a" / "b")
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (made, made.parent)] == [0o700, 0o700]
+    assert make_private(made) == made
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root to make a folder of another user")
+def test_another_users_folder_is_refused(tmp_path: Path) -> None:
+    os.chown(tmp_path, 12345, 12345)
+    with pytest.raises(PermissionError, match="another user") as refused:
+        make_private(tmp_path)
+    assert refused.value.filename == str(tmp_path)
+    assert refused.value.strerror == "it belongs to another user"
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "is_in"),
+    [("/a/b", "/a", True), ("/a", "/a", True), ("/ab", "/a", False), ("/a", "/", True)],
+)
+def test_inside_means_below_or_the_same(path: str, folder: str, *, is_in: bool) -> None:
+    assert is_inside(path, folder) is is_in
+
+
+@pytest.mark.parametrize(("told", "folder"), [("/nowhere/gone", "/nowhere/gone"), ("", "/")])
+def test_a_deleted_working_folder_is_what_the_shell_calls_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: str, folder: str
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    monkeypatch.setenv("PWD", told)
+    gone.rmdir()
+    assert working_folder() == Path(folder)
+
+
+@pytest.mark.parametrize("flags", [os.O_RDONLY, os.O_WRONLY, os.O_RDWR])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["FIFO", "folder"])
+def test_what_is_no_plain_file_is_refused_at_once(
+    tmp_path: Path, make: Callable[[Path], None], flags: int
+) -> None:
+    make(tmp_path / "it")
+    with pytest.raises(OSError, match=r"plain file|Is a directory") as refused:
+        os.close(open_plain(tmp_path / "it", flags))
+    assert refused.value.filename in {str(tmp_path / "it"), tmp_path / "it"}
+
+
+@pytest.mark.parametrize(("target", "content"), [("there", b"a = 1"), (os.devnull, b"")])
+def test_a_link_to_a_plain_file_is_followed(tmp_path: Path, target: str, content: bytes) -> None:
+    (tmp_path / "there").write_bytes(b"a = 1")
+    (tmp_path / "link").symlink_to(target)
+    assert read_plain(tmp_path / "link") == content

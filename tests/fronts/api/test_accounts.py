@@ -1,0 +1,104 @@
+"""What happened, as text: short where much happened, and never more than is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from observer.api import accounts
+from observer.core.model import Item, Project, Session, SummaryFields
+from observer.search.timeline import Account, Course, Ran, Share
+
+AT_MS = 1_742_050_800_000
+APP = Project(id=2, uuid="u", name="app")
+SESSION = Session(
+    id=14, external="abc", client="codex", project_id=2, status="ended", branch="main",
+    started_ms=AT_MS, last_ms=AT_MS + 300_000, prompts=1, events=9, first_prompt="add a login",
+)  # fmt: skip
+SUMMARY = Item(
+    id=57,
+    uuid="s",
+    kind="summary",
+    type="summary",
+    title="Add a login",
+    created_ms=AT_MS,
+    summary=SummaryFields(request="add a login", completed="Wrote it.", learned="Much."),
+)
+COMMIT = Item(id=60, uuid="c", kind="observation", type="commit", title="Log in", created_ms=AT_MS)
+
+
+def name(project_id: int | None) -> str:
+    return {2: "app"}.get(project_id or 0, "")
+
+
+def _told(**fields: Any) -> list[str]:
+    share = Share(project_id=2, sessions=(), commits=(), fixes=(), noted=(), failed=0, files=())
+    told = Account(since_ms=AT_MS, shares=(replace(share, **fields),))
+    return accounts.since(told, name).splitlines()[2:]
+
+
+def test_a_session_says_what_came_of_it_and_what_comes_next() -> None:
+    assert _told(sessions=(Ran(session=SESSION, summary=SUMMARY),)) == [
+        "app · sessions: 1",
+        "  session 14 codex · Add a login · 2025-03-15 15:00 to 15:05Z",
+        "      completed: Wrote it.",
+    ]
+
+
+def test_a_session_without_a_summary_says_what_was_asked_and_that_it_goes_on() -> None:
+    (_, line) = _told(sessions=(Ran(session=replace(SESSION, status="active")),))
+    assert line == "  session 14 codex · add a login · 2025-03-15 15:00 to 15:05Z, goes on"
+
+
+def test_a_session_of_which_nothing_is_known_is_only_counted() -> None:
+    assert _told(sessions=(Ran(session=replace(SESSION, first_prompt="")),)) == [
+        "app · sessions: 1"
+    ]
+
+
+def test_of_each_sort_ten_are_shown_and_the_others_counted() -> None:
+    lines = _told(commits=(COMMIT,) * 12, sessions=(Ran(session=SESSION),) * 11)
+    assert lines[0] == "app · sessions: 11, commits: 12"
+    assert lines[-1] == "  (commits: 2 more)"
+    assert lines[11] == "  (sessions: 1 more)"
+
+
+def test_of_files_the_most_changed_are_named() -> None:
+    files = tuple(f"{number}.py" for number in range(7))
+    assert _told(files=files)[1] == "  changed 0.py, 1.py, 2.py, 3.py, 4.py and 2 more"
+
+
+def test_what_belongs_to_no_project_says_so() -> None:
+    note = replace(COMMIT, kind="note", type="preference", title="Use tabs")
+    told = _told(project_id=None, noted=(note,))
+    assert told == ["in no project", "  #60 preference · Use tabs · 2025-03-15 15:00Z"]
+
+
+def test_an_account_that_is_not_whole_says_so() -> None:
+    share = Share(
+        project_id=2, sessions=(), commits=(COMMIT,), fixes=(), noted=(), failed=0, files=()
+    )
+    told = Account(since_ms=AT_MS, shares=(share,), is_partial=True)
+    assert "the oldest of it is left out" in accounts.since(told, name).splitlines()[1]
+
+
+def test_a_session_is_told_with_its_summary_and_its_items() -> None:
+    ran = Ran(session=replace(SESSION, parent="mother"), summary=SUMMARY)
+    text = accounts.of_session(Course(ran=ran, items=(COMMIT,), left_out=0), name)
+    assert text.splitlines() == [
+        "session 14 · codex abc · app · branch main · ended · of session mother",
+        "2025-03-15 15:00 to 15:05Z · prompts: 1, events: 9",
+        "",
+        "#57 summary · Add a login · 2025-03-15 15:00Z",
+        "request: add a login",
+        "learned: Much.",
+        "completed: Wrote it.",
+        "",
+        "#60 commit · Log in · 2025-03-15 15:00Z",
+    ]
+
+
+def test_a_session_that_left_nothing_is_told_in_two_lines() -> None:
+    told = Course(ran=Ran(session=SESSION), items=(), left_out=0)
+    assert len(accounts.of_session(told, name).splitlines()) == 2

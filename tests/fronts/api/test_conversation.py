@@ -1,0 +1,203 @@
+"""What a client may do to a connection without hurting anybody else."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from observer.core.paths import Home
+from observer.pump.journal import LINE_BYTES
+
+HELLO = b'{"observer":1,"version":"0","cwd":"","tools":"core"}\n'
+
+
+class Wire:
+    """A bare connection to the MCP socket."""
+
+    def __init__(self, home: Home, hello: bytes = HELLO) -> None:
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(20)
+        self.socket.connect(str(home.mcp_socket))
+        self.lines = self.socket.makefile("rb")
+        self.socket.sendall(hello)
+
+    def send(self, data: bytes) -> None:
+        self.socket.sendall(data)
+
+    def ask(self, identifier: object, method: str = "initialize") -> None:
+        self.send(request(identifier, method))
+
+    def hear(self) -> Any:
+        line = self.lines.readline()
+        assert line, "the connection was closed"
+        return json.loads(line)
+
+    def close(self) -> None:
+        self.lines.close()
+        self.socket.close()
+
+
+def request(
+    identifier: object, method: str, *, version: str = "2025-11-25", **params: Any
+) -> bytes:
+    if method == "initialize":
+        client = {"name": "c", "version": "1"}
+        params = {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
+    body = {"jsonrpc": "2.0", "id": identifier, "method": method, "params": params}
+    return json.dumps(body).encode() + b"\n"
+
+
+@pytest.fixture
+def wire(home: Home, serve: Callable[[], Any]) -> Iterator[Callable[..., Wire]]:
+    serve()
+    opened = []
+
+    def connect(hello: bytes = HELLO) -> Wire:
+        opened.append(Wire(home, hello))
+        return opened[-1]
+
+    yield connect
+    for one in opened:
+        one.close()
+
+
+def begun(wire: Wire) -> Wire:
+    wire.ask(0)
+    wire.hear()
+    wire.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
+    return wire
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-06-18", "2025-11-25"])
+def test_a_result_is_text_and_typed_in_every_version(
+    wire: Callable[..., Wire], version: str
+) -> None:
+    one = wire()
+    one.send(request(0, "initialize", version=version))
+    assert one.hear()["result"]["protocolVersion"] == version
+    one.send(request(1, "tools/call", name="search", arguments={"query": "jwt"}))
+    result = one.hear()["result"]
+    assert result["content"][0]["text"]
+    assert result["structuredContent"]["observations"]
+
+
+def test_answers_to_calls_made_at_once_are_not_mixed_up(wire: Callable[..., Wire]) -> None:
+    one = begun(wire())
+    depths = range(1, 9)
+    for depth in depths:
+        arguments = {"project": "my-api", "token_budget": 1_000 + depth}
+        one.send(request(depth, "tools/call", name="get_context", arguments=arguments))
+    answers = [one.hear() for _ in depths]
+    assert {each["id"]: each["result"]["structuredContent"]["tokenBudget"] for each in answers} == {
+        depth: 1_000 + depth for depth in depths
+    }
+
+
+@pytest.mark.parametrize(
+    ("hello", "reason", "exit_code"),
+    [
+        pytest.param(b'{"observer":2}\n', "speaks protocol 1, not 2", 4, id="newer protocol"),
+        pytest.param(b'{"observer":1,"tools":"x"}\n', "no toolset 'x'", 2, id="unknown toolset"),
+        pytest.param(b'{"observer":1,"tools":","}\n', "no toolset named", 2, id="no toolset"),
+        pytest.param(b"GET / HTTP/1.1\n", "no hello", 2, id="http"),
+        pytest.param(b"[" * 100_000 + b"\n", "no hello", 2, id="nesting"),
+        pytest.param(b"\xff\x00\n", "no hello", 2, id="bytes"),
+    ],
+)
+def test_a_stranger_is_sent_away_with_a_reason(
+    wire: Callable[..., Wire], hello: bytes, reason: str, exit_code: int
+) -> None:
+    stranger = wire(hello)
+    told = stranger.hear()
+    assert reason in told["error"]
+    assert told["exit_code"] == exit_code
+    assert stranger.lines.readline() == b""
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        pytest.param(b"no json", -32700, id="text"),
+        pytest.param(b'{"jsonrpc":"2.0"}', -32600, id="no message"),
+        pytest.param(b"[]", -32600, id="batch"),
+        pytest.param(b'{"a":' * 50_000, -32700, id="nesting"),
+        pytest.param(b"\xff\xfe\x00", -32700, id="bytes"),
+    ],
+)
+def test_a_line_that_is_no_message_is_answered_and_the_next_one_served(
+    wire: Callable[..., Wire], line: bytes, code: int
+) -> None:
+    client = begun(wire())
+    client.send(line + b"\n")
+    assert client.hear()["error"]["code"] == code
+    client.ask(1, "tools/list")
+    assert client.hear()["id"] == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"\\ud800"}', -32601, id="surrogate"),
+        pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"\xff"}', -32601, id="bytes"),
+        pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"x","params":1}', -32600, id="params"),
+        pytest.param(b'{"jsonrpc":"1.0","id":7,"method":"x"}', -32600, id="version"),
+    ],
+)
+def test_what_is_almost_a_request_is_answered_under_its_id(
+    wire: Callable[..., Wire], line: bytes, code: int
+) -> None:
+    """Whoever sent it waits for that answer, and for no other."""
+    client = begun(wire())
+    client.send(line + b"\n")
+    told = client.hear()
+    assert (told["id"], told["error"]["code"]) == (7, code)
+
+
+def test_a_huge_line_is_refused_and_others_are_served_meanwhile(wire: Callable[..., Wire]) -> None:
+    greedy, modest = begun(wire()), begun(wire())
+    flood = threading.Thread(target=greedy.send, args=(b"x" * (6 * LINE_BYTES) + b"\n",))
+    flood.start()
+    modest.ask(1, "tools/list")
+    assert modest.hear()["id"] == 1
+    flood.join()
+    assert "longer than" in greedy.hear()["error"]["message"]
+
+
+def test_half_a_line_and_a_hang_up_hurt_nobody(wire: Callable[..., Wire]) -> None:
+    other = begun(wire())
+    leaver = begun(wire())
+    leaver.send(request(1, "tools/list")[:20])
+    leaver.close()
+    other.ask(1, "tools/list")
+    assert other.hear()["id"] == 1
+
+
+def test_a_client_that_closes_its_end_still_gets_its_answers(wire: Callable[..., Wire]) -> None:
+    client = begun(wire())
+    for number in range(1, 6):
+        client.send(request(number, "tools/call", name="search", arguments={"query": "jwt"}))
+    client.socket.shutdown(socket.SHUT_WR)
+    assert sorted(json.loads(line)["id"] for line in client.lines) == [1, 2, 3, 4, 5]
+
+
+def test_a_client_that_does_not_read_is_not_read_either(wire: Callable[..., Wire]) -> None:
+    deaf, other = begun(wire()), begun(wire())
+    deaf.socket.settimeout(0.5)
+    with pytest.raises(TimeoutError):
+        for number in range(1, 100_000):
+            deaf.send(request(number, "tools/list"))
+    other.ask(1, "tools/list")
+    assert other.hear()["id"] == 1
+
+
+def test_a_cancelled_request_does_not_keep_a_leaving_client(wire: Callable[..., Wire]) -> None:
+    client = begun(wire())
+    client.send(request(1, "tools/list"))
+    client.send(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}\n')
+    client.socket.shutdown(socket.SHUT_WR)
+    assert client.lines.read().count(b"\n") <= 1

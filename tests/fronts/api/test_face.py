@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import anyio
+import pytest
+from mcp import types
+from mcp.shared.exceptions import MCPError
+
+from observer.api.mcp.handlers import Bypass, Face
+from observer.core.errors import NotFound, ObserverError
+from observer.memory.api import Memory
+from observer.views.documents import Documents
+from observer.views.tool import Answer, Refusal, Row, Tool
+
+ANY: Any = None  # no handler of ours looks at the SDK's context
+
+
+class Nothing(Row):
+    pass
+
+
+def crash() -> Answer[Nothing]:
+    """Crash."""
+    raise RuntimeError("inside")
+
+
+def refused(error: ObserverError) -> Refusal:
+    return Refusal(code=-32603, message=f"Internal error: {error.message}", data={"type": "X"})
+
+
+def missing() -> Answer[Nothing]:
+    """Find nothing."""
+    raise NotFound("nothing there")
+
+
+@pytest.fixture
+def face(memory: Memory) -> Face:
+    tools = {"crash": Tool(run=crash, title="Crash")}
+    return Face(tools, Documents(memory, str), anyio.CapacityLimiter(1), Bypass())
+
+
+def test_a_crash_is_logged_and_tells_nothing_of_the_inside(
+    face: Face, caplog: pytest.LogCaptureFixture
+) -> None:
+    params = types.CallToolRequestParams(name="crash")
+    result = asyncio.run(face.call_tool(ANY, params))
+    (content,) = result.content
+    assert result.is_error
+    assert isinstance(content, types.TextContent)
+    assert content.text == "crash failed inside observer\nhint: see the daemon's log"
+    assert "RuntimeError: inside" in caplog.text
+
+
+def test_an_unknown_tool_is_a_protocol_error(face: Face) -> None:
+    with pytest.raises(MCPError, match="no tool 'x'"):
+        asyncio.run(face.call_tool(ANY, types.CallToolRequestParams(name="x")))
+
+
+@pytest.mark.parametrize(
+    ("tool", "message"),
+    [
+        pytest.param("missing", "Internal error: nothing there", id="refused"),
+        pytest.param("crash", "Internal error: crash failed inside observer", id="unforeseen"),
+    ],
+)
+def test_a_toolset_may_speak_json_rpc(memory: Memory, tool: str, message: str) -> None:
+    tools = {run.__name__: Tool(run=run, title="", refusal=refused) for run in (missing, crash)}
+    speaking = Face(tools, Documents(memory, str), anyio.CapacityLimiter(1), Bypass())
+    with pytest.raises(MCPError) as told:
+        asyncio.run(speaking.call_tool(ANY, types.CallToolRequestParams(name=tool)))
+    assert (told.value.code, told.value.message, told.value.data) == (
+        -32603,
+        message,
+        {"type": "X"},
+    )
+    with pytest.raises(MCPError) as unknown:
+        asyncio.run(speaking.call_tool(ANY, types.CallToolRequestParams(name="x")))
+    assert unknown.value.code == types.METHOD_NOT_FOUND
+
+
+def test_the_one_prompt_takes_a_project(face: Face) -> None:
+    (prompt,) = asyncio.run(face.list_prompts(ANY, None)).prompts
+    assert prompt.arguments is not None
+    assert (prompt.name, prompt.arguments[0].name) == ("resume_work", "project")
+
+
+def test_an_unknown_prompt_is_a_protocol_error(face: Face) -> None:
+    with pytest.raises(MCPError, match="no prompt 'x'"):
+        asyncio.run(face.get_prompt(ANY, types.GetPromptRequestParams(name="x")))
+
+
+def test_a_prompt_without_a_project_names_the_fix(face: Face) -> None:
+    with pytest.raises(MCPError, match=r"name one, such as .*observer projects"):
+        asyncio.run(face.get_prompt(ANY, types.GetPromptRequestParams(name="resume_work")))
+
+
+def test_nothing_is_at_hand_where_no_project_is_known(face: Face) -> None:
+    assert asyncio.run(face.list_resources(ANY, None)).resources == []

@@ -1,0 +1,141 @@
+"""The MCP front as a client sees it: the SDK's own client, the real pump, a real store."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
+
+from observer.core.model import item_id
+
+MODES = ("legacy", "2026-07-28", "auto")
+LIMIT_BYTES = 2048
+"""What clients keep of a description or of the instructions."""
+
+
+@pytest.fixture(params=MODES)
+def ask(request: pytest.FixtureRequest, stdio: StdioServerParameters) -> Any:
+    """Run a coroutine function with a connected client, in each protocol era."""
+
+    def run(work: Callable[[Client], Awaitable[Any]]) -> Any:
+        async def connected() -> Any:
+            async with asyncio.timeout(30), Client(stdio, mode=request.param) as client:
+                return await work(client)
+
+        return asyncio.run(connected())
+
+    return run
+
+
+def call(tool: str, **arguments: Any) -> Callable[[Client], Awaitable[Any]]:
+    return lambda client: client.call_tool(tool, arguments)
+
+
+def test_the_five_tools_are_listed(ask: Any) -> None:
+    listed = ask(lambda client: client.list_tools()).tools
+    names = ["search", "timeline", "get_observations", "get_context", "memory"]
+    assert [tool.name for tool in listed] == names
+    for tool in listed:
+        assert tool.annotations.read_only_hint == (tool.name != "memory")
+        assert len(tool.description.encode()) < LIMIT_BYTES
+        assert tool.output_schema["type"] == "object"
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_instructions_say_when_to_search(stdio: StdioServerParameters, mode: str) -> None:
+    async def instructions() -> Any:
+        async with Client(stdio, mode=mode) as client:
+            return client.instructions
+
+    told = asyncio.run(instructions())
+    assert "Search before" in told
+    assert len(told.encode()) < LIMIT_BYTES
+
+
+def test_search_answers_in_text_and_typed(ask: Any) -> None:
+    result = ask(call("search", query="jwt", project="my-api"))
+    assert not result.is_error
+    found = result.structured_content
+    assert item_id(12) in [row["id"] for row in found["observations"]]
+    assert f"#{item_id(12)} file-write · Modified auth.ts" in result.content[0].text
+    assert found["summaries"][0]["title"] == "JWT login"
+
+
+def test_an_error_is_text_that_names_the_fix(ask: Any) -> None:
+    result = ask(call("search", query="jwt", project="nowhere"))
+    assert result.is_error
+    assert result.content[0].text.startswith("no project 'nowhere'\nhint: name one, such as ")
+    assert result.content[0].text.endswith("; observer projects lists them")
+
+
+def test_a_note_goes_to_the_project_of_the_folder(ask: Any) -> None:
+    async def remember_and_recall(client: Client) -> Any:
+        await client.call_tool("memory", {"action": "remember", "content": "tabs, not spaces"})
+        return await client.call_tool("memory", {"action": "recall", "query": "tabs"})
+
+    recalled = json.loads(ask(remember_and_recall).content[0].text)
+    assert [note["content"] for note in recalled] == ["tabs, not spaces"]
+
+
+def test_a_projects_context_is_a_resource(ask: Any) -> None:
+    async def read_first(client: Client) -> Any:
+        listed = await client.list_resources()
+        return await client.read_resource(listed.resources[0].uri)
+
+    contents = ask(read_first).contents[0]
+    assert contents.mime_type == "text/markdown"
+    assert "Use JWT" in contents.text
+
+
+def test_a_sessions_summary_is_a_resource(ask: Any) -> None:
+    result = ask(lambda client: client.read_resource("observer://session/14/summary"))
+    assert "add JWT login" in result.contents[0].text
+
+
+def test_every_kind_of_resource_has_a_template(ask: Any) -> None:
+    listed = ask(lambda client: client.list_resource_templates()).resource_templates
+    assert [template.uri_template for template in listed] == [
+        "observer://project/{handle}/context",
+        "observer://session/{id}/summary",
+        "observer://item/{id}",
+    ]
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "observer://session/99/summary",
+        "observer://session/x/summary",
+        "observer://item/99",
+        "observer://nothing",
+    ],
+)
+def test_an_unknown_resource_is_an_error(ask: Any, uri: str) -> None:
+    async def refused(client: Client) -> str:
+        with pytest.raises(MCPError) as error:
+            await client.read_resource(uri)
+        return error.value.message
+
+    assert re.search("no session|no resource|no item", ask(refused))
+
+
+def test_work_can_be_resumed_by_prompt(ask: Any) -> None:
+    prompt = ask(lambda client: client.get_prompt("resume_work", {}))
+    assert "add JWT login" in prompt.messages[0].content.text
+
+
+def test_a_client_survives_the_restart_of_the_daemon(ask: Any, serve: Callable[[], Any]) -> None:
+    async def across(client: Client) -> Any:
+        before = await client.call_tool("search", {"query": "jwt"})
+        await asyncio.to_thread(serve)
+        after = await client.call_tool("search", {"query": "jwt"})
+        return before, after
+
+    before, after = ask(across)
+    assert before.structured_content == after.structured_content

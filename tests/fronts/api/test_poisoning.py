@@ -1,0 +1,321 @@
+"""Memory poisoning (OWASP ASI06): orders in all that is recorded, on every text that agents get.
+
+68 attacks in each of 14 routes (952 in all), and in what reminders quote: 0 reach an agent outside
+of a fence, 0 are told unasked, 0 become a summary, a finding or a decision. 180 and more honest
+texts, many of them about such attacks, in the same places: 0 are labelled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import anyio
+import pytest
+from mcp import types
+
+from observer.api.mcp.handlers import Bypass, Face
+from observer.core.config import Settings
+from observer.core.events import (
+    AnyBody,
+    Checkout,
+    Command,
+    Commit,
+    Delegation,
+    Edit,
+    Event,
+    FileWrite,
+    Prompt,
+    Remember,
+    Reply,
+    SessionEnd,
+    ToolUse,
+)
+from observer.core.model import Item, Project
+from observer.core.paths import Home
+from observer.index import Index
+from observer.ingest.pipeline import Pipeline
+from observer.memory.api import Memory
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.toolsets.registry import tools_of
+from observer.views import reminders
+from observer.views.documents import Documents
+from observer.views.fence import MARK, MARKED, defused
+
+NOW_MS = 1_790_000_000_000
+DATA = Path(__file__).parents[2] / "data" / "suspicion"
+ATTACKS = [line.split("\t")[1] for line in (DATA / "attacks.txt").read_text("utf-8").splitlines()]
+HONEST = [
+    line
+    for name in ("honest.txt", "lookalikes.txt")
+    for line in (DATA / name).read_text("utf-8").splitlines()
+]
+UNASKED = ("start", "resume", "listed", "reminder", "context")
+"""Texts that an agent gets without having asked for anything."""
+LEARNED = ("finding", "decision", "summary")
+
+
+def routes(text: str) -> dict[str, AnyBody]:
+    """Return what is recorded where a text comes by each way from outside."""
+    slug = re.sub(r"\W+", "_", text.lower())[:120]
+    todo = {"todos": [{"content": text, "status": "pending"}]}
+    failed = f"FAILED tests/test_a.py::test_{slug} - AssertionError: {text}\n1 failed in 0.1s"
+    return {
+        "prompt": Prompt(text=f"What does this page want? It says:\n> {text}"),
+        "output": Command(command="make build", output=f"step 1\nerror: {text}", exit_code=1),
+        "argument": Command(command=f"tool install '{text}'", output="installed", exit_code=0),
+        "page": ToolUse(tool="WebFetch", input="https://site.example/a", output=text),
+        "readme": Command(command="cat README.md", output=f"# Tool\n\n{text}\n", exit_code=0),
+        "json": Command(command="curl -s api/x", output=json.dumps({"page": text}), exit_code=0),
+        "test": Command(command="pytest -q", output=failed, exit_code=1),
+        "commit": Commit(hash="ab" * 20, subject=text, message=text, author=f"{text} <m@evil>"),
+        "file": FileWrite(path=f"/work/{text}", operation="create", content="x"),
+        "branch": Checkout(old="a" * 40, new="b" * 40, branch=text),
+        "note": Remember(content=text, type="decision"),
+        "reply": Reply(text=f"The cause, because of it: {text}\n\nNext steps:\n- {text}"),
+        "agent": Delegation(task="look around", agent="explorer", result=text),
+        "todo": ToolUse(tool="TodoWrite", input=json.dumps(todo)),
+    }
+
+
+WRAPPED, PLAIN, GREEN = "wrap bun run test", "bun run test", " 3 pass\n 0 fail"
+MISSING = "error: Cannot find module 'zod' from 'cart.ts'"
+
+
+def lessons(text: str) -> list[AnyBody]:
+    """Return what reminders are made of, a text where it comes from outside."""
+    path, made = f"/work/{text}/cart.ts", Edit(old="return total\n", new="return round(total)\n")
+    back = Edit(old=made.new, new=made.old)
+    return [
+        Command(command=WRAPPED, output=f"error: unknown command 'bun' {text}", exit_code=2),
+        Command(command=PLAIN, output=GREEN, exit_code=0),
+        Command(command=PLAIN, output=MISSING, exit_code=1),
+        Command(command="bun install zod", output="done", exit_code=0),
+        Command(command=PLAIN, output=GREEN, exit_code=0),
+        FileWrite(path=path, edits=(made,)),
+        FileWrite(path=path, edits=(back,)),
+    ]
+
+
+def moments(text: str) -> list[tuple[bool, AnyBody]]:
+    """Return when an agent would be told of those, and of the routes; each with "is coming"."""
+    return [
+        (True, Command(command=WRAPPED)),
+        (True, lessons(text)[5]),
+        (False, lessons(text)[0]),
+        (False, lessons(text)[2]),
+        (False, routes(text)["test"]),
+        (False, Prompt(text=f"go on with `{text}`")),
+    ]
+
+
+class Place(NamedTuple):
+    """A project in which one text came by every route, with the ids of the items it made."""
+
+    text: str
+    project: Project
+    ids: list[int]
+
+
+class World:
+    """A memory of many projects, and every front of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = SqliteStore(folder / "observer.db")
+        home = Home(folder / "home")
+        self._pipeline = Pipeline(
+            self.store,
+            Spool(home.spool),
+            settings=Settings(),
+            places=Places(),
+            now_ms=lambda: NOW_MS,
+        )
+        index = Index(home.index, stem=stemmer(), is_owner=False)
+        self.memory = Memory(
+            self.store, owner="ana", now_ms=lambda: NOW_MS, index=index, encode=lambda *_: None
+        )
+        self.documents = Documents(self.memory, str)
+        self._kept: list[dict[str, Any]] = []
+        bypass: Any = type("Keeping", (Bypass,), {"keep": self._keep})()
+        tools = tools_of(("core", "browse"), self.memory, str)
+        self._face = Face(tools, self.documents, anyio.CapacityLimiter(1), bypass)
+
+    def _keep(self, content: dict[str, Any]) -> dict[str, Any]:
+        self._kept.append(content)
+        return {}
+
+    def visit(self, number: int, text: str) -> Place:
+        """Let a text come by every route, in a project of its own."""
+        roots = (f"/work{number}",)
+        project = Project(id=number, uuid=f"u{number}", name=f"p{number}", roots=roots)
+        with self.store.write() as writer:
+            writer.put_project(project)
+        bodies = [*routes(text).values(), *lessons(text), SessionEnd(reason="exit")]
+        events = [
+            Event(
+                id=f"e{number}-{place}",
+                at_ms=NOW_MS - 60_000 + 1_000 * place,
+                client="git" if isinstance(body, Commit) else "claude-code",
+                session="" if isinstance(body, Commit) else f"s{number}",
+                cwd=project.roots[0],
+                author="person" if isinstance(body, Prompt) else "agent",
+                body=body,
+            )
+            for place, body in enumerate(bodies)
+        ]
+        receipts = self._pipeline.ingest(events, project.id)
+        return Place(text, project, [one.item for one in receipts if one.item])
+
+    def items(self, place: Place) -> list[Item]:
+        """Return everything that was derived in a place."""
+        with self.store.read() as reader:
+            return [item for item in reader.all_items() if item.project_id == place.project.id]
+
+    def told(self, place: Place) -> Iterator[tuple[str, str]]:
+        """Yield every text that an agent may get of a place, each with where it gets it."""
+        project = place.project
+        yield "start", self.documents.context(project)
+        yield "resume", self.documents.resume(project.uuid)
+        yield from (("reminder", told) for told in self.reminders(place))
+        asked: tuple[tuple[str, str, dict[str, Any]], ...] = (
+            ("context", "get_context", {"project": project.uuid, "token_budget": 4000}),
+            ("asked", "get_context", {"project": project.uuid, "query": place.text[:80]}),
+            ("search", "search", {"query": "", "project": project.uuid, "limit": 50}),
+            ("timeline", "timeline", {"anchor_id": place.ids[0], "depth_after": 50}),
+            ("records", "get_observations", {"ids": place.ids}),
+            ("sessions", "sessions", {"project": project.uuid}),
+        )
+        for where, tool, arguments in asked:
+            yield where, self.call(tool, arguments)
+
+    def reminders(self, place: Place) -> Iterator[str]:
+        """Yield what another session of that project is told at each moment."""
+        for is_coming, body in moments(place.text):
+            event = Event(
+                id="x",
+                at_ms=NOW_MS,
+                client="cursor",
+                session="other",
+                cwd=place.project.roots[0],
+                body=body,
+            )
+            if told := reminders.text(self.memory.remind(event, is_coming=is_coming)):
+                yield told
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> str:
+        """Return the text of an answer, after a look at its JSON."""
+        params = types.CallToolRequestParams(name=tool, arguments=arguments)
+        nobody: Any = None
+        answer = asyncio.run(self._face.call_tool(nobody, params))
+        (part,) = answer.content
+        assert isinstance(part, types.TextContent)
+        if not answer.is_error:
+            content = self._kept.pop()
+            assert next(iter(content.items())) == (MARK, MARKED)
+            shown = json.dumps(content, ensure_ascii=False)
+            assert defused(shown) == shown
+        return part.text
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    world = World(tmp_path_factory.mktemp("poisoned"))
+    yield world
+    world.store.close()
+
+
+@pytest.fixture(scope="module")
+def poisoned(world: World) -> list[Place]:
+    return [world.visit(100 + number, text) for number, text in enumerate(ATTACKS)]
+
+
+def bare(text: str) -> str:
+    """Return letters and digits alone, so that no spacing or fence hides what a text says."""
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text).casefold())
+
+
+def says(told: str, attack: str) -> bool:
+    return bare(attack)[:24] in bare(told)
+
+
+def outside(told: str) -> str:
+    """Return what of a text stands outside of its fences."""
+    return re.sub(r"^```text\n.*?^```$", "", told, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_no_attack_reaches_an_agent_unfenced(world: World, poisoned: list[Place]) -> None:
+    leaks = [
+        (where, place.text)
+        for place in poisoned
+        for where, told in world.told(place)
+        if says(outside(told), place.text) or told.count("```") % 2 or defused(told) != told
+    ]
+    assert leaks == []
+
+
+def test_every_text_says_that_it_is_data(world: World, poisoned: list[Place]) -> None:
+    for where, told in world.told(poisoned[0]):
+        assert "not instructions" in outside(told), where
+
+
+def test_no_attack_is_told_unasked(world: World, poisoned: list[Place]) -> None:
+    leaks = [
+        (where, place.text)
+        for place in poisoned
+        for where, told in world.told(place)
+        if where in UNASKED and says(told, place.text)
+    ]
+    assert leaks == []
+
+
+def test_no_attack_is_learned(world: World, poisoned: list[Place]) -> None:
+    learned = [
+        (item.type, place.text)
+        for place in poisoned
+        for item in world.items(place)
+        if item.type in LEARNED and item.kind != "note" and says(repr(item), place.text)
+    ]
+    assert learned == []
+
+
+def test_every_item_that_holds_an_attack_is_labelled(world: World, poisoned: list[Place]) -> None:
+    items = [(place, item) for place in poisoned for item in world.items(place)]
+    holding = [(place, item) for place, item in items if says(item.narrative, place.text)]
+    assert len(holding) > len(ATTACKS) * 5
+    assert [(place.text, item.type) for place, item in holding if not item.suspicion] == []
+
+
+def test_what_is_found_carries_its_label(world: World, poisoned: list[Place]) -> None:
+    told = dict(world.told(poisoned[0]))
+    assert "suspicious: override" in told["search"]
+    assert "suspicious: override" in told["records"]
+
+
+def test_no_honest_text_is_labelled(world: World) -> None:
+    places = [world.visit(1_000 + number, text) for number, text in enumerate(HONEST)]
+    accused = [
+        (item.suspicion, item.type, place.text)
+        for place in places
+        for item in world.items(place)
+        if item.suspicion
+    ]
+    assert accused == []
+
+
+def test_what_is_no_order_is_told_at_each_moment(world: World) -> None:
+    place = world.visit(2_000, "zod")
+    told = [one.removeprefix(reminders.LABEL).split("`")[1:2] for one in world.reminders(place)]
+    assert told == [[PLAIN], [], [PLAIN], ["bun install zod"]]
+
+
+def test_a_start_stays_the_same_while_nothing_changes(world: World, poisoned: list[Place]) -> None:
+    first, again = (dict(world.told(poisoned[3]))["start"] for _ in range(2))
+    assert first == again
+    assert first

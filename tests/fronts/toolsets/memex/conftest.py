@@ -1,0 +1,115 @@
+"""A memex whose clock and meanings are ours: a text means the first subject that it names."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from observer.core.config import Settings
+from observer.core.events import Event
+from observer.core.model import Item, Project, Receipt
+from observer.core.paths import Home
+from observer.index import Index
+from observer.ingest.pipeline import Pipeline
+from observer.memory.api import Memory
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.views.fence import MARK, MARKED
+
+DAY_MS = 86_400_000
+SUBJECTS = ("cookie", "garden", "train")
+
+
+class Subjects:
+    """A model that knows three subjects, each in a direction of its own."""
+
+    id = "subjects"
+    dimensions = len(SUBJECTS)
+
+    def vector(self, text: str, doubt: float = 0.5, /) -> NDArray[np.float32] | None:
+        del doubt
+        for number, subject in enumerate(SUBJECTS):
+            if subject in text.lower():
+                return np.eye(len(SUBJECTS), dtype=np.float32)[number]
+        return None
+
+    def begin(self, items: Sequence[Item]) -> Callable[[], Mapping[int, bytes]]:
+        return lambda: self.made(items)
+
+    def made(self, items: Sequence[Item]) -> Mapping[int, bytes]:
+        meant = {item.id: self.vector(f"{item.title} {item.narrative}") for item in items}
+        return {n: (v * 127).astype(np.int8).tobytes() for n, v in meant.items() if v is not None}
+
+
+class Clock:
+    """A time that a test moves; every look at it is a second later."""
+
+    now_ms = 1_790_000_000_000
+
+    def __call__(self) -> int:
+        self.now_ms += 1_000
+        return self.now_ms
+
+    def wait(self, days: int) -> None:
+        self.now_ms += days * DAY_MS
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def memory(store: SqliteStore, home: Home, tmp_path: Path, clock: Clock) -> Memory:
+    here = tmp_path / "my-api"
+    here.mkdir()
+    with store.write() as writer:
+        writer.put_project(Project(id=2, uuid="u2", name="my-api", roots=(str(here),)))
+        writer.put_project(Project(id=3, uuid="u3", name="other"))
+    model = Subjects()
+    pipeline = Pipeline(
+        store,
+        Spool(home.spool),
+        settings=Settings(),
+        places=Places(),
+        now_ms=clock,
+        embedder=model,
+    )
+    lock = threading.Lock()
+
+    def record(events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
+        with lock:
+            return pipeline.ingest(events, project_id)
+
+    index = Index(home.index, stem=stemmer(), is_owner=False)
+    index.use(model.id, len(SUBJECTS))
+    return Memory(store, owner="ana", now_ms=clock, index=index, encode=model.vector, record=record)
+
+
+class Answered:
+    """What a client got of one call."""
+
+    def __init__(self, result: Any, text: str) -> None:
+        self.text = text
+        self.data: dict[str, Any] = result.structured_content
+        assert not self.data or self.data.pop(MARK) == MARKED
+        self.is_error: bool = result.is_error
+
+
+@pytest.fixture
+def call(
+    calls: Callable[..., Any], unmarked: Callable[[Any], str]
+) -> Callable[..., list[Answered]]:
+    """Call memex tools, one after the other, in one connection of a real client."""
+
+    def run(*wanted: tuple[str, dict[str, Any]]) -> list[Answered]:
+        return [Answered(result, unmarked(result)) for result in calls("memex", *wanted)]
+
+    return run

@@ -1,0 +1,213 @@
+"""Signals, inferences and the greeting as their document says, asked by a real client."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from observer.core.model import Item
+from observer.memory.api import Memory
+from observer.notes.face import Changes, Hypothesis, Note
+
+Call = Callable[..., list[Any]]
+
+
+def keep(memory: Memory, content: str, **fields: Any) -> Item:
+    note = Note(content=content, **fields)
+    return memory.notes.remember(note, project="my-api", author="person").item
+
+
+def signals(**asked: Any) -> tuple[str, dict[str, Any]]:
+    return "get_signals", asked
+
+
+# --- signals -------------------------------------------------------------------------------------
+
+
+def test_signals_of_all_types_are_listed(call: Call, memory: Memory, clock: Any) -> None:
+    state = keep(memory, "cookies are safe", layer="state", tags=("auth",))
+    clock.wait(200)
+    past = [keep(memory, f"cookies failed {n}", layer="past", tags=("auth",)) for n in range(3)]
+    keep(memory, "a garden, see [[Spec]]")
+    everything, one, none = call(signals(), signals(type="stale_state"), signals(status="snoozed"))
+    assert [s["type"] for s in everything.data["signals"]] == [
+        "hidden_arc",
+        "stale_state",
+        "tag_burst",
+        "dangling_link",
+    ]
+    (stale,) = one.data["signals"]
+    assert " ".join(stale) == "id type status reasoning evidence"
+    assert stale["evidence"] == [state.id, *(note.id for note in past)]
+    assert f'- #{stale["id"]} stale_state: #{state.id} "cookies are safe" says how' in one.text
+    assert (one.data["total"], none.text) == (1, "No snoozed signals.")
+
+
+def test_a_signal_names_eight_notes_at_most_and_a_list_as_many_as_asked(
+    call: Call, memory: Memory, clock: Any
+) -> None:
+    keep(memory, "old", tags=("go",))
+    clock.wait(200)
+    for n in range(10):
+        keep(memory, f"new {n} [[X{n}]]", tags=("go",))
+    listed, refused = call(signals(limit=1), signals(limit=201))
+    (burst,) = listed.data["signals"]
+    assert (len(burst["evidence"]), listed.data["total"]) == (8, 11)
+    assert listed.text.endswith("(10 more; ask with a type or a larger limit)")
+    assert refused.is_error
+
+
+def test_without_meanings_less_is_found_and_that_is_told(call: Call, memory: Memory) -> None:
+    keep(memory, "see [[Spec]]")
+    (found,) = call(signals())
+    assert "no meaning yet" in found.data["degraded"]
+    assert found.text.startswith("(100% of the notes have no meaning yet")
+
+
+def test_a_triage_sticks(call: Call, memory: Memory) -> None:
+    keep(memory, "see [[Spec]]")
+    (listed,) = call(signals())
+    number = listed.data["signals"][0]["id"]
+    done, left, kept, wrong, unknown = call(
+        ("update_signal_status", {"id": number, "status": "dismissed"}),
+        signals(),
+        signals(status="dismissed"),
+        ("update_signal_status", {"id": number, "status": "minted"}),
+        ("update_signal_status", {"id": 7, "status": "snoozed"}),
+    )
+    assert done.data == {"id": number, "updated": True, "status": "dismissed"}
+    assert done.text == f"Signal #{number} is dismissed now."
+    assert left.data["signals"] == []
+    assert [s["id"] for s in kept.data["signals"]] == [number]
+    assert wrong.is_error
+    assert (unknown.text, unknown.data) == ("Signal #7 not found.", {"id": 7, "updated": False})
+
+
+# --- inferences ----------------------------------------------------------------------------------
+
+
+def mint(**fields: Any) -> tuple[str, dict[str, Any]]:
+    given = {"title": "Drift", "summary": "Auth moves to tokens", "confirmed": True}
+    return "mint_inference", given | fields
+
+
+def test_nothing_is_minted_without_a_yes(call: Call, memory: Memory) -> None:
+    note = keep(memory, "cookies")
+    answers = call(
+        mint(evidenceNoteIds=[note.id], confirmed=False),
+        ("mint_inference", {"title": "t", "summary": "s", "evidenceNoteIds": [note.id]}),
+        mint(),
+        mint(evidenceNoteIds=[note.id], confidence=1.5),
+        mint(evidenceNoteIds=[999_999]),
+    )
+    assert all(answer.is_error for answer in answers)
+    assert "a person has to approve" in answers[0].text
+    assert "confirmed: true" in answers[0].text
+    assert "rests on 1 to 50 notes, not 0" in answers[2].text
+    assert memory.inferences.list() == []
+
+
+def test_an_inference_is_cited_with_its_provenance(call: Call, memory: Memory) -> None:
+    one, two = keep(memory, "we use cookies", title="Auth"), keep(memory, "tokens are nice")
+    minted, listed = call(
+        mint(evidenceNoteIds=[one.id, two.id], confidence=0.78, modelId="m"),
+        ("list_inferences", {}),
+    )
+    whole = minted.data["inference"]
+    fields = "id title summary status confidence evidence citation created_at"
+    assert " ".join(whole) == f"{fields} sources from_signal_id model_id"
+    citation = f"[Inference #{whole['id']}, conf 0.78, from notes #{one.id}, #{two.id}]"
+    assert whole["citation"] == citation
+    assert whole["sources"][0] == {
+        "id": one.id,
+        "title": "Auth",
+        "excerpt": "we use cookies",
+        "state": "unchanged",
+    }
+    assert listed.text == f"- {citation} active: Drift"
+    assert " ".join(listed.data["inferences"][0]) == fields
+    memory.notes.edit(one.id, Changes(content="we use tokens"))
+    memory.notes.forget(two.id)
+    stale, none, got = call(
+        ("list_inferences", {"status": "stale"}),
+        ("list_inferences", {"status": "active"}),
+        ("get_inference", {"id": whole["id"]}),
+    )
+    assert stale.data["inferences"][0]["status"] == "stale"
+    assert none.text == "No inferences."
+    assert [s["state"] for s in got.data["inference"]["sources"]] == ["changed", "deleted"]
+    assert f'- #{one.id} "Auth" (changed): we use cookies' in got.text
+
+
+def test_an_inference_from_a_signal_needs_no_evidence_named(call: Call, memory: Memory) -> None:
+    note = keep(memory, "see [[Spec]]")
+    (signal,) = memory.signals.list().signals
+    minted, left, kept = call(mint(fromSignalId=signal.id), signals(), signals(status="minted"))
+    whole = minted.data["inference"]
+    assert (whole["from_signal_id"], whole["evidence"]) == (signal.id, [note.id])
+    assert whole["citation"] == f"[Inference #{whole['id']}, from notes #{note.id}]"
+    assert (left.data["total"], kept.data["total"]) == (0, 1)
+
+
+def test_an_inference_is_pulled_and_never_pushed(call: Call, memory: Memory) -> None:
+    note = keep(memory, "cookies", title="Auth")
+    inference, found, got, note_again, unknown, gone = call(
+        mint(evidenceNoteIds=[note.id], summary="zebra and [[Auth]]"),
+        ("search_notes", {"query": "zebra"}),
+        ("list_notes", {}),
+        ("get_note", {"id": note.id}),
+        ("get_inference", {"id": 7}),
+        ("get_inference", {"id": note.id}),
+    )
+    assert found.data["notes"] == []
+    assert [listed["id"] for listed in got.data["notes"]] == [note.id]
+    assert note_again.data["note"]["referenced_by"] == []
+    assert (unknown.text, unknown.data) == ("Inference #7 not found.", {"found": False})
+    assert gone.data == {"found": False}
+    assert inference.data["found"]
+
+
+def test_no_agent_changes_what_a_person_approved(call: Call, memory: Memory) -> None:
+    wanted = Hypothesis(title="t", summary="cookies fade", evidence=(keep(memory, "cookies").id,))
+    kept = memory.inferences.mint(wanted, is_confirmed=True)
+    got, refused = call(
+        ("get_note", {"id": kept.item.id}),
+        ("update_note", {"id": kept.item.id, "content": "cookies never fade"}),
+    )
+    told = f"#{kept.item.id} is an inference, not a note: see get_inference."
+    assert (got.text, got.data) == (told, {"found": False})
+    assert refused.is_error
+    assert memory.inferences.get(kept.item.id) == kept
+
+
+# --- the greeting --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_connection_is_greeted_with_counts_and_no_content(
+    stdio: StdioServerParameters, memory: Memory, mode: str
+) -> None:
+    async def instructions(tools: str) -> str:
+        chosen = stdio.model_copy(update={"args": [*stdio.args, "--tools", tools]})
+        async with asyncio.timeout(30), Client(chosen, mode=mode) as client:
+            return client.instructions or ""
+
+    plain = asyncio.run(instructions("memex"))
+    assert plain.startswith("This is the user's memex")
+    assert "Waiting for a look" not in plain
+    rule = keep(memory, "No tabs", type="rule", title="Tabs")
+    note = keep(memory, "see [[Spec]] and [[Plan]]")
+    wanted = Hypothesis(title="A guess", summary="x", evidence=(note.id,))
+    memory.inferences.mint(wanted, is_confirmed=True)
+    memory.notes.edit(note.id, Changes(content="see [[Spec]]"))
+    told = asyncio.run(instructions("memex"))
+    assert told.removeprefix(plain) == (
+        "\n\nWaiting for a look: 1 new signal (get_signals), 1 stale inference (list_inferences)."
+        f"\n\n## House Rules\n\n### Tabs\n{rule.narrative}"
+    )
+    assert "Spec" not in told
+    assert "Waiting for a look" not in asyncio.run(instructions("core"))

@@ -1,0 +1,143 @@
+"""What is deleted is gone everywhere: words, meanings, links, now and after a rebuild."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from observer.core.config import Settings
+from observer.core.events import Event
+from observer.core.filters import Filters
+from observer.core.model import Receipt
+from observer.core.paths import Home
+from observer.embed.lazy_model import LateModel
+from observer.embed.registry import find
+from observer.ingest.pipeline import Pipeline
+from observer.memory.api import Memory
+from observer.memory.opening import index_for
+from observer.projects import Places
+from observer.spool.spool import Spool
+from observer.store.sqlite.database import SqliteStore
+from observer.toolsets.mem0.tools import Mem0
+
+Run = Callable[..., Any]
+CAR = "Bob drives an old car"
+LINKED = f"Parking is free, see [[{CAR}]]"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> LateModel:
+    return LateModel(find("instant", tmp_path_factory.mktemp("models")))
+
+
+@pytest.fixture
+def pipeline(store: SqliteStore, home: Home, model: LateModel) -> Pipeline:
+    times = iter(range(1_790_000_000_000, 2_000_000_000_000, 1_000))
+    return Pipeline(
+        store,
+        Spool(home.spool),
+        settings=Settings(),
+        places=Places(),
+        now_ms=lambda: next(times),
+        embedder=model,
+    )
+
+
+@pytest.fixture
+def memory(store: SqliteStore, home: Home, pipeline: Pipeline, model: LateModel) -> Memory:
+    """A memory that knows meanings by the model that is part of the package."""
+    lock = threading.Lock()
+
+    def record(events: Sequence[Event], project_id: int | None) -> Sequence[Receipt]:
+        with lock:
+            return pipeline.ingest(events, project_id)
+
+    index = index_for(home.index, model, is_owner=False)
+    return Memory(
+        store,
+        owner="ana",
+        now_ms=lambda: 1_790_000_000_000,
+        index=index,
+        encode=model.encode_patiently,
+        record=record,
+    )
+
+
+@pytest.fixture
+def run(memory: Memory) -> Run:
+    """Call a tool by its name, for bob, who has two memories, one linked to the other."""
+    tools = {tool.name: tool for tool in Mem0(memory).tools()}
+
+    def call(name: str, **arguments: Any) -> Any:
+        return tools[name].call({"user_id": "bob", **arguments}).result
+
+    call("add_memory", messages=[{"role": "user", "content": text} for text in (CAR, LINKED)])
+    return call
+
+
+def found(run: Run, query: str) -> list[str]:
+    return [each.memory for each in run("search_memories", query=query).results]
+
+
+def one(run: Run) -> None:
+    identifier = next(r.id for r in run("get_all_memories").results if r.memory == CAR)
+    run("delete_memory", memory_id=identifier)
+
+
+def everything(run: Run) -> None:
+    run("delete_all_memories")
+
+
+def planned(run: Run) -> None:
+    identifier = next(r.id for r in run("get_all_memories").results if r.memory == CAR)
+    run("add_memory", messages=[], plan=[{"event": "DELETE", "id": identifier}])
+
+
+def reworded(run: Run) -> None:
+    identifier = next(r.id for r in run("get_all_memories").results if r.memory == CAR)
+    run("update_memory", memory_id=identifier, data="Bob knits socks")
+
+
+@pytest.mark.parametrize("gone", [one, everything, planned, reworded])
+@pytest.mark.parametrize("is_rebuilt", [False, True], ids=["live", "rebuilt"])
+def test_no_words_and_no_meaning_find_what_is_gone(
+    run: Run, pipeline: Pipeline, gone: Callable[[Run], None], *, is_rebuilt: bool
+) -> None:
+    by_words, by_meaning = "drives", "automobile"
+    assert CAR in found(run, by_words)
+    assert CAR in found(run, by_meaning)
+    gone(run)
+    if is_rebuilt:
+        pipeline.rebuild()
+    assert CAR not in found(run, by_words)
+    assert CAR not in found(run, by_meaning)
+
+
+@pytest.mark.parametrize("gone", [one, planned, reworded])
+def test_no_link_leads_to_what_is_gone(
+    run: Run, memory: Memory, gone: Callable[[Run], None]
+) -> None:
+    notes = memory.of("bob").notes
+    linked = next(item for item in notes.list() if item.narrative == LINKED)
+    (before,) = notes.links(linked.id).out
+    assert before.item is not None
+    gone(run)
+    (after,) = notes.links(linked.id).out
+    assert after.item is None
+
+
+def test_nothing_is_left_of_a_deleted_memory_but_its_history(
+    run: Run, memory: Memory, store: SqliteStore, model: LateModel
+) -> None:
+    linked = next(item for item in memory.of("bob").notes.list() if item.narrative == LINKED)
+    everything(run)
+    with store.read() as reader:
+        changes = reader.changes(after=0, model=model.id, limit=99)
+        assert [change.vector for change in changes if change.item] == []
+        assert reader.naming(CAR, Filters(owner="bob"), limit=9) == []
+    history = memory.of("bob").notes.history(linked.id)
+    assert [version.action for version in history] == ["remember", "forget"]
+    assert memory.of("bob").notes.undo(linked.id).narrative == LINKED

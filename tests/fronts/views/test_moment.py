@@ -1,0 +1,49 @@
+"""A time is never shown without its zone."""
+
+from __future__ import annotations
+
+from contextvars import copy_context
+
+import pytest
+
+from observer.views import moment
+
+AT_MS = 1_742_050_800_000
+
+
+@pytest.mark.usefixtures("in_kolkata")
+def test_agents_are_shown_utc_and_people_their_own_time() -> None:
+    def on_a_terminal() -> str:
+        moment.show_local()
+        return moment.minute(AT_MS)
+
+    assert moment.minute(AT_MS) == "2025-03-15 15:00Z"
+    assert copy_context().run(on_a_terminal) == "2025-03-15 20:30 +05:30"
+
+
+@pytest.mark.usefixtures("in_kolkata")
+def test_a_day_is_that_of_the_calendar_of_whoever_reads() -> None:
+    late_ms = AT_MS + 4 * 3_600_000
+
+    def on_a_terminal() -> str:
+        moment.show_local()
+        return moment.day(late_ms)
+
+    assert moment.day(late_ms) == "2025-03-15"
+    assert copy_context().run(on_a_terminal) == "2025-03-16"
+
+
+def test_a_written_time_is_shown_as_any_other() -> None:
+    assert moment.minute_of("2025-03-15T15:00:00.120Z") == moment.minute(AT_MS)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "shown"),
+    [
+        pytest.param(0, "2025-03-15 15:00Z", id="a-minute"),
+        pytest.param(65, "2025-03-15 15:00 to 16:05Z", id="a-day"),
+        pytest.param(720, "2025-03-15 15:00Z to 2025-03-16 03:00Z", id="over-midnight"),
+    ],
+)
+def test_a_span_says_day_and_zone_once(minutes: int, shown: str) -> None:
+    assert moment.span(AT_MS, AT_MS + minutes * 60_000) == shown

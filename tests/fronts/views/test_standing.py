@@ -1,0 +1,95 @@
+"""What must be said of an item, in words."""
+
+from __future__ import annotations
+
+from contextvars import copy_context
+
+import pytest
+from msgspec.structs import replace
+
+from observer.core.model import Item, Standing
+from observer.views.labels import labels
+from observer.views.moment import show_local
+from observer.views.render import heading
+
+DAY_MS = 86_400_000
+COMMIT = "3f2a1b9c0d" + "e" * 30
+
+
+def _item(*standing: Standing) -> Item:
+    return Item(
+        id=1, uuid="", kind="observation", type="commit", title="Sign in", standing=standing
+    )
+
+
+@pytest.mark.parametrize(
+    ("standing", "label"),
+    [
+        (
+            Standing(reason="changed", subject="login", commit=COMMIT, since_ms=2 * DAY_MS),
+            "stale: login changed in 3f2a1b9c0d, 2 days after",
+        ),
+        (
+            Standing(reason="changed", subject="login", share=0.25, commit=COMMIT, since_ms=1),
+            "stale in part (25%): login changed in 3f2a1b9c0d, soon after",
+        ),
+        (Standing(reason="changed", subject="login"), "stale: login changed"),
+        (
+            Standing(reason="deleted", subject="a.py", commit=COMMIT, since_ms=DAY_MS // 24),
+            "stale: a.py removed in 3f2a1b9c0d, 1 hour after",
+        ),
+        (
+            Standing(reason="deleted", subject="a.py, b.py and 2 more"),
+            "stale: a.py, b.py and 2 more removed",
+        ),
+        (Standing(reason="renamed", subject="a.py", path="b.py"), "a.py is now b.py"),
+        (
+            Standing(reason="reverted", commit=COMMIT, since_ms=120_000),
+            "reverted in 3f2a1b9c0d, 2 minutes after",
+        ),
+        (Standing(reason="elsewhere", branch="topic"), "on branch topic, not here"),
+        (Standing(reason="elsewhere"), "its commit is not in this history"),
+        (Standing(reason="superseded", target=12), "superseded by #12"),
+        (Standing(reason="supersedes", target=8), "replaces #8"),
+        (
+            Standing(
+                reason="supersedes", subject="8 Use cookies", target=8, since_ms=1_790_812_800_000
+            ),
+            "replaces #8 of 2026-10-01: Use cookies",
+        ),
+        (Standing(reason="amended", subject="9", target=9), "amended by #9"),
+        (
+            Standing(reason="amends", subject="8 No logs", target=8, since_ms=1_790_812_800_000),
+            "amends #8 of 2026-10-01: No logs",
+        ),
+    ],
+    ids=lambda case: case.reason if isinstance(case, Standing) else "",
+)
+def test_each_reason_has_its_words(standing: Standing, label: str) -> None:
+    assert labels(_item(standing)) == [label]
+
+
+@pytest.mark.usefixtures("in_kolkata")
+def test_people_are_told_the_days_of_their_own_calendar() -> None:
+    late_ms = 1_790_812_800_000 + DAY_MS - DAY_MS // 24
+    item = replace(_item(), expires_ms=late_ms)
+
+    def on_a_terminal() -> list[str]:
+        show_local()
+        return labels(item)
+
+    assert labels(item) == ["holds until 2026-10-01"]
+    assert copy_context().run(on_a_terminal) == ["holds until 2026-10-02"]
+
+
+def test_the_heading_of_an_item_says_it() -> None:
+    told = heading(_item(Standing(reason="superseded", target=12)), lambda _: "")
+    assert told.endswith("superseded by #12")
+
+
+def test_what_nobody_confirmed_says_so() -> None:
+    proposal = Item(
+        id=1, uuid="", kind="observation", type="decision", title="Use tabs", status="candidate"
+    )
+    assert labels(proposal) == ["proposed"]
+    assert labels(replace(proposal, kind="inference")) == []

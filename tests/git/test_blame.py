@@ -1,0 +1,24 @@
+"""Whose lines they are, by real git."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.git.blame import UNCOMMITTED, blamed
+
+Git = Callable[..., str]
+
+
+@pytest.mark.parametrize("kind", ["sha1", "sha256"])
+def test_each_line_leads_to_its_commit_or_to_none(tmp_path: Path, git: Git, kind: str) -> None:
+    git(tmp_path, "init", f"--object-format={kind}")
+    file = tmp_path / "auth.py"
+    file.write_text("def login():\n    return 1\n")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-m", "Let people sign in")
+    file.write_text("def login():\n    return 2\n")
+    found = blamed(str(tmp_path), "auth.py", first=1, last=2)
+    assert [each.hash for each in found] == [UNCOMMITTED, git(tmp_path, "rev-parse", "HEAD")]

@@ -1,0 +1,169 @@
+"""How the code got from one commit to another, and the text it had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.core.errors import ObserverError
+from observer.git import commit_diffs as git_steps
+from observer.git.blobs import MOST_BYTES, Blobs
+from observer.git.commit_diffs import Moved, Step
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def app(tmp_path: Path, git: Git) -> Path:
+    """A repository whose third commit renames a file, and whose fourth deletes it."""
+    folder = tmp_path / "app"
+    git(folder, "init")
+    for text in ("one\ntwo\nthree\n", "one\ntwo\nfour\n"):
+        (folder / "a.txt").write_text(text)
+        git(folder, "add", "-A")
+        git(folder, "commit", "-m", f"Say {text[-6:-1].strip()}")
+    git(folder, "mv", "a.txt", "b.txt")
+    git(folder, "commit", "-m", "Rename")
+    git(folder, "rm", "b.txt")
+    git(folder, "commit", "-m", "Drop")
+    return folder
+
+
+def _steps(folder: Path, since: str = "") -> list[Step]:
+    return list(git_steps.steps(str(folder), since, "HEAD"))
+
+
+def test_steps_come_parents_first_with_their_files(app: Path, git: Git) -> None:
+    first, second, third, fourth = _steps(app)
+    blob = git(app, "rev-parse", "HEAD~1:b.txt")
+    assert [step.message for step in (first, second, third, fourth)] == [
+        "Say three",
+        "Say four",
+        "Rename",
+        "Drop",
+    ]
+    assert second.parents == (first.commit,)
+    assert second.files == (Moved("a.txt", "a.txt", first.files[0].blob, blob),)
+    assert third.files == (Moved("a.txt", "b.txt", blob, blob),)
+    assert fourth.files == (Moved("b.txt", "b.txt", blob, ""),)
+    assert fourth.committed_ms % 1000 == 0 < fourth.committed_ms
+
+
+def test_steps_begin_behind_a_commit(app: Path) -> None:
+    assert [step.message for step in _steps(app, "HEAD~2")] == ["Rename", "Drop"]
+    assert _steps(app, "HEAD") == []
+
+
+def test_named_commits_come_and_unknown_ones_do_not(app: Path, git: Git) -> None:
+    known = git(app, "rev-parse", "HEAD~2")
+    found = git_steps.named(str(app), [known, "1" * 40])
+    assert [step.message for step in found] == ["Say four"]
+
+
+def test_a_merge_is_a_step_of_its_first_parent(app: Path, git: Git) -> None:
+    git(app, "checkout", "-b", "side", "HEAD~1")
+    (app / "c.txt").write_text("c\n")
+    git(app, "add", "-A")
+    git(app, "commit", "-m", "Side")
+    git(app, "checkout", "main")
+    git(app, "merge", "--no-ff", "-m", "Merge", "side")
+    merge = _steps(app)[-1]
+    assert (merge.message, len(merge.parents)) == ("Merge", 2)
+    assert [moved.path for moved in merge.files] == ["c.txt"]
+    assert git_steps.trunk(str(app), "HEAD", since="HEAD~1") == [merge.commit]
+    assert len(git_steps.contained(str(app), "HEAD", without="HEAD~1")) == 2
+
+
+def test_a_leap_is_the_difference_of_two_commits(app: Path) -> None:
+    (moved,) = git_steps.leap(str(app), "HEAD~3", "HEAD~1")
+    assert (moved.old, moved.path) == ("a.txt", "b.txt")
+
+
+def test_what_git_cannot_do_is_an_error(app: Path) -> None:
+    with pytest.raises(ObserverError):
+        git_steps.leap(str(app), "HEAD", "nowhere")
+
+
+def test_names_that_git_quotes_are_read(app: Path, git: Git) -> None:
+    (app / 'a "b"\n.txt').write_text("x\n")
+    git(app, "add", "-A")
+    git(app, "commit", "-m", "Odd")
+    assert _steps(app)[-1].files[0].path == 'a "b"\n.txt'
+
+
+def test_names_come_without_secrets(app: Path, git: Git) -> None:
+    secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
+    git(app, "checkout", "-b", f"fix/{secret}")
+    (app / f"{secret}.txt").write_text("odd\n", encoding="utf-8")
+    git(app, "add", "-A")
+    git(app, "commit", "-m", "Odd")
+    assert _steps(app)[-1].files[0].path == "[redacted:aws-access-key].txt"
+    assert git_steps.checked_out(str(app)) == {git_steps.branch_of(str(app))}
+    assert git_steps.branch_of(str(app)) == "fix/[redacted:aws-access-key]"
+
+
+def test_a_submodule_has_no_text(app: Path, git: Git) -> None:
+    git(app, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},lib")
+    git(app, "commit", "-m", "Submodule")
+    assert _steps(app)[-1].files == ()
+
+
+def test_a_name_that_is_cut_is_passed_over() -> None:
+    assert list(git_steps._moved(b":100644 100644 a b M")) == []  # git gives no such name here
+
+
+def test_no_commit_is_no_head(tmp_path: Path, git: Git) -> None:
+    git(tmp_path / "new", "init")
+    folder = str(tmp_path / "new")
+    assert git_steps.head_of(folder) == ""
+    assert git_steps.branch_of(folder) == "main"
+    assert git_steps.resolved(folder, "--all") == ""
+    assert list(_steps_or_none(folder)) == []
+
+
+def _steps_or_none(folder: str) -> list[Step]:
+    return list(git_steps.named(folder, ["1" * 40]))
+
+
+def test_commits_share_their_history_or_do_not(app: Path, git: Git) -> None:
+    first, last = git(app, "rev-parse", "HEAD~3"), git(app, "rev-parse", "HEAD")
+    assert git_steps.is_related(str(app), first, last)
+    assert git_steps.shared(str(app), [last, first]) == first
+    assert git_steps.shared(str(app), [last, "1" * 40]) == ""
+
+
+def test_text_comes_by_any_name(app: Path, git: Git) -> None:
+    blob = git(app, "rev-parse", "HEAD~1:b.txt")
+    with Blobs(str(app)) as blobs:
+        for name in (blob, "HEAD~1:b.txt", "HEAD~2:a.txt"):
+            found = blobs.get(name)
+            assert found == (blob, "blob", b"one\ntwo\nfour\n")
+        commit = blobs.get("HEAD")
+        assert commit
+        assert commit.kind == "commit"
+
+
+@pytest.mark.parametrize("name", ["1" * 40, "HEAD:b.txt", "a\nb", "a\0b", "\ud800", "HEAD: b"])
+def test_what_is_not_there_has_no_text(app: Path, name: str) -> None:
+    with Blobs(str(app)) as blobs:
+        assert blobs.get(name) is None
+        assert blobs.get("HEAD~1:b.txt")
+
+
+def test_what_is_too_large_is_read_past(app: Path, git: Git) -> None:
+    (app / "big").write_bytes(b"x" * (2 * MOST_BYTES + 5))
+    git(app, "add", "-A")
+    git(app, "commit", "-m", "Big")
+    with Blobs(str(app)) as blobs:
+        found = blobs.get("HEAD:big")
+        assert found
+        assert found.data is None
+        assert blobs.get("HEAD~2:b.txt")
+
+
+def test_a_process_that_ended_has_no_text(app: Path) -> None:
+    blobs = Blobs(str(app))
+    blobs.close()
+    assert blobs.get("HEAD") is None

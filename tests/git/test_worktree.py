@@ -1,0 +1,142 @@
+"""What git says of the files of a real work tree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from observer.core.errors import NotFound
+from observer.git.status import MOST_PATHS, WorkTree
+
+Git = Callable[..., str]
+
+
+@pytest.fixture
+def app(tmp_path: Path, git: Git) -> Path:
+    """A repository with a file in each standing."""
+    root = tmp_path / "app"
+    git(root, "init")
+    for name in ("same.py", "changed.py", "gone.py", "sub/[x].py"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text("x = 1\n")
+    (root / ".gitignore").write_text("*.log\nbuild/\n")
+    git(root, "add", ".")
+    git(root, "commit", "-m", "First")
+    (root / "changed.py").write_text("x = 2\n")
+    (root / "gone.py").unlink()
+    (root / "new.py").write_text("")
+    (root / "a.log").write_text("")
+    (root / "build" / "deep").mkdir(parents=True)
+    (root / "build" / "deep" / "out").write_text("")
+    return root
+
+
+STANDINGS = {"changed.py": "changed", "gone.py": "gone", "new.py": "new"}
+
+
+def test_files_that_differ_are_told_with_their_standing(app: Path) -> None:
+    assert WorkTree(str(app)).differing() == STANDINGS
+
+
+def test_only_what_was_asked_about_is_told(app: Path) -> None:
+    (app / "sub" / "[x].py").write_text("x = 2\n")
+    (app / "sub" / "x.py").write_text("")
+    found = WorkTree(str(app)).differing(["sub/[x].py", "gone.py", "same.py", "a.log"])
+    assert found == {"sub/[x].py": "changed", "gone.py": "gone"}
+
+
+def test_about_many_paths_all_is_told(app: Path) -> None:
+    assert WorkTree(str(app)).differing(["same.py"] * (MOST_PATHS + 1)) == STANDINGS
+
+
+def test_a_folder_means_what_is_in_it(app: Path) -> None:
+    (app / "sub" / "deeper").mkdir()
+    (app / "sub" / "deeper" / "y.py").write_text("")
+    assert WorkTree(str(app)).differing(["sub"]) == {"sub/deeper/y.py": "new"}
+
+
+def test_ignored_folders_are_told_without_what_is_in_them(app: Path) -> None:
+    assert WorkTree(str(app)).ignored_folders() == {"build"}
+
+
+@pytest.mark.parametrize("where", ["nested", "exclude", "global"])
+def test_every_list_of_what_to_ignore_is_heeded(
+    app: Path, git: Git, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lists = {
+        "nested": app / "sub" / ".gitignore",
+        "exclude": app / ".git" / "info" / "exclude",
+        "global": app.parent / "my-ignores",
+    }
+    lists[where].write_text("secret.txt\n")
+    if where == "global":
+        git(app, "config", "--global", "core.excludesFile", str(lists[where]))
+    (app / "sub" / "secret.txt").write_text("")
+    tree = WorkTree(str(app))
+    assert "sub/secret.txt" not in tree.differing()
+    assert tree.ignored(["sub/secret.txt", "new.py"]) == ["sub/secret.txt"]
+
+
+def test_nothing_is_ignored_of_nothing(app: Path) -> None:
+    assert WorkTree(str(app)).ignored([]) == []
+
+
+@pytest.mark.parametrize(("path", "is_tracked"), [("sub", True), ("build", False)])
+def test_a_folder_is_tracked_if_a_file_in_it_is(app: Path, path: str, *, is_tracked: bool) -> None:
+    assert WorkTree(str(app)).is_tracked(path) is is_tracked
+
+
+def test_the_index_has_what_was_added(app: Path) -> None:
+    assert WorkTree(str(app)).staged(["changed.py", "new.py"]) == {"changed.py": b"x = 1\n"}
+
+
+def test_the_lock_tells_that_git_is_at_work(app: Path) -> None:
+    tree = WorkTree(str(app))
+    assert not tree.is_locked
+    (app / ".git" / "index.lock").touch()
+    assert tree.is_locked
+
+
+def test_a_checkout_moves_the_index(app: Path, git: Git) -> None:
+    tree = WorkTree(str(app))
+    os.utime(app / ".git" / "index", (1, 1))
+    assert tree.moved_ms() == 1000
+    git(app, "checkout", "-q", "--", "changed.py")
+    assert tree.moved_ms() > 1000
+
+
+def test_a_repository_without_an_index_never_moved(tmp_path: Path, git: Git) -> None:
+    git(tmp_path / "new", "init")
+    assert WorkTree(str(tmp_path / "new")).moved_ms() == 0
+
+
+def test_files_of_a_stash_are_gits_own(app: Path, git: Git) -> None:
+    tree = WorkTree(str(app))
+    os.utime(app / ".git" / "refs", (1, 1))
+    assert not tree.writes_of_its_own(since_ms=2000)
+    git(app, "stash")
+    assert tree.writes_of_its_own(since_ms=2000)
+
+
+def test_conflicts_are_gits_own_while_it_moves_the_index(app: Path) -> None:
+    tree = WorkTree(str(app))
+    (app / ".git" / "MERGE_HEAD").write_text("")
+    os.utime(app / ".git" / "index", (5, 5))
+    assert tree.writes_of_its_own(since_ms=5000)
+    assert not tree.writes_of_its_own(since_ms=5001)
+
+
+def test_a_linked_work_tree_has_an_index_of_its_own(app: Path, git: Git) -> None:
+    git(app, "worktree", "add", "-q", str(app.parent / "other"))
+    tree = WorkTree(str(app.parent / "other"))
+    os.utime(app / ".git" / "index", (1, 1))
+    assert tree.moved_ms() > 1000
+
+
+def test_without_git_nothing_is_known(app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(NotFound, match="git"):
+        WorkTree(str(app))

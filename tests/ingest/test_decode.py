@@ -1,0 +1,279 @@
+"""Decoding: any envelope gives events or a reason; the real host is found; giants are cut."""
+
+from __future__ import annotations
+
+import contextlib
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.clients import CLIENTS
+from observer.core.errors import Undecodable
+from observer.core.events import Command, Event, FileWrite, Prompt
+from observer.ingest.decode import NAME_CHARACTERS, SLACK, decode, foreseen
+from observer.spool.files import envelope
+
+AT_MS = 1_763_715_600_000
+CAP = 65_536
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+FIELDS = st.sampled_from(
+    [
+        "hook_event_name",
+        "tool_name",
+        "tool_input",
+        "tool_response",
+        "tool_output",
+        "error",
+        "prompt",
+        "session_id",
+        "conversation_id",
+        "workspace_roots",
+        "cwd",
+        "edits",
+        "attachments",
+        "source",
+        "operations",
+        "command",
+        "duration",
+        "tool_use_id",
+        "generation_id",
+        "kind",
+        "at",
+        "text",
+    ]
+)
+EVENTS = st.sampled_from(
+    [
+        "SessionStart",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "UserPromptSubmit",
+        "Stop",
+        "FileChanged",
+        "PreToolUse",
+        "postToolUse",
+        "afterFileEdit",
+        "afterMCPExecution",
+        "beforeSubmitPrompt",
+        "subagentStart",
+        "agentSpawn",
+        "promptSubmit",
+        "agentStop",
+        "post-commit",
+        "post-rewrite",
+        "post-checkout",
+        "command",
+        "report",
+        "ü",
+    ]
+)
+
+
+def sealed(client: str, event: str, payload: bytes, *fields: str) -> bytes:
+    header = "".join(f"{field}\0" for field in (f"client={client}", f"event={event}", *fields))
+    return b"OBS1\0" + header.encode() + b"\0" + payload
+
+
+def decoded(client: str, event: str, payload: object, *fields: str) -> tuple[Event, ...]:
+    data = payload if isinstance(payload, bytes) else msgspec.json.encode(payload)
+    return decode("e1", sealed(client, event, data, *fields), AT_MS, cap_bytes=CAP)
+
+
+def only(client: str, event: str, payload: object, *fields: str) -> Event:
+    (event_,) = decoded(client, event, payload, *fields)
+    return event_
+
+
+@given(st.binary())
+def test_any_bytes_decode_or_are_undecodable(data: bytes) -> None:
+    with contextlib.suppress(Undecodable):
+        assert isinstance(decode("e", data, AT_MS, cap_bytes=CAP), tuple)
+
+
+@given(
+    st.sampled_from([*CLIENTS]),
+    EVENTS,
+    st.binary()
+    | st.dictionaries(FIELDS | st.text(max_size=6), EVENTS | JSON).map(msgspec.json.encode),
+)
+def test_any_payload_of_any_client_decodes_or_is_undecodable(
+    client: str, event: str, payload: object
+) -> None:
+    try:
+        events = decoded(client, event, payload)
+    except Undecodable:
+        return
+    assert msgspec.json.decode(msgspec.json.encode(events), type=tuple[Event, ...]) == events
+
+
+@pytest.mark.parametrize(
+    ("payload", "reason"),
+    [
+        pytest.param(b"plain words", "not JSON", id="text"),
+        pytest.param(b"\x89PNG\r\n\x1a\n\0\0", "not JSON", id="binary"),
+        pytest.param(b'{"prompt": "cut', "not JSON", id="cut-short"),
+        pytest.param(b"[]", "list", id="array"),
+        pytest.param(b'"words"', "str", id="string"),
+        pytest.param(b"null", "NoneType", id="null"),
+        pytest.param(b"[" * 100_000, "nested", id="deep-array"),
+        pytest.param(b'{"a":' * 100_000, "nested", id="deep-object"),
+        pytest.param(b"", "empty payload", id="empty"),
+        pytest.param(b" \n", "empty payload", id="blank"),
+    ],
+)
+def test_a_payload_that_is_no_object_is_refused_with_the_reason(
+    payload: object, reason: str
+) -> None:
+    with pytest.raises(Undecodable, match=reason):
+        decoded("claude-code", "UserPromptSubmit", payload)
+
+
+def test_depth_inside_a_string_is_refused_as_well() -> None:
+    payload = {"tool_name": "x", "tool_input": '{"a":' * 100_000}
+    with pytest.raises(Undecodable, match="nested"):
+        decoded("claude-code", "PostToolUse", payload)
+
+
+def test_depth_is_refused_before_a_call_as_after_it() -> None:
+    fields = {"client": "claude-code", "event": "PreToolUse"}
+    with pytest.raises(Undecodable, match="nested"):
+        foreseen("e", envelope(fields, b"[" * 100_000), 1, cap_bytes=65_536)
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "SessionEnd", "Stop"])
+def test_an_event_that_needs_no_payload_may_have_none(event: str) -> None:
+    assert only("claude-code", event, b"", "ppid=7", "host=box").session == "ppid:7@box"
+
+
+def test_an_unknown_client_is_refused_naming_the_known_ones() -> None:
+    with pytest.raises(Undecodable, match="claude-code, cursor, kiro"):
+        decoded("emacs", "save", {})
+
+
+def test_half_an_emoji_costs_its_character_only() -> None:
+    payload = b'{"prompt": "cut \\ud83d here, \\ud83d\\ude00 and \\\\ud83d stay"}'
+    body = only("claude-code", "UserPromptSubmit", payload).body
+    assert body == Prompt(text="cut \ufffd here, \U0001f600 and \\ud83d stay")
+
+
+@pytest.mark.parametrize("raw", [b'\xef\xbb\xbf{"prompt": "a"}', b'{"prompt": "a"}\r\n\n'])
+def test_a_byte_order_mark_and_trailing_newlines_are_no_matter(raw: bytes) -> None:
+    assert only("claude-code", "UserPromptSubmit", raw).body == Prompt(text="a")
+
+
+def test_bytes_that_are_not_utf_8_cost_their_character_only() -> None:
+    assert only("claude-code", "UserPromptSubmit", b'{"prompt": "a\xffb"}').body == Prompt(
+        text="a\ufffdb"
+    )
+
+
+@pytest.mark.parametrize(
+    ("named", "fields", "payload", "client"),
+    [
+        pytest.param("claude-code", (), {"cursor_version": "3"}, "cursor", id="cursor-field"),
+        pytest.param("claude-code", ("env.CURSOR_VERSION=3",), {}, "cursor", id="cursor-variable"),
+        pytest.param("claude-code", ("env.DEVIN_PROJECT_DIR=/r",), {}, "devin", id="devin"),
+        pytest.param("claude-code", (), {"sessionId": "1"}, "copilot", id="copilot"),
+        pytest.param(
+            "claude-code", (), {"sessionId": "1", "hookEventName": "Stop"}, "vscode", id="vscode"
+        ),
+        pytest.param("claude-code", ("env.CLAUDECODE=1",), {}, "claude-code", id="itself"),
+        pytest.param("kiro-cli", (), {"session_id": "sess_1"}, "kiro", id="kiro-v3"),
+        pytest.param("kiro", (), {"hook_event_name": "agentSpawn"}, "kiro-cli", id="kiro-v2"),
+        pytest.param("kiro", (), {"session_id": 5}, "kiro", id="kiro-itself"),
+    ],
+)
+def test_the_client_is_who_really_ran_the_hook(
+    named: str, fields: tuple[str, ...], payload: object, client: str
+) -> None:
+    assert only(named, "SessionEnd", payload, *fields).client == client
+
+
+def test_a_long_string_is_cut_before_redaction_and_says_so() -> None:
+    output = "head" + "x" * 5_000_000 + "tail"
+    body = only(
+        "claude-code",
+        "PostToolUse",
+        {"tool_name": "Bash", "tool_input": {"command": "c"}, "tool_response": {"stdout": output}},
+    ).body
+    assert isinstance(body, Command)
+    assert len(body.output) < 5 * CAP
+    assert body.output.startswith("headx")
+    assert body.output.endswith("xtail")
+    assert f"[… {len(output) - 4 * CAP:,} characters cut …]" in body.output
+
+
+def test_a_long_argument_in_a_json_string_leaves_the_others_readable() -> None:
+    written = msgspec.json.encode({"file_path": "/r/a", "content": "x" * 2_000_000}).decode()
+    payload = {"tool_name": "Write", "tool_input": written, "conversation_id": "c"}
+    body = only("cursor", "postToolUse", payload).body
+    assert isinstance(body, FileWrite)
+    assert body.path == "/r/a"
+
+
+@pytest.mark.parametrize("name", ["session_id", "prompt_id", "tool_use_id"])
+def test_a_name_of_any_length_is_short_and_still_its_own(name: str) -> None:
+    payload = {"tool_name": "Read", "tool_input": {"file_path": "/a"}}
+    one, other = (
+        only("claude-code", "PostToolUse", {**payload, name: "n" * 9999 + end}) for end in "ab"
+    )
+    names = ("session", "turn", "dedup")
+    assert all(len(getattr(one, each)) <= NAME_CHARACTERS for each in names)
+    assert [getattr(one, each) for each in names] != [getattr(other, each) for each in names]
+
+
+def test_further_events_of_one_entry_have_names_of_their_own() -> None:
+    operations = [{"mode": "Line", "path": "a"}, {"mode": "Search", "path": "b", "pattern": "p"}]
+    payload = {"tool_name": "fs_read", "tool_input": {"operations": operations}}
+    events = decoded("kiro-cli", "postToolUse", payload)
+    assert [event.id for event in events] == ["e1", "e1.1"]
+
+
+def test_decoding_twice_gives_the_same_events() -> None:
+    payload = {"prompt": "again", "prompt_id": "p1", "session_id": "s"}
+    assert decoded("claude-code", "UserPromptSubmit", payload) == decoded(
+        "claude-code", "UserPromptSubmit", payload
+    )
+
+
+def ahead(event: str = "PreToolUse", **payload: object) -> tuple[Event, ...]:
+    """Return what a call of Claude Code that is about to be made will be."""
+    told = {"hook_event_name": event, "session_id": "s", "tool_use_id": "t", **payload}
+    return foreseen(
+        "e", sealed("claude-code", event, msgspec.json.encode(told)), AT_MS, cap_bytes=CAP
+    )
+
+
+RUN = {"tool_name": "Bash", "tool_input": {"command": "make"}}
+
+
+def test_a_coming_command_is_foreseen_without_its_end() -> None:
+    """Nobody may take it for one that passed."""
+    (event,) = ahead(**RUN, tool_response={"stdout": "ok"}, error="x")
+    assert isinstance(event.body, Command)
+    assert (event.body.command, event.body.output, event.body.exit_code) == ("make", "", None)
+
+
+def test_a_coming_edit_is_foreseen() -> None:
+    given = {"file_path": "/app/a.py", "old_string": "a", "new_string": "b"}
+    (event,) = ahead(tool_name="Edit", tool_input=given)
+    assert isinstance(event.body, FileWrite)
+    assert (event.body.path, event.body.edits[0].new) == ("/app/a.py", "b")
+
+
+def test_what_is_no_coming_call_is_not_foreseen() -> None:
+    assert ahead("PostToolUse", **RUN) == ()
+    assert foreseen("e", sealed("claude-code", "PreToolUse", b""), AT_MS, cap_bytes=CAP) == ()
+
+
+def test_a_giant_that_is_coming_is_passed_over() -> None:
+    assert ahead(tool_name="Bash", tool_input={"command": "x" * SLACK * CAP}) == ()

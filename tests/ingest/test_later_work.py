@@ -1,0 +1,232 @@
+"""What of a session's changes is not committed: asked of git at its end, corrected afterwards."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Commit,
+    Edit,
+    Event,
+    FileChange,
+    FileWrite,
+    Prompt,
+    SessionEnd,
+    ToolUse,
+)
+from observer.core.model import SummaryFields
+from observer.ingest.derived import OLD_MS
+from observer.ingest.pipeline import Pipeline
+from observer.store.interface import Store
+
+NOW_MS = 1_790_000_000_000
+MINUTE_MS = 60_000
+Git = Callable[..., str]
+AT = "when the session ended (2026-09-21 14:13 UTC)"
+
+
+class Shop:
+    """A repository with a commit, and sessions in it."""
+
+    def __init__(self, pipeline: Pipeline, store: Store, root: Path, git: Git) -> None:
+        self.pipeline, self.root = pipeline, root
+        self._store, self._git = store, git
+        self._ids = itertools.count()
+        self.git("init", "-q")
+        self.save("cart.py", "a = 1\n")
+        self.save("price.py", "a = 1\n")
+        self.commit()
+
+    def git(self, *words: str) -> str:
+        who = ("-c", "user.name=Ana", "-c", "user.email=ana@example.com")
+        return self._git(self.root, *who, *words)
+
+    def commit(self) -> str:
+        self.git("add", "-A")
+        self.git("commit", "-qm", "Begin")
+        return self.git("rev-parse", "HEAD")
+
+    def save(self, name: str, text: str) -> None:
+        (self.root / name).write_text(text)
+
+    def tell(self, *bodies: AnyBody, session: str = "one", ago_ms: int = 0, **told: Any) -> None:
+        for body in bodies:
+            event = Event(
+                id=f"e{next(self._ids)}",
+                at_ms=NOW_MS - ago_ms,
+                client="claude-code" if session else "git",
+                session=session,
+                cwd=str(self.root),
+                body=body,
+                **told,
+            )
+            self.pipeline.ingest([event])
+
+    def edit(self, *names: str, **told: Any) -> None:
+        for name in names:
+            self.save(name, "a = 2\n")
+            write = FileWrite(path=str(self.root / name), edits=(Edit(old="a = 1", new="a = 2"),))
+            self.tell(write, **told)
+
+    def summary(self) -> SummaryFields:
+        """Return the summary of the first session."""
+        with self._store.read() as reader:
+            session = min(reader.sessions(), key=lambda each: each.id)
+            found = [item for item in reader.all_items() if item.session_id == session.id]
+        (fields,) = [item.summary for item in found if item.summary]
+        return fields
+
+
+@pytest.fixture
+def shop(pipeline: Pipeline, store: Store, tmp_path: Path, git: Git) -> Shop:
+    return Shop(pipeline, store, tmp_path / "shop", git)
+
+
+def taken(*names: str, subject: str = "Round totals") -> Commit:
+    files = tuple(FileChange(path=name) for name in names)
+    return Commit(hash="c" * 40, subject=subject, files=files)
+
+
+def test_a_session_says_when_its_files_were_not_committed(shop: Shop) -> None:
+    shop.edit("cart.py", "price.py")
+    assert shop.summary().next_steps == (
+        "Not committed at 2026-09-21 14:13 UTC: price.py and cart.py."
+    )
+    shop.tell(SessionEnd())
+    assert shop.summary().next_steps == f"Not committed {AT}: price.py and cart.py."
+
+
+def test_a_later_commit_by_anybody_corrects_the_summary(shop: Shop) -> None:
+    shop.edit("cart.py", "price.py")
+    shop.tell(SessionEnd())
+    shop.tell(taken("cart.py", "other.py"), session="")
+    assert shop.summary().next_steps == f"Not committed {AT}: price.py."
+    assert "Taken in by later commits: Round totals (cccccccccc)." in shop.summary().completed
+    shop.tell(taken("price.py"), session="two")
+    assert shop.summary().next_steps == ""
+
+
+def test_a_later_commit_closes_the_steps_that_it_names(shop: Shop) -> None:
+    shop.tell(Prompt(text="round the total"))
+    shop.edit("cart.py")
+    shop.tell(taken("cart.py"), session="", ago_ms=-1)
+    assert shop.summary().next_steps == ""
+
+
+@pytest.mark.parametrize(
+    ("commit", "ago_ms"),
+    [
+        pytest.param(taken("cart.py"), 60 * MINUTE_MS, id="from before it began"),
+        pytest.param(taken("other.py"), 0, id="of other files"),
+        pytest.param(
+            Commit(hash="d" * 40, action="merge", parents=("e",), files=taken("cart.py").files),
+            0,
+            id="pulled",
+        ),
+    ],
+)
+def test_another_commit_corrects_nothing(shop: Shop, commit: Commit, ago_ms: int) -> None:
+    shop.edit("cart.py")
+    shop.tell(SessionEnd())
+    shop.tell(commit, session="", ago_ms=ago_ms)
+    assert shop.summary().next_steps == f"Not committed {AT}: cart.py."
+
+
+def test_changes_of_long_ago_are_not_looked_for(shop: Shop) -> None:
+    shop.edit("cart.py", ago_ms=OLD_MS + MINUTE_MS)
+    shop.tell(taken("cart.py"), session="")
+    assert "cart.py" in shop.summary().next_steps
+
+
+def test_git_is_asked_when_a_session_ends(shop: Shop) -> None:
+    shop.edit("cart.py", "price.py")
+    shop.git("checkout", "cart.py")  # by the person, whom no hook heard
+    shop.tell(SessionEnd())
+    assert shop.summary().next_steps == f"Not committed {AT}: price.py."
+
+
+def test_git_is_asked_when_a_session_falls_silent(
+    shop: Shop, make_pipeline: Callable[..., Pipeline]
+) -> None:
+    shop.edit("cart.py", "price.py")
+    shop.commit()
+    shop.edit("price.py")
+    shop.save("price.py", "a = 3\n")
+    late = make_pipeline(now_ms=lambda: NOW_MS + 31 * MINUTE_MS)
+    late.close_idle()
+    assert shop.summary().next_steps == f"Not committed {AT}: price.py."
+
+
+def test_what_git_says_now_is_not_told_of_an_end_of_long_ago(shop: Shop) -> None:
+    shop.edit("cart.py", ago_ms=10 * MINUTE_MS)
+    shop.commit()
+    shop.tell(SessionEnd(), ago_ms=9 * MINUTE_MS)
+    assert "cart.py" in shop.summary().next_steps
+
+
+def test_an_end_that_begins_a_session_asks_nothing(shop: Shop) -> None:
+    shop.tell(SessionEnd())
+    shop.tell(SessionEnd(), session="two")
+
+
+def test_where_git_cannot_be_asked_the_session_is_believed(shop: Shop) -> None:
+    shop.edit("cart.py")
+    (shop.root / ".git" / "HEAD").write_text("broken")
+    shop.tell(SessionEnd(), branch="main")
+    assert "cart.py" in shop.summary().next_steps
+
+
+@pytest.mark.parametrize(
+    ("commands", "next_steps"),
+    [
+        pytest.param(("stash",), "In git's stash: cart.py.", id="set aside"),
+        pytest.param(("stash", "stash pop"), f"Not committed {AT}: cart.py.", id="and back"),
+        pytest.param(("stash", "stash drop"), "", id="given up"),
+        pytest.param(("stash", "checkout ."), "In git's stash: cart.py.", id="cannot be undone"),
+    ],
+)
+def test_what_is_in_gits_stash_is_not_in_the_work_tree(
+    shop: Shop, commands: tuple[str, ...], next_steps: str
+) -> None:
+    shop.edit("cart.py")
+    for command in commands:
+        shop.git(*command.split())
+        shop.tell(Command(command=f"git {command}", exit_code=0))
+    shop.tell(SessionEnd())
+    assert shop.summary().next_steps == next_steps
+
+
+@pytest.mark.parametrize(
+    ("prompt", "next_steps"),
+    [
+        pytest.param("Implement the following plan:\n\n# Plan: Half even\n\nx", "", id="begun"),
+        pytest.param("# Plan: Taxes\n\nx", "Carry out the plan: Half even.", id="another"),
+        pytest.param("round the total", "Carry out the plan: Half even.", id="none"),
+    ],
+)
+def test_a_plan_is_open_until_a_session_begins_it(shop: Shop, prompt: str, next_steps: str) -> None:
+    plan = '{"plan": "# Plan: Half even\\n\\nx"}'
+    shop.tell(Prompt(text="plan the totals"), ToolUse(tool="ExitPlanMode", input=plan))
+    shop.tell(SessionEnd())
+    shop.tell(Prompt(text=prompt), session="two")
+    assert shop.summary().next_steps == next_steps
+    suffix = "" if next_steps else " (begun in a later session)"
+    assert f"Planned: Half even{suffix}." in shop.summary().completed
+
+
+def test_a_rebuild_says_the_same(shop: Shop) -> None:
+    shop.edit("cart.py", "price.py")
+    shop.git("checkout", "cart.py")
+    shop.tell(SessionEnd())
+    shop.tell(taken("price.py"), session="")
+    before = shop.summary()
+    shop.git("stash")
+    shop.pipeline.rebuild()
+    assert shop.summary() == before

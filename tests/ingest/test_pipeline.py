@@ -1,0 +1,517 @@
+"""Steps 2 to 8: nothing lost, nothing doubled, nothing mixed up."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import subprocess
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from observer.core.config import Settings
+from observer.core.errors import StoreUnavailable
+from observer.core.events import (
+    Command,
+    Commit,
+    Event,
+    FileChange,
+    Forget,
+    Prompt,
+    Remember,
+    SessionEnd,
+)
+from observer.core.filters import Filters
+from observer.core.model import UNASSIGNED, Item, Place, Receipt, item_id
+from observer.core.paths import Home
+from observer.ingest.pipeline import FIRST_BATCH, Drained, Pipeline
+from observer.projects import Places, known_at
+from observer.spool.spool import Spool
+from observer.store.interface import Store
+
+Post = Callable[..., str]
+Run = Callable[..., dict[str, Any]]
+Git = Callable[..., str]
+
+
+def items(store: Store) -> list[Item]:
+    with store.read() as reader:
+        return list(reader.all_items())
+
+
+def an_event(name: str = "e", **fields: Any) -> Event:
+    event = Event(
+        id=name,
+        at_ms=1_790_000_000_000,
+        client="c",
+        body=Command(command=f"do {name}", output="done"),
+    )
+    return msgspec.structs.replace(event, **fields)
+
+
+def test_a_spooled_event_becomes_an_item_and_leaves_the_spool(
+    pipeline: Pipeline, store: Store, spool: Spool, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("pytest -q", "3 passed in 0.1s"))
+    drained = pipeline.drain()
+    assert (drained.entries, drained.bad, spool.depth()) == (1, 0, 0)
+    (item, _summary) = items(store)
+    assert (item.type, item.project_id) == ("command", 2)
+    assert drained.projects == {2}
+
+
+def test_an_empty_spool_drains_to_nothing(pipeline: Pipeline) -> None:
+    assert pipeline.drain() == Drained()
+
+
+def test_a_replayed_entry_changes_nothing(
+    pipeline: Pipeline, store: Store, spool: Spool, home: Home, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("./deploy"))
+    shutil.copytree(home.spool, home.root / "copy")
+    pipeline.drain()
+    before = items(store)
+    shutil.copytree(home.root / "copy", home.spool, dirs_exist_ok=True)
+    assert pipeline.drain().entries == 1
+    assert (items(store), spool.depth()) == (before, 0)
+
+
+def test_the_same_tool_call_told_twice_is_one_event(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    for _ in range(2):
+        post("PostToolUse", run("./deploy", tool_use_id="toolu_1"))
+    pipeline.drain()
+    with store.read() as reader:
+        assert reader.totals().events == 1
+
+
+def test_what_cannot_be_decoded_is_kept_redacted_with_its_reason(
+    pipeline: Pipeline, store: Store, spool: Spool, home: Home, post: Post, run: Run
+) -> None:
+    secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
+    bad = post("PostToolUse", b"{ not json " + secret.encode())
+    post("PostToolUse", run("./deploy"))
+    drained = pipeline.drain()
+    assert (drained.bad, spool.bad(), spool.depth()) == (1, 1, 0)
+    kept = (home.spool / "bad" / bad).read_bytes()
+    assert secret.encode() not in kept
+    assert b"not json" in kept
+    assert (home.spool / "bad" / f"{bad}.reason").read_text()
+    assert len(items(store)) == 2
+
+
+def test_an_unforeseen_reason_holds_no_secret_either(
+    make_pipeline: Callable[..., Pipeline], home: Home, post: Post, run: Run
+) -> None:
+    secret = "AKIA" + "IOSFODNN7" + "ABCDEFG"
+
+    class Broken(Places):
+        def at(self, folder: str) -> Place:
+            raise ValueError(f"{folder}/{secret}")
+
+    bad = post("PostToolUse", run("./deploy"))
+    assert make_pipeline(places=Broken()).drain().bad == 1
+    reason = (home.spool / "bad" / f"{bad}.reason").read_text()
+    assert "cannot be decoded" in reason
+    assert secret not in reason
+
+
+def test_a_file_too_large_to_be_an_event_is_set_aside_unread(
+    pipeline: Pipeline, spool: Spool, home: Home
+) -> None:
+    with (home.spool / "new" / "huge").open("wb") as file:
+        file.truncate(65 << 20)
+    assert pipeline.drain().bad == 1
+    assert "more than any event" in (home.spool / "bad" / "huge.reason").read_text()
+
+
+def test_more_than_a_batch_is_drained_in_rounds(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    for n in range(FIRST_BATCH + 1):
+        post("PostToolUse", run(f"./deploy step{n}"))
+    assert [pipeline.drain().entries for _ in range(3)] == [FIRST_BATCH, 1, 0]
+    with store.read() as reader:
+        assert reader.totals().events == FIRST_BATCH + 1
+
+
+def test_names_of_folders_branches_and_remotes_are_stored_without_secrets(
+    pipeline: Pipeline, store: Store, git: Git, tmp_path: Path
+) -> None:
+    secret = "ghp" + "_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    folder = tmp_path / f"{secret}-app"
+    folder.mkdir()
+    git(folder, "init", "-b", f"fix/{secret}")
+    git(folder, "remote", "add", "origin", f"https://git.example.com/{secret}/app.git")
+    (receipt,) = pipeline.ingest([an_event(cwd=str(folder))])
+    with store.read() as reader:
+        (project,) = reader.projects()[1:]
+        told = str((reader.projects(), list(reader.all_items()), reader.log(after_seq=0)))
+    assert secret not in told
+    assert (project.name, project.id) == ("[redacted:github-token]-app", receipt.project_id)
+    assert items(store)[0].branch == "fix/[redacted:github-token]"
+    assert known_at(str(folder), [project]) == project
+
+
+def test_secrets_are_gone_before_they_are_stored(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    secret = "ghp" + "_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    post("PostToolUse", run(f"curl -H 'Authorization: token {secret}' x", f"ok {secret}"))
+    pipeline.drain()
+    with store.read() as reader:
+        assert secret not in str(reader.log())
+    assert secret not in str(items(store))
+
+
+def test_a_note_told_on_a_command_line_is_stored_once(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("observer remember 'zebra'", "remembered; similar: zebra"))
+    pipeline.drain()
+    with store.read() as reader:
+        assert "zebra" not in str(reader.log())
+    assert "zebra" not in str(items(store))
+
+
+def test_a_huge_event_is_capped(
+    make_pipeline: Callable[..., Pipeline], store: Store, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("./deploy", "x y " * 500_000))
+    make_pipeline(settings=Settings(event_cap_bytes=2048)).drain()
+    with store.read() as reader:
+        (recorded,) = reader.log()
+    assert len(msgspec.json.encode(recorded.event)) < 4096
+    assert "cut" in recorded.event.body.output  # type: ignore[union-attr]  # it is a command
+
+
+def test_nothing_happens_later_than_now(pipeline: Pipeline, store: Store) -> None:
+    pipeline.ingest([an_event(at_ms=2_200_000_000_000)])
+    assert items(store)[0].created_ms == 1_790_000_000_000
+
+
+def test_nothing_of_an_excluded_folder_is_recorded(
+    make_pipeline: Callable[..., Pipeline], store: Store, folder: Path, post: Post, run: Run
+) -> None:
+    pipeline = make_pipeline(settings=Settings(exclude=(str(folder),)))
+    post("PostToolUse", run("./deploy"))
+    assert pipeline.drain().entries == 1
+    assert pipeline.ingest([an_event(cwd=str(folder / "deep"))]) == [Receipt()]
+    assert items(store) == []
+
+
+def test_of_a_commit_excluded_files_are_left_out(
+    make_pipeline: Callable[..., Pipeline], store: Store, folder: Path
+) -> None:
+    pipeline = make_pipeline(settings=Settings(exclude=(str(folder / "private"),)))
+    files = (FileChange(path="private/key"), FileChange(path="open.md"))
+    commit = Commit(hash="a" * 40, subject="Both", files=files)
+    pipeline.ingest([an_event(cwd=str(folder), body=commit)])
+    assert items(store)[0].files_modified == ("open.md",)
+    with store.read() as reader:
+        assert "private" not in msgspec.json.encode(reader.log()[0].event).decode()
+
+
+def test_an_unknown_folder_is_unassigned(pipeline: Pipeline, store: Store) -> None:
+    pipeline.ingest([an_event(cwd="/nowhere/at/all")])
+    assert items(store)[0].project_id == UNASSIGNED
+
+
+def test_two_projects_stay_apart(pipeline: Pipeline, store: Store, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "Makefile").touch()
+    pipeline.ingest([an_event("a", cwd=str(tmp_path / "one"))])
+    pipeline.ingest([an_event("b", cwd=str(tmp_path / "two")), an_event("c", cwd=str(tmp_path))])
+    assert len({item.project_id for item in items(store)}) == 3
+
+
+def test_a_moved_project_keeps_its_identity_under_its_new_name(
+    pipeline: Pipeline, store: Store, folder: Path, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("./deploy"))
+    pipeline.drain()
+    moved = folder.rename(folder.with_name("store"))
+    pipeline.ingest([an_event("later", cwd=str(moved))])
+    with store.read() as reader:
+        (_, project) = reader.projects()
+    assert (project.name, project.earlier_names) == ("store", ("shop",))
+    assert len({item.project_id for item in items(store)}) == 1
+
+
+def test_ingest_answers_with_the_place_in_the_log_and_the_item(pipeline: Pipeline) -> None:
+    first, silent, again = pipeline.ingest(
+        [an_event("a"), an_event("b", body=Forget(item=99)), an_event("a")]
+    )
+    assert first == Receipt(seq=1, item=item_id(1), project_id=UNASSIGNED)
+    assert silent == Receipt(seq=2, project_id=UNASSIGNED)
+    assert again == Receipt(known="a")
+
+
+def test_a_note_with_a_key_is_replaced_within_one_batch(pipeline: Pipeline, store: Store) -> None:
+    notes = [an_event(n, body=Remember(content=f"use {n}", key="db")) for n in ("mysql", "sqlite")]
+    receipts = pipeline.ingest(notes)
+    assert receipts[0].item == receipts[1].item == item_id(1)
+    assert [item.narrative for item in items(store)] == ["use sqlite"]
+
+
+def test_the_same_words_are_one_note(pipeline: Pipeline, store: Store) -> None:
+    for name in ("a", "b"):
+        pipeline.ingest([an_event(name, body=Remember(content="we use tabs"))])
+    assert len(items(store)) == 1
+
+
+def test_personal_notes_of_two_owners_stay_apart(pipeline: Pipeline, store: Store) -> None:
+    for owner in ("ana", "ben"):
+        body = Remember(content="we use tabs", scope="personal", owner=owner)
+        pipeline.ingest([an_event(owner, body=body)])
+    assert [(i.owner, i.project_id) for i in items(store)] == [("ana", None), ("ben", None)]
+
+
+def test_a_forgotten_item_is_gone(pipeline: Pipeline, store: Store) -> None:
+    (receipt,) = pipeline.ingest([an_event("a", body=Remember(content="wrong"))])
+    pipeline.ingest([an_event("b", body=Forget(item=receipt.item or 0))])
+    assert items(store) == []
+
+
+def test_what_was_forgotten_is_not_derived_again(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("git status"))
+    pipeline.drain()
+    for item in items(store):
+        pipeline.ingest([an_event(f"forget-{item.id}", body=Forget(item=item.id))])
+    post("PostToolUse", run("git status"))
+    pipeline.drain()
+    assert items(store) == []
+
+
+def test_a_commit_is_completed_from_the_repository(
+    pipeline: Pipeline, store: Store, tmp_path: Path
+) -> None:
+    repository = tmp_path / "repository"
+    for command in ("init -q", "commit -q --allow-empty -m Begin", "rev-parse HEAD"):
+        argv = ["git", "-C", str(repository), *command.split()]
+        repository.mkdir(exist_ok=True)
+        done = subprocess.run(argv, check=True, capture_output=True, text=True)
+    known, gone = done.stdout.strip(), "0" * 40
+    pipeline.ingest(
+        [
+            an_event(hash_, body=Commit(hash=hash_, action="revert"), cwd=str(repository))
+            for hash_ in (known, gone)
+        ]
+    )
+    with store.read() as reader:
+        complete, bare = (recorded.event.body for recorded in reader.log())
+    assert isinstance(complete, Commit)
+    assert (complete.subject, complete.action) == ("Begin", "revert")
+    assert bare == Commit(hash=gone, action="revert")
+
+
+def test_a_silent_session_is_ended_once(
+    make_pipeline: Callable[..., Pipeline], store: Store, post: Post
+) -> None:
+    post("UserPromptSubmit", {"prompt": "why is it slow?"})
+    late = make_pipeline(now_ms=lambda: 1_790_000_000_000 + 31 * 60_000)
+    late.drain()
+    assert [late.close_idle(), late.close_idle()] == [{2}, frozenset()]
+    with store.read() as reader:
+        (session,) = reader.sessions()
+    assert session.status == "idle"
+
+
+def test_a_session_goes_on_over_batches_and_ends(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    for event, payload in (
+        ("UserPromptSubmit", {"prompt": "fix the cart"}),
+        ("PostToolUse", run("pytest")),
+        ("SessionEnd", {"reason": "other"}),
+    ):
+        post(event, payload)
+        pipeline.drain()
+    with store.read() as reader:
+        (session,) = reader.sessions()
+    assert (session.status, session.events, session.prompts) == ("ended", 3, 1)
+
+
+def test_process_ids_of_two_runs_are_two_sessions_even_in_one_batch(
+    pipeline: Pipeline, store: Store
+) -> None:
+    def of_process(name: str, body: Any, at_ms: int) -> Event:
+        return an_event(name, session="ppid:7@box", body=body, at_ms=at_ms)
+
+    pipeline.ingest(
+        [
+            of_process("a", Prompt(text="one"), 1000),
+            of_process("b", SessionEnd(), 2000),
+            of_process("c", Prompt(text="two"), 3000),
+        ]
+    )
+    with store.read() as reader:
+        assert sorted(session.first_prompt for session in reader.sessions()) == ["one", "two"]
+
+
+def test_two_hooks_of_cursor_make_one_event(pipeline: Pipeline, store: Store) -> None:
+    native = an_event("a", client="cursor", session="s", route="cursor/afterShellExecution")
+    pipeline.ingest([native])
+    told_again = msgspec.structs.replace(native, id="b", route="claude-code/PostToolUse")
+    assert pipeline.ingest([told_again]) == [Receipt(known="a")]
+
+
+def test_an_event_that_breaks_the_interpreter_does_not_hold_up_the_rest(
+    make_pipeline: Callable[..., Pipeline], store: Store, spool: Spool, post: Post, run: Run
+) -> None:
+    poison = post("PostToolUse", run("boom"))
+    for n in range(3):
+        post("PostToolUse", run(f"./deploy {n}"))
+    drained = make_pipeline(store=Tripping(store, poison)).drain()
+    assert (drained.entries, spool.depth(), spool.bad()) == (4, 0, 1)
+    with store.read() as reader:
+        assert reader.totals().events == 3
+
+
+def test_a_store_that_cannot_write_leaves_the_spool_as_it_is(
+    make_pipeline: Callable[..., Pipeline], store: Store, spool: Spool, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("./deploy"))
+    broken, whole = make_pipeline(store=Full(store)), make_pipeline()
+    with pytest.raises(StoreUnavailable):
+        broken.drain()
+    assert spool.depth() == 1
+    assert whole.drain().entries == 1
+
+
+def test_a_disk_that_fills_up_amid_poison_leaves_the_rest_in_the_spool(
+    make_pipeline: Callable[..., Pipeline], store: Store, spool: Spool, post: Post, run: Run
+) -> None:
+    poison = post("PostToolUse", run("boom"))
+    with pytest.raises(StoreUnavailable):
+        make_pipeline(store=FillingUp(store, poison)).drain()
+    assert (spool.depth(), spool.bad()) == (1, 0)
+
+
+def test_a_spool_that_cannot_set_aside_says_so(
+    pipeline: Pipeline, spool: Spool, home: Home, post: Post
+) -> None:
+    post("PostToolUse", b"{")
+    (home.spool / "bad").rmdir()
+    (home.spool / "bad").touch()
+    with pytest.raises(StoreUnavailable, match="spool"):
+        pipeline.drain()
+    assert spool.depth() == 1
+
+
+def test_everything_stored_can_be_found(
+    pipeline: Pipeline, store: Store, post: Post, run: Run
+) -> None:
+    post("PostToolUse", run("cargo run --release"))
+    pipeline.drain()
+    with store.read() as reader:
+        assert reader.match("cargo", Filters(), limit=5)
+
+
+class Tripping:
+    """A store whose writer breaks at one event, as a bug in the interpreter would."""
+
+    def __init__(self, store: Store, event_id: str) -> None:
+        self._store = store
+        self._event_id = event_id
+
+    @contextmanager
+    def write(self) -> Any:
+        with self._store.write() as writer:
+            append = writer.append
+
+            def tripping(recorded: Any, **parts: Any) -> bool:
+                if recorded.event.id == self._event_id:
+                    raise ZeroDivisionError
+                return append(recorded, **parts)
+
+            writer.append = tripping  # type: ignore[method-assign]  # the fault
+            yield writer
+
+
+class Full(Tripping):
+    """A store on a full disk."""
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store, "")
+
+    @contextmanager
+    def write(self) -> Any:
+        raise StoreUnavailable("disk full")
+        yield
+
+
+class FillingUp(Tripping):
+    """A store that breaks at one event, and whose disk is full from then on."""
+
+    def write(self) -> Any:
+        stores = (super().write, Full(self._store).write)
+        self._writes = getattr(self, "_writes", 0) + 1
+        return stores[self._writes > 1]()
+
+
+def test_the_branch_is_the_one_that_was_checked_out_then(
+    pipeline: Pipeline, store: Store, spool: Spool, tmp_path: Path
+) -> None:
+    argv = ["git", "-C", str(tmp_path), "init", "-q", "-b", "now"]
+    subprocess.run(argv, check=True)
+    hashes = {"1" * 40: {"env.git.branch": "topic"}, "2" * 40: {}}
+    for hash_, told in hashes.items():
+        fields = {"client": "git", "event": "post-commit", "cwd": str(tmp_path)}
+        spool.append(fields | {"env.git.head": hash_} | told, b"")
+    pipeline.drain()
+    found = {item.commit: item.branch for item in items(store)}
+    assert found == {"1" * 40: "topic", "2" * 40: ""}
+
+
+def test_of_a_failure_that_a_formatter_mended_the_fix_is_left(
+    pipeline: Pipeline, store: Store, folder: Path
+) -> None:
+    bad = "a.py:1:1: I001 Import block is un-sorted or un-formatted\nFound 1 error."
+    runs = [
+        Command(command="ruff check .", output=bad, exit_code=1),
+        Command(command="ruff check --fix .", output="Found 1 error (1 fixed, 0 remaining)."),
+        Command(command="ruff check .", output="All checks passed!", exit_code=0),
+    ]
+    for round_ in range(2):
+        events = [
+            msgspec.structs.replace(
+                an_event(f"{round_}{at}"), body=run, cwd=str(folder), session=f"s{round_}"
+            )
+            for at, run in enumerate(runs)
+        ]
+        pipeline.ingest(events[:1])
+        (failure,) = [item for item in items(store) if item.type == "command"]
+        assert "I001" in failure.title
+        pipeline.ingest(events[1:])
+        (fix,) = [item for item in items(store) if item.type in ("command", "fix")]
+        assert fix.title == "`ruff check --fix .` repairs what `ruff check .` finds"
+        assert fix.folded == round_ + 1
+
+
+NOW_MS = 1_790_000_000_000
+
+
+def test_a_clock_that_jumps_during_a_drain_loses_nothing(
+    make_pipeline: Callable[..., Pipeline], store: Store, post: Callable[..., str]
+) -> None:
+    jumps = itertools.cycle((NOW_MS, NOW_MS - 31_536_000_000, NOW_MS + 31_536_000_000, 0))
+    pipeline = make_pipeline(now_ms=lambda: next(jumps))
+    expected = {post("UserPromptSubmit", {"prompt": f"say {number}"}) for number in range(40)}
+    while pipeline.drain().entries:
+        pipeline.close_idle()
+    with store.read() as reader:
+        ids = [one.event.id for one in reader.log() if not one.event.id.startswith("idle-")]
+        before = {item.id: item.title for item in reader.all_items()}
+    assert (len(ids), set(ids)) == (40, expected)
+    pipeline.rebuild()
+    with store.read() as reader:
+        assert {item.id: item.title for item in reader.all_items()} == before

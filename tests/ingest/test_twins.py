@@ -1,0 +1,175 @@
+"""Twins: one happening told by two hooks is one; a real repetition stays two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Compaction,
+    Custom,
+    Delegation,
+    Edit,
+    Event,
+    FileRead,
+    FileWrite,
+    Intent,
+    Outcome,
+    Prompt,
+    Remember,
+    Reply,
+    Search,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+)
+from observer.ingest.duplicates import WINDOW_MS, may_have_twin, path_written, twin
+
+
+def told(body: AnyBody, route: str, at_ms: int = 1000, **others: Any) -> Event:
+    name = f"{route}@{at_ms}"
+    return Event(
+        **{"id": name, "at_ms": at_ms, "client": "cursor", "session": "s", "cwd": "/r"} | others,
+        body=body,
+        route=route,
+    )
+
+
+LS = Command(command="ls")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param(LS, Command(command="ls ", output="a"), id="command"),
+        pytest.param(
+            FileWrite(path="/r/a.py", edits=(Edit(new="x"),)),
+            FileWrite(path="a.py", operation="write", content="x"),
+            id="file-write",
+        ),
+        pytest.param(
+            FileRead(paths=("/r/a",)), FileRead(paths=("./a",), tool="Read"), id="file-read"
+        ),
+        pytest.param(Prompt(text="why?"), Prompt(text="why?\n", files=("a",)), id="prompt"),
+        pytest.param(Reply(text="so"), Reply(text="so"), id="reply"),
+        pytest.param(Search(query="x"), Search(query="x", output="found"), id="search"),
+        pytest.param(ToolUse(tool="MCP:ask"), ToolUse(tool="mcp__srv__ask"), id="tool-use"),
+        pytest.param(SessionStart(source="a"), SessionStart(), id="session-start"),
+        pytest.param(SessionEnd(reason="a"), SessionEnd(), id="session-end"),
+        pytest.param(
+            Delegation(task="t", agent="a"), Delegation(task="t", agent="a"), id="delegation"
+        ),
+        pytest.param(Compaction(trigger="auto"), Compaction(trigger="auto"), id="compaction"),
+        pytest.param(Custom(name="n", text="t"), Custom(name="n", text="t"), id="custom"),
+        pytest.param(Intent(tool="t", of=LS), Intent(tool="t", of=LS), id="intent"),
+        pytest.param(Outcome(tool="t", output="a"), Outcome(tool="t", output="a\n"), id="outcome"),
+    ],
+)
+def test_one_happening_by_two_routes_is_a_twin(one: AnyBody, other: AnyBody) -> None:
+    first = told(one, "cursor/after")
+    assert twin(told(other, "claude-code/post", 1040), [first]) is first
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        pytest.param(told(LS, "a/x", 1100), id="same-route"),
+        pytest.param(told(LS, "b/x", 1001 + WINDOW_MS), id="too-late"),
+        pytest.param(told(LS, "b/x", 1100, session="other"), id="other-session"),
+        pytest.param(told(Command(command="ls -l"), "b/x", 1100), id="other-command"),
+        pytest.param(told(Prompt(text="ls"), "b/x", 1100), id="other-kind"),
+        pytest.param(told(LS, "b/x", 1100, id="a/x@1000"), id="itself"),
+    ],
+)
+def test_anything_else_is_no_twin(second: Event) -> None:
+    assert twin(second, [told(LS, "a/x", 1000)]) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param(Delegation(agent="a"), Delegation(agent="a", result="done"), id="delegation"),
+        pytest.param(
+            Compaction(trigger="auto"), Compaction(trigger="auto", summary="s"), id="compaction"
+        ),
+        pytest.param(FileWrite(path="a"), FileWrite(path="b"), id="files"),
+        pytest.param(
+            Intent(tool="t", of=LS), Outcome(tool="t", output="a"), id="intent-and-outcome"
+        ),
+        pytest.param(Remember(content="a"), Remember(content="a"), id="notes"),
+    ],
+)
+def test_before_and_after_are_no_twins(one: AnyBody, other: AnyBody) -> None:
+    assert twin(told(other, "b/x", 1100), [told(one, "a/x")]) is None
+
+
+def test_two_ids_of_the_client_are_two_happenings() -> None:
+    """A command that failed and was run again at once: two hooks, one text, two ids."""
+    failed = told(LS, "claude-code/PostToolUseFailure", dedup="tool:s:1:after")
+    again = told(LS, "claude-code/PostToolUse", 1900, dedup="tool:s:2:after")
+    assert twin(again, [failed]) is None
+
+
+def test_an_id_on_one_side_only_does_not_part_twins() -> None:
+    first = told(LS, "cursor/afterShellExecution")
+    assert twin(told(LS, "cursor/postToolUse", 1010, dedup="tool:s:1:after"), [first]) is first
+
+
+def test_the_second_of_one_route_pairs_with_the_second_of_the_other() -> None:
+    near = [told(LS, "a/x", 1000), told(LS, "a/x", 2000), told(LS, "b/x", 1010)]
+    assert twin(told(LS, "b/x", 2010), near) is near[1]
+
+
+@given(st.integers(1, 6), st.randoms())
+def test_repetitions_are_counted_right_in_any_order(times: int, random: Any) -> None:
+    """Two hooks tell one command several times; as many are kept, however they interleave."""
+    reports = [
+        told(LS, route, 1000 + 100 * n, id=f"{route}{n}")
+        for n in range(times)
+        for route in ("a/x", "b/x")
+    ]
+    random.shuffle(reports)
+    kept: list[Event] = []
+    for report in reports:
+        if twin(report, kept) is None:
+            kept.append(report)
+    assert len(kept) == times
+
+
+def test_a_path_is_resolved_against_the_open_folder_too() -> None:
+    first = told(FileWrite(path="/r/a"), "a/x")
+    second = structs.replace(told(FileWrite(path="a"), "b/x", 1001), cwd="", roots=("/r",))
+    assert twin(second, [first]) is first
+
+
+@pytest.mark.parametrize(
+    ("client", "body", "worth"),
+    [
+        pytest.param("cursor", LS, True, id="runs-two-sets-of-hooks"),
+        pytest.param("claude-code", LS, False, id="runs-one"),
+        pytest.param("cursor", Remember(content="a"), False, id="told-once"),
+    ],
+)
+def test_a_twin_is_looked_for_where_there_can_be_one(
+    client: str, body: AnyBody, worth: object
+) -> None:
+    assert may_have_twin(told(body, "a/x", client=client)) is worth
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        pytest.param(FileWrite(path="src/../a.py"), "/app/a.py", id="a write"),
+        pytest.param(Intent(tool="edit", of=FileWrite(path="/b.py")), "/b.py", id="an intent"),
+        pytest.param(Intent(tool="run", of=Command(command="ls")), "", id="another intent"),
+        pytest.param(Command(command="touch a.py"), "", id="a command"),
+    ],
+)
+def test_a_write_names_its_file(body: AnyBody, path: str) -> None:
+    assert path_written(told(body, "post", cwd="/app")) == path

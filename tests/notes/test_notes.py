@@ -1,0 +1,362 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from observer.core.config import Settings
+from observer.core.errors import (
+    Ambiguous,
+    BadInput,
+    DaemonUnavailable,
+    NotFound,
+    PastImmutable,
+    RuleUserOnly,
+    SecretRefused,
+)
+from observer.core.events import Reference
+from observer.core.model import Item
+from observer.ingest.pipeline import Pipeline
+from observer.memory.api import Memory
+from observer.notes.face import Changes, Note, Notes
+from observer.observations.notes import CONTENT_CHARS
+from observer.projects import Places
+from observer.spool.spool import Spool
+
+Keep = Callable[..., Item]
+
+
+def test_a_note_has_what_it_was_given(keep: Keep) -> None:
+    item = keep("Use JWT", tags=("#Auth", "API", "auth"), metadata={"by": ["x"]}, layer="past")
+    assert (item.tags, item.metadata, item.layer) == (("auth", "api"), '{"by":["x"]}', "past")
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "value"),
+    [
+        pytest.param({"content": "new words"}, "narrative", "new words", id="content"),
+        pytest.param({"title": "New"}, "title", "New", id="title"),
+        pytest.param({"type": "constraint"}, "type", "constraint", id="type"),
+        pytest.param({"category": "c"}, "category", "c", id="category"),
+        pytest.param({"confidence": 0.9}, "confidence", 0.9, id="confidence"),
+        pytest.param({"layer": "state"}, "layer", "state", id="layer"),
+        pytest.param({"tags": ("b",)}, "tags", ("b",), id="tags"),
+        pytest.param({"expires_ms": 5}, "expires_ms", 5, id="expiry"),
+        pytest.param({"expires_ms": 0}, "expires_ms", None, id="never"),
+        pytest.param({"metadata": {"a": 1}}, "metadata", '{"a":1}', id="metadata"),
+        pytest.param({"metadata": {}}, "metadata", "", id="no metadata"),
+    ],
+)
+def test_an_edit_changes_its_field_alone(
+    keep: Keep, notes: Notes, changes: dict[str, Any], field: str, value: object
+) -> None:
+    item = keep("old words", title="Old", tags=("a",), expires_ms=9, metadata={"z": 0})
+    after = notes.edit(item.id, Changes(**changes))
+    words = {"concepts", "content_hash", "discovery_tokens"}
+    follow = {"narrative": words, "category": {"subtitle"}, "tags": words, "title": words}
+    moved = {n for n in item.__struct_fields__ if getattr(item, n) != getattr(after, n)}
+    assert getattr(after, field) == value
+    assert moved - {"author", "updated_ms"} <= {field} | follow.get(field, set())
+
+
+def test_what_happened_is_not_rewritten_by_an_agent(keep: Keep, notes: Notes) -> None:
+    item = keep("Use JWT", type="decision", title="Auth")
+    with pytest.raises(PastImmutable, match=rf"\[Amendment\] Auth' that amends {item.id}"):
+        notes.edit(item.id, Changes(content="Use cookies"))
+    assert notes.edit(item.id, Changes(content="x"), author="person").narrative == "x"
+
+
+def test_a_rule_of_an_agent_waits_for_a_person(notes: Notes) -> None:
+    item = notes.remember(Note(content="Never push", type="rule")).item
+    assert item.approval == "provisional"
+    with pytest.raises(RuleUserOnly):
+        notes.approve(item.id, author="agent")
+    assert notes.approve(item.id, author="person").approval == "approved"
+
+
+def change_content(notes: Notes, item: Item) -> None:
+    notes.edit(item.id, Changes(content="Always push"))
+
+
+def change_links(notes: Notes, item: Item) -> None:
+    notes.link(item.id, item.id)
+
+
+def take_links(notes: Notes, item: Item) -> None:
+    notes.unlink(item.id, item.id)
+
+
+def take_its_key(notes: Notes, _item: Item) -> None:
+    notes.remember(Note(content="Always push", key="push"), project="app")
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        change_content,
+        change_links,
+        take_links,
+        take_its_key,
+        pytest.param(lambda notes, item: notes.forget(item.id), id="forget"),
+        pytest.param(lambda notes, item: notes.undo(item.id), id="undo"),
+    ],
+)
+def test_no_agent_changes_an_approved_rule(
+    keep: Keep, notes: Notes, attack: Callable[[Notes, Item], object]
+) -> None:
+    item = keep("Never push", type="rule", key="push")
+    assert item.approval == "approved"
+    with pytest.raises(RuleUserOnly):
+        attack(notes, item)
+    assert notes.get(item.id) == item
+
+
+@pytest.mark.parametrize(
+    ("before", "added", "kept"),
+    [
+        pytest.param({"a": 1, "b": 2}, {"b": 3}, {"a": 1, "b": 3}, id="both"),
+        pytest.param({"a": 1}, None, {"a": 1}, id="none added"),
+        pytest.param(None, {"a": 1}, {"a": 1}, id="none before"),
+        pytest.param(None, None, None, id="none at all"),
+        pytest.param({"a": "x" * 9000}, {"b": "y" * 9000}, {"b": "y" * 9000}, id="too long"),
+    ],
+)
+def test_metadata_told_again_adds_to_that_of_before(
+    keep: Keep, before: dict[str, Any] | None, added: dict[str, Any] | None, kept: object
+) -> None:
+    keep("Use Redis", metadata=before)
+    assert json.loads(keep("Use Redis", metadata=added).metadata or "null") == kept
+
+
+def test_the_same_words_again_add_to_the_note(keep: Keep, notes: Notes) -> None:
+    first = keep("Tests need Redis", title="Redis", key="redis", tags=("a",))
+    again = notes.remember(
+        Note(content="Tests need  Redis", type="constraint", tags=("b",)), project="app"
+    )
+    assert (again.updated, again.item.id, again.similar) == (True, first.id, ())
+    assert (again.item.tags, again.item.title, again.item.key) == (("a", "b"), "Redis", "redis")
+    assert again.item.type == "constraint"
+
+
+def test_what_is_nearly_the_same_is_named(keep: Keep, notes: Notes) -> None:
+    first = keep("All tests need a running Redis on port 6379")
+    said = notes.remember(
+        Note(content="The tests all need a running Redis on port 6379"), project="app"
+    )
+    assert [one.item.id for one in said.similar] == [first.id]
+    assert not said.updated
+
+
+def test_an_excluded_folder_is_named(world: Any, tmp_path: Path) -> None:
+    world.pipeline = Pipeline(
+        world.store,
+        Spool(tmp_path / "spool"),
+        settings=Settings(exclude=(str(tmp_path),)),
+        places=Places(),
+        now_ms=world.tick,
+    )
+    with pytest.raises(BadInput, match=f"nothing is recorded of {tmp_path}: the setting exclude"):
+        world.notes.remember(Note(content="Use JWT"), folder=str(tmp_path))
+
+
+def test_links_to_nothing_are_named(keep: Keep, notes: Notes) -> None:
+    keep("x", title="Known")
+    said = notes.remember(Note(content="see [[known]] and [[Unknown]]"), project="app")
+    assert said.dangling == ("Unknown",)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        pytest.param(Note(content=" "), id="empty"),
+        pytest.param(Note(content="x" * 70_000), id="long"),
+        pytest.param(Note(content="x", confidence=1.5), id="confidence"),
+        pytest.param(Note(content="x", tags=("t",) * 33), id="tags"),
+        pytest.param(Note(content="x", links=(Reference(item=1),) * 101), id="links"),
+        pytest.param(Note(content="x", metadata={"a": object()}), id="no JSON"),
+        pytest.param(Note(content="x", metadata={"a": "b" * 20_000}), id="large metadata"),
+    ],
+)
+def test_nonsense_is_refused(notes: Notes, note: Note) -> None:
+    with pytest.raises(BadInput):
+        notes.remember(note)
+
+
+SECRET = "ghp_" + "a1B2" * 9
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param({"content": SECRET}, id="content"),
+        pytest.param({"content": "x", "title": SECRET}, id="title"),
+        pytest.param({"content": "x", "category": SECRET}, id="category"),
+        pytest.param({"content": "x", "key": SECRET}, id="key"),
+        pytest.param({"content": "x", "tags": (SECRET,)}, id="tag"),
+        pytest.param({"content": "x", "metadata": {"t": SECRET}}, id="metadata"),
+    ],
+)
+def test_a_secret_is_refused_by_class(notes: Notes, fields: dict[str, Any]) -> None:
+    with pytest.raises(SecretRefused) as refused:
+        notes.remember(Note(**fields))
+    assert SECRET not in str(refused.value)
+
+
+def test_a_secret_is_refused_in_an_edit(keep: Keep, notes: Notes) -> None:
+    with pytest.raises(SecretRefused):
+        notes.edit(keep("x").id, Changes(content=SECRET))
+
+
+def test_a_vague_handle_gets_candidates(keep: Keep, notes: Notes) -> None:
+    item = keep("The cart uses Decimal", title="Money")
+    with pytest.raises(Ambiguous, match=f"#{item.id} 'Money'"):
+        notes.forget("decimal cart")
+    with pytest.raises(Ambiguous, match=f"#{item.id} 'Money'"):
+        notes.edit(item.uuid[:10], Changes(title="x"))
+    assert notes.get(item.uuid) == notes.get(f"#{item.id}") == item
+
+
+@pytest.mark.parametrize("handle", ["999999", "nothing at all", "", "()"])
+def test_an_unknown_handle_is_not_found(notes: Notes, handle: str) -> None:
+    with pytest.raises(NotFound):
+        notes.get(handle)
+
+
+def test_forgetting_twice_says_so(keep: Keep, notes: Notes) -> None:
+    item = keep("x")
+    assert [notes.forget(item.id), notes.forget(item.id)] == [True, False]
+
+
+def test_links_by_id_can_be_made_and_taken(keep: Keep, notes: Notes) -> None:
+    old, new = keep("Use cookies"), keep("Use JWT")
+    linked = notes.link(new.id, old.id, kind="Supersedes")
+    assert [(link.kind, link.target) for link in linked.links] == [("supersedes", old.id)]
+    assert notes.unlink(new.id, old.id, kind="amends").links == linked.links
+    assert notes.unlink(new.id, old.uuid).links == ()
+
+
+def test_what_is_remembered_may_supersede_and_amend(keep: Keep) -> None:
+    old = keep("Use cookies")
+    item = keep("Use JWT", supersedes=(old.id,), amends=(old.id,), links=(Reference(item=old.id),))
+    assert [(link.kind, link.target) for link in item.links] == [
+        ("supersedes", old.id), ("amends", old.id), ("explicit", old.id)
+    ]  # fmt: skip
+
+
+def test_nothing_links_into_another_project(keep: Keep, notes: Notes) -> None:
+    there = notes.remember(Note(content="theirs"), project="other").item
+    with pytest.raises(NotFound, match="to link to"):
+        keep("mine", supersedes=(there.id,))
+    with pytest.raises(NotFound, match="to link to"):
+        notes.link(keep("mine").id, there.id)
+
+
+def test_personal_notes_of_others_do_not_exist(world: Any) -> None:
+    memory: Memory = world.memory
+    theirs = memory.of("bob").notes.remember(Note(content="bob's", scope="personal")).item
+    assert theirs.owner == "bob"
+    assert memory.notes.list() == []
+    with pytest.raises(NotFound):
+        memory.notes.get(theirs.id)
+    assert not memory.notes.forget(theirs.id)
+    assert [item.id for item in memory.of("bob").notes.list()] == [theirs.id]
+
+
+def test_who_only_reads_cannot_write(world: Any) -> None:
+    reading = Memory(
+        world.store,
+        owner="ana",
+        now_ms=world.tick,
+        index=world.memory._index,
+        encode=lambda *_: None,
+    )
+    with pytest.raises(DaemonUnavailable):
+        reading.notes.remember(Note(content="x"))
+
+
+def test_a_note_without_a_project_is_unassigned(notes: Notes) -> None:
+    assert notes.remember(Note(content="x")).project == "unassigned"
+
+
+def test_a_note_in_a_new_folder_makes_a_project(notes: Notes, tmp_path: Any) -> None:
+    folder = tmp_path / "fresh"
+    folder.mkdir()
+    assert notes.remember(Note(content="x"), folder=str(folder)).project == "fresh"
+    assert notes.remember(Note(content="y"), folder=str(folder)).project == "fresh"
+
+
+def test_no_agent_takes_back_what_a_person_changed_of_the_past(keep: Keep, notes: Notes) -> None:
+    item = keep("Use JWT", type="decision")
+    after = notes.edit(item.id, Changes(content="Use JWT, signed"), author="person")
+    with pytest.raises(PastImmutable):
+        notes.undo(item.id)
+    assert notes.get(item.id) == after
+    notes.forget(item.id)
+    assert notes.undo(item.id) == after
+    notes.link(item.id, keep("x").id)
+    assert notes.undo(item.id) == after
+
+
+def test_no_agent_brings_back_a_rule_that_a_person_took_away(keep: Keep, notes: Notes) -> None:
+    rule = keep("Only from CI", type="rule")
+    notes.edit(rule.id, Changes(layer="state", type="fact"), author="person")
+    with pytest.raises(RuleUserOnly):
+        notes.undo(rule.id)
+    assert notes.undo(rule.id, author="person").approval == "approved"
+
+
+@pytest.mark.parametrize("key", ["deploy ", "deploy\u200b", "\tdeploy"])
+def test_no_agent_takes_the_place_of_a_rule_by_another_spelling_of_its_key(
+    keep: Keep, notes: Notes, key: str
+) -> None:
+    rule = keep("Only from CI", type="rule", key="deploy")
+    with pytest.raises(RuleUserOnly):
+        notes.remember(Note(content="From anywhere", key=key), project="app")
+    assert notes.get(rule.id) == rule
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"title": "t" * 200, "layer": "past"}, {"title": "T ", "layer": "past"}, {"key": " k "}],
+)
+def test_the_same_call_again_is_the_same_note(notes: Notes, fields: dict[str, Any]) -> None:
+    note = Note(content="by <private>Ana</private> and others", **fields)
+    first, again = (notes.remember(note, project="app") for _ in range(2))
+    assert (again.item.id, again.updated, again.similar) == (first.item.id, True, ())
+
+
+def test_what_is_said_again_after_its_time_holds(world: Any, keep: Keep) -> None:
+    end_ms = world.now_ms + 60_000
+    assert keep("staging is down", expires_ms=end_ms).expires_ms == end_ms
+    assert keep("staging is down").expires_ms == end_ms
+    world.now_ms = end_ms
+    assert keep("staging is down").expires_ms is None
+
+
+def test_saying_it_again_makes_nothing_else_of_the_past_or_of_a_rule(notes: Notes) -> None:
+    def say(content: str, author: Any = "agent", **fields: Any) -> Item:
+        note = Note(content=content, **fields)
+        return notes.remember(note, project="app", author=author).item
+
+    past, rule = say("We chose JWT", type="decision"), say("No tabs", "person", type="rule")
+    assert say("We chose JWT", tags=("auth",)).layer == "past"
+    for again in ({"layer": "state"}, {"title": "Other"}, {"type": "preference"}):
+        with pytest.raises(PastImmutable):
+            say("We chose JWT", **again)
+    with pytest.raises(RuleUserOnly):
+        say("No tabs", layer="state")
+    assert say("We chose JWT", "person", layer="state").id == past.id
+    assert notes.get(rule.id).approval == "approved"
+
+
+@pytest.mark.parametrize("sign", ["x", "é", "🦙"])
+def test_the_longest_note_is_kept_whole(keep: Keep, notes: Notes, sign: str) -> None:
+    longest, metadata = sign * CONTENT_CHARS, {"a": sign * 10_000}
+    item = keep(longest, metadata=metadata)
+    assert (item.narrative, msgspec.json.decode(item.metadata)) == (longest, metadata)
+    other = keep("short", title="Short")
+    assert notes.edit(other.id, Changes(content=longest)).narrative == longest

@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from observer.core.errors import BadInput, CapturedUserOnly, NotFound, RuleUserOnly
+from observer.core.model import Item
+from observer.memory.api import Narrow
+from observer.notes.face import Changes, Hypothesis, Note, Notes
+
+Keep = Callable[..., Item]
+NOTES = ("note",)
+
+
+def ids(items: Any) -> list[int]:
+    return [item.id for item in items]
+
+
+def test_a_list_is_narrowed(keep: Keep, notes: Notes) -> None:
+    plain = keep("plain")
+    tagged = keep("tagged", tags=("a", "b"), type="rule")
+    mine = keep("mine", scope="personal")
+    assert ids(notes.list()) == [mine.id, tagged.id, plain.id]
+    assert ids(notes.list(narrow=Narrow(tags=("b", "a")))) == [tagged.id]
+    assert ids(notes.list(narrow=Narrow(layer="rule"))) == [tagged.id]
+    assert ids(notes.list(narrow=Narrow(scope="personal"))) == [mine.id]
+    assert ids(notes.list(limit=1)) == [mine.id]
+
+
+def test_a_list_knows_one_project_and_what_belongs_to_none(keep: Keep, notes: Notes) -> None:
+    here, ours = keep("here"), keep("ours", scope="team")
+    there = notes.remember(Note(content="there"), project="other").item
+    assert ids(notes.list(project="app")) == [ours.id, here.id]
+    assert ids(notes.list(project="other")) == [there.id, ours.id]
+
+
+def test_an_inference_is_listed_on_request_alone(world: Any, keep: Keep, notes: Notes) -> None:
+    note = keep("sure")
+    wanted = Hypothesis(title="Guess", summary="maybe", evidence=(note.id,))
+    guess = world.memory.inferences.mint(wanted, is_confirmed=True).item
+    assert ids(notes.list()) == [note.id]
+    assert ids(notes.list(narrow=Narrow(kinds=("inference",)))) == [guess.id]
+    assert notes.get(guess.id) == guess
+
+
+def test_notes_are_counted(keep: Keep, notes: Notes) -> None:
+    keep("x", tags=("a", "b"), category="c")
+    keep("y", tags=("b",))
+    assert notes.counts("tags") == {"b": 2, "a": 1}
+    assert list(notes.counts("tags", project="app")) == ["b", "a"]
+    assert notes.counts("category") == {"c": 1}
+    assert notes.counts("type", project="other") == {}
+
+
+def test_a_title_is_resolved_when_its_note_appears(keep: Keep, notes: Notes) -> None:
+    item = keep("see [[the auth SPEC]]")
+    assert notes.links(item.id).out[0].item is None
+    spec = keep("JWT", title="The Auth Spec")
+    (found,) = notes.links(item.id).out
+    assert (found.kind, found.item) == ("wiki", spec)
+    assert [one.item for one in notes.links(spec.id).back] == [item]
+
+
+def test_a_title_means_a_note_of_the_same_project(keep: Keep, notes: Notes) -> None:
+    notes.remember(Note(content="theirs", title="Spec"), project="other")
+    item = keep("see [[Spec]]")
+    assert notes.links(item.id).out[0].item is None
+    team = keep("ours", title="Spec", scope="team")
+    assert notes.links(item.id).out[0].item == team
+    here = keep("mine", title="Spec")
+    assert notes.links(item.id).out[0].item == here
+    assert notes.links(team.id).back == ()
+
+
+LONG = "A title of more signs than are kept of one " * 4
+
+
+@pytest.mark.parametrize(
+    ("title", "link"),
+    [
+        pytest.param(LONG, LONG, id="longer than titles are kept"),
+        pytest.param("Caf\u00e9", "Cafe\u0301", id="an accent sent apart"),
+        pytest.param("Cafe\u0301", "Caf\u00e9", id="an accent sent whole"),
+    ],
+)
+def test_a_link_leads_to_the_note_of_the_title_that_was_given(
+    keep: Keep, notes: Notes, title: str, link: str
+) -> None:
+    meant, item = keep("meant", title=title), keep(f"see [[{link}]]")
+    assert [each.item for each in notes.links(item.id).out] == [meant]
+    assert [each.item for each in notes.links(meant.id).back] == [item]
+
+
+def test_names_are_the_same_however_their_accents_were_sent(keep: Keep, notes: Notes) -> None:
+    first = keep("one", key="Caf\u00e9", tags=("caf\u00e9", "cafe\u0301"))
+    assert keep("two", key="Cafe\u0301").id == first.id
+    assert first.tags == ("caf\u00e9",)
+
+
+@pytest.mark.parametrize("asked", ["House Rule", " house-rule ", "HOUSE_RULE"])
+def test_a_type_is_asked_for_as_it_is_told(keep: Keep, notes: Notes, asked: str) -> None:
+    item = keep("a", type="House rule")
+    keep("b")
+    assert ids(notes.list(narrow=Narrow(types=(asked,)))) == [item.id]
+
+
+def test_a_type_may_be_asked_for_by_its_other_name(keep: Keep, notes: Notes) -> None:
+    item = keep("a", type="general")
+    assert ids(notes.list(narrow=Narrow(types=("general",)))) == [item.id]
+
+
+def test_a_category_is_one_however_it_was_spelled(keep: Keep, notes: Notes) -> None:
+    one, other = keep("a", category="Re\u0301unions  d'avril"), keep("b")
+    notes.edit(other.id, Changes(category="R\u00e9unions d'avril\n"))
+    assert notes.counts("category") == {"R\u00e9unions d'avril": 2}
+    found = notes.list(narrow=Narrow(category=" Re\u0301unions d'avril"))
+    assert {each.id for each in found} == {one.id, other.id}
+
+
+def test_a_renamed_note_loses_its_backlinks_and_undo_gives_them_back(
+    keep: Keep, notes: Notes
+) -> None:
+    spec, item = keep("JWT", title="Spec"), keep("see [[Spec]]")
+    notes.edit(spec.id, Changes(title="Other"))
+    assert notes.links(spec.id).back == ()
+    notes.undo(spec.id)
+    assert ids(one.item for one in notes.links(spec.id).back) == [item.id]
+
+
+def test_links_by_id_lead_both_ways(keep: Keep, notes: Notes) -> None:
+    old = keep("cookies", title="Old")
+    new = keep("JWT", supersedes=(old.id,))
+    (out,), (back,) = notes.links(new.id).out, notes.links(old.id).back
+    assert (out.kind, ids([out.item])) == ("supersedes", [old.id])
+    assert (back.kind, ids([back.item])) == ("supersedes", [new.id])
+    notes.forget(old.id)
+    assert [one.item for one in notes.links(new.id).out] == [None]
+
+
+def test_links_of_others_stay_theirs(world: Any, keep: Keep, notes: Notes) -> None:
+    spec = keep("JWT", title="Spec", scope="team")
+    bob: Notes = world.memory.of("bob").notes
+    bob.remember(Note(content="see [[Spec]]", scope="personal", links=()))
+    bob.remember(Note(content="it replaces that", scope="personal", amends=(spec.id,)))
+    assert notes.links(spec.id).back == ()
+    assert len(bob.links(spec.id).back) == 2
+
+
+def test_claims_are_read_from_the_note(keep: Keep, notes: Notes) -> None:
+    item = keep("Auth\n- [decision] Use JWT #auth (stateless)\n- [ ] a task")
+    (claim,) = notes.claims(item.id)
+    assert (claim.category, claim.text, claim.tags, claim.context) == (
+        "decision", "Use JWT #auth", ("auth",), "stateless"
+    )  # fmt: skip
+
+
+def test_an_observation_is_no_note(notes: Notes, world: Any) -> None:
+    with world.store.write() as writer:
+        item = Item(id=4_000, uuid="u", kind="observation", type="command", title="x", project_id=2)
+        writer.put_items([item])
+    with pytest.raises(NotFound):
+        notes.get(4_000)
+
+
+def test_what_was_captured_only_a_person_deletes_and_brings_back(notes: Notes, world: Any) -> None:
+    with world.store.write() as writer:
+        item = Item(id=4_000, uuid="u", kind="observation", type="commit", title="x", project_id=2)
+        writer.put_items([item])
+
+    def is_there() -> bool:
+        with world.store.read() as reader:
+            return reader.item(4_000) is not None
+
+    with pytest.raises(CapturedUserOnly, match="observer forget 4000"):
+        notes.forget(4_000)
+    with pytest.raises(BadInput, match="is not deleted"):
+        notes.undo(4_000, author="person")
+    assert is_there()
+    assert notes.forget("#4000", author="person")
+    assert not is_there()
+    with pytest.raises(CapturedUserOnly):
+        notes.undo(4_000)
+    assert notes.undo(4_000, author="person").deleted_ms is None
+    assert is_there()
+
+
+def test_a_category_includes_those_below_it(keep: Keep, notes: Notes) -> None:
+    for category in ("arch", "arch/storage", "architecture", "ops"):
+        keep(f"in {category}", category=category)
+    found = notes.list(narrow=Narrow(category="arch"))
+    assert sorted(item.category for item in found) == ["arch", "arch/storage"]
+    assert not notes.list(narrow=Narrow(category="nowhere"))
+
+
+def test_rules_are_whole_and_in_order(keep: Keep, notes: Notes) -> None:
+    first = keep("Never push", type="rule", title="Push")
+    long = keep("x" * 100, type="rule", title="Long")
+    last = keep("Run tests", type="rule", title="Tests", scope="team")
+    assert notes.rules(2, most_chars=1_000) == ([first, long, last], 0)
+    assert notes.rules(2, most_chars=60) == ([first, last], 1)
+    assert notes.rules(3, most_chars=1_000) == ([last], 0)
+    assert notes.rules(None, most_chars=1_000) == ([last], 0)
+
+
+def test_rules_of_agents_do_not_push_approved_ones_out(world: Any) -> None:
+    rule = world.keep("Never push", type="rule")
+    flood = [
+        replace(rule, id=rule.id + n, uuid=f"{n}", approval="provisional", created_ms=n + 2**41)
+        for n in range(1, 1_002)
+    ]
+    with world.store.write() as writer:
+        writer.put_items(flood)
+    assert world.notes.rules(2, most_chars=1_000) == ([rule], 0)
+
+
+def test_rules_hold_while_approved_current_and_not_replaced(keep: Keep, notes: Notes) -> None:
+    notes.remember(Note(content="Obey me", type="rule"), project="app")
+    keep("Was once", type="rule", expires_ms=5)
+    old = keep("Use tabs", type="rule")
+    with pytest.raises(RuleUserOnly):
+        notes.remember(Note(content="No tabs", type="rule", supersedes=(old.id,)), project="app")
+    assert notes.rules(2, most_chars=1_000) == ([old], 0)
+    new = keep("Use spaces", type="rule", supersedes=(old.id,))
+    assert ids(notes.rules(2, most_chars=1_000)[0]) == [new.id]

@@ -1,0 +1,532 @@
+"""Fixes, rejected attempts and links, and that batches change nothing about them.
+
+The rules themselves are held by the labelled sessions of `tests/data/arcs`; here are the corners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from observer.core.events import (
+    AnyBody,
+    Checkout,
+    Command,
+    Commit,
+    Edit,
+    FileChange,
+    FileWrite,
+    Intent,
+    Outcome,
+    Prompt,
+    Rewrite,
+)
+from observer.core.model import UNASSIGNED, Item, Link, Recorded, item_id
+from observer.observations import project_state, sessions
+from observer.observations.drafts import TITLE
+from observer.observations.fixes import Arcs
+from observer.observations.project_state import EDITS, EXPIRES_MS
+from observer.observations.session_reducer import Fold
+from observer.observations.summary import summarise
+from observer.observations.unfinished import unfinished
+
+Place = Callable[..., Recorded]
+ERROR = "FAILED test_cart.py::test_total - KeyError: 'total'"
+RED = Command(command="pytest -q", output=f"{ERROR}\n1 failed in 0.10s", exit_code=1)
+GREEN = Command(command="pytest -q", output="1 passed in 0.10s", exit_code=0)
+
+
+def edit(old: str, new: str, path: str = "cart.py") -> FileWrite:
+    return FileWrite(path=path, edits=(Edit(old=old, new=new),))
+
+
+C = edit("x", "y", "README.md")
+A, BACK, B = edit("a = 1", "a = 2"), edit("a = 2", "a = 1"), edit("b = 1", "b = 2")
+
+
+def git(command: str, output: str = "", *, code: int = 0) -> Command:
+    return Command(command=f"git {command}", output=output, exit_code=code)
+
+
+def commit(number: int, *paths: str, message: str = "") -> Commit:
+    return Commit(
+        hash=hash_of(number),
+        subject=f"c{number}",
+        message=message or f"c{number}",
+        parents=(hash_of(number - 1),),
+        files=tuple(FileChange(path=path) for path in paths),
+    )
+
+
+def hash_of(number: int) -> str:
+    return f"{number:x}" * 40
+
+
+def reverting(number: int, *numbers: int) -> Commit:
+    said = "\n".join(f"This reverts commit {hash_of(one)}." for one in numbers)
+    return commit(number, "cart.py", message=f"Revert\n\n{said}")
+
+
+class Played:
+    """A history told: its items by id, and the session it left."""
+
+    def __init__(self, history: Sequence[Recorded], cuts: Sequence[int] = ()) -> None:
+        self.items: dict[int, Item] = {}
+        self.data = b""
+        fold, arcs = Fold(sessions.begin(history[0])), Arcs(b"")
+        for number, recorded in enumerate(history):
+            if number in cuts:
+                fold, arcs = Fold(fold.session()), Arcs(arcs.story() or self.data)
+            whole, made = fold.told(recorded)
+            told = arcs.add(whole, made)
+            fold.learn(told)
+            self.items |= {item.id: item for item in (*made, *told)}
+            self.data = arcs.story() or self.data
+        self.session = fold.session()
+
+    def of(self, kind: str) -> list[Item]:
+        return [item for item in self.items.values() if item.type == kind]
+
+
+@pytest.fixture
+def play(place: Place) -> Callable[..., Played]:
+    def play(*bodies: AnyBody | Recorded) -> Played:
+        return Played(
+            [
+                one if isinstance(one, Recorded) else place(one, seq)
+                for seq, one in enumerate(bodies, 1)
+            ]
+        )
+
+    return play
+
+
+Play = Callable[..., Played]
+
+
+def test_a_fix_links_failure_edits_and_pass_and_says_all_of_it(play: Play) -> None:
+    played = play(RED, A, GREEN)
+    (fix,) = played.of("fix")
+    assert fix.id == item_id(3, "arc")
+    assert fix.links == (
+        Link(kind="fixes", target=item_id(1), excerpt="pytest -q"),
+        Link(kind="edit", target=item_id(2)),
+        Link(kind="evidence", target=item_id(3), excerpt="pytest -q"),
+    )
+    assert fix.signature == played.items[item_id(1)].signature != ""
+    assert fix.title == "Fixed: test_cart.py::test_total - KeyError: 'total'"
+    assert fix.subtitle == "pytest -q passes after cart.py (`a = 1` became `a = 2`)"
+    assert "pytest -q passes (1 passed in 100 ms)" in fix.narrative
+    assert fix.files_modified == ("cart.py",)
+
+
+def test_a_call_that_never_ran_is_neither_a_failure_nor_a_remedy(play: Play) -> None:
+    refused = Command(
+        command="pip install shop && pytest -q", output="User rejected the command", failed=True
+    )
+    played = play(RED, refused, GREEN)
+    assert not played.of("fix")
+    played = play(refused, A, GREEN)
+    assert not played.of("fix")
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("pytest -q 2>&1 | tail -1", "1 failed in 0.10s"),
+        ("pytest -q 2>&1 | tail -1", ERROR),
+        ("pytest -q 2>&1 | tail -1", ""),
+        ("pytest -q | grep FAILED", ""),
+        ("pytest -q || true", ""),
+        ("pytest -q; echo done", "done"),
+        ("pytest -q &", ""),
+        ("ls tests | xargs pytest -q", "1 failed in 0.10s"),
+    ],
+)
+def test_a_failure_stays_until_something_proves_a_pass(
+    play: Play, command: str, output: str
+) -> None:
+    masked = Command(command=command, output=output, exit_code=0, failed=False)
+    played = play(RED, A, masked)
+    assert not played.of("fix")
+    assert not any("exit code" in fact for fact in played.items[item_id(3)].facts)
+    assert len(play(RED, masked, A, GREEN).of("fix")) == 1
+
+
+def test_a_rejected_attempt_says_what_was_tried_and_how_it_went(play: Play) -> None:
+    other = replace(RED, output="FAILED test_cart.py::test_total - OSError: no\n1 failed in 0.1s")
+    played = play(RED, A, other, git("checkout -- cart.py"))
+    (told,) = played.of("rejected")
+    assert told.title == "Tried cart.py (`a = 1` became `a = 2`): did not help"
+    assert "OSError: no" in told.narrative
+    assert told.facts[-1] == "taken back: git checkout -- cart.py"
+    assert {link.kind for link in told.links} == {"rejects", "evidence"}
+    assert played.session is not None
+    assert unfinished(played.session).rejected == (told.title,)
+
+
+def test_a_long_attempt_still_says_in_its_title_how_it_ended(play: Play) -> None:
+    long = edit("a = 1", f"a = {'b + ' * 20}1"), edit(f"a = {'b + ' * 20}1", "a = 1")
+    (told,) = play(RED, long[0], RED, long[1]).of("rejected")
+    assert told.title.endswith("…: did not help")
+    assert len(told.title) <= TITLE
+
+
+def test_a_fix_tells_what_was_tried_in_vain_before(play: Play) -> None:
+    (fix,) = play(RED, A, RED, BACK, B, GREEN).of("fix")
+    assert "Tried before and taken back: cart.py (`a = 1` became `a = 2`)." in fix.narrative
+    assert "pytest -q failed 2 times" in fix.narrative
+
+
+def test_the_summary_learns_what_mended_it_and_not_what_was_tried(play: Play) -> None:
+    session = play(RED, edit("x", "y", "net.py"), RED, edit("y", "x", "net.py"), A, GREEN).session
+    assert session is not None
+    summary = summarise(session)
+    assert summary is not None
+    assert summary.summary is not None
+    assert summary.summary.learned == (
+        "pytest -q passes after cart.py (`a = 1` became `a = 2`)"
+        " (test_cart.py::test_total - KeyError: 'total')."
+    )
+
+
+def test_what_a_run_of_other_words_mended_fails_no_more(play: Play) -> None:
+    of_all = replace(GREEN, command="pytest -q test_cart.py")
+    again = replace(GREEN, command="pytest -q --tb=short")
+    played = play(RED, A, of_all, B, again)
+    assert len(played.of("fix")) == 1
+    assert played.session is not None
+    summary = summarise(played.session)
+    assert summary is not None
+    assert summary.summary is not None
+    assert "fails" not in summary.summary.next_steps
+    assert summary.summary.learned.count("KeyError") == 1
+
+
+def test_a_result_that_comes_by_itself_is_told_with_what_was_asked(play: Play) -> None:
+    played = play(
+        Intent(tool="shell", of=Command(command="pytest -q")),
+        Outcome(tool="shell", output=RED.output, exit_code=1),
+        Intent(tool="fs", of=A),
+        Outcome(tool="fs"),
+        RED,
+        Intent(tool="fs", of=BACK),
+        Outcome(tool="fs"),
+        B,
+        Outcome(tool="unknown", output="x"),
+        GREEN,
+    )
+    assert [len(played.of(kind)) for kind in ("fix", "rejected")] == [1, 1]
+
+
+def test_a_wider_pass_later_tells_no_second_fix(play: Play) -> None:
+    narrow = Command(command="npm test -- cart", output="Tests: 1 passed, 1 total", exit_code=0)
+    wide = Command(command="npm test", output="Tests: 1 failed, 1 total", exit_code=1)
+    played = play(
+        wide,
+        replace(narrow, output="Tests: 1 failed, 1 total", exit_code=1),
+        edit("x", "y", "cart.ts"),
+        narrow,
+        replace(wide, output="Tests: 9 passed, 9 total", exit_code=0),
+    )
+    assert len(played.of("fix")) == 1
+
+
+def test_tests_that_passed_one_by_one_are_fixed_by_the_last(play: Play) -> None:
+    both = "FAILED a.py::x - E\nFAILED b.py::y - E\n2 failed in 0.1s"
+    played = play(
+        Command(command="pytest", output=both, exit_code=1),
+        A,
+        replace(GREEN, command="pytest a.py"),
+        edit("y", "z", "b.py"),
+        replace(GREEN, command="pytest b.py"),
+    )
+    (fix,) = played.of("fix")
+    assert fix.files_modified == ("cart.py", "b.py")
+
+
+def test_failures_of_two_parts_are_two(play: Play) -> None:
+    def red(part: str) -> Command:
+        said = f"FAILED {part}::x - E\n1 failed in 0.1s"
+        return Command(command=f"pytest {part}", output=said, exit_code=1)
+
+    green = replace(GREEN, command="pytest a.py")
+    played = play(red("a.py"), red("b.py"), A, red("b.py"), BACK, edit("x", "y", "a.py"), green)
+    (fix,) = played.of("fix")
+    assert fix.links[0].target == item_id(1)
+    assert "failed 2 times" not in fix.narrative
+
+
+def test_the_last_failures_again_are_the_same_failure(play: Play) -> None:
+    again = replace(RED, command="pytest --lf")
+    assert len(play(RED, A, again, BACK).of("rejected")) == 1
+    assert len(play(again, A, RED, BACK).of("rejected")) == 1
+    assert play(replace(RED, command="pytest -q x"), A, again, BACK).of("rejected") == []
+
+
+def test_the_file_that_the_error_names_counts_whoever_changed_it(play: Play, place: Place) -> None:
+    theirs = replace(place(edit("x", "y", "test_cart.py"), 2), session_id=5)
+    assert len(play(RED, theirs, place(GREEN, 3)).of("fix")) == 1
+
+
+def test_in_no_project_a_session_answers_only_itself(place: Place) -> None:
+    def at(body: AnyBody, seq: int, session: int) -> Recorded:
+        return replace(place(body, seq), session_id=session, project_id=UNASSIGNED)
+
+    assert Played([at(RED, 1, 1), at(A, 2, 2), at(GREEN, 3, 2)]).of("fix") == []
+    assert len(Played([at(RED, 1, 1), at(A, 2, 1), at(GREEN, 3, 1)]).of("fix")) == 1
+
+
+def test_a_failure_of_long_ago_is_forgotten(play: Play, place: Place) -> None:
+    late = EXPIRES_MS / 1000 + 60
+    other = place(Command(command="mypy .", exit_code=1), 2, at_s=late)
+    played = play(RED, other, place(A, 3, at_s=late), place(GREEN, 4, at_s=late))
+    assert played.of("fix") == []
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((RED, A, edit("a = 2", "a = 1"), GREEN), id="taken back before anyone tried"),
+        pytest.param((RED, replace(A, error="no"), GREEN), id="an edit that failed"),
+        pytest.param((RED, A, Command(command="pytest -q")), id="nobody knows how it ended"),
+        pytest.param((RED, A, Checkout(old="1", new="2", branch="x"), GREEN), id="elsewhere"),
+        pytest.param((RED, A, git("switch x"), GREEN), id="elsewhere by a command"),
+        pytest.param((RED, A, git("stash"), GREEN), id="set aside"),
+        pytest.param((RED, git("restore ."), GREEN), id="nothing to take back"),
+        pytest.param((RED, A, git("stash"), C, git("stash"), git("stash pop"), GREEN), id="below"),
+        pytest.param((RED, A, git("stash"), git("stash pop")), id="nothing passed"),
+        pytest.param((RED, git("checkout -- cart.py", code=1), GREEN), id="git failed"),
+        pytest.param((RED, Command(command="npm install x"), GREEN), id="of another tool"),
+        pytest.param((RED, edit("x", "y", "shop.png"), GREEN), id="a picture"),
+        pytest.param((Command(command="ls x", exit_code=2), A, Command(command="ls x")), id="ls"),
+    ],
+)
+def test_no_fix(play: Play, bodies: tuple[AnyBody, ...]) -> None:
+    assert play(*bodies).of("fix") == []
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((RED, A, git("stash"), git("stash pop"), GREEN), id="set aside and back"),
+        pytest.param((RED, A, git("stash"), C, git("stash pop"), GREEN), id="back with more"),
+        pytest.param((RED, git("stash"), A, GREEN), id="nothing was set aside"),
+        pytest.param((RED, A, git("stash"), B, GREEN), id="left behind in the stash"),
+        pytest.param((RED, git("switch -c x"), A, GREEN), id="on a new branch by a command"),
+        pytest.param(
+            (RED, Checkout(old="1", new="1", branch="x"), git("switch -c x"), A, GREEN),
+            id="on a new branch by both",
+        ),
+        pytest.param(
+            (RED, git("switch x"), git("switch main"), A, GREEN), id="there and back again"
+        ),
+        pytest.param((RED, Checkout(old="1", new="2", branch="x"), RED, A, GREEN), id="anew"),
+        pytest.param((RED, git("checkout -- cart.py"), GREEN), id="what was there before"),
+        pytest.param((B, RED, edit("b = 2", "b = 1"), GREEN), id="what broke it edited back"),
+        pytest.param((RED, git("pull"), GREEN), id="by others"),
+    ],
+)
+def test_a_fix(play: Play, bodies: tuple[AnyBody, ...]) -> None:
+    assert len(play(*bodies).of("fix")) == 1
+
+
+WHOLE = FileWrite(path="cart.py", operation="write", content="a = 1\n")
+NEW = FileWrite(path="new.py", operation="create", content="a = 1\n")
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((RED, A, RED, BACK), id="edited back"),
+        pytest.param((WHOLE, RED, A, RED, WHOLE), id="the whole file as it was"),
+        pytest.param((RED, NEW, RED, FileWrite(path="new.py", operation="delete")), id="deleted"),
+        pytest.param((RED, NEW, RED, git("clean -fd")), id="cleaned"),
+        pytest.param((RED, A, RED, git("checkout cart.py && pytest -q", code=1)), id="in one line"),
+        pytest.param(
+            (RED, replace(A, path="api/cart.py"), RED, git("restore api")), id="a folder of it"
+        ),
+        pytest.param(
+            (RED, A, RED, Command(command="cd api && git restore ../cart.py", exit_code=0)),
+            id="by another path",
+        ),
+        pytest.param((RED, A, commit(2, "cart.py"), RED, reverting(3, 2)), id="reverted"),
+        pytest.param(
+            (RED, A, commit(2, "cart.py"), RED, git("checkout HEAD~1 -- cart.py")), id="older file"
+        ),
+        pytest.param((RED, A, commit(2, "cart.py"), RED, git("reset --hard HEAD~1")), id="reset"),
+        pytest.param(
+            (
+                RED,
+                A,
+                commit(2, "cart.py"),
+                RED,
+                git("reset --hard main", f"HEAD is now at {hash_of(1)[:7]} c1"),
+            ),
+            id="reset by the output",
+        ),
+        pytest.param(
+            (RED, A, commit(2, "cart.py"), git("reset HEAD~1"), RED, git("restore .")),
+            id="dissolved, then restored",
+        ),
+        pytest.param(
+            (
+                RED,
+                A,
+                commit(2, "cart.py"),
+                Rewrite(pairs=((hash_of(2), hash_of(5)),)),
+                RED,
+                reverting(6, 5),
+            ),
+            id="amended, then reverted",
+        ),
+    ],
+)
+def test_an_attempt_is_rejected(play: Play, bodies: tuple[AnyBody, ...]) -> None:
+    assert len(play(*bodies).of("rejected")) == 1
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((RED, A, BACK), id="never tried"),
+        pytest.param((RED, A, GREEN, BACK), id="it had helped"),
+        pytest.param((RED, A, RED, edit("a = 2", "a = 3")), id="went on"),
+        pytest.param((RED, A, RED, WHOLE), id="another content"),
+        pytest.param((RED, A, RED, FileWrite(path="cart.py", operation="delete")), id="deleted"),
+        pytest.param((RED, A, RED, git("restore other.py")), id="another file"),
+        pytest.param((RED, A, commit(2, "cart.py"), RED, git("reset --hard HEAD~9")), id="no way"),
+        pytest.param((RED, A, commit(2, "cart.py"), RED, git("restore .")), id="committed"),
+        pytest.param(
+            (RED, A, commit(2, "cart.py"), RED, git("reset --hard main")),
+            id="nobody knows to where",
+        ),
+        pytest.param((RED, A, RED, git("restore cart.py", code=1)), id="git failed"),
+        pytest.param((RED, A, RED, git("reset HEAD~1")), id="only the index"),
+        pytest.param((RED, edit("a", "b", "x.ts"), RED, edit("b", "a", "x.ts")), id="unrelated"),
+        pytest.param(
+            (RED, A, RED, Checkout(old="1", new="2", branch="x"), git("restore .")), id="elsewhere"
+        ),
+    ],
+)
+def test_nothing_is_rejected(play: Play, bodies: tuple[AnyBody, ...]) -> None:
+    played = play(*bodies)
+    assert played.of("rejected") == []
+
+
+def test_more_of_one_attempt_joins_it(play: Play) -> None:
+    (told,) = play(RED, A, B, RED, BACK, edit("b = 2", "b = 1")).of("rejected")
+    assert told.id == item_id(5, "arc")
+    assert told.title.startswith("Tried cart.py: ")
+
+
+def test_two_attempts_are_two(play: Play) -> None:
+    assert len(play(RED, A, RED, BACK, B, RED, edit("b = 2", "b = 1")).of("rejected")) == 2
+
+
+def test_a_revert_of_a_revert_brings_the_edit_back(play: Play) -> None:
+    played = play(
+        RED, A, commit(2, "cart.py"), reverting(3, 2), reverting(4, 3), RED, reverting(5, 2)
+    )
+    assert [len(played.of(kind)) for kind in ("rejected", "fix")] == [1, 0]
+
+
+def links_of(played: Played, seq: int) -> set[tuple[str, int, str]]:
+    return {(one.kind, one.target, one.title) for one in played.items[item_id(seq)].links}
+
+
+def test_history_links_what_it_takes_back(play: Play) -> None:
+    played = play(
+        A,
+        commit(2, "cart.py"),
+        Prompt(text="hm"),
+        commit(3, "b.py"),
+        git("reset --hard HEAD~2"),
+        reverting(4, 2),
+        Rewrite(reason="amend", pairs=((hash_of(4), hash_of(5)),)),
+    )
+    assert links_of(played, 5) == {
+        ("reverts", item_id(1), ""),
+        ("reverts", 0, hash_of(3)),
+        ("reverts", 0, hash_of(2)),
+    }
+    assert links_of(played, 6) == {("reverts", 0, hash_of(2))}
+    assert links_of(played, 7) == {("replaces", 0, hash_of(4)), ("makes", 0, hash_of(5))}
+
+
+def test_a_commit_replaces_those_that_a_reset_dissolved(play: Play) -> None:
+    played = play(
+        commit(2, "cart.py"),
+        commit(3, "b.py"),
+        git("reset --soft HEAD~2"),
+        git("reset --soft HEAD~1"),
+        commit(4, "cart.py"),
+    )
+    assert links_of(played, 5) == {("replaces", 0, hash_of(2))}
+
+
+def test_an_import_only_links(play: Play) -> None:
+    played = play(replace(reverting(4, 2), action="import"), replace(commit(2), action="import"))
+    assert links_of(played, 1) == {("reverts", 0, hash_of(2))}
+    assert project_state.decode(played.data).commits == ()
+
+
+def test_an_observation_that_grows_keeps_its_links(play: Play) -> None:
+    played = play(A, Prompt(text="no"), BACK, edit("c", "d"), edit("a = 1", "a = 5"))
+    assert links_of(played, 3) == {("reverts", item_id(1), "")}
+    assert played.items[item_id(3)].folded == 3
+
+
+def test_several_acts_of_one_line_are_told_together(play: Play) -> None:
+    played = play(
+        A, edit("x", "y", "b.py"), Command(command="git restore cart.py; git restore b.py; rm -f x")
+    )
+    assert links_of(played, 3) == {("reverts", item_id(1), ""), ("reverts", item_id(2), "")}
+
+
+def test_the_story_is_bounded(play: Play) -> None:
+    played = play(RED, *(edit(f"{n}", f"{n}.", f"f{n}.py") for n in range(2 * EDITS)))
+    assert len(project_state.decode(played.data).edits) == EDITS
+
+
+BODIES = st.sampled_from(
+    [
+        RED,
+        GREEN,
+        replace(RED, command="pytest tests"),
+        Command(command="mypy .", output="a.py:1: error: x\nFound 1 error", exit_code=1),
+        A,
+        BACK,
+        B,
+        WHOLE,
+        NEW,
+        commit(2, "cart.py"),
+        reverting(3, 2),
+        Rewrite(reason="amend", pairs=((hash_of(2), hash_of(3)),)),
+        Checkout(old="1", new="2", branch="x"),
+        Checkout(old="1", new="2", branch="main"),
+        git("stash"),
+        git("stash pop"),
+        git("stash drop"),
+        git("reset --hard HEAD~1"),
+        git("reset --soft HEAD~1"),
+        git("restore ."),
+        git("switch -c y"),
+        Command(command="pip install x"),
+        Intent(tool="fs", of=A),
+        Outcome(tool="fs"),
+    ]
+)
+
+
+@given(st.lists(BODIES, min_size=1, max_size=25), st.sets(st.integers(0, 25)))
+def test_batches_may_be_cut_anywhere(place: Place, bodies: list[Any], cuts: set[int]) -> None:
+    history = [place(body, seq) for seq, body in enumerate(bodies, 1)]
+    whole = Played(history)
+    assert Played(history, sorted(cuts)).items == whole.items
+    assert Played(history, range(25)).data == whole.data

@@ -1,0 +1,431 @@
+"""Fixes: which failure a pass ends, what is told as its cause, and what another form does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from observer.core.events import AnyBody, Command, Edit, FileWrite
+from observer.core.model import Item, Recorded, Session
+from observer.observations import project_state, sessions
+from observer.observations.fixes import Arcs
+from observer.observations.session_reducer import Fold
+from observer.observations.summary import summarise
+
+Place = Callable[..., Recorded]
+Play = Callable[..., "Played"]
+
+
+class Played:
+    """A history that was interpreted: its items by id, the project's state, the last session."""
+
+    def __init__(self, history: Sequence[Recorded]) -> None:
+        self.items: dict[int, Item] = {}
+        folds: dict[int | None, Fold] = {}
+        arcs = Arcs(b"")
+        for recorded in history:
+            fold = folds.setdefault(recorded.session_id, Fold(sessions.begin(recorded)))
+            whole, made = fold.told(recorded)
+            found = arcs.add(whole, made)
+            fold.learn(found)
+            self.items |= {item.id: item for item in (*made, *found)}
+        self.known = project_state.decode(arcs.story() or b"")
+        self.session: Session | None = fold.session()
+
+    @property
+    def fixes(self) -> list[Item]:
+        return [item for item in self.items.values() if item.type == "fix"]
+
+
+@pytest.fixture
+def play(place: Place) -> Play:
+    """Interpret bodies as one session; a pair of a session and a body is of another one."""
+
+    def play(*bodies: AnyBody | tuple[int, AnyBody]) -> Played:
+        history = []
+        for seq, one in enumerate(bodies, 1):
+            session, body = one if isinstance(one, tuple) else (1, one)
+            history.append(replace(place(body, seq), session_id=session))
+        return Played(history)
+
+    return play
+
+
+def red(command: str, output: str, *, code: int | None = 1) -> Command:
+    return Command(command=command, output=output, exit_code=code)
+
+
+def green(command: str, output: str = "") -> Command:
+    return Command(command=command, output=output, exit_code=0)
+
+
+def edit(path: str, old: str = "a = 1", new: str = "a = 2") -> FileWrite:
+    return FileWrite(path=path, edits=(Edit(old=old, new=new),))
+
+
+FAILED = red("pytest -q", "FAILED test_cart.py::test_total - KeyError: 'x'\n1 failed in 0.1s")
+OTHER = red("pytest -q", "FAILED test_user.py::test_name - OSError: no\n1 failed in 0.1s")
+PASSED = green("pytest -q", "1 passed in 0.10s")
+MISSING = red("wrap bun test", "error: unrecognized subcommand 'bun'\n\nUsage: wrap <COMMAND>")
+WORKED = green("bun test", " 12 pass\n 0 fail\nRan 12 tests across 3 files. [20.00ms]")
+
+
+def test_of_many_edits_only_the_likely_ones_are_told(play: Play) -> None:
+    (fix,) = play(
+        FAILED, edit("user.py"), edit("cart.py"), edit("shop.py"), edit("README.md"), PASSED
+    ).fixes
+    assert fix.files_modified == ("cart.py",)
+
+
+def test_where_none_is_likely_the_files_that_were_changed_last_are_told(play: Play) -> None:
+    edits = [edit(f"f{number}.py") for number in range(9)]
+    (fix,) = play(FAILED, *edits, PASSED).fixes
+    assert fix.files_modified == ("f5.py", "f6.py", "f7.py", "f8.py")
+
+
+def test_a_cause_that_changed_the_failure_counts_beside_the_last_one(play: Play) -> None:
+    second = replace(FAILED, output="FAILED test_cart.py::test_tax - OSError: no\n1 failed in 0.1s")
+    (fix,) = play(FAILED, edit("test_cart.py"), second, edit("cart.py"), PASSED).fixes
+    assert fix.files_modified == ("test_cart.py", "cart.py")
+
+
+def test_what_left_the_failure_as_it_was_is_no_cause(play: Play) -> None:
+    (fix,) = play(FAILED, edit("test_cart.py"), FAILED, edit("cart.py"), PASSED).fixes
+    assert fix.files_modified == ("cart.py",)
+
+
+def test_a_pass_without_a_change_since_the_last_failure_is_no_fix(play: Play) -> None:
+    assert play(FAILED, edit("cart.py"), FAILED, PASSED).fixes == []
+
+
+def test_where_only_tests_were_changed_it_says_so(play: Play) -> None:
+    (fix,) = play(FAILED, edit("test_cart.py"), PASSED).fixes
+    assert fix.subtitle.startswith("pytest -q passes after the test was changed: test_cart.py")
+
+
+@pytest.mark.parametrize(
+    ("change", "count"),
+    [(edit("user.py"), 0), (edit("cart.py"), 1), (green("pip install x"), 0)],
+)
+def test_what_was_left_red_needs_a_likely_cause(play: Play, change: AnyBody, count: int) -> None:
+    played = play(FAILED, (2, change), (2, PASSED))
+    assert len(played.fixes) == count
+    assert played.known.troubles == ()
+
+
+def test_a_check_that_fails_of_something_else_later_has_not_failed_twice(play: Play) -> None:
+    (fix,) = play(FAILED, (2, OTHER), (2, edit("user.py")), (2, PASSED)).fixes
+    assert "times" not in fix.narrative
+    assert fix.title == "Fixed: test_user.py::test_name - OSError: no"
+
+
+def test_the_same_failure_in_the_next_session_is_the_second_time(play: Play) -> None:
+    (fix,) = play(FAILED, (2, FAILED), (2, edit("cart.py")), (2, PASSED)).fixes
+    assert "pytest -q failed 2 times" in fix.narrative
+
+
+def test_failures_whose_tests_are_unknown_are_told_apart_by_their_error(play: Play) -> None:
+    one, two = (red("make check", f"src/{name}.c:1: error: no") for name in ("cart", "user"))
+    done = green("make check", "ok")
+    (fix,) = play(one, (2, two), (2, edit("src/user.c")), (2, done)).fixes
+    assert "times" not in fix.narrative
+    (fix,) = play(one, edit("src/cart.h"), one, edit("src/cart.c"), done).fixes
+    assert "failed 2 times" in fix.narrative
+
+
+def test_a_fixer_that_got_through_leaves_nothing_to_later_edits(play: Play) -> None:
+    failed = red("npm run lint", "cart.ts:1:1 error no-var\n1 problem (1 error, 0 warnings)")
+    done = green("npm run lint")
+    fixed = green("npm run lint:fix")
+    (fix,) = play(failed, fixed, edit("cart.ts"), done).fixes
+    assert fix.subtitle == "npm run lint passes after running npm run lint:fix"
+    tried = replace(fixed, exit_code=1)
+    (fix,) = play(failed, tried, edit("cart.ts"), done).fixes
+    assert fix.subtitle.endswith("cart.ts (`a = 1` became `a = 2`) and running npm run lint:fix")
+
+
+def test_an_installation_that_failed_mended_nothing(play: Play) -> None:
+    lost = red("python app.py", "ModuleNotFoundError: No module named 'x'")
+    assert play(lost, red("pip install x", "error: no"), green("python app.py")).fixes == []
+
+
+def test_the_same_command_once_more_is_no_cause_of_its_pass(play: Play) -> None:
+    failed = red("npm start", "Error: listen EADDRINUSE: address already in use :::3000")
+    (fix,) = play(failed, green("kill -9 123"), green("npm start", "ready")).fixes
+    assert fix.subtitle == "npm start passes after running kill -9 123"
+    assert play(failed, green("npm start", "ready")).fixes == []
+
+
+UGLY = red("cargo fmt --check", "Diff in src/cart.rs:1:")
+FORMATTED = green("cargo fmt")
+
+
+def test_a_formatter_is_what_mends_a_check_and_no_pass_of_it(play: Play) -> None:
+    assert play(UGLY, FORMATTED).fixes == []
+    (fix,) = play(UGLY, FORMATTED, replace(UGLY, output="", exit_code=0)).fixes
+    assert fix.subtitle == "cargo fmt --check passes after running cargo fmt"
+
+
+def test_a_linter_that_repairs_is_no_pass_of_what_had_failed(play: Play) -> None:
+    failed = red("ruff check .", "cart.py:1:1: F401 no\nFound 1 error.")
+    repaired = green("ruff check --fix .", "Found 1 error (1 fixed, 0 remaining).")
+    assert play(failed, repaired).fixes == []
+    (fix,) = play(failed, repaired, green("ruff check .", "All checks passed!")).fixes
+    assert fix.subtitle == "ruff check . passes after running ruff check --fix ."
+
+
+def test_a_formatter_that_could_not_read_the_code_had_failed(play: Play) -> None:
+    failed = replace(FORMATTED, output="error: expected `;`\n --> src/cart.rs:3:5", exit_code=1)
+    (fix,) = play(failed, edit("src/cart.rs"), FORMATTED).fixes
+    assert fix.subtitle == "cargo fmt passes after src/cart.rs (`a = 1` became `a = 2`)"
+
+
+def test_a_script_that_fixes_is_no_check_of_its_own(play: Play) -> None:
+    failed = red("npm run lint:fix", "cart.ts:1:1 error no-var")
+    assert play(failed, edit("cart.ts"), replace(failed, exit_code=0)).fixes == []
+
+
+def test_a_title_says_more_than_that_there_were_errors(play: Play) -> None:
+    vague = red("make lint", "Found 2 errors.")
+    (fix,) = play(vague, edit("cart.c"), green("make lint")).fixes
+    assert fix.title.startswith("Fixed: make lint: Found 2 errors")
+    clear = red("make lint", "src/cart.c:3: error: no such field\nmake: *** [lint] Error 1")
+    (fix,) = play(vague, edit("user.c"), clear, edit("src/cart.c"), green("make lint")).fixes
+    assert fix.title == "Fixed: src/cart.c:3: no such field"
+
+
+def test_a_form_that_works_is_told_with_the_one_that_does_not(play: Play) -> None:
+    (fix,) = play(edit("cart.ts"), MISSING, WORKED).fixes
+    assert fix.category == "command"
+    assert fix.title == "Use `bun test`: `wrap bun test` does not work here"
+    assert msgspec.json.decode(fix.metadata) == {
+        "failed": "wrap bun test",
+        "works": "bun test",
+        "reason": "usage",
+        "times": 1,
+    }
+    assert fix.facts == (
+        "$ wrap bun test",
+        "error: error: unrecognized subcommand 'bun'",
+        "works: bun test",
+        "met 1 time",
+    )
+    assert [(link.kind, link.target) for link in fix.links] == [("fixes", 8), ("evidence", 12)]
+
+
+def test_a_pair_is_told_once_and_counts_how_often_it_was_met(play: Play) -> None:
+    (fix,) = play(MISSING, WORKED, (2, MISSING), (2, WORKED)).fixes
+    assert fix.folded == 2
+    assert fix.narrative.endswith("`bun test` does, met 2 times.")
+
+
+def test_a_summary_learns_the_form_that_works(play: Play) -> None:
+    session = play(MISSING, WORKED).session
+    assert session is not None
+    summary = summarise(session)
+    assert summary is not None
+    assert summary.summary is not None
+    assert "`bun test` works where `wrap bun test` failed" in summary.summary.learned
+    assert "fails" not in summary.summary.next_steps
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((MISSING, (2, WORKED)), id="in another session"),
+        pytest.param((MISSING, green("bun run build", "ok")), id="something else"),
+        pytest.param((MISSING, replace(WORKED, exit_code=2, output="oops")), id="it failed too"),
+        pytest.param((FAILED, edit("cart.py"), green("A=1 pytest -q", "1 passed")), id="edited"),
+        pytest.param((red("pytest", "error: no"), green("pytest a.py", "1 passed")), id="a part"),
+    ],
+)
+def test_no_other_form(play: Play, bodies: tuple[AnyBody | tuple[int, AnyBody], ...]) -> None:
+    assert [fix for fix in play(*bodies).fixes if fix.category] == []
+
+
+def test_a_form_that_ran_works_even_where_its_check_fails(play: Play) -> None:
+    failing = red("bun test", "(fail) a > b\n 11 pass\n 1 fail\nRan 12 tests across 3 files. [2ms]")
+    (fix,) = play(MISSING, failing).fixes
+    assert fix.category == "command"
+
+
+def test_a_setting_that_was_missing_is_told(play: Play) -> None:
+    failed = red("pytest -q", "KeyError: 'DATABASE_URL'\n1 error in 0.1s")
+    (fix,) = play(failed, green("DATABASE_URL=x pytest -q", "1 passed in 0.10s")).fixes
+    assert fix.subtitle == "`DATABASE_URL=x pytest -q` works where `pytest -q` failed"
+
+
+def test_what_was_installed_for_another_form_is_told_with_it(play: Play) -> None:
+    failed = red("pytest -q", "bash: pytest: command not found", code=127)
+    done = green("python -m pytest -q", "1 passed in 0.10s")
+    (fix,) = play(failed, green("pip install pytest"), done).fixes
+    assert "`python -m pytest -q` does after running pip install pytest, met 1 time." in (
+        fix.narrative
+    )
+
+
+def test_what_could_not_run_says_nothing_about_the_check(play: Play) -> None:
+    failed = red("pytest -q", "bash: pytest: command not found", code=127)
+    known = play(FAILED, failed).known
+    assert [(one.runs, one.unstarted, one.is_red) for one in known.troubles] == [
+        (1, "", True),
+        (1, "missing", False),
+    ]
+    assert len(play(failed, failed).known.troubles) == 1
+
+
+STOPPED = red("timeout 60 pytest -x", "tests/test_cart.py ...", code=124)
+AGAIN = green("pytest --lf", "1 passed in 0.10s")
+
+
+@pytest.mark.parametrize("then", [AGAIN, PASSED], ids=["what failed last", "all of it"])
+@pytest.mark.parametrize("code", [124, 137, 143])
+def test_a_run_that_was_cut_off_was_not_red(play: Play, code: int, then: Command) -> None:
+    played = play(replace(STOPPED, exit_code=code), edit("cart.py"), then)
+    assert played.fixes == []
+    assert played.session is not None
+    told = summarise(played.session)
+    assert told is not None
+    assert told.summary is not None
+    assert told.summary.learned == ""
+
+
+def test_a_run_that_was_cut_off_leaves_the_failure_before_it_as_it_was(play: Play) -> None:
+    played = play(FAILED, edit("cart.py"), STOPPED, AGAIN)
+    (fix,) = played.fixes
+    assert fix.title == "Fixed: test_cart.py::test_total - KeyError: 'x'"
+
+
+def test_a_setting_without_which_a_command_never_ends_is_told(play: Play) -> None:
+    stopped = red("npm test", "Watching for file changes", code=124)
+    (fix,) = play(stopped, green("CI=1 npm test", "Tests: 1 passed, 1 total")).fixes
+    assert fix.subtitle == "`CI=1 npm test` works where `npm test` failed"
+
+
+def test_of_what_failed_last_only_what_is_looked_at_has_passed(play: Play) -> None:
+    both = red("pytest -q", "FAILED t.py::cart - x\nFAILED t.py::user - y\n2 failed in 0.1s")
+    assert play(both, edit("t.py"), replace(AGAIN, command="pytest --lf -k cart")).fixes == []
+
+
+COMMIT = 'git commit -m "Add a cart"'
+REFUSED = red(
+    COMMIT, f"{'12 pass' * 100}\ncart.ts(1,1): error TS2322: no\nhusky - pre-commit script failed"
+)
+
+
+def test_a_commit_that_hooks_refused_is_mended_like_a_check(play: Play) -> None:
+    (fix,) = play(REFUSED, edit("cart.ts"), green(COMMIT, "[main 1234567] Add a cart")).fixes
+    assert fix.files_modified == ("cart.ts",)
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((REFUSED, edit("cart.ts"), (2, green(COMMIT))), id="another session's"),
+        pytest.param(
+            (red(COMMIT, "nothing to commit"), edit("cart.ts"), green(COMMIT)), id="nothing"
+        ),
+        pytest.param(
+            (red(COMMIT, "fatal: no identity"), edit("cart.ts"), green(COMMIT)), id="git's own"
+        ),
+        pytest.param((red("git push", "rejected"), edit("cart.ts"), green("git push")), id="push"),
+    ],
+)
+def test_other_troubles_of_git_are_no_checks(
+    play: Play, bodies: tuple[AnyBody | tuple[int, AnyBody], ...]
+) -> None:
+    assert play(*bodies).fixes == []
+
+
+def test_a_commit_past_its_hooks_mends_nothing(play: Play) -> None:
+    past = green("git commit --no-verify -m x", "[main 1234567] x")
+    assert play(REFUSED, edit("cart.ts"), past).fixes == []
+
+
+def test_what_passes_while_work_is_set_aside_answers_nothing(play: Play) -> None:
+    aside = green("git stash && pytest -q; git stash pop", "1 passed in 0.10s")
+    (fix,) = play(FAILED, aside, edit("cart.py"), PASSED).fixes
+    assert fix.files_modified == ("cart.py",)
+
+
+LINT_FAILED = """$ biome check
+src/cart.ts format \u2501\u2501\u2501
+
+  \u00d7 Formatter would have printed the following content:
+
+Checked 9 files in 9ms. No fixes applied.
+Found 1 error.
+check \u2501\u2501\u2501
+
+  \u00d7 Some errors were emitted while running checks.
+"""
+LINT = red("bun run lint", f'{LINT_FAILED}\nerror: script "lint" exited with code 1')
+FIXED = green("bun run lint:fix", "Checked 9 files in 9ms. Fixed 1 file.")
+
+
+@pytest.mark.parametrize(
+    "line", ["bun run lint && bun run test", "bun run lint 2>&1 && bun run test 2>&1 | tail -5"]
+)
+def test_each_check_of_a_chain_that_got_through_has_passed(play: Play, line: str) -> None:
+    (fix,) = play(LINT, FIXED, green(line, WORKED.output)).fixes
+    assert fix.title == "`bun run lint:fix` repairs what `bun run lint` finds"
+
+
+def test_of_a_chain_that_failed_the_check_that_failed_is_mended(play: Play) -> None:
+    chain = replace(LINT, command="bun run lint && bun run typecheck")
+    typed = green("bun run typecheck", "$ tsc --noEmit")
+    done = green("bun run lint", "$ biome check\nChecked 9 files in 9ms. No fixes applied.")
+    (fix,) = play(chain, FIXED, typed, done).fixes
+    assert fix.subtitle == "bun run lint passes after running bun run lint:fix"
+
+
+def test_git_in_a_form_that_it_does_not_know_has_another_one(play: Play) -> None:
+    failed = red("git -C /srv/shop add a.py", "error: unexpected argument '-C' found")
+    (fix,) = play(failed, green("wrap git add a.py")).fixes
+    assert fix.title == "Use `wrap git add a.py`: `git -C /srv/shop add a.py` does not work here"
+
+
+def test_what_was_interrupted_could_start(play: Play) -> None:
+    cut = replace(MISSING, interrupted=True)
+    assert play(cut, WORKED).fixes == []
+
+
+def test_a_line_that_only_changes_folder_has_no_form(play: Play) -> None:
+    lost = red("cd api", "bash: cd: api: No such file or directory")
+    assert play(lost, WORKED).fixes == []
+
+
+@pytest.mark.parametrize(
+    ("strict", "lax"),
+    [
+        ("dotnet build -warnaserror", "dotnet build"),
+        ("dotnet build -warnaserror:CS0168", "dotnet build"),
+        ("mix compile --warnings-as-errors", "mix compile"),
+        ("npx eslint . --max-warnings 0", "npx eslint ."),
+        ("npx eslint . --max-warnings=0", "npx eslint ."),
+        ("cargo clippy -- -D warnings", "cargo clippy"),
+        ("pytest -q -W error", "pytest -q"),
+        ("go test -race ./...", "go test ./..."),
+    ],
+)
+def test_a_run_that_lets_warnings_pass_mends_no_stricter_one(
+    play: Play, strict: str, lax: str
+) -> None:
+    edit = FileWrite(path="/shop/Shop.cs", edits=(Edit(old="a", new="b"),))
+    said = "/shop/Shop.cs(3,9): error CS0168: The variable 'x' is never used [/shop/Shop.csproj]"
+    assert play(red(strict, said), edit, Command(command=lax, exit_code=0)).fixes == []
+    assert play(red(strict, said), edit, Command(command=strict, exit_code=0)).fixes != []
+
+
+def test_what_was_not_up_has_no_other_form(play: Play) -> None:
+    failed = red("docker compose exec app phpunit", 'service "app" is not running')
+    up = Command(command="docker compose up -d app", exit_code=0)
+    ran = Command(command="docker compose exec -T app phpunit", output="OK (2 tests, 2 assertions)")
+    assert play(failed, replace(ran, exit_code=0)).fixes == []
+    (fix,) = play(
+        failed, up, replace(failed, output="OK (2 tests, 2 assertions)", exit_code=0)
+    ).fixes
+    assert "docker compose up -d app" in fix.narrative

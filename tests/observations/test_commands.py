@@ -1,0 +1,119 @@
+"""How commands are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from observer.core.events import AnyBody, Command, ToolUse
+
+Tell = Callable[..., Any]
+
+TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
+    (
+        "command",
+        Command(
+            command="cd api && pytest -q",
+            output="FAILED t.py::a - AssertionError: 2\n1 failed, 3 passed in 0.20s",
+            exit_code=1,
+            description="Run the tests.",
+        ),
+        (
+            "command",
+            "pytest -q: a failed",
+            "t.py::a - AssertionError: 2",
+            (
+                "Ran pytest -q: 1 failed, 3 passed in 200 ms (exit 1). Purpose: Run the tests."
+                " First failure: t.py::a - AssertionError: 2"
+            ),
+        ),
+    ),
+    (
+        "command-failed-without-code",
+        Command(command="deploy", failed=True, duration_ms=2500, interrupted=True),
+        ("command", "deploy", "", "Ran deploy (interrupted, took 2.5 s)."),
+    ),
+    (
+        "command-failed",
+        Command(command="deploy", output="fatal: no host", failed=True),
+        ("command", "deploy: fatal: no host", "", "Ran deploy (failed). Error: fatal: no host"),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"), [case[1:] for case in TOLD], ids=[case[0] for case in TOLD]
+)
+def test_a_command_is_told(tell: Tell, body: AnyBody, told: tuple[str, ...]) -> None:
+    item = tell(body).last
+    assert (item.type, item.title, item.subtitle, item.narrative) == told
+
+
+@pytest.mark.parametrize(
+    ("body", "category"),
+    [
+        pytest.param(Command(command="make", exit_code=2), "failed", id="code"),
+        pytest.param(Command(command="make", failed=True), "failed", id="said"),
+        pytest.param(Command(command="pytest", output="2 failed in 0.1s"), "failed", id="output"),
+        pytest.param(Command(command="make", exit_code=0), "", id="passed"),
+        pytest.param(Command(command="make"), "", id="unknown"),
+        pytest.param(ToolUse(tool="deploy", input="{}", failed=True), "failed", id="tool"),
+        pytest.param(ToolUse(tool="deploy", input="{}"), "", id="tool-passed"),
+    ],
+)
+def test_what_failed_is_of_a_category_of_its_own(tell: Tell, body: AnyBody, category: str) -> None:
+    assert tell(body).last.category == category
+
+
+def test_a_command_keeps_its_words_and_results_as_facts(tell: Tell) -> None:
+    body = Command(
+        command="CI=1 pytest", output="FAILED t.py::a - no\n1 failed in 0.10s", exit_code=1
+    )
+    assert tell(body).last.facts == (
+        "$ CI=1 pytest",
+        "exit code 1",
+        "pytest: 1 failed in 100 ms",
+        "failing: t.py::a",
+        "error: t.py::a - no",
+    )
+
+
+def test_a_title_names_the_command_as_it_works_here(tell: Tell) -> None:
+    assert tell(Command(command="CI=1 uv run pytest -q 2>&1 | tail -1")).last.title == (
+        "uv run pytest -q"
+    )
+
+
+def test_each_of_several_tools_is_named_once(tell: Tell) -> None:
+    output = "All checks passed!\n2 passed in 0.10s"
+    told = tell(Command(command="ruff check && pytest", output=output)).last
+    assert told.facts[1] == "ruff: all checks passed; pytest: 2 passed in 100 ms"
+
+
+def test_a_full_stop_of_what_was_said_is_not_doubled(tell: Tell) -> None:
+    told = tell(Command(command="black --check .", output="1 file would be left unchanged.")).last
+    assert told.narrative == "Ran black --check .: 1 file would be left unchanged."
+
+
+def test_a_place_inside_the_project_is_told_relative_to_it(tell: Tell) -> None:
+    text = 'Traceback (most recent call last):\n  File "/home/ana/shop/a.py", line 3\nKeyError: 1'
+    told = tell(Command(command="./a.py", output=text)).last
+    assert told.facts[-1] == "error: a.py:3: KeyError: 1"
+
+
+def test_a_title_counts_the_failing_tests_that_it_does_not_name(tell: Tell) -> None:
+    text = "".join(f"FAILED t.py::test_{name} - no\n" for name in "abcd") + "4 failed in 0.10s"
+    told = tell(Command(command="pytest", output=text)).last
+    assert told.title == "pytest: test_a, test_b and 2 more failed"
+
+
+def test_an_exit_code_that_the_output_belies_is_not_shown(tell: Tell) -> None:
+    told = tell(Command(command="pytest", output="1 failed in 0.10s", exit_code=0)).last
+    assert "exit" not in " ".join((told.narrative, *told.facts))
+
+
+def test_a_command_in_another_folder_says_where(tell: Tell, place: Callable[..., Any]) -> None:
+    told = tell(place(Command(command="make"), cwd="/home/ana/shop/api"))
+    assert told.last.subtitle == "in api"

@@ -1,0 +1,114 @@
+"""What a session has committed, once git went back or replaced it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from observer.core.events import Command, Commit, Edit, FileWrite, Rewrite
+from observer.observations import session_commits, session_state
+from observer.observations.summary import summarise
+
+ONE, TWO, THREE, NEW = ("1" * 40, "2" * 40, "3" * 40, "a" * 40)
+SAID = tuple(session_commits.said(f"Do {name}", name) for name in (ONE, TWO, THREE))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "left"),
+    [
+        pytest.param((), SAID, id="none"),
+        pytest.param(((TWO, THREE),), (SAID[0], SAID[2]), id="amended"),
+        pytest.param(
+            ((THREE, NEW),), (*SAID[:2], session_commits.said(f"Do {THREE}", NEW)), id="moved"
+        ),
+        pytest.param(
+            ((TWO, NEW), (THREE, NEW)),
+            (SAID[0], session_commits.said(f"Do {TWO}", NEW)),
+            id="squashed",
+        ),
+    ],
+)
+def test_what_was_replaced_is_said_once_under_its_new_hash(
+    pairs: tuple[tuple[str, str], ...], left: tuple[str, ...]
+) -> None:
+    assert session_commits.rewritten(SAID, pairs) == left
+
+
+@pytest.mark.parametrize(
+    ("to", "left"),
+    [("~0", 3), ("~1", 2), ("~9", 0), (TWO[:7], 2), (TWO, 2), ("fffffff", 3), ("", 3)],
+)
+def test_what_git_went_back_behind_is_not_said(to: str, left: int) -> None:
+    assert session_commits.behind(SAID, to) == SAID[:left]
+
+
+AMENDED = Rewrite(reason="amend", pairs=((ONE, TWO),))
+DROPPED = Command(
+    command="git reset --hard HEAD~1", exit_code=0, output="HEAD is now at 0123456 Begin"
+)
+
+
+@pytest.mark.parametrize(
+    ("later", "left"),
+    [(AMENDED, "Say it better (2222222222)"), (DROPPED, "Say it (1111111111)")],
+    ids=["amended", "dropped"],
+)
+def test_a_summary_says_what_is_left(tell: Callable[..., Any], later: Any, left: str) -> None:
+    commits = (Commit(hash=ONE, subject="Say it"), Commit(hash=TWO, subject="Say it better"))
+    item = summarise(tell(*commits, later).session)
+    assert item
+    assert item.summary
+    assert item.summary.completed == f"Committed {left}."
+
+
+WRITE = FileWrite(path="a.py", edits=(Edit(old="a", new="b"),))
+NEW = FileWrite(path="new.py", operation="create", content="x")
+OTHER = FileWrite(path="b.py", edits=(Edit(old="a", new="b"),))
+
+
+@pytest.mark.parametrize(
+    ("steps", "there", "aside"),
+    [
+        pytest.param((WRITE, "git stash", OTHER), "b.py", "a.py", id="new work"),
+        pytest.param(
+            (WRITE, "git stash", OTHER, "git stash", "git stash pop"),
+            "b.py",
+            "a.py",
+            id="the newest comes back",
+        ),
+        pytest.param(
+            (WRITE, "git stash", OTHER, "git stash", "git stash pop stash@{1}"),
+            "a.py",
+            "b.py",
+            id="an older one comes back",
+        ),
+        pytest.param(
+            (WRITE, "git stash", OTHER, "git stash", "git stash drop"), "", "a.py", id="drop"
+        ),
+        pytest.param((WRITE, "git stash", OTHER, "git stash", "git stash clear"), "", "", id="all"),
+        pytest.param(
+            (WRITE, "git stash", "git stash apply", "git stash drop"), "a.py", "", id="copied"
+        ),
+        pytest.param((WRITE, "git stash pop"), "a.py", "", id="nothing was there"),
+        pytest.param((WRITE, "git stash", "git stash drop 3"), "", "a.py", id="another's"),
+        pytest.param((NEW, "git stash"), "new.py", "", id="git does not know it"),
+        pytest.param((NEW, "git stash -u"), "", "new.py", id="new files too"),
+        pytest.param((NEW, "git add new.py", "git stash"), "", "new.py", id="git knows it"),
+        pytest.param(
+            (WRITE, "git add .", OTHER, "git stash -S"), "b.py", "a.py", id="what is staged"
+        ),
+        pytest.param((WRITE, "git add .", OTHER, "git stash -k"), "a.py", "b.py", id="what is not"),
+        pytest.param((WRITE, "git stash save 'Try it'"), "", "a.py", id="in old words"),
+        pytest.param((WRITE, "git stash", "git stash branch x"), "a.py", "", id="branch"),
+    ],
+)
+def test_what_is_in_the_stash_is_not_in_the_tree(
+    tell: Callable[..., Any], steps: tuple[FileWrite | str, ...], there: str, aside: str
+) -> None:
+    bodies = (Command(command=one, exit_code=0) if isinstance(one, str) else one for one in steps)
+    files = session_state.decode(tell(*bodies).session.state).files
+    dirty = {path: file.is_aside for path, file in files.items() if file.is_dirty}
+    assert [path for path, is_aside in dirty.items() if not is_aside] == there.split()
+    assert [path for path, is_aside in dirty.items() if is_aside] == aside.split()

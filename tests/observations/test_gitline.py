@@ -1,0 +1,140 @@
+"""What git commands do to work that is there."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from observer.observations import git_commands
+from observer.observations.git_commands import Act, Deed
+from observer.shell import command_line
+
+
+def act(deed: Deed, *paths: str, to: str = "") -> Act:
+    return Act(deed=deed, paths=paths, to=to)
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("git checkout -- a.py b/c.py", act("restore", "a.py", "b/c.py")),
+        ("git checkout a.py", act("restore", "a.py")),
+        ("git checkout .", act("restore")),
+        ("git checkout HEAD~1 -- a.py", act("restore", "a.py", to="~1")),
+        ("git checkout main src/a.py", act("restore", "src/a.py")),
+        ("git checkout ./src src/b.py", act("restore", "src", "src/b.py")),
+        ("git checkout main", act("switch", to="main")),
+        ("git checkout fix/total", act("switch", to="fix/total")),
+        ("git checkout -b fix", act("branch", to="fix")),
+        ("git checkout -b fix main", act("switch", to="fix")),
+        ("git checkout -b", None),
+        ("git checkout", None),
+        ("git switch main", act("switch", to="main")),
+        ("git switch -c fix", act("branch", to="fix")),
+        ("git switch", None),
+        ("git restore a.py", act("restore", "a.py")),
+        ("git restore --source=HEAD~2 a.py", act("restore", "a.py", to="~2")),
+        ("git restore -s 0123456789 a.py", act("restore", "a.py", to="0123456789")),
+        ("git restore -- 'a.py'", act("restore", "a.py")),
+        ("git restore --staged a.py", None),
+        ("git restore --staged --worktree a.py", act("restore", "a.py")),
+        ("git reset --hard", act("reset", to="~0")),
+        ("git reset --hard HEAD~2", act("reset", to="~2")),
+        ("git reset --hard HEAD^", act("reset", to="~1")),
+        ("git reset --hard HEAD^^", act("reset", to="~2")),
+        ("git reset --hard @~", act("reset", to="~1")),
+        ("git reset --hard origin/main", act("reset")),
+        ("git reset --soft HEAD~1", act("uncommit", to="~1")),
+        ("git reset 0123456789abcdef", act("uncommit", to="0123456789abcdef")),
+        ("git reset main", act("uncommit")),
+        ("git reset", None),
+        ("git reset a.py", None),
+        ("git reset HEAD~1 -- a.py", None),
+        ("git stash", act("aside")),
+        ("git stash -q > /dev/null 2>&1", act("aside")),
+        ("git checkout -- a.py 2>/dev/null >log", act("restore", "a.py")),
+        ("git stash push -m wip a.py", act("aside", "a.py")),
+        ("git stash -- a.py", act("aside", "a.py")),
+        ("git stash pop", act("back")),
+        ("git stash apply", replace(act("back"), keeps=True)),
+        ("git stash pop --index 'stash@{2}'", act("back", to="2")),
+        ("git stash branch fix stash@{1}", act("back", to="1")),
+        ("git stash drop", act("drop")),
+        ("git stash drop 3", act("drop", to="3")),
+        ("git stash clear", act("drop", to="all")),
+        ("git stash save 'Try a pool'", act("aside")),
+        ("git stash -u", replace(act("aside"), scope="new")),
+        ("git stash push --staged", replace(act("aside"), scope="staged")),
+        ("git stash -k", replace(act("aside"), scope="unstaged")),
+        ("git stash -p", None),
+        ("git stash show -p", None),
+        ("git stash list", None),
+        ("git clean -fd", act("clean")),
+        ("git clean --force src/", act("clean", "src")),
+        ("git clean -nfd", None),
+        ("git clean", None),
+        ("rm -f tmp.py", act("clean", "tmp.py")),
+        ("git -C sub --no-pager -c a=b checkout -- a.py", act("restore", "a.py")),
+        ("git commit -m x", None),
+        ("git", None),
+        ("ls", None),
+    ],
+)
+def test_a_command_is_read(command: str, expected: Act | None) -> None:
+    (part,) = command_line.parts_of(command)
+    assert git_commands.read(part) == expected
+    assert git_commands.acts(command) is (expected is not None)
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "expected"),
+    [
+        (
+            "git reset --hard main",
+            "HEAD is now at 1234567 Two\n",
+            act("reset", to="1234567"),
+        ),
+        ("git stash", "No local changes to save\n", None),
+        ("git stash pop", "No stash entries found.\n", None),
+        ("git stash pop", "error: x\nThe stash entry is kept in case you need it again.", None),
+        (
+            "git stash pop",
+            "CONFLICT (content): a.py\nThe stash entry is kept in case you need it again.",
+            replace(act("back"), keeps=True),
+        ),
+    ],
+)
+def test_the_output_says_more(command: str, output: str, expected: Act | None) -> None:
+    (part,) = command_line.parts_of(command)
+    assert git_commands.read(part, output) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "taken"),
+    [
+        ("git add -A", [act("stage")]),
+        ("git add . ", [act("stage")]),
+        ("git add a.py 'b c.py'", [act("stage", "a.py", "b c.py")]),
+        ("git add -- src/", [act("stage", "src")]),
+        ("git add -u", [act("update")]),
+        ("git add --update src", [act("update", "src")]),
+        ("git add", []),
+        ("git add -p a.py", []),
+        ("git add --dry-run .", []),
+        ("git commit -m 'Use -a for all'", [act("commit")]),
+        ("git commit", [act("commit")]),
+        ("git commit --amend --no-edit", [act("commit")]),
+        ("git commit -F all.txt", [act("commit")]),
+        ("git commit -am 'Say it'", [act("update"), act("commit")]),
+        ("git commit -qam 'Say it'", [act("update"), act("commit")]),
+        ("git commit --all --message='Say it'", [act("update"), act("commit")]),
+        ("git -C api commit -a --amend", [act("update"), act("commit")]),
+        ("git commit --dry-run -a", []),
+        ("git status", []),
+        ("git", []),
+        ("make commit", []),
+    ],
+)
+def test_what_git_takes_in_is_read(command: str, taken: list[Act]) -> None:
+    (part,) = command_line.parts_of(command)
+    assert list(git_commands.takes(part)) == taken

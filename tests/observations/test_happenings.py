@@ -1,0 +1,260 @@
+"""How everything but files and commands is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from observer.core.events import (
+    AnyBody,
+    Checkout,
+    Commit,
+    Compaction,
+    Custom,
+    Delegation,
+    FileChange,
+    Forget,
+    Outcome,
+    Prompt,
+    Remember,
+    Reply,
+    Rewrite,
+    Search,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+)
+
+Tell = Callable[..., Any]
+
+COMMIT = Commit(
+    hash="9f3c1d2e4b5a6f70",
+    subject="Round cart totals half even",
+    message="Round cart totals half even\n\nThe ledger does it too.\n\nSigned-off-by: Ana <a@b.c>",
+    author="Ana <a@b.c>",
+    files=(
+        FileChange(path="api/cart.py", added=12, removed=4, symbols=("total",)),
+        FileChange(path="logo.png", status="added"),
+        FileChange(path="b.py", status="renamed", old_path="a.py", added=1, removed=0),
+    ),
+)
+
+
+TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
+    (
+        "research",
+        Search(query="half even", where="web", output="Decimal.quantize\nmore"),
+        (
+            "research",
+            "half even",
+            "web search",
+            "Searched the web for half even: Decimal.quantize; more",
+        ),
+    ),
+    (
+        "page",
+        Search(query="https://example.com/a b", where="web"),
+        (
+            "research",
+            "https://example.com/a b",
+            "web page",
+            "Fetched https://example.com/a b: no result was reported",
+        ),
+    ),
+    (
+        "described-delegation",
+        Delegation(task="Find callers\nList every caller of total().", agent="Explore"),
+        (
+            "delegation",
+            "Find callers",
+            "to Explore",
+            "Handed to Explore: Find callers: List every caller of total().",
+        ),
+    ),
+    (
+        "todos",
+        ToolUse(
+            tool="TodoWrite",
+            input='{"todos": [{"content": "Fix it", "status": "completed"},'
+            ' {"content": "Test it.", "status": "pending"}, {"content": 3}, 4]}',
+        ),
+        ("tool-use", "To-do list: 1 of 2 done", "", "Done: Fix it. Open: Test it."),
+    ),
+    (
+        "todos-without-a-list",
+        ToolUse(tool="TodoWrite", input='{"todos": 3}'),
+        ("tool-use", "TodoWrite: 3", "", "Used TodoWrite with todos: 3."),
+    ),
+    (
+        "todos-that-are-no-json",
+        ToolUse(tool="TodoWrite", input="[1"),
+        ("tool-use", "TodoWrite: [1", "", "Used TodoWrite with [1."),
+    ),
+    (
+        "delegation",
+        Delegation(task="Find callers", agent="Explore", result="Three"),
+        (
+            "delegation",
+            "Find callers",
+            "to Explore",
+            "Handed to Explore: Find callers. Explore came back with: Three",
+        ),
+    ),
+    (
+        "tool",
+        ToolUse(tool="create_issue", input='{"title": "Slow", "body": "", "n": 1}', output="#12"),
+        (
+            "tool-use",
+            "create_issue: Slow",
+            "",
+            "Used create_issue with title: Slow, n: 1: #12",
+        ),
+    ),
+    (
+        "tool-failed",
+        ToolUse(tool="", input="{broken", failed=True),
+        (
+            "tool-use",
+            "(unnamed tool): {broken",
+            "failed",
+            "Used (unnamed tool) and failed with {broken.",
+        ),
+    ),
+    (
+        "tool-without-input",
+        ToolUse(tool="list"),
+        ("tool-use", "list", "", "Used list."),
+    ),
+    (
+        "result-alone",
+        Outcome(tool="shell", output="3 files", exit_code=1),
+        ("tool-use", "shell", "failed", "Used shell and failed: 3 files"),
+    ),
+    (
+        "prompt",
+        Prompt(text="Round it\nhalf even", files=("a.py",)),
+        ("prompt", "Round it", "", "Round it\nhalf even"),
+    ),
+    (
+        "commit",
+        COMMIT,
+        (
+            "commit",
+            "Round cart totals half even",
+            "commit 9f3c1d2e4b by Ana",
+            (
+                "The ledger does it too.\n3 files changed, 13 lines added, 4 removed:"
+                " api/cart.py (total), logo.png and b.py."
+            ),
+        ),
+    ),
+    (
+        "bare-commit",
+        Commit(hash="9f3c1d2e4b5a6f70", action="merge"),
+        ("commit", "merge 9f3c1d2e4b", "merge 9f3c1d2e4b", ""),
+    ),
+    (
+        "pulled-commit",
+        Commit(hash="9f3c1d2e4b5a6f70", subject="A", author="Bo", action="merge", parents=("1",)),
+        ("commit", "A", "fast-forward to 9f3c1d2e4b by Bo", ""),
+    ),
+    (
+        "imported-commit",
+        Commit(hash="9f3c1d2e4b5a6f70", subject="A", message="B\nC", action="import"),
+        ("commit", "A", "commit 9f3c1d2e4b", "B\nC"),
+    ),
+    (
+        "checkout",
+        Checkout(old="main", branch="fix/timeout"),
+        ("checkout", "Switched to fix/timeout", "", "Switched from main to fix/timeout."),
+    ),
+    (
+        "checkout-from-a-hash",
+        Checkout(old="0123456789abcdef" * 3, branch="main"),
+        ("checkout", "Switched to main", "", "Switched to main."),
+    ),
+    (
+        "first-checkout-of-a-worktree",
+        Checkout(old="0" * 40, branch="wt"),
+        ("checkout", "Switched to wt", "", "Switched to wt."),
+    ),
+    (
+        "detached",
+        Checkout(new="0123456789abcdef"),
+        ("checkout", "Switched to 0123456789", "", "Switched to 0123456789."),
+    ),
+    (
+        "rewrite",
+        Rewrite(reason="rebase", pairs=(("a" * 40, "b" * 40),)),
+        (
+            "rewrite",
+            "rebase: 1 commit rewritten",
+            "",
+            "By rebase, aaaaaaaaaa became bbbbbbbbbb.",
+        ),
+    ),
+    (
+        "custom",
+        Custom(name="Deploy Done!", text="v1.2 is on staging", files=("a.py",)),
+        ("deploy-done", "v1.2 is on staging", "Deploy Done!", "v1.2 is on staging"),
+    ),
+    (
+        "custom-that-poses-as-knowledge",
+        Custom(name="decision"),
+        ("custom", "decision", "decision", ""),
+    ),
+    (
+        "custom-without-a-name",
+        Custom(name=""),
+        ("custom", "custom", "", ""),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("body", "told"), [case[1:] for case in TOLD], ids=[case[0] for case in TOLD]
+)
+def test_a_happening_is_told(tell: Tell, body: AnyBody, told: tuple[str, ...]) -> None:
+    item = tell(body).last
+    assert (item.type, item.title, item.subtitle, item.narrative) == told
+
+
+def test_a_checkout_from_a_hash_keeps_it_as_a_fact(tell: Tell) -> None:
+    """Two such switches to one branch read the same, so a context shows the newer one only."""
+    assert tell(Checkout(old="0123456789abcdef" * 3, branch="main")).last.facts == (
+        "from 0123456789",
+    )
+
+
+SILENT: list[AnyBody] = [
+    SessionStart(source="startup", model="m"),
+    SessionEnd(reason="exit"),
+    Reply(text="Done, because it was easy to do."),
+    Compaction(summary="We fixed the cart and its tests."),
+    Prompt(text=" \n"),
+    Search(query=""),
+    Delegation(),
+    Outcome(tool="x", output="Tool ran without output or errors"),
+    Checkout(),
+    Rewrite(),
+    Remember(content="x"),
+    Forget(item=3),
+]
+
+
+@pytest.mark.parametrize("body", SILENT, ids=lambda body: type(body).__name__)
+def test_what_is_no_observation_gives_none(tell: Tell, body: AnyBody) -> None:
+    assert tell(body).items == {}
+
+
+def test_a_commit_lists_its_files_as_facts(tell: Tell) -> None:
+    item = tell(COMMIT).last
+    assert item.files_modified == ("api/cart.py", "logo.png", "b.py")
+    assert item.facts == (
+        "commit 9f3c1d2e4b5a6f70",
+        "M api/cart.py +12 -4: total",
+        "A logo.png binary",
+        "R a.py -> b.py +1 -0",
+    )

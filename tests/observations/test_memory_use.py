@@ -1,0 +1,148 @@
+"""The memory does not read itself: what it is asked and told makes no items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from observer.core.events import (
+    Command,
+    Edit,
+    FileWrite,
+    Intent,
+    Outcome,
+    Prompt,
+    Reply,
+    Search,
+    SessionEnd,
+    ToolUse,
+)
+from observer.observations.memory_use import QUESTION, is_memory_use, only_asks
+from observer.observations.summary import summarise
+
+Tell = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "observer search zebra",
+        "~/.observer/venv/bin/observer recall zebra",
+        "observer today",
+        "python -m observer search zebra",
+        "python3.11 -X dev -m observer show 12",
+        "uvx --from observer-memory observer search zebra",
+        "uvx observer-memory@1.2 search zebra",
+        "uv run observer why a.py:3",
+        "cd /code/app && observer search zebra --json | jq '.hits[0]'",
+        "observer search zebra | head -20; echo ---; observer timeline 12",
+        "observer --json context",
+        "observer search zebra 2>/dev/null | python3 -c 'import sys; print(sys.stdin.read())'",
+        "echo 'Use tabs' | observer remember - --type rule",
+        "id=$(observer remember --json zebra)",
+        "bash -lc 'cd app; observer search zebra'",
+        "sudo -u bob timeout 5s observer search zebra",
+        "observer status",
+    ],
+)
+def test_a_command_that_only_asks_the_memory_is_its_use(typed: str) -> None:
+    assert is_memory_use(Command(command=typed))
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "observer search zebra && make test",
+        "pytest tests/observer -k search",
+        "grep -rn 'observer search' README.md",
+        "git commit -m 'Let observer search'",
+        "make observer search",
+        "kubectl logs observer",
+        "observer --help",
+        "cat observer/search.py",
+        "observer eval .",
+        "",
+    ],
+)
+def test_any_other_command_is_work(typed: str) -> None:
+    assert not is_memory_use(Command(command=typed))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        Search(query="zebra", where="memory", tool="mcp__observer__search"),
+        ToolUse(tool="observer_memory", input="remember"),
+        Outcome(tool="@observer/memory", output="kept"),
+        Command(command="observer search zebra"),
+    ],
+)
+def test_the_use_of_the_memory_is_counted_and_makes_no_item(tell: Tell, body: Any) -> None:
+    told = tell(body)
+    assert told.types == []
+    assert told.session.events == 1
+
+
+def test_a_question_that_was_told_in_two_parts_makes_no_item(tell: Tell) -> None:
+    asked = Intent(tool="shell", of=Command(command="observer search zebra"))
+    assert tell(asked, Outcome(tool="shell", output="#1 zebra", exit_code=0)).types == []
+    assert tell(asked, SessionEnd()).types == []
+
+
+def test_a_search_of_the_memory_is_not_what_was_investigated(tell: Tell) -> None:
+    told = tell(
+        Prompt(text="Fix the cart"), Search(query="zebra", where="memory"), Reply(text="Fixed it.")
+    )
+    assert "zebra" not in str(summarise(told.session))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what did we decide about retries?",
+        "What did we agree on for the database",
+        "/recall retries",
+        "/observer:recall retries",
+        "search memory for retries",
+        "Please search your memory for retries.",
+        "ask observer what we said about retries",
+        "Do you remember why we dropped Redis?",
+        "remind me how the cache works",
+        "why did we choose Redis?",
+        "which database did we pick?",
+        "Have we tried SQLite already? What did we learn?",
+        "what was our decision on retries?",
+    ],
+)
+def test_a_prompt_that_only_asks_is_a_question(tell: Tell, text: str) -> None:
+    assert only_asks(text)
+    assert tell(Prompt(text=text)).last.category == QUESTION
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What did we decide about retries? Implement it.",
+        "check your memory for the retry rule and then apply it to client.py",
+        "why does the cart fail?",
+        "how do I run the tests?",
+        "Use Redis",
+        "what did we decide about " + "x" * 500,
+    ],
+)
+def test_a_prompt_that_asks_for_work_is_none(tell: Tell, text: str) -> None:
+    assert not only_asks(text)
+    assert tell(Prompt(text=text)).last.category == ""
+
+
+def test_the_summary_of_a_session_that_only_asked_is_a_question(tell: Tell) -> None:
+    asked = Prompt(text="What did we decide about retries?")
+    reply = Reply(text="We decided on five retries, because the gateway is slow.")
+    summary = summarise(tell(asked, reply).session)
+    assert summary is None or summary.category == QUESTION
+    save = FileWrite(path="a.py", edits=(Edit(new="x"),))
+    worked = summarise(tell(asked, reply, save).session)
+    assert worked is not None
+    assert worked.category == ""

@@ -1,0 +1,148 @@
+"""How likely a change is the cause that a failing check passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from observer.observations.project_state import Edited, Ground, Trouble
+from observer.observations.relatedness import (
+    LIKELY,
+    POSSIBLE,
+    UNRELATED,
+    is_related,
+    is_test,
+    stem_of,
+    strength,
+)
+from observer.outcomes.same_check import Invocation
+
+GROUND = Ground(root="/home/ana/shop", branch="main")
+
+
+def trouble(program: str = "pytest", tool: str = "pytest", **fields: object) -> Trouble:
+    fixed: dict[str, object] = {
+        "of": Invocation(program=program, tool=tool),
+        "head": program,
+        "ground": GROUND,
+        "seq": 1,
+        "last_seq": 1,
+        "last_ms": 0,
+        "items": (4,),
+        "sessions": (1,),
+    }
+    return Trouble(**(fixed | fields))  # type: ignore[arg-type]
+
+
+def edit(path: str, *symbols: str) -> Edited:
+    return Edited(seq=2, item=8, ground=GROUND, path=path, symbols=symbols)
+
+
+def command(remedy: str, said: str) -> Edited:
+    return Edited(seq=2, item=8, ground=GROUND, sort="command", remedy=remedy, said=said)
+
+
+FAILED = trouble(
+    error="tests/test_cart.py::test_total - NameError: name 'sum_up' is not defined",
+    tests=("tests/test_cart.py::test_total",),
+    files=("tests/test_cart.py", "shop/money.py"),
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        pytest.param(edit("tests/test_cart.py"), LIKELY, id="the test"),
+        pytest.param(edit("shop/cart.py"), LIKELY, id="what the test tests"),
+        pytest.param(edit("shop/money.py"), LIKELY, id="a file of the output"),
+        pytest.param(edit("shop/adding.py", "sum_up"), LIKELY, id="a symbol of the error"),
+        pytest.param(edit("shop/user.py", "User.name"), POSSIBLE, id="another file"),
+        pytest.param(edit("pyproject.toml"), POSSIBLE, id="configuration"),
+        pytest.param(edit("web/user.ts"), UNRELATED, id="another language"),
+        pytest.param(edit("README.md"), UNRELATED, id="prose"),
+        pytest.param(edit("docs/notes.txt"), UNRELATED, id="notes"),
+        pytest.param(edit("requirements.txt"), POSSIBLE, id="no notes"),
+        pytest.param(edit("/home/ana/.plans/a.py"), UNRELATED, id="outside"),
+        pytest.param(command("install", "pip install x"), POSSIBLE, id="nothing is missing"),
+        pytest.param(command("install", "npm install x"), UNRELATED, id="of another language"),
+        pytest.param(command("fixer", "black ."), UNRELATED, id="a formatter for a test"),
+        pytest.param(command("files", "mv a shop/money.py"), LIKELY, id="a file that is named"),
+    ],
+)
+def test_how_a_change_stands_to_a_failing_test(change: Edited, expected: int) -> None:
+    assert strength(change, FAILED) == expected
+    assert is_related(change, FAILED) is (expected > UNRELATED)
+
+
+@pytest.mark.parametrize(
+    ("failed", "change"),
+    [
+        (trouble("ruff check .", "ruff"), command("fixer", "ruff check --fix .")),
+        (trouble("make all", "make", error="a.go is not formatted"), command("fixer", "gofmt -w")),
+        (
+            trouble(error="ModuleNotFoundError: No module named 'x'"),
+            command("install", "pip install x"),
+        ),
+        (
+            trouble(error="connect ECONNREFUSED 127.0.0.1:5432"),
+            command("service", "docker compose up -d"),
+        ),
+        (trouble(error="no such table: carts"), command("generate", "alembic upgrade head")),
+    ],
+)
+def test_what_a_failure_calls_for_is_likely(failed: Trouble, change: Edited) -> None:
+    assert strength(change, failed) == LIKELY
+
+
+@pytest.mark.parametrize(
+    ("reason", "change", "expected"),
+    [
+        ("missing", command("install", "pip install pytest"), LIKELY),
+        ("permission", command("files", "chmod +x run.sh"), LIKELY),
+        ("usage", command("files", "chmod +x run.sh"), UNRELATED),
+        ("script", edit("package.json"), LIKELY),
+        ("usage", edit("package.json"), UNRELATED),
+        ("missing", edit("shop/cart.py"), UNRELATED),
+    ],
+)
+def test_what_lets_a_command_start(reason: str, change: Edited, expected: int) -> None:
+    assert strength(change, trouble(unstarted=reason)) == expected
+
+
+def test_a_deleted_folder_is_the_cause_where_a_failing_file_lay_in_it() -> None:
+    gone = Edited(seq=2, item=8, ground=GROUND, sort="undo", path=f"{GROUND.root}/tmp/a", said="rm")
+    assert strength(gone, trouble(files=("tmp/a/x.test.ts",))) == LIKELY
+    assert strength(gone, trouble(files=("src/x.test.ts",))) == POSSIBLE
+
+
+@pytest.mark.parametrize(
+    ("path", "stem", "tests"),
+    [
+        ("tests/test_cart.py", "cart", True),
+        ("cart_test.go", "cart", True),
+        ("src/cart-total.test.ts", "cart-total", True),
+        ("CartTest.java", "cart", True),
+        ("spec/cart_spec.rb", "cart", True),
+        ("Shop.Tests/CartTests.cs", "cart", True),
+        ("tests/fixtures/prices.json", "prices", True),
+        ("src/latest.py", "latest", False),
+        ("src/attest.ts", "attest", False),
+        ("Makefile", "makefile", False),
+    ],
+)
+def test_a_test_and_what_it_tests_have_one_stem(path: str, stem: str, tests: bool) -> None:
+    assert (stem_of(path), is_test(path)) == (stem, tests)
+
+
+@pytest.mark.parametrize(
+    ("error", "symbol", "expected"),
+    [
+        ("name 'total' is not defined", "Cart.total", LIKELY),
+        ("undefined: total()", "total", POSSIBLE),
+        ("undefined method cart.total(", "total", LIKELY),
+        ("the total is wrong", "total", POSSIBLE),
+        ("sumUp is not a function", "sumUp", LIKELY),
+        ("resume was called", "sumUp", POSSIBLE),
+    ],
+)
+def test_a_symbol_counts_where_it_is_named_as_one(error: str, symbol: str, expected: int) -> None:
+    assert strength(edit("shop/user.py", symbol), trouble(error=error)) == expected

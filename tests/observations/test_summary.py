@@ -1,0 +1,474 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Commit,
+    Compaction,
+    Custom,
+    Delegation,
+    Edit,
+    FileChange,
+    FileRead,
+    FileWrite,
+    Intent,
+    Outcome,
+    Prompt,
+    Remember,
+    Reply,
+    Search,
+    SessionEnd,
+    SessionStart,
+    ToolUse,
+)
+from observer.core.model import Item, SummaryFields, item_id
+from observer.observations import planning, session_commits, session_state
+from observer.observations.summary import summarise
+
+Tell = Callable[..., Any]
+
+RED = Command(
+    command="pytest -q t.py", output="FAILED t.py::a - AssertionError: 2\n1 failed in 0.10s"
+)
+GREEN = Command(command="pytest -q", output="3 passed in 0.10s", exit_code=0)
+WRITE = FileWrite(
+    path="api/cart.py", edits=(Edit(old="def a():\n    1\n", new="def a():\n    2\n"),)
+)
+COMMIT = Commit(
+    hash="abcdef0123456", subject="Round totals", files=(FileChange(path="api/cart.py"),)
+)
+
+
+def summary(tell: Tell, *bodies: AnyBody) -> SummaryFields:
+    item = summarise(tell(*bodies).session)
+    assert item is not None
+    assert item.summary is not None
+    return item.summary
+
+
+@pytest.mark.parametrize("asked", ["なぜ失敗する\u3002", "为什么\uff1f", "لماذا\u061f", "Why?"])
+def test_a_sentence_is_ended_once_in_any_script(tell: Tell, asked: str) -> None:
+    assert summary(tell, Prompt(text=asked)).request == asked
+
+
+def test_the_request_is_the_first_real_prompts(tell: Tell) -> None:
+    fields = summary(
+        tell,
+        Prompt(text="/clear"),
+        Prompt(text="Round it"),
+        Prompt(text="ok, go"),
+        Prompt(text="b c"),
+    )
+    assert fields.request == "Round it. Then: b c."
+
+
+def test_of_many_requests_the_first_and_the_last_are_told(tell: Tell) -> None:
+    prompts = [Prompt(text=f"Round the total of cart number {number}") for number in range(50)]
+    request = summary(tell, *prompts).request
+    assert request.startswith("Round the total of cart number 0. Then: ")
+    assert "cart number 1;" in request
+    assert "more)" in request
+    assert request.endswith("cart number 49.")
+
+
+def test_a_long_prompt_is_a_request_whatever_its_words(tell: Tell) -> None:
+    assert summary(tell, Prompt(text="yes " * 20)).request.startswith("yes yes")
+
+
+@pytest.mark.parametrize("said", ["yes, go", "hi", "/clear", "thanks!", "commit this"])
+def test_a_session_of_courtesies_has_no_summary(tell: Tell, said: str) -> None:
+    assert summarise(tell(Prompt(text=said)).session) is None
+
+
+def test_without_prompts_the_request_is_the_commit(tell: Tell) -> None:
+    assert summary(tell, COMMIT).request == "Round totals."
+
+
+def test_without_prompts_and_commits_the_request_is_the_branch(tell: Tell) -> None:
+    session = tell(GREEN).session
+    item = summarise(replace(session, branch="fix/timeout"))
+    assert item is not None
+    assert item.title == "Work on fix/timeout"
+
+
+@pytest.mark.parametrize(
+    ("bodies", "title"),
+    [
+        pytest.param(
+            (Prompt(text="Round it"), Prompt(text="Then test it")), "Round it", id="asked-first"
+        ),
+        pytest.param((WRITE, GREEN), "Changed api/cart.py (a) +1 -1", id="done-first"),
+        pytest.param((FileRead(paths=("a.py",)),), "Read a.py", id="looked-at"),
+        pytest.param((Custom(name="-"),), "-", id="nothing-better"),
+        pytest.param((Prompt(text="fix them"), WRITE, COMMIT), "Round totals", id="a-commit"),
+        pytest.param(
+            (Prompt(text="fix the tests"), WRITE, Reply(text="Fixed the rounding of carts.")),
+            "Fixed the rounding of carts",
+            id="the-agents-word",
+        ),
+        pytest.param(
+            (Prompt(text="fix it"), WRITE), "Changed api/cart.py (a) +1 -1", id="the-files"
+        ),
+        pytest.param(
+            (Prompt(text="this should be hidden:"), COMMIT), "Round totals", id="a-picture"
+        ),
+        pytest.param(
+            (Prompt(text=f"the total {'of this cart ' * 20}is cut"), COMMIT),
+            "Round totals",
+            id="a-long-request",
+        ),
+        pytest.param(
+            (Prompt(text="I got these errors when I open the cart:\npanic: 2"), WRITE, COMMIT),
+            "Round totals",
+            id="unnamed-errors",
+        ),
+        pytest.param(
+            (Prompt(text="I cannot open the cart of yesterday"), COMMIT), "Round totals", id="met"
+        ),
+        pytest.param(
+            (Prompt(text="I cannot open the cart of yesterday"), WRITE),
+            "I cannot open the cart of yesterday",
+            id="met-and-not-named-better",
+        ),
+        pytest.param(
+            (
+                Prompt(text="I want carts to open"),
+                ToolUse(tool="ExitPlanMode", input='{"plan": "# Plan: Open carts\\n\\nx"}'),
+            ),
+            "Plan: Open carts",
+            id="planned",
+        ),
+        pytest.param((Prompt(text="fix it"), FileRead(paths=("a",))), "fix it", id="asked-only"),
+        pytest.param(
+            (Prompt(text="Traceback (most recent call last):\nValueError: no total"), COMMIT),
+            "Round totals",
+            id="pasted-output",
+        ),
+        pytest.param(
+            (COMMIT, replace(COMMIT, hash="b" * 9, subject="Test")),
+            "Round totals and 1 more",
+            id="two-commits",
+        ),
+    ],
+)
+def test_the_title_is_what_was_asked_else_done(
+    tell: Tell, bodies: tuple[AnyBody, ...], title: str
+) -> None:
+    item = summarise(tell(*bodies).session)
+    assert item is not None
+    assert item.title == title
+
+
+def test_of_git_only_a_push_is_worth_completing(tell: Tell) -> None:
+    fields = summary(
+        tell,
+        Command(command="git commit -m 'Fix'", output=" 1 file changed", exit_code=0),
+        Command(command="git push", output="main -> main", exit_code=0),
+    )
+    assert fields.completed == "git push: main -> main."
+
+
+def test_no_time_at_all_is_not_told(tell: Tell, place: Callable[..., Any]) -> None:
+    assert summary(tell, place(Prompt(text="Round it"))).notes == "1 prompt."
+
+
+def test_what_was_told_in_two_halves_counts_once(tell: Tell) -> None:
+    asked = Intent(tool="shell", of=Command(command="pytest"))
+    fields = summary(tell, asked, Outcome(tool="shell", output="2 passed in 0.10s"))
+    assert fields.notes.startswith("1 command")
+
+
+def test_reads_searches_and_delegations_were_investigated(tell: Tell) -> None:
+    fields = summary(
+        tell,
+        FileRead(paths=("a.py",)),
+        Search(query="half even"),
+        Delegation(task="Find callers", agent="Explore"),
+    )
+    assert fields.investigated == ("Read a.py. Looked up half even. Delegated Find callers.")
+
+
+def test_a_run_that_was_cut_off_leaves_the_check_as_red_as_it_was(tell: Tell) -> None:
+    stopped = replace(RED, output="t.py ..", exit_code=124)
+    fields = summary(tell, RED, stopped, WRITE, replace(GREEN, command=RED.command))
+    assert fields.learned.startswith("pytest -q t.py failed (t.py::a - AssertionError: 2), passes")
+
+
+def test_fixes_notes_and_reasons_were_learned(tell: Tell) -> None:
+    fields = summary(
+        tell,
+        RED,
+        WRITE,
+        Reply(text="It failed because the rounding was wrong. Nice."),
+        Command(command="pytest -q t.py", output="1 passed in 0.10s"),
+        Remember(content="Use Decimal", type="decision"),
+        Compaction(summary="The cart was the culprit in the end."),
+    )
+    assert fields.learned == (
+        "pytest -q t.py failed (t.py::a - AssertionError: 2), passes after changes to api/cart.py."
+        " decision: Use Decimal. It failed because the rounding was wrong."
+        " The cart was the culprit in the end."
+    )
+
+
+def test_a_check_is_told_without_where_its_output_went(tell: Tell) -> None:
+    ran = Command(command="uv run pytest -q > out.txt 2>&1; tail -3 out.txt", exit_code=0)
+    fields = summary(tell, replace(ran, output="3 passed in 0.10s"))
+    assert fields.completed == "uv run pytest -q: 3 passed in 100 ms."
+
+
+def test_a_session_of_talk_learned_the_answer(tell: Tell) -> None:
+    fields = summary(tell, Prompt(text="What is quantize?"), Reply(text="It rounds a decimal."))
+    assert fields.learned == "It rounds a decimal."
+
+
+def test_a_change_with_its_cause_is_a_lesson(tell: Tell) -> None:
+    reply = "Fixed the race, which was there because the lock was dropped too early."
+    assert summary(tell, WRITE, Reply(text=reply)).learned == reply
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "All tests pass now.",
+        "Committed as `b567018`.",
+        "Fixed the retry loop.",
+        "The cart is done and in its place.",
+        "`api/cart.py`",
+    ],
+)
+def test_that_work_is_done_is_no_lesson(tell: Tell, reply: str) -> None:
+    assert summary(tell, WRITE, Reply(text=reply)).learned == ""
+
+
+@pytest.mark.parametrize(
+    ("reply", "learned"),
+    [
+        ("La clave \u00fanica evita los duplicados.", "La clave \u00fanica evita los duplicados."),
+        ("Tests are green. It broke because of a race.", "It broke because of a race."),
+    ],
+    ids=["in words that no list has", "a reason goes first"],
+)
+def test_what_an_agent_said_of_its_work_is_kept(tell: Tell, reply: str, learned: str) -> None:
+    assert summary(tell, WRITE, COMMIT, Reply(text=reply)).learned == learned
+
+
+def test_commits_files_tests_and_customs_were_completed(tell: Tell) -> None:
+    fields = summary(
+        tell,
+        WRITE,
+        FileWrite(path="new.md", operation="create", content="# New\n"),
+        FileWrite(path="old", operation="delete"),
+        GREEN,
+        COMMIT,
+        Custom(name="deploy", text="staging"),
+    )
+    assert fields.completed == (
+        "Committed Round totals (abcdef0123). Changed api/cart.py (a) +1 -1."
+        " Created new.md (New) +1 -0. Deleted old. pytest -q: 3 passed in 100 ms. deploy: staging."
+    )
+
+
+@pytest.mark.parametrize(
+    ("bodies", "completed"),
+    [
+        pytest.param((WRITE,), None, id="all of it"),
+        pytest.param((FileWrite(path="api/cart.py", operation="delete"),), None, id="a deletion"),
+        pytest.param((WRITE, COMMIT, WRITE), "(a) +1 -1.", id="since the last commit"),
+    ],
+)
+def test_what_git_took_back_was_not_completed(
+    tell: Tell, bodies: tuple[AnyBody, ...], completed: str | None
+) -> None:
+    fields = summary(tell, *bodies, Command(command="git restore api", exit_code=0))
+    assert fields.completed.endswith(completed) if completed else not fields.completed
+
+
+HALF = "git stash && pytest -q; git stash pop"
+
+
+def test_work_is_back_though_the_check_before_failed(tell: Tell) -> None:
+    said = "FAILED t.py::a - no\n1 failed in 0.10s\nDropped refs/stash@{0} (c0ffee)"
+    fields = summary(tell, COMMIT, WRITE, Command(command=HALF, output=said, exit_code=1))
+    assert "In git's stash" not in fields.next_steps
+
+
+def test_what_passes_without_the_work_is_not_completed(tell: Tell) -> None:
+    stash = Command(command="git stash", exit_code=0)
+    fields = summary(tell, COMMIT, RED, stash, GREEN)
+    assert "pytest" not in fields.completed
+    assert "passes" not in fields.learned
+    half = replace(GREEN, command=HALF)
+    assert "pytest" not in summary(tell, COMMIT, WRITE, half).completed
+
+
+def test_of_work_that_was_taken_back_the_answer_is_learned(tell: Tell) -> None:
+    back = Command(command="git checkout -- api/cart.py", exit_code=0)
+    told = tell(Prompt(text="Try a pool"), WRITE, back, Reply(text="A pool does not help here."))
+    item = summarise(told.session)
+    assert item
+    assert item.summary
+    assert item.summary.learned == "A pool does not help here."
+    assert item.files_modified == ("api/cart.py",)
+
+
+def test_what_is_removed_again_was_not_created(tell: Tell) -> None:
+    new = FileWrite(path="new.py", operation="create", content="x")
+    fields = summary(tell, new, Command(command="rm new.py", exit_code=0))
+    assert "new.py" not in fields.completed
+
+
+@pytest.mark.parametrize(
+    ("parents", "completed"),
+    [
+        pytest.param(("1" * 40, "2" * 40), "Committed Merge branch 'x' (abcdef0123).", id="merge"),
+        pytest.param(("1" * 40,), "", id="fast-forward"),
+    ],
+)
+def test_what_a_pull_brought_was_not_completed_here(
+    tell: Tell, parents: tuple[str, ...], completed: str
+) -> None:
+    merged = replace(COMMIT, action="merge", subject="Merge branch 'x'", parents=parents)
+    assert summary(tell, Prompt(text="Update main"), merged).completed == completed
+
+
+def test_failing_checks_dirty_files_and_plans_are_next(tell: Tell) -> None:
+    fields = summary(
+        tell,
+        RED,
+        Command(command="frobnicate", exit_code=1),
+        WRITE,
+        Reply(text="Next steps:\n- Add a test"),
+    )
+    assert fields.next_steps == (
+        "pytest -q t.py failed at 2027-01-15 08:00 UTC:"
+        " 1 failed in 100 ms - t.py::a - AssertionError: 2."
+        " Not committed at 2027-01-15 08:00 UTC: api/cart.py. Add a test."
+    )
+
+
+def test_what_is_open_in_the_last_to_do_list_is_next(tell: Tell) -> None:
+    lists = (
+        f'{{"todos": [{{"content": "Test it", "status": "{status}"}}, {{"content": "Tell Ana"}}]}}'
+        for status in ("pending", "completed")
+    )
+    assert summary(tell, *(ToolUse(tool="TodoWrite", input=each) for each in lists)).next_steps == (
+        "Tell Ana."
+    )
+
+
+def test_a_broader_passing_run_answers_a_failing_one(tell: Tell) -> None:
+    assert summary(tell, RED, GREEN).next_steps == ""
+
+
+def test_a_narrower_passing_run_does_not(tell: Tell) -> None:
+    narrow = Command(command="pytest -q u.py", output="1 passed in 0.10s")
+    assert summary(tell, RED, narrow).next_steps.startswith("pytest -q t.py failed at ")
+
+
+def test_a_run_in_another_folder_answers_nothing(tell: Tell) -> None:
+    red = replace(RED, command="cd api && pytest -q")
+    green = replace(GREEN, command="cd web && pytest -q")
+    fields = summary(tell, red, green, replace(green, command="pytest -q --lf"))
+    assert fields.next_steps.startswith("pytest -q (in api) failed at ")
+    assert fields.learned == ""
+    mended = summary(tell, red, green, replace(green, command="cd ./api; pytest -q"))
+    assert mended.next_steps == ""
+    assert mended.learned.startswith("pytest -q (in api) failed")
+
+
+def test_where_a_folder_is_not_known_it_is_not_told(tell: Tell) -> None:
+    red = replace(RED, command="cd $(git rev-parse --show-toplevel) && pytest -q")
+    assert summary(tell, red).next_steps.startswith("pytest -q failed at ")
+
+
+def test_a_question_is_open_until_somebody_says_something(tell: Tell) -> None:
+    reply = Reply(text="The hook fails on other files. Should I skip it?")
+    asked = (Prompt(text="round the total"), reply)
+    assert summary(tell, *asked).next_steps == "Not answered: Should I skip it?"
+    assert summary(tell, *asked, Prompt(text="no")).next_steps == ""
+
+
+def test_a_prompt_closes_no_step(tell: Tell) -> None:
+    reply = Reply(text="Totals are rounded. Next: cover negative prices.")
+    for prompt in ("thanks!", "Do other things", "/clear"):
+        fields = summary(tell, reply, Prompt(text=prompt), Reply(text="You are welcome."))
+        assert fields.next_steps == "Next: cover negative prices."
+
+
+def test_counts_length_agents_and_models_are_notes(tell: Tell, place: Callable[..., Any]) -> None:
+    fields = summary(
+        tell,
+        SessionStart(model="m-1"),
+        Search(query="a"),
+        Search(query="b"),
+        place(FileRead(paths=("a",)), 4, agent="Explore"),
+    )
+    assert fields.notes == "1 file read, 2 searches in 30.0 s. Sub-agents: Explore. Models: m-1."
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((SessionStart(), SessionEnd()), id="only-start-and-end"),
+        pytest.param((Command(command="ls"),), id="only-looking"),
+        pytest.param((Reply(text="Hello there, how are you today"),), id="only-a-reply"),
+    ],
+)
+def test_a_session_without_substance_has_no_summary(
+    tell: Tell, bodies: tuple[AnyBody, ...]
+) -> None:
+    assert summarise(tell(*bodies).session) is None
+
+
+@pytest.mark.parametrize(
+    ("end", "subtitle"),
+    [
+        ((), "claude-code session, open"),
+        ((SessionEnd(),), "claude-code session, ended"),
+        ((SessionEnd(reason="idle"),), "claude-code session, ended idle"),
+    ],
+)
+def test_the_subtitle_says_whether_it_is_final(
+    tell: Tell, end: tuple[AnyBody, ...], subtitle: str
+) -> None:
+    item = summarise(tell(WRITE, *end).session)
+    assert item is not None
+    assert item.subtitle == subtitle
+
+
+def test_a_plan_that_was_begun_elsewhere_still_names_its_session(tell: Tell) -> None:
+    plan = ToolUse(tool="ExitPlanMode", input='{"plan": "# Plan: Open carts\\n\\nx"}')
+    session = tell(Prompt(text="I cannot open the cart of yesterday"), plan).session
+    begun = planning.begun(session_state.decode(session.state))
+    item = summarise(replace(session, state=session_state.encode(begun)))
+    assert item
+    assert item.title == "Plan: Open carts"
+
+
+def test_a_summary_keeps_its_id_and_is_of_the_sessions_last_moment(tell: Tell) -> None:
+    early, late = summarise(tell(WRITE).session), summarise(tell(WRITE, GREEN).session)
+    assert isinstance(early, Item)
+    assert isinstance(late, Item)
+    assert early.id == late.id == item_id(1, "summary")
+    assert early.uuid == late.uuid
+    assert early.created_ms < late.created_ms == late.updated_ms
+
+
+def test_a_commit_from_outside_names_a_vague_session(tell: Tell) -> None:
+    session = tell(Prompt(text="fix it"), WRITE).session
+    taken = session_commits.taken_in_later(
+        session_state.decode(session.state), "Round totals (abcdef0123)", ("api/cart.py",)
+    )
+    item = summarise(replace(session, state=session_state.encode(taken)))
+    assert item
+    assert item.summary
+    assert item.title == "Round totals"
+    assert item.summary.completed.endswith("Taken in by later commits: Round totals (abcdef0123).")
+    assert item.summary.next_steps == ""

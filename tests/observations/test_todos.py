@@ -1,0 +1,284 @@
+"""To-do lists as agents' tools keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.core.events import Edit, FileWrite, Prompt, SessionEnd, SessionStart, ToolUse
+from observer.observations import todos
+from observer.observations.summary import summarise
+from observer.observations.todos import Point
+from observer.observations.unfinished import unfinished
+
+Tell = Callable[..., Any]
+
+
+def use(tool: str, given: str, output: str = "") -> ToolUse:
+    return ToolUse(tool=tool, input=given, output=output)
+
+
+def create(number: int, subject: str) -> ToolUse:
+    task = f'{{"task": {{"id": "{number}", "subject": "{subject}"}}}}'
+    return use("TaskCreate", f'{{"subject": "{subject}", "description": "long"}}', task)
+
+
+def update(number: int, status: str) -> ToolUse:
+    return use("TaskUpdate", f'{{"taskId": "{number}", "status": "{status}"}}', '{"success": true}')
+
+
+def test_tasks_that_are_made_one_by_one_are_one_list(tell: Tell) -> None:
+    told = tell(
+        create(1, "Round it"),
+        create(2, "Test it"),
+        Prompt(text="and tell Ana of the totals"),
+        create(3, "Tell Ana"),
+        update(1, "completed"),
+        update(2, "in_progress"),
+    )
+    (made,) = [item for item in told.items.values() if item.type == "tool-use"]
+    assert made.title == "To-do list: 1 of 3 done"
+    assert made.narrative == "Done: Round it. In progress: Test it. Open: Tell Ana."
+    assert made.facts == ("[ ] Test it", "[ ] Tell Ana", "[x] Round it")
+    assert made.folded == 5
+    assert unfinished(told.session).steps == ("Test it", "Tell Ana")
+
+
+def test_a_list_goes_on_when_its_session_is_resumed(tell: Tell) -> None:
+    told = tell(
+        create(1, "Round it"),
+        create(2, "Test it"),
+        SessionEnd(),
+        SessionStart(source="resume"),
+        update(1, "completed"),
+    )
+    assert told.last.title == "To-do list: 1 of 2 done"
+    assert len(told.items) == 1
+
+
+def test_what_follows_a_list_that_is_done_is_another(tell: Tell) -> None:
+    told = tell(create(1, "Round it"), update(1, "completed"), create(2, "Test it"))
+    assert [item.title for item in told.items.values()] == [
+        "To-do list: 1 of 1 done",
+        "To-do list: 0 of 1 done",
+    ]
+
+
+def test_a_sub_agents_list_is_its_own(tell: Tell, place: Callable[..., Any]) -> None:
+    told = tell(create(1, "Round it"), place(create(1, "Search it"), 2, agent="Explore/a"))
+    assert len(told.items) == 2
+    assert unfinished(told.session).steps == ("Round it",)
+
+
+A, B = Point(text="A", id="1"), Point(text="B", id="2", status="done")
+
+
+@pytest.mark.parametrize(
+    ("before", "tool_use", "after"),
+    [
+        pytest.param((A,), update(1, "deleted"), (), id="deleted"),
+        pytest.param((A,), update(7, "completed"), (A,), id="unknown"),
+        pytest.param(
+            (A,),
+            use("TaskUpdate", '{"taskId": "1", "subject": "Z"}'),
+            (Point(text="Z", id="1"),),
+            id="renamed",
+        ),
+        pytest.param(
+            (),
+            use("TaskUpdate", '{"taskId": "1", "subject": "A"}'),
+            (A,),
+            id="heard-of-late",
+        ),
+        pytest.param((), use("TaskCreate", '{"subject": "A"}', "Task #1 created"), (A,), id="text"),
+        pytest.param((), use("TaskCreate", '{"subject": "A"}'), (A,), id="no-answer"),
+        pytest.param((A,), use("TaskCreate", "{}"), None, id="no-subject"),
+        pytest.param((), use("TaskCreated", '{"taskId": "1", "subject": "A"}'), (A,), id="hook"),
+        pytest.param(
+            (A,),
+            use("TaskCompleted", '{"taskId": "1"}'),
+            (Point(text="A", id="1", status="done"),),
+            id="hook-of-its-end",
+        ),
+        pytest.param(
+            (),
+            use("TaskList", "{}", "#1 [pending] A\n#2 [completed] B"),
+            (A, B),
+            id="list-as-text",
+        ),
+        pytest.param(
+            (A,),
+            use(
+                "TaskList",
+                "{}",
+                '{"tasks": [{"id": "1", "subject": "A"}, {"id": "2", "subject": "B",'
+                ' "status": "completed"}]}',
+            ),
+            (A, B),
+            id="list-as-json",
+        ),
+        pytest.param((A,), use("TaskList", "{}", "No tasks"), (A,), id="list-of-none"),
+        pytest.param(
+            (A,),
+            use("TaskGet", "{}", '{"task": {"id": "2", "subject": "B", "status": "completed"}}'),
+            (A, B),
+            id="one",
+        ),
+        pytest.param(
+            (),
+            use("update_plan", '{"plan": [{"step": "A", "status": "in_progress"}]}'),
+            (Point(text="A", status="active"),),
+            id="codex",
+        ),
+        pytest.param(
+            (A,),
+            use(
+                "todo_write",
+                '{"merge": true, "todos": [{"id": "2", "content": "B", "status": "completed"}]}',
+            ),
+            (A, B),
+            id="cursor-merges",
+        ),
+        pytest.param(
+            (),
+            use("todo_list", '{"command": "create", "tasks": [{"task_description": "A"}]}'),
+            (Point(text="A"),),
+            id="kiro",
+        ),
+        pytest.param(
+            (A,),
+            use("todo_list", '{"command": "complete", "completed_indices": [0]}'),
+            (Point(text="A", id="1", status="done"),),
+            id="kiro-checks-off",
+        ),
+        pytest.param((), use("todo_list", '{"completed_indices": [0]}'), None, id="of-nothing"),
+        pytest.param((), use("TodoWrite", '{"todos": "A"}'), None, id="no-list"),
+        pytest.param((), use("TodoWrite", '{"todos": [1, {}]}'), None, id="no-points"),
+        pytest.param((), use("TodoWrite", "{"), None, id="broken"),
+        pytest.param((), use("TodoWrite", "todos"), None, id="text"),
+        pytest.param((), use("Skill", '{"todos": [{"content": "A"}]}'), None, id="another-tool"),
+        pytest.param(
+            (),
+            ToolUse(tool="TodoWrite", input='{"todos": [{"content": "A"}]}', failed=True),
+            None,
+            id="failed",
+        ),
+    ],
+)
+def test_each_tool_changes_the_list_in_its_way(
+    before: tuple[Point, ...], tool_use: ToolUse, after: tuple[Point, ...] | None
+) -> None:
+    assert todos.after(before, tool_use) == after
+
+
+CHECKLIST = "# Plan: Totals\n\n- [x] Round\n- [ ] Test\n"
+
+
+def write(**fields: Any) -> FileWrite:
+    return FileWrite(**{"path": "docs/plan.md"} | fields)
+
+
+@pytest.mark.parametrize(
+    ("writes", "left"),
+    [
+        pytest.param((write(content=CHECKLIST),), ("Test",), id="written"),
+        pytest.param(
+            (
+                write(content=CHECKLIST),
+                write(edits=(Edit(old="- [ ] Test", new="- [x] Test\n- [ ] Ship"),)),
+            ),
+            ("Ship",),
+            id="edited",
+        ),
+        pytest.param(
+            (write(content=CHECKLIST), write(edits=(Edit(old="- [ ] Test\n"),))), (), id="removed"
+        ),
+        pytest.param(
+            (write(content=CHECKLIST), write(content="- [ ] Ship", operation="append")),
+            ("Test", "Ship"),
+            id="appended",
+        ),
+        pytest.param((write(content=CHECKLIST), write(content="None")), (), id="written-anew"),
+        pytest.param((write(content=CHECKLIST), write(operation="delete")), (), id="deleted"),
+        pytest.param((write(operation="delete"),), (), id="deleted-unknown"),
+        pytest.param((write(content="No boxes"),), (), id="no-boxes"),
+        pytest.param((write(edits=(Edit(new="x"),)),), (), id="no-boxes-edited"),
+        pytest.param((write(path="README.md", content=CHECKLIST),), (), id="no-plan"),
+        pytest.param((write(content=CHECKLIST, error="refused"),), (), id="refused"),
+        pytest.param(
+            (write(path=".kiro/specs/cart/tasks.md", content="- [ ] 1. Round\n"),),
+            ("1. Round",),
+            id="spec",
+        ),
+    ],
+)
+def test_check_boxes_of_a_plan_file_are_a_list(
+    tell: Tell, writes: tuple[FileWrite, ...], left: tuple[str, ...]
+) -> None:
+    assert unfinished(tell(*writes).session).steps == left
+
+
+PLAN = '{"plan": "# Plan: Round totals\\n\\nHalf even."}'
+SAVED = FileWrite(path="/home/ana/.claude/plans/x.md", content="# Plan: Round totals\n")
+
+
+@pytest.mark.parametrize(
+    ("bodies", "left"),
+    [
+        pytest.param(
+            (use("ExitPlanMode", PLAN),), ("Carry out the plan: Round totals",), id="shown"
+        ),
+        pytest.param(
+            (use("ExitPlanMode", "{}", PLAN),), ("Carry out the plan: Round totals",), id="answer"
+        ),
+        pytest.param((SAVED,), ("Carry out the plan: Round totals",), id="saved"),
+        pytest.param(
+            (SAVED, FileWrite(path=SAVED.path, edits=(Edit(new="Half even"),))),
+            ("Carry out the plan: Round totals",),
+            id="edited",
+        ),
+        pytest.param(
+            (SAVED, FileWrite(path="/tmp/x", content="")),
+            ("Carry out the plan: Round totals",),
+            id="work-elsewhere",
+        ),
+        pytest.param((SAVED, FileWrite(path="cart.py", content="")), (), id="begun"),
+        pytest.param((use("ExitPlanMode", '{"plan": 1}'),), (), id="no-plan"),
+    ],
+)
+def test_a_plan_that_is_not_begun_is_next(
+    tell: Tell, bodies: tuple[Any, ...], left: tuple[str, ...]
+) -> None:
+    session = tell(Prompt(text="plan the totals"), *bodies).session
+    assert unfinished(session).steps == left
+    summary = summarise(session)
+    assert summary
+    assert summary.summary
+    assert ("Planned: Round totals." in summary.summary.completed) is bool(left)
+
+
+def test_a_plan_that_was_shown_is_told_by_its_heading(tell: Tell) -> None:
+    item = tell(use("ExitPlanMode", PLAN)).last
+    assert (item.title, item.narrative) == (
+        "Plan: Round totals",
+        "# Plan: Round totals\n\nHalf even.",
+    )
+
+
+def test_a_list_that_is_written_whole_anew_is_another(tell: Tell) -> None:
+    told = tell(
+        use("TodoWrite", '{"todos": [{"content": "A"}]}'),
+        use("TodoWrite", '{"todos": [{"content": "B"}]}'),
+    )
+    assert len(told.items) == 2
+
+
+@given(st.text(st.sampled_from('{}[]":,todstak#1 -x\n'), max_size=120))
+def test_any_input_is_read(text: str) -> None:
+    for tool in ("TodoWrite", "TaskCreate", "TaskUpdate", "TaskList"):
+        todos.after((), use(tool, text, text))
+    todos.in_file((), write(content=text))

@@ -1,0 +1,120 @@
+"""What a session leaves to the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Commit,
+    Edit,
+    FileChange,
+    FileWrite,
+    Prompt,
+    Reply,
+    SessionEnd,
+)
+from observer.observations.unfinished import unfinished
+
+Tell = Callable[..., Any]
+
+RED = Command(
+    command="pytest -q",
+    output="FAILED tests/test_cart.py::test_total - assert 0 == 5\n1 failed in 0.10s",
+    exit_code=1,
+)
+GREEN = Command(command="pytest -q", output="1 passed in 0.10s", exit_code=0)
+
+
+def save(path: str) -> FileWrite:
+    return FileWrite(path=path, edits=(Edit(new="x = 1\n"),), tool="Edit")
+
+
+def commit(*paths: str) -> Commit:
+    return Commit(hash="abc", subject="x", files=tuple(FileChange(path=path) for path in paths))
+
+
+def test_an_interrupted_session_leaves_all_that_is_needed_to_go_on(tell: Tell) -> None:
+    left = unfinished(
+        tell(
+            Prompt(text="make the total right"),
+            save("a.py"),
+            save("cart.py"),
+            RED,
+            save("cart.py"),
+            Reply(text="Next steps:\n- round the total\n"),
+            commit("a.py"),
+        ).session
+    )
+    assert left
+    assert left.request == "make the total right."
+    assert left.dirty == ("cart.py",)
+    assert left.steps == ("round the total",)
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((Prompt(text="why?"), Reply(text="Because of rounding.")), id="a question"),
+        pytest.param((RED, GREEN), id="green again"),
+        pytest.param((save("a.py"), commit("a.py"), SessionEnd()), id="committed"),
+    ],
+)
+def test_work_that_is_done_leaves_nothing_open(tell: Tell, bodies: tuple[AnyBody, ...]) -> None:
+    assert not unfinished(tell(*bodies).session)
+
+
+@pytest.mark.parametrize(
+    ("command", "dirty"),
+    [
+        pytest.param("git restore a.py", ("new.py", "src/b.py"), id="a file"),
+        pytest.param("git checkout -- src", ("new.py", "a.py"), id="a folder"),
+        pytest.param("git reset --hard", ("new.py",), id="all that git knows"),
+        pytest.param("git clean -f", ("src/b.py", "a.py"), id="what it does not know"),
+        pytest.param("git stash", ("new.py", "src/b.py", "a.py"), id="set aside is not done"),
+    ],
+)
+def test_what_git_took_back_is_not_left(tell: Tell, command: str, dirty: tuple[str, ...]) -> None:
+    new = FileWrite(path="new.py", operation="create", content="x")
+    told = tell(save("a.py"), save("src/b.py"), new, Command(command=command, exit_code=0))
+    assert unfinished(told.session).dirty == dirty
+
+
+@pytest.mark.parametrize(
+    ("command", "dirty"),
+    [
+        pytest.param("git add -A && git commit -m x", (), id="all"),
+        pytest.param("git commit -am x", ("new.py",), id="what git knows"),
+        pytest.param("git add new.py && git commit -m x", ("src/b.py", "a.py"), id="a file"),
+        pytest.param("cd src && git add b.py && git commit -m x", ("new.py", "a.py"), id="below"),
+        pytest.param("git commit -m x", ("new.py", "src/b.py", "a.py"), id="nothing"),
+        pytest.param("git add -A", ("new.py", "src/b.py", "a.py"), id="not yet"),
+    ],
+)
+def test_what_a_session_commits_is_not_left_though_no_hook_of_git_tells(
+    tell: Tell, command: str, dirty: tuple[str, ...]
+) -> None:
+    new = FileWrite(path="new.py", operation="create", content="x")
+    told = tell(save("a.py"), save("src/b.py"), new, Command(command=command, exit_code=0))
+    assert unfinished(told.session).dirty == dirty
+
+
+def test_a_commit_that_was_refused_took_nothing_in(tell: Tell) -> None:
+    refused = Command(command="git add -A && git commit -m x", exit_code=1)
+    assert unfinished(tell(save("a.py"), refused).session).dirty == ("a.py",)
+
+
+def test_a_file_that_changed_after_it_was_added_is_left(tell: Tell) -> None:
+    add, take = (Command(command=f"git {verb}", exit_code=0) for verb in ("add .", "commit -m x"))
+    assert unfinished(tell(save("a.py"), add, save("a.py"), take).session).dirty == ("a.py",)
+
+
+def test_a_new_file_is_gits_once_it_is_committed(tell: Tell) -> None:
+    new = FileWrite(path="new.py", operation="create", content="x")
+    restore = Command(command="git restore .", exit_code=0)
+    told = tell(new, commit("new.py"), save("new.py"), restore)
+    assert unfinished(told.session).dirty == ()

@@ -1,0 +1,125 @@
+"""What happened since a time, or in a session, is found whole and in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from observer.core.errors import NotFound
+from observer.core.model import Item, Session, item_id
+from observer.search import timeline as module
+from observer.search.candidates import Sources
+from observer.search.timeline import account, course
+from observer.store.sqlite.database import SqliteStore
+
+Filled = Callable[..., Sources]
+Make = Callable[..., Item]
+
+NOW_MS = 1_800_000_000_000
+HOUR_MS = 3_600_000
+
+
+def ids(items: tuple[Item, ...]) -> list[int]:
+    return [item.id for item in items]
+
+
+def ran(store: SqliteStore, session_id: int, *, hours: tuple[int, int], **fields: Any) -> Session:
+    """Store a session of project 2 that lasted from so many hours ago to so many."""
+    first, last = (NOW_MS - ago * HOUR_MS for ago in hours)
+    session = Session(
+        id=session_id, external=f"s-{session_id}", client="x", project_id=2,
+        started_ms=first, last_ms=last,
+    )  # fmt: skip
+    session = msgspec.structs.replace(session, **fields)
+    with store.write() as writer:
+        writer.put_session(session)
+    return session
+
+
+def test_what_happened_is_sorted_by_what_it_is(filled: Filled, an_item: Make) -> None:
+    reader = filled(
+        an_item(1, type="commit", files_modified=("a.py", "b.py")),
+        an_item(2, type="file-write", files_modified=("b.py",)),
+        an_item(3, type="command", category="failed"),
+        an_item(4, type="tool-use", category="failed"),
+        an_item(5, type="command"),
+        an_item(6, type="fix"),
+        an_item(7, type="decision"),
+        an_item(8, kind="note", type="preference"),
+        an_item(9, type="prompt"),
+        an_item(20, type="commit"),
+    ).reader
+    told = account(reader, NOW_MS - 10 * HOUR_MS, owner="")
+    (share,) = told.shares
+    assert [ids(share.commits), ids(share.fixes), ids(share.noted)] == [[4], [24], [28, 32]]
+    assert (share.failed, share.files, told.is_partial) == (2, ("b.py", "a.py"), False)
+
+
+def test_the_project_where_something_happened_last_comes_first(
+    filled: Filled, an_item: Make, store: SqliteStore
+) -> None:
+    sources = filled(
+        an_item(2, type="commit", project_id=3),
+        an_item(3, type="commit"),
+        an_item(4, kind="note", type="preference", project_id=None),
+    )
+    assert _projects(sources) == [3, 2, None]
+    assert _projects(sources, project_id=2) == [2]
+    ran(store, 7, hours=(9, 1))
+    with store.read() as reader:
+        assert _projects(reader) == [2, 3, None]
+
+
+def _projects(reader: Any, **chosen: Any) -> list[int | None]:
+    told = account(getattr(reader, "reader", reader), NOW_MS - 30 * HOUR_MS, owner="", **chosen)
+    return [share.project_id for share in told.shares]
+
+
+def test_a_session_that_went_on_into_the_time_is_told_with_its_summary(
+    filled: Filled, an_item: Make, store: SqliteStore
+) -> None:
+    ran(store, 7, hours=(40, 20))
+    late = ran(store, 8, hours=(30, 2))
+    filled(an_item(8, id=item_id(8, "summary"), kind="summary", type="summary"))
+    with store.read() as reader:
+        (share,) = account(reader, NOW_MS - 10 * HOUR_MS, owner="").shares
+    (told,) = share.sessions
+    assert told.session == late
+    assert told.summary
+    assert told.summary.kind == "summary"
+
+
+def test_what_is_personal_is_told_to_its_owner_alone(filled: Filled, an_item: Make) -> None:
+    note = an_item(1, kind="note", type="preference", owner="ana", scope="personal")
+    reader = filled(note).reader
+    seen = [account(reader, 0, owner=owner).shares for owner in ("ana", "ben")]
+    assert [len(shares) for shares in seen] == [1, 0]
+
+
+def test_an_account_that_cannot_look_at_everything_says_so(
+    filled: Filled, an_item: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = filled(an_item(1, type="commit"), an_item(2, type="commit")).reader
+    monkeypatch.setattr(module, "MOST_ITEMS", 2)
+    assert account(reader, 0, owner="").is_partial
+
+
+@pytest.mark.parametrize("handle", ["7", "s-7"])
+def test_the_course_of_a_session_is_told_in_order(
+    filled: Filled, an_item: Make, store: SqliteStore, handle: str
+) -> None:
+    session = ran(store, 7, hours=(5, 1))
+    filled(*(an_item(n, session_id=7) for n in (1, 3, 5, 6)), an_item(2, session_id=8))
+    with store.read() as reader:
+        told = course(reader, handle, owner="", limit=2)
+    assert told.ran.session == session
+    assert (ids(told.items), told.left_out) == ([12, 4], 1)
+
+
+@pytest.mark.parametrize("handle", ["", "nosuch", "99"])
+def test_a_session_that_is_not_there_is_refused(filled: Filled, handle: str) -> None:
+    with pytest.raises(NotFound, match="no session"):
+        course(filled("a").reader, handle, owner="", limit=2)

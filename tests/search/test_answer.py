@@ -1,0 +1,282 @@
+"""The part of a context pack that answers a query: order, shares, repetitions, and the count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from observer.core.model import Item, Project, Session, Standing, SummaryFields
+from observer.search.answer import KNOWLEDGE_SHARE, NO_ROOM, SAID
+from observer.search.candidates import Sources
+from observer.search.context import NOTHING_FITS, Costs, Entry, Finished, Pack, PackRequest, pack
+from observer.search.rank import has_signal
+from observer.store.anchors import ANYWHERE
+from observer.store.sqlite.database import SqliteStore
+
+Filled = Callable[..., Sources]
+Make = Callable[..., Item]
+Lend = Callable[..., Any]
+NOW_MS = 1_800_000_000_000
+HERE = 2
+ANSWERS = SummaryFields.__struct_fields__
+
+
+def entry_cost(entry: Entry) -> int:
+    return 5 + len(f"{entry.hit.item.title}{entry.content}") // 4
+
+
+def summary_cost(told: Finished) -> int:
+    fields = told.item.summary or SummaryFields()
+    return 5 + len(told.item.title + "".join(getattr(fields, name) for name in ANSWERS)) // 4
+
+
+COSTS = Costs(entry=entry_cost, summary=summary_cost, line=lambda _: 1, overhead=0)
+
+
+def packed(sources: Sources, budget: int = 2000, query: str = "login", **fields: Any) -> Pack:
+    request = PackRequest(
+        project_id=HERE, budget_tokens=budget, now_ms=NOW_MS, query=query, **fields
+    )
+    return pack(sources, request, COSTS)
+
+
+def ids(found: Pack) -> list[int]:
+    return [entry.hit.item.id for entry in found.entries]
+
+
+def contents(found: Pack) -> list[str]:
+    return [entry.content for entry in found.entries]
+
+
+def a_note(an_item: Make, seq: int, **fields: Any) -> Item:
+    return an_item(seq, **({"kind": "note", "type": "decision"} | fields))
+
+
+def a_summary(an_item: Make, seq: int, **answers: str) -> Item:
+    told = SummaryFields(**answers)
+    return an_item(seq, kind="summary", type="summary", title=f"login {seq}", summary=told)
+
+
+def decisions(an_item: Make, count: int) -> list[Item]:
+    """Return decisions, the newest there is, that have no word in common with any query."""
+    return [a_note(an_item, n, title=f"Rule {n * 'x'}") for n in range(1, count + 1)]
+
+
+def test_among_sixty_decisions_what_fits_comes_first(filled: Filled, an_item: Make) -> None:
+    told = (an_item(n, title=f"The login {n * 'y'}") for n in range(900, 905))
+    found = packed(filled(*decisions(an_item, 60), *told))
+    assert set(ids(found)[:5]) == {4 * n for n in range(900, 905)}
+    assert found.leading == 5
+
+
+@pytest.mark.parametrize("query", ["login", "zebra"])
+def test_knowledge_that_matches_nothing_gets_a_share(
+    filled: Filled, an_item: Make, query: str
+) -> None:
+    rules = [a_note(an_item, n, title=f"Rule {n * 'x'}") for n in range(2, 62)]
+    found = packed(filled(an_item(1, title="login"), *rules), budget=400, query=query)
+    spent = [entry_cost(each) for each in found.entries if each.hit.item.type == "decision"]
+    assert 0 < sum(spent) <= 400 * KNOWLEDGE_SHARE
+    assert 4 in ids(found)
+    assert found.notice == ("" if query == "login" else NOTHING_FITS)
+
+
+def test_of_what_fits_alike_knowledge_comes_first(filled: Filled, an_item: Make) -> None:
+    decision = a_note(an_item, 50, title="login bbb")
+    sources = filled(an_item(1, title="login aaa"), decision, an_item(60, title="c"))
+    assert ids(packed(sources)) == [200, 4]
+
+
+def test_a_better_fit_comes_before_knowledge(filled: Filled, an_item: Make) -> None:
+    decision = a_note(an_item, 1, title="Never show the password in a log, whoever may read it")
+    sources = filled(decision, an_item(90, title="login fails"), an_item(91, title="other"))
+    assert ids(packed(sources, query="login fails log"))[0] == 360
+
+
+@pytest.mark.parametrize("budget", [0, 40, 300, 100_000])
+def test_what_is_never_looked_at_is_counted(filled: Filled, an_item: Make, budget: int) -> None:
+    many = (an_item(n, title=f"login x{n}") for n in range(1, 401))
+    others = (an_item(n, title=f"other {n * 'z'}") for n in range(401, 500))
+    rules = (a_note(an_item, n, title=f"Rule {n * 'x'}") for n in range(500, 560))
+    found = packed(filled(*many, *others, *rules), budget=budget)
+    assert bool(found.entries) == (budget > 0)
+    assert found.left_out == 460 - len(found.entries)
+    assert all(has_signal(entry.hit.signals) for entry in found.entries)
+
+
+def test_what_is_near_in_meaning_is_counted_too(filled: Filled, an_item: Make) -> None:
+    many = (an_item(n, title=f"l{n * 'x'}") for n in range(1, 301))
+    far = (an_item(n, title=f"o{n * 'z'}") for n in range(301, 350))
+    found = packed(filled(*many, *far, meanings=True), budget=400)
+    assert 0 < len(found.entries) < 300
+    assert found.left_out == 300 - len(found.entries)
+
+
+def test_what_may_not_be_shown_is_not_counted(
+    store: SqliteStore, filled: Filled, an_item: Make
+) -> None:
+    with store.write() as writer:
+        writer.put_session(Session(id=9, external="s", client="c", project_id=HERE))
+    of_others = {"project_id": None, "scope": "personal", "owner": "ben", "type": "fact"}
+    sources = filled(
+        a_note(an_item, 1, title="login a", suspicion="orders"),
+        a_note(an_item, 2, title="login b", approval="provisional"),
+        a_note(an_item, 3, title="login c", expires_ms=5),
+        a_note(an_item, 4, title="login d", **of_others),
+        an_item(5, title="login e", project_id=3),
+        an_item(6, title="login f", kind="summary", type="summary", session_id=9),
+        an_item(7, title="login g"),
+    )
+    found = packed(sources, owner="ana")
+    assert (ids(found), found.summaries, found.left_out) == ([28], (), 0)
+
+
+REST = "Nobody may stay logged in for longer."
+
+
+@pytest.mark.parametrize(
+    ("fields", "content"),
+    [
+        pytest.param({"narrative": "Login by cookie"}, "", id="title-as-narrative"),
+        pytest.param({"narrative": "Login by cookie."}, "", id="but-for-a-stop"),
+        pytest.param({"narrative": f"Login by cookie.\n{REST}"}, REST, id="title-then-more"),
+        pytest.param({"facts": ("Login by cookie",)}, "", id="title-as-fact"),
+    ],
+)
+def test_a_title_is_not_paid_for_again(
+    filled: Filled, an_item: Make, fields: dict[str, Any], content: str
+) -> None:
+    found = packed(filled(an_item(1, title="Login by cookie", **fields)))
+    assert contents(found) == [content]
+
+
+PASSAGE = "The login fails because the clock of the server is late by an hour."
+
+
+def test_a_summary_does_not_quote_what_was_paid_for(filled: Filled, an_item: Make) -> None:
+    finding = an_item(1, type="finding", title="login fails: clock", narrative=PASSAGE)
+    summary = a_summary(an_item, 2, learned=PASSAGE, completed="Set the clock for the login.")
+    (told,) = packed(filled(finding, summary), query="login clock").summaries
+    assert told.item.summary == SummaryFields(completed="Set the clock for the login.")
+
+
+def test_nor_does_an_entry_quote_a_summary(filled: Filled, an_item: Make) -> None:
+    prompt = an_item(1, type="prompt", title="A login", narrative=f"{PASSAGE} {REST}")
+    found = packed(filled(prompt, a_summary(an_item, 2, learned=PASSAGE)))
+    assert contents(found) == [REST]
+
+
+def test_a_summary_beyond_the_share_comes_after_the_entries(filled: Filled, an_item: Make) -> None:
+    long = a_summary(an_item, 1, learned="many words of it " * 10)
+    entry = an_item(2, title="a thing of the login", narrative="said")
+    found = packed(filled(long, entry, an_item(3, title="c")), budget=70)
+    assert (ids(found), [each.item.id for each in found.summaries]) == ([8], [4])
+    assert found.left_out == 0
+    assert packed(filled(), budget=20).left_out == 1
+    assert packed(filled(), budget=1).left_out == 2
+
+
+@pytest.mark.parametrize("query", ["?!", "yesterday"])
+def test_a_query_without_words_is_told_what_is_newest(filled: Filled, query: str) -> None:
+    found = packed(filled("one", "two"), query=query)
+    assert (ids(found), NOTHING_FITS in found.notice) == ([4, 8], True)
+
+
+def test_echoes_of_one_prompt_are_told_once(filled: Filled, an_item: Make) -> None:
+    text = "Make the login of the shop remember who was here"
+    types = ("prompt", "delegation", "prompt", "research")
+    echoes = [
+        an_item(n, type=type_, title=text, narrative=text) for n, type_ in enumerate(types, 1)
+    ]
+    found = packed(filled(*echoes, a_summary(an_item, 9, request=text)))
+    assert (len(found.entries) + len(found.summaries), found.left_out) == (1, 0)
+    assert len(found.omitted) == 4
+
+
+def test_what_took_the_place_of_what_fits_is_told(
+    filled: Filled, store: SqliteStore, an_item: Make
+) -> None:
+    old, new = a_note(an_item, 1, title="login by cookie"), a_note(an_item, 40, title="Tokens")
+    with store.write() as writer:
+        told = Standing(reason="superseded", subject=str(new.id), target=new.id)
+        writer.put_standings(ANYWHERE, {old.id: (told,)})
+    assert ids(packed(filled(old, new))) == [new.id, old.id]
+
+
+WORD = st.sampled_from(["login", "cookie", "clock", "aaa", "bbb", "ccc"])
+KINDS = {"decision": "note", "fact": "note", "summary": "summary"}
+ROW = st.tuples(
+    st.sampled_from(["command", "commit", "prompt", *KINDS]),
+    st.lists(WORD, min_size=1, max_size=4).map(" ".join),
+    st.lists(WORD, max_size=60).map(" ".join),
+)
+
+
+def generated(an_item: Make, rows: Sequence[tuple[str, str, str]]) -> list[Item]:
+    return [
+        an_item(
+            seq,
+            kind=KINDS.get(type_, "observation"),
+            type=type_,
+            title=title,
+            narrative=told,
+            summary=SummaryFields(learned=told) if type_ == "summary" else None,
+        )
+        for seq, (type_, title, told) in enumerate(rows, start=1)
+    ]
+
+
+@given(
+    st.lists(ROW, max_size=30),
+    st.integers(0, 400),
+    st.sampled_from(["login", "clock cookie", "login aaa bbb"]),
+)
+def test_an_answer_keeps_its_promises(
+    tmp_path_factory: pytest.TempPathFactory,
+    an_item: Make,
+    lend: Lend,
+    rows: list[tuple[str, str, str]],
+    budget: int,
+    query: str,
+) -> None:
+    """What fits stands first, nothing is said twice, and what is left out is counted."""
+    store = SqliteStore(tmp_path_factory.mktemp("answer") / "observer.db")
+    items = generated(an_item, rows)
+    with store.write() as writer:
+        writer.put_project(Project(id=HERE, uuid="u", name="app"))
+        writer.put_items(items)
+    with lend(store) as sources:
+        found = packed(sources, budget=budget, query=query)
+    store.close()
+    asked = set(query.split())
+    fitting = {item.id for item in items if asked & {*item.title.split(), *item.narrative.split()}}
+    if not fitting:
+        return
+    shown = {*ids(found), *(each.item.id for each in found.summaries)}
+    dear = {one.item for one in found.omitted if one.why.startswith(("costs", NO_ROOM))}
+    repeated = {one.item for one in found.omitted} - dear
+    signals = [has_signal(entry.hit.signals) for entry in found.entries]
+    assert signals == sorted(signals, reverse=True), "what fits stands first"
+    assert all(signals) or fitting <= shown | repeated | dear, "all that fits was tried"
+    knowledge = {item.id for item in items if item.type == "decision"}
+    assert found.left_out == len((fitting | knowledge) - shown - repeated)
+    said = [text for text in contents(found) if len(text.split()) > 3]
+    assert len(said) == len(set(said)), "each text is paid for once"
+
+
+def test_a_summary_of_which_all_was_said_is_not_paid_for(filled: Filled, an_item: Make) -> None:
+    prompt = an_item(1, title="Why does the login fail", narrative=PASSAGE)
+    summary = a_summary(an_item, 2, request="Why does the login fail?", learned=PASSAGE)
+    found = packed(filled(prompt, summary), query="why does the login fail")
+    assert (ids(found), found.summaries, found.left_out) == ([4], (), 0)
+
+
+def test_what_is_said_above_is_named(filled: Filled, an_item: Make) -> None:
+    said = an_item(1, type="commit", title="login", narrative=PASSAGE)
+    again = an_item(2, type="prompt", title=PASSAGE, narrative=PASSAGE)
+    (omitted,) = packed(filled(said, again)).omitted
+    assert (omitted.item, omitted.why) == (8, SAID)

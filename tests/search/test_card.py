@@ -1,0 +1,534 @@
+"""The resume card, of sessions that went through the real pipeline."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from msgspec.structs import replace
+
+from observer.core.config import Settings
+from observer.core.events import (
+    AnyBody,
+    Command,
+    Commit,
+    Edit,
+    Event,
+    FileChange,
+    FileWrite,
+    Forget,
+    Prompt,
+    Remember,
+    Reply,
+    Rewrite,
+    SessionEnd,
+    SessionStart,
+)
+from observer.core.model import Link, Standing, Use, item_id
+from observer.ingest.pipeline import Pipeline
+from observer.observations.open_failures import TOLD_CHANGED, TOLD_MS
+from observer.projects import Places
+from observer.search.recent_sessions import OLD_MS, STEPS_OLD_MS
+from observer.search.resume_card import CardRequest, Line, card
+from observer.spool.spool import Spool
+from observer.store.anchors import ANYWHERE
+from observer.store.sqlite.database import SqliteStore
+
+NOW_MS = 1_800_000_000_000
+HOUR_MS = 3_600_000
+Git = Callable[..., str]
+
+RED = Command(
+    command="pytest -q",
+    output="FAILED tests/test_cart.py::test_total - assert 0 == 5\n1 failed in 0.10s",
+    exit_code=1,
+)
+GREEN = Command(command="pytest -q", output="3 passed in 0.10s", exit_code=0)
+MYPY = Command(command="mypy .", output="a.py:1: error: no  [misc]\nFound 1 error", exit_code=1)
+BROKEN = Command(command="python serve.py", output="OSError: port taken", exit_code=1)
+
+
+class Shop:
+    """A repository, what happens in it, and its card."""
+
+    def __init__(self, store: SqliteStore, root: Path, home: Path) -> None:
+        self._store = store
+        self._root = root
+        self._pipeline = Pipeline(
+            store, Spool(home), settings=Settings(), places=Places(), now_ms=lambda: NOW_MS
+        )
+        self._numbers = itertools.count()
+
+    def tell(
+        self,
+        *bodies: AnyBody,
+        session: str = "one",
+        client: str = "claude-code",
+        ago_h: float = 1,
+        author: Literal["person", "agent"] = "agent",
+    ) -> int:
+        """Tell what happened, a second apiece; return the id of the last item."""
+        receipts = [
+            self._pipeline.ingest(
+                [
+                    Event(
+                        id=f"e{next(self._numbers)}",
+                        at_ms=NOW_MS - int(ago_h * HOUR_MS) + 1000 * second,
+                        client=client,
+                        session=session,
+                        cwd=str(self._root),
+                        author=author,
+                        dedup=f"commit:{body.hash}" if isinstance(body, Commit) else "",
+                        body=body,
+                    )
+                ]
+            )[0]
+            for second, body in enumerate(bodies)
+        ]
+        self.project_id = receipts[-1].project_id or 0
+        return receipts[-1].item or 0
+
+    def save(self, *paths: str, **told: Any) -> int:
+        """Tell that files were edited."""
+        edits = (Edit(old="a = 1\n", new="a = 2\n"),)
+        written = (FileWrite(path=str(self._root / path), edits=edits) for path in paths)
+        return self.tell(*written, **told)
+
+    def lines(self, client: str = "", **asked: Any) -> list[Line]:
+        """Return the lines of the card."""
+        request = CardRequest(project_id=self.project_id, now_ms=NOW_MS, client=client)
+        uncommitted = asked.pop("uncommitted", None)
+        with self._store.read() as reader:
+            return card(reader, replace(request, **asked), uncommitted=uncommitted)
+
+    def said(self, why: str, **asked: Any) -> list[str]:
+        """Return the texts of the lines that are there for a reason that begins so."""
+        return [line.text for line in self.lines(**asked) if line.why.startswith(why)]
+
+    def change(self, item: int, **fields: Any) -> None:
+        """Change fields of a stored item."""
+        with self._store.write() as writer:
+            writer.put_items([replace(each, **fields) for each in writer.items([item])])
+
+    def stands(self, item: int, standing: Standing) -> None:
+        """Say how an item stands."""
+        with self._store.write() as writer:
+            writer.put_standings(ANYWHERE, {item: (standing,)})
+
+    def used(self, *uses: Use) -> None:
+        """Note uses."""
+        with self._store.write() as writer:
+            writer.put_uses(uses)
+
+
+@pytest.fixture
+def shop(tmp_path: Path, git: Git) -> Iterator[Shop]:
+    root = tmp_path / "shop"
+    git(root, "init", "-q")
+    store = SqliteStore(tmp_path / "store" / "observer.db")
+    yield Shop(store, root, tmp_path / "spool")
+    store.close()
+
+
+def test_the_most_urgent_comes_first(shop: Shop) -> None:
+    shop.tell(Remember(content="Money is Decimal", type="decision"), session="")
+    shop.tell(Prompt(text="make the total right"))
+    shop.save("cart.py")
+    shop.tell(RED, Reply(text="Next steps:\n- round the total\n"))
+    assert [line.why for line in shop.lines()] == [
+        "last session",
+        "red when it ran last",
+        "not committed",
+        "next step",
+        "standing decision",
+        "done",
+    ]
+
+
+def test_a_red_command_says_what_fails_and_what_was_changed_since(shop: Shop) -> None:
+    shop.save("cart.py")
+    red = shop.tell(RED, ago_h=0.5)
+    shop.save("prices.py", ago_h=0.4)
+    shop.tell(SessionEnd(), ago_h=0.3)
+    (line,) = [line for line in shop.lines() if line.why == "red when it ran last"]
+    assert (line.item, line.at_ms) == (red, NOW_MS - HOUR_MS // 2)
+    assert line.text.startswith("pytest -q: 1 failed in 100 ms; tests/test_cart.py::test_total")
+    assert line.text.endswith("changed since and not run again: prices.py")
+
+
+def test_many_failing_tests_are_named(shop: Shop) -> None:
+    output = "".join(f"FAILED tests/test_cart.py::test_{n} - assert 0\n" for n in "abc")
+    shop.tell(Command(command="pytest", output=f"{output}3 failed in 0.1s", exit_code=1))
+    (told,) = shop.said("red")
+    assert all(f"test_{n}" in told for n in "abc")
+
+
+@pytest.mark.parametrize(
+    ("bodies", "told"),
+    [
+        pytest.param((RED, GREEN), [], id="passes-again"),
+        pytest.param((BROKEN,), [], id="no-check"),
+        pytest.param((RED, BROKEN, MYPY), ["mypy .", "pytest -q"], id="the-last-run-first"),
+    ],
+)
+def test_what_of_a_session_is_red(shop: Shop, bodies: tuple[AnyBody, ...], told: list[str]) -> None:
+    shop.tell(*bodies)
+    assert [text.split(":")[0] for text in shop.said("red")] == told
+
+
+def test_what_another_session_left_red_is_told_until_it_passes_anywhere(shop: Shop) -> None:
+    shop.tell(RED, BROKEN, session="old", ago_h=5)
+    shop.save("page.css", session="new", ago_h=2)
+    assert [line.why for line in shop.lines()][1] == "red when it ran last"
+    shop.tell(GREEN, session="term", client="bash", ago_h=1)
+    assert shop.said("red") == []
+
+
+@pytest.mark.parametrize("line", ["curl localhost:1", "git checkout nowhere", "gh pr view 0"])
+def test_what_only_asks_elsewhere_is_not_red_for_the_next_session(shop: Shop, line: str) -> None:
+    shop.tell(Command(command=line, exit_code=1), session="term", client="bash", ago_h=5)
+    shop.tell(Prompt(text="what is this project about?"), session="new", ago_h=2)
+    assert shop.said("red") == []
+
+
+def test_what_a_narrower_run_saw_mended_is_not_red(shop: Shop) -> None:
+    shop.tell(RED, session="old", ago_h=5)
+    shop.save("cart.py", session="new", ago_h=2)
+    shop.tell(replace(GREEN, command="pytest -q tests/test_cart.py"), session="new", ago_h=1)
+    assert shop.said("red") == []
+
+
+def test_a_red_command_that_said_nothing_is_told_alone(shop: Shop) -> None:
+    shop.tell(Command(command="make test", exit_code=2))
+    assert shop.said("red") == ["make test"]
+
+
+def test_a_red_line_names_the_client_that_saw_it(shop: Shop) -> None:
+    shop.tell(RED, session="term", client="zsh", ago_h=5)
+    shop.save("page.css", session="new", ago_h=2)
+    assert [line.why for line in shop.lines()][1] == "red when it ran last, zsh"
+
+
+def test_a_failure_of_which_nothing_is_left_is_not_told(shop: Shop) -> None:
+    shop.tell(Prompt(text="make the total right"), ago_h=3)
+    red = shop.tell(RED, session="")
+    shop.tell(Forget(item=red), session="", client="observer")
+    assert shop.said("red") == []
+
+
+def test_a_red_line_of_another_branch_than_the_last_sessions_names_it(
+    shop: Shop, git: Git, tmp_path: Path
+) -> None:
+    shop.save("cart.py", ago_h=4)
+    git(tmp_path / "shop", "checkout", "-q", "-b", "topic")
+    shop.tell(RED, session="term", client="zsh", ago_h=3)
+    assert shop.said("red")[0].startswith("pytest -q on topic: 1 failed")
+
+
+def test_a_red_line_is_told_no_more_once_it_is_old(shop: Shop) -> None:
+    shop.tell(RED, ago_h=TOLD_MS / HOUR_MS - 1)
+    assert shop.said("red") != []
+    shop.tell(replace(RED, command="pytest old"), ago_h=TOLD_MS / HOUR_MS + 1)
+    assert len(shop.said("red")) == 1
+
+
+def test_a_red_line_is_told_no_more_after_many_changes(shop: Shop) -> None:
+    shop.tell(RED, ago_h=2)
+    shop.save(*(f"f{n}.py" for n in range(TOLD_CHANGED)))
+    assert shop.said("red") != []
+    shop.save("last.py", ago_h=0.5)
+    assert shop.said("red") == []
+
+
+PLAN = Reply(text="Next steps:\n- round the total\n")
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((Prompt(text="thanks!"), Reply(text="You are welcome.")), id="thanks"),
+        pytest.param((Prompt(text="hi"),), id="greeting"),
+        pytest.param((Prompt(text="/clear"),), id="slash-command"),
+        pytest.param((Prompt(text="what is this project about?"),), id="question"),
+    ],
+)
+@pytest.mark.parametrize("session", ["old", "new"])
+def test_what_is_next_outlives_trivial_sessions(
+    shop: Shop, bodies: tuple[AnyBody, ...], session: str
+) -> None:
+    shop.tell(Prompt(text="make carts"), PLAN, session="old", ago_h=5)
+    shop.tell(*bodies, session=session, ago_h=2)
+    assert shop.said("next step") == ["round the total"]
+    assert "make carts" in shop.said("last session")[0]
+    # That its files are clean says nothing of a step.
+    assert shop.said("next step", uncommitted=lambda _: frozenset()) == ["round the total"]
+
+
+def test_steps_of_an_earlier_session_come_after_those_of_the_last(shop: Shop) -> None:
+    shop.save("cart.py", session="old", ago_h=5)
+    shop.tell(PLAN, session="old", ago_h=4)
+    shop.save("page.css", session="new", ago_h=3)
+    shop.tell(Reply(text="Next: translate the page."), session="new", ago_h=2)
+    steps = [(each.why, each.text) for each in shop.lines() if each.why.startswith("next")]
+    assert steps == [
+        ("next step", "Next: translate the page."),
+        ("next step of claude-code before", "round the total"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        pytest.param((Commit(hash="a" * 40, subject="Round totals"),), id="committed"),
+        pytest.param((Reply(text="Rounded the totals of carts: fixed the rounding."),), id="done"),
+        pytest.param((Prompt(text="round the total"),), id="asked"),
+        pytest.param((Reply(text="Next: round the total half even."),), id="planned-anew"),
+    ],
+)
+def test_what_a_later_session_did_is_not_next(shop: Shop, bodies: tuple[AnyBody, ...]) -> None:
+    shop.tell(Prompt(text="make carts"), PLAN, session="old", ago_h=5)
+    shop.tell(*bodies, session="new", ago_h=3)
+    shop.save("cart.py", session="new", ago_h=2)
+    assert "round the total" not in shop.said("next step")
+
+
+def test_steps_of_long_ago_are_nobodys(shop: Shop) -> None:
+    shop.tell(Prompt(text="make carts"), PLAN, session="old", ago_h=STEPS_OLD_MS / HOUR_MS + 3)
+    shop.save("cart.py", session="new", ago_h=2)
+    assert shop.said("next step") == []
+
+
+def test_what_was_left_long_ago_is_nobodys_next_step(shop: Shop) -> None:
+    shop.save("cart.py", session="old", ago_h=OLD_MS / HOUR_MS + 3)
+    shop.tell(RED, session="old", ago_h=OLD_MS / HOUR_MS + 2)
+    shop.tell(GREEN, session="new", ago_h=1)
+    assert [line.why for line in shop.lines()] == ["last session"]
+
+
+def test_a_dirty_file_has_the_id_of_its_last_edit(shop: Shop) -> None:
+    edited = shop.save("src/cart.py", "prices.py")
+    dirty = [line for line in shop.lines() if line.why == "not committed"]
+    assert [line.text for line in dirty] == ["prices.py (+1 -1 lines)", "src/cart.py (+1 -1 lines)"]
+    assert dirty[0].item == edited
+
+
+def test_of_many_dirty_files_the_last_stand_in_one_line(shop: Shop) -> None:
+    shop.save(*(f"f{n}.py" for n in range(12)))
+    dirty = shop.said("not committed")
+    assert len(dirty) == 9
+    assert dirty[-1] == "4 more: f3.py, f2.py, f1.py and f0.py"
+
+
+def test_a_file_outside_the_project_is_not_called_dirty(shop: Shop) -> None:
+    shop.tell(FileWrite(path="/etc/hosts", content="x"))
+    assert shop.said("not committed") == []
+
+
+def test_another_session_is_named_with_what_it_left_dirty(shop: Shop) -> None:
+    shop.save("cart.py", session="old", client="cursor", ago_h=5)
+    shop.save("prices.py", session="new", ago_h=2)
+    whys = [line.why for line in shop.lines() if line.why.startswith("not")]
+    assert whys == ["not committed", "not committed, changed by cursor"]
+
+
+def test_a_commit_by_anybody_makes_files_clean(shop: Shop) -> None:
+    shop.save("cart.py", "prices.py", ago_h=3)
+    taken = (FileChange(path="cart.py"),)
+    shop.tell(Commit(hash="a" * 40, subject="Round", files=taken), session="", client="git")
+    assert shop.said("not committed") == ["prices.py (+1 -1 lines)"]
+    shop.save("cart.py", ago_h=0.5)
+    assert len(shop.said("not committed")) == 2
+
+
+def test_git_knows_better_than_the_sessions(shop: Shop) -> None:
+    shop.save("cart.py", "prices.py")
+    asked: list[Any] = []
+
+    def uncommitted(paths: Any) -> frozenset[str]:
+        asked.extend(paths)
+        return frozenset({"cart.py", "never/told.py"})
+
+    assert shop.said("not committed", uncommitted=uncommitted) == ["cart.py (+1 -1 lines)"]
+    assert asked == ["prices.py", "cart.py"]
+    assert len(shop.said("not committed", uncommitted=lambda _: None)) == 2
+
+
+def test_outside_git_nothing_is_called_dirty(tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "package.json").touch()
+    store = SqliteStore(tmp_path / "store" / "observer.db")
+    plain = Shop(store, tmp_path / "plain", tmp_path / "spool")
+    plain.save("cart.py")
+    assert plain.said("not committed") == []
+    store.close()
+
+
+def test_each_client_resumes_its_own_session(shop: Shop) -> None:
+    shop.tell(Prompt(text="mine"), session="mine", client="claude-code", ago_h=5)
+    shop.tell(Prompt(text="another"), session="other", client="cursor", ago_h=2)
+    shop.tell(GREEN, session="shell", client="zsh", ago_h=1)
+    resumed = {
+        client: shop.said("last session", client=client)[0].split(": ")[1]
+        for client in ("claude-code", "cursor", "kiro", "")
+    }
+    assert resumed == {
+        "claude-code": "mine.",
+        "cursor": "another.",
+        "kiro": "another.",
+        "": "another.",
+    }
+
+
+def test_a_sub_agents_session_is_not_resumed(shop: Shop) -> None:
+    shop.tell(Prompt(text="the work"), session="main", ago_h=2)
+    shop.tell(SessionStart(parent_session="main"), Prompt(text="a part"), session="sub", ago_h=1)
+    assert "the work" in shop.said("last session")[0]
+
+
+def test_where_only_people_work_theirs_is_the_last_session(shop: Shop) -> None:
+    shop.tell(RED, session="shell", client="zsh")
+    assert shop.said("last session")[0].startswith("zsh on main, still open: ")
+
+
+def test_what_others_changed_since_is_told_a_line_each(shop: Shop) -> None:
+    shop.tell(Prompt(text="mine"), GREEN, session="mine", ago_h=5)
+    shop.tell(Prompt(text="restyle the page"), session="css", client="cursor", ago_h=4)
+    shop.save("page.css", session="css", client="cursor", ago_h=3)
+    shop.tell(Prompt(text="only a question"), session="idle", client="kiro", ago_h=2)
+    told = shop.lines(client="claude-code")
+    (line,) = [line for line in told if line.why == "changed by cursor"]
+    assert (line.text, line.at_ms) == ("page.css: restyle the page.", NOW_MS - 3 * HOUR_MS)
+
+
+def test_what_happened_before_the_session_is_not_news(shop: Shop) -> None:
+    shop.save("page.css", session="css", client="cursor", ago_h=9)
+    shop.tell(Commit(hash="b" * 40, subject="Old"), session="", client="git", ago_h=8)
+    shop.tell(Prompt(text="mine"), GREEN, session="mine", ago_h=5)
+    assert shop.said("changed by") == shop.said("committed") == []
+
+
+@pytest.mark.parametrize("reason", ["elsewhere", "reverted"])
+def test_a_commit_that_git_took_back_is_no_news(
+    shop: Shop, reason: Literal["elsewhere", "reverted"]
+) -> None:
+    shop.tell(Prompt(text="mine"), ago_h=5)
+    gone = shop.tell(Commit(hash="a" * 40, subject="Old"), session="", client="git", ago_h=3)
+    shop.tell(Commit(hash="b" * 40, subject="New"), session="", client="git", ago_h=2)
+    shop.stands(gone, Standing(reason=reason))
+    assert shop.said("committed") == ["New: "]
+
+
+def test_a_commit_that_was_amended_is_no_news(shop: Shop) -> None:
+    shop.tell(Prompt(text="mine"), ago_h=5)
+    old, new = "a" * 40, "b" * 40
+    shop.tell(Commit(hash=old, subject="Teh cart"), session="", client="git", ago_h=3)
+    shop.tell(Commit(hash=new, subject="The cart"), session="", client="git", ago_h=2)
+    shop.tell(Rewrite(reason="amend", pairs=((old, new),)), session="", client="git", ago_h=2)
+    assert shop.said("committed") == ["The cart: "]
+
+
+def test_commits_of_others_are_told_a_line_an_author(shop: Shop) -> None:
+    shop.tell(Prompt(text="mine"), ago_h=5)
+    for number, author in enumerate(["Ben <b@x>", "", "Ben <b@x>"]):
+        commit = Commit(
+            hash=str(number) * 40,
+            subject=f"Step {number}",
+            author=author,
+            files=(FileChange(path=f"f{number}.py"),),
+        )
+        shop.tell(commit, session="", client="git", ago_h=3 - number)
+    shop.tell(Commit(hash="c" * 40, subject="My own"), ago_h=0.5)
+    news = [(line.why, line.text) for line in shop.lines() if line.why.startswith("committed")]
+    assert news == [
+        ("committed by Ben", "Step 2 and 1 more: f2.py and f0.py"),
+        ("committed", "Step 1: f1.py"),
+    ]
+
+
+def test_what_holds_is_told_by_how_binding_it_is(shop: Shop) -> None:
+    for number, kind in enumerate(["rejected", "heuristic", "decision", "constraint", "fact"]):
+        shop.tell(Remember(content=f"Note {number}", type=kind), session="")
+    assert [(line.why, line.text) for line in shop.lines()] == [
+        ("standing constraint", "Note 3"),
+        ("standing decision", "Note 2"),
+        ("standing heuristic", "Note 1"),
+        ("rejected before", "Note 0"),
+        ("standing fact", "Note 4"),
+    ]
+
+
+def test_what_helped_before_comes_before_what_did_not(shop: Shop) -> None:
+    first = shop.tell(Remember(content="First", type="decision"), session="", ago_h=2)
+    second = shop.tell(Remember(content="Second", type="decision"), session="", ago_h=1)
+    assert shop.said("standing") == ["Second", "First"]
+    at_ms = NOW_MS - HOUR_MS
+    shop.used(
+        Use(item=first, session=7, sort="cited", at_ms=at_ms),
+        Use(item=second, session=7, sort="shown", at_ms=at_ms),
+    )
+    standing = shop.lines()
+    assert [line.text for line in standing] == ["First", "Second"]
+    assert standing[0].weight > 1 > standing[1].weight
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        pytest.param({"content": "Keep it short"}, "Keep it short", id="titled-by-itself"),
+        pytest.param({"title": "Style", "content": "Short"}, "Style: Short", id="with-a-title"),
+        pytest.param({"content": "long " * 60}, ("long " * 60).strip(), id="whole"),
+    ],
+)
+def test_a_note_is_told_with_its_title(shop: Shop, fields: dict[str, Any], text: str) -> None:
+    shop.tell(Remember(type="decision", **fields), session="")
+    assert shop.said("standing decision") == [text]
+
+
+@pytest.mark.parametrize(("author", "told"), [("person", ["Short"]), ("agent", [])])
+def test_a_rule_holds_once_a_person_stands_for_it(
+    shop: Shop, author: Literal["person", "agent"], told: list[str]
+) -> None:
+    shop.tell(Remember(content="Short", type="rule"), session="", author=author)
+    assert shop.said("standing rule") == told
+
+
+def test_what_does_not_hold_any_more_comes_after_what_does(shop: Shop) -> None:
+    older, old, new = (
+        shop.tell(Remember(content=text, type="decision"), session="", ago_h=1)
+        for text in ("Older", "Old", "New")
+    )
+    shop.change(older, stale_ms=1)
+    shop.change(new, links=(Link(kind="supersedes", target=old),))
+    assert [(line.why, line.text) for line in shop.lines()] == [
+        ("standing decision", "New"),
+        ("standing decision, stale", "Older"),
+        ("standing decision, superseded", "Old"),
+    ]
+
+
+def test_a_reader_who_is_told_otherwise_is_not_told_what_holds(shop: Shop) -> None:
+    shop.tell(Remember(content="Short", type="decision"), session="")
+    assert shop.lines(with_standing=False) == []
+
+
+def test_what_was_done_and_learned_comes_last(shop: Shop) -> None:
+    shop.tell(Prompt(text="repair the total"), RED)
+    shop.save("cart.py", ago_h=0.9)
+    shop.tell(GREEN, ago_h=0.8)
+    assert [line.why for line in shop.lines()][-2:] == ["done", "learned"]
+
+
+def test_what_nobody_asked_for_is_told_once(shop: Shop) -> None:
+    shop.save("cart.py")
+    assert "Changed cart.py" in shop.said("last session")[0]
+    assert shop.said("done") == []
+
+
+def test_a_failure_whose_item_is_gone_leads_to_the_summary(shop: Shop) -> None:
+    red = shop.tell(RED)
+    shop.tell(Forget(item=red), session="", client="observer")
+    (line,) = [line for line in shop.lines() if line.why.startswith("red")]
+    assert line.item == item_id(1, "summary")

@@ -1,0 +1,117 @@
+"""Which command mends a failure: one that is certain, and that not everybody finds at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from observer.core.filters import Filters
+from observer.core.model import Item, Link, item_id
+from observer.observations.lessons import Repair
+from observer.observations.project_state import Story
+from observer.observations.session_state import Origin
+from observer.search import known_fixes
+from observer.search.known_fixes import Remedy
+from observer.store.sqlite.database import SqliteStore
+
+HERE = 2
+MISSING = "module-missing zod"
+FIXER = Repair(
+    program="biome",
+    head="bun run lint",
+    by="bun run lint:fix",
+    origin=Origin(seq=7, event="e7", at_ms=1),
+    times=2,
+    signatures=(MISSING,),
+    spans=(6, 9),
+)
+
+Make = Callable[..., Item]
+
+
+@pytest.fixture
+def told(store: SqliteStore) -> Callable[..., Remedy | None]:
+    """Return what mends a failure, by what is stored and by the story of the project."""
+
+    def find(*stored: Item, known: Story | None = None, signature: str = MISSING) -> Any:
+        with store.write() as writer:
+            writer.put_items(stored)
+        here = Filters(project_id=HERE)
+        with store.read() as reader:
+            return known_fixes.find_fix(reader, known or Story(), signature, here, session_id=9)
+
+    return find
+
+
+@pytest.fixture
+def a_fix(an_item: Make) -> Make:
+    def make(seq: int, *commands: str, **fields: Any) -> Item:
+        links = tuple(Link(kind="edit", excerpt=one) for one in commands)
+        given: dict[str, Any] = {"type": "fix", "signature": MISSING, "links": links}
+        return an_item(seq, **given | {"session_id": 1} | fields)
+
+    return make
+
+
+def test_the_command_that_alone_mended_it_is_known(
+    told: Callable[..., Remedy | None], a_fix: Make
+) -> None:
+    fixes = [a_fix(1, "bun install"), a_fix(2, "bun install")]
+    assert told(*fixes) == Remedy(command="bun install", times=2, item=fixes[0].id)
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        pytest.param((), id="nothing that is known"),
+        pytest.param(("bun install", "bun run build"), id="two commands"),
+        pytest.param(("git pull",), id="a command that only may have"),
+        pytest.param(("sed -i s/a/b/ cart.ts",), id="a change of the code"),
+    ],
+)
+def test_what_may_not_mend_it_again_is_not_told(
+    told: Callable[..., Remedy | None], a_fix: Make, commands: tuple[str, ...]
+) -> None:
+    assert told(a_fix(1, *commands)) is None
+
+
+def test_what_was_mended_by_an_edit_too_has_no_certain_remedy(
+    told: Callable[..., Remedy | None], a_fix: Make
+) -> None:
+    edited = a_fix(1, "bun install", files_modified=("cart.ts",))
+    assert told(edited) is None
+    assert told(edited, a_fix(2, "bun install")) is None
+
+
+def test_what_mended_it_in_this_session_is_no_news(
+    told: Callable[..., Remedy | None], a_fix: Make
+) -> None:
+    assert told(a_fix(1, "bun install", session_id=9), a_fix(2, "bun install")) is None
+
+
+def test_another_failure_is_none_of_it(told: Callable[..., Remedy | None], a_fix: Make) -> None:
+    stored = a_fix(1, "bun install")
+    assert told(stored, signature="another") is None
+    assert told(stored, known=Story(repairs=(FIXER,)), signature="") is None
+
+
+def test_a_fixer_that_was_searched_for_is_told(told: Callable[..., Remedy | None]) -> None:
+    expected = Remedy(command="bun run lint:fix", times=2, item=item_id(7, "arc"))
+    assert told(known=Story(repairs=(FIXER,))) == expected
+
+
+@pytest.mark.parametrize(
+    "unsure",
+    [
+        pytest.param(replace(FIXER, times=1), id="once"),
+        pytest.param(replace(FIXER, spans=(1, 2, 9)), id="mostly it was the next that was run"),
+        pytest.param(replace(FIXER, signatures=("another",)), id="of another failure"),
+    ],
+)
+def test_a_fixer_that_everybody_runs_next_is_not(
+    told: Callable[..., Remedy | None], unsure: Repair
+) -> None:
+    assert told(known=Story(repairs=(unsure,))) is None

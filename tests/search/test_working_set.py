@@ -1,0 +1,152 @@
+"""The working set: files by how much recent work touched them, and the checks that work here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from observer.core.model import Item, Project, Session, item_id
+from observer.observations import session_state
+from observer.observations.session_state import Ran, State, Touched
+from observer.search.working_set import (
+    MOST_CHECKS,
+    dense,
+    frequent_files,
+    frequent_symbols,
+    recent_work,
+    working_checks,
+)
+from observer.store.sqlite.database import SqliteStore
+
+Make = Callable[..., Item]
+HERE = 2
+PASSED = Ran(ok=True, said="3 passed", is_check=True)
+
+
+@pytest.fixture
+def add(store: SqliteStore, an_item: Make) -> Callable[..., None]:
+    """Store a session with its summary; a higher number is a younger session."""
+
+    def add(number: int, **known: Any) -> None:
+        fields = {name: known.pop(name, ()) for name in ("files_read", "files_modified")}
+        session = Session(
+            id=number,
+            external=f"s{number}",
+            client="claude-code",
+            project_id=HERE,
+            last_ms=number,
+            state=session_state.encode(State(**known)),
+        )
+        summary = an_item(number, kind="summary", type="summary", session_id=number, **fields)
+        summary = replace(summary, id=item_id(number, "summary"))
+        with store.write() as writer:
+            writer.put_project(Project(id=HERE, uuid="u", name="app"))
+            writer.put_session(session)
+            writer.put_items([summary])
+
+    return add
+
+
+def files(store: SqliteStore) -> list[str]:
+    with store.read() as reader:
+        return frequent_files(reader, HERE, recent_work(reader, HERE))
+
+
+def commands(store: SqliteStore) -> list[str]:
+    with store.read() as reader:
+        return [check.command for check in working_checks(recent_work(reader, HERE))]
+
+
+def test_what_was_written_often_and_lately_comes_first(
+    store: SqliteStore, add: Callable[..., None]
+) -> None:
+    add(1, files_read=("old.py",), files_modified=("cart.py",))
+    add(2, files_read=("prices.py",), files_modified=("cart.py",))
+    add(3, files_read=("prices.py",))
+    assert files(store) == ["cart.py", "prices.py", "old.py"]
+
+
+def test_commits_count_whoever_made_them(
+    store: SqliteStore, add: Callable[..., None], an_item: Make
+) -> None:
+    add(1, files_read=("a.py",))
+    with store.write() as writer:
+        writer.put_items([an_item(50, type="commit", files_modified=("b.py", "c.py"))])
+    assert files(store) == ["a.py", "b.py", "c.py"]
+
+
+def test_files_elsewhere_and_lock_files_are_left_out(
+    store: SqliteStore, add: Callable[..., None]
+) -> None:
+    add(1, files_read=("/etc/hosts", "../x.py", "~/y", "web/package-lock.json", "a.py"))
+    assert files(store) == ["a.py"]
+
+
+@pytest.mark.parametrize(
+    ("ran", "chosen"),
+    [
+        pytest.param(
+            {"pytest -q": PASSED, "ruff check .": PASSED}, ["pytest -q", "ruff check ."], id="kinds"
+        ),
+        pytest.param(
+            {"pytest -q tests/a": PASSED, "pytest -q": Ran(ok=True, is_check=True, runs=5)},
+            ["pytest -q"],
+            id="most used",
+        ),
+        pytest.param({"pytest a.py": PASSED, "pytest": PASSED}, ["pytest"], id="wider"),
+        pytest.param({"pytest -q": Ran(ok=False, is_check=True)}, [], id="failed"),
+        pytest.param({"git push": PASSED, "python app.py": PASSED}, [], id="no checks"),
+        pytest.param(
+            {"go test ./... && go vet ./...": PASSED, "go test ./...": PASSED},
+            ["go test ./...", "go test ./... && go vet ./..."],
+            id="only where it adds",
+        ),
+        pytest.param(
+            {
+                "go test ./... && go vet ./...": PASSED,
+                "go test ./...": PASSED,
+                "go vet ./...": PASSED,
+            },
+            ["go test ./...", "go vet ./..."],
+            id="adds nothing",
+        ),
+        pytest.param({"cd web && npm test": PASSED}, ["cd web && npm test"], id="folder"),
+        pytest.param({"pytest " + "x" * 120: PASSED}, [], id="too long"),
+        pytest.param(
+            {"black .": PASSED, "black --check .": PASSED}, ["black --check ."], id="no formatter"
+        ),
+    ],
+)
+def test_of_each_kind_of_check_the_one_that_works_is_chosen(
+    store: SqliteStore, add: Callable[..., None], ran: Mapping[str, Ran], chosen: list[str]
+) -> None:
+    add(1, commands=dict(ran))
+    assert sorted(commands(store)) == sorted(chosen)
+    assert len(chosen) <= MOST_CHECKS
+
+
+def test_symbols_are_those_of_code(store: SqliteStore, add: Callable[..., None]) -> None:
+    written = Touched(writes=1, symbols=("total", "Cart"))
+    add(1, files={"cart.py": written, "README.md": Touched(writes=1, symbols=("Added",))})
+    add(2, files={"cart.py": Touched(writes=1, symbols=("total",)), "b.py": Touched(reads=1)})
+    with store.read() as reader:
+        assert frequent_symbols(recent_work(reader, HERE)) == ["total", "Cart"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "shown"),
+    [
+        pytest.param([], "", id="none"),
+        pytest.param(["README.md", "a.py"], "README.md a.py", id="root"),
+        pytest.param(["src/a.py", "x.py", "src/b.py"], "src: a.py b.py · x.py", id="folders"),
+        pytest.param(
+            ["web/x/index.ts", "web/y/index.ts"], "web: x/index.ts y/index.ts", id="same name"
+        ),
+        pytest.param(["x/index.ts", "index.ts"], "x/index.ts index.ts", id="at the root"),
+    ],
+)
+def test_files_are_shown_folder_by_folder(paths: list[str], shown: str) -> None:
+    assert dense(paths) == shown

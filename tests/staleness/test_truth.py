@@ -1,0 +1,372 @@
+"""What is said of items, after what happened in a repository."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from observer.core.events import Command, Forget
+
+from .conftest import LOGIN, Story
+
+OTHER = LOGIN.replace("user.check(os.environ)", "user.check_twice(os.environ)")
+LATER = LOGIN.replace("user.leave()", "user.leave(now=True)")
+
+
+def test_a_commit_is_stale_once_its_symbol_changed(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    later = story.commit(auth__py=OTHER.replace("check_twice", "check_again"))
+    (said,) = story.said(item)
+    assert (said.reason, said.subject, said.commit, said.share) == ("changed", "login", later, 1.0)
+    assert said.since_ms > story.item(item).created_ms
+
+
+def test_a_change_of_another_part_of_the_file_says_nothing(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    story.commit(auth__py=OTHER.replace("user.leave()", "user.leave(now=True)"))
+    assert story.said(item) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        OTHER.replace("def login(user):\n", "def login(user):\n    # who is it\n"),
+        OTHER.replace(
+            "user.check_twice(os.environ)", "user.check_twice(\n        os.environ\n    )"
+        ),
+        OTHER.replace(
+            "user.check_twice(os.environ)", "user.check_twice(\n        os.environ,\n    )"
+        ),
+        "if True:\n" + "\n".join(f"    {line}" for line in OTHER.splitlines()),
+    ],
+    ids=["comment", "broken line", "last comma", "indented"],
+)
+def test_another_layout_says_nothing(story: Story, text: str) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    story.commit(auth__py=text)
+    assert story.said(item) == []
+
+
+def test_a_method_is_told_from_the_rest_of_its_class(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=LOGIN.replace("sum(self.prices)", "0")))
+    story.commit(auth__py=LOGIN.replace("sum(self.prices)", "0").replace("limit = 3", "limit = 4"))
+    assert story.said(item) == []
+
+
+def test_what_was_put_back_holds_again(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    story.commit(auth__py=LOGIN)
+    assert story.reasons(item) == ["changed"]
+    story.commit(auth__py=OTHER)
+    assert story.said(item) == []
+
+
+def test_the_part_that_changed_is_told(story: Story) -> None:
+    item = story.told_commit(story.commit(auth__py=LOGIN))
+    story.commit(auth__py=OTHER)
+    (said,) = story.said(item)
+    assert (said.subject, said.share) == ("login", 0.25)
+
+
+def test_a_symbol_that_is_gone(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    story.commit(auth__py=OTHER.replace("def login", "def sign_in"))
+    (said,) = story.said(item)
+    assert (said.reason, said.subject) == ("deleted", "login")
+
+
+def test_a_file_that_is_gone(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    gone = story.commit(auth__py=None)
+    (said,) = story.said(item)
+    assert (said.reason, said.subject, said.commit) == ("deleted", "login", gone)
+
+
+def test_a_renamed_file_is_followed(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    story.git("mv", "auth.py", "session.py")
+    renamed = story.commit()
+    (said,) = story.said(item)
+    assert (said.reason, said.subject, said.path) == ("renamed", "auth.py", "session.py")
+    assert said.commit == renamed
+    story.commit(session__py=LOGIN)
+    assert sorted(story.reasons(item)) == ["changed", "renamed"]
+
+
+def test_a_symbol_that_was_taken_to_another_file_is_followed(story: Story) -> None:
+    story.commit(auth__py=LOGIN, shop__py="x = 1\n")
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    body = OTHER[OTHER.index("def login") : OTHER.index("def logout")]
+    story.commit(auth__py=OTHER.replace(body, ""), shop__py=f"x = 1\n\n\n{body}")
+    (said,) = story.said(item)
+    assert (said.reason, said.path) == ("renamed", "shop.py")
+
+
+def test_a_text_without_symbols_counts_as_a_whole(story: Story) -> None:
+    story.commit(notes__txt="one\n")
+    item = story.told_commit(story.commit(notes__txt="two\n"))
+    story.commit(notes__txt="three\n")
+    (said,) = story.said(item)
+    assert (said.reason, said.subject) == ("changed", "notes.txt")
+
+
+def test_a_binary_file_counts_as_a_whole(story: Story) -> None:
+    story.commit(a__bin="a\0b")
+    item = story.told_commit(story.commit(a__bin="a\0c"))
+    story.commit(a__bin="a\0d")
+    assert story.reasons(item) == ["changed"]
+
+
+def test_a_reverted_commit_says_so_until_that_is_reverted(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    story.git("revert", "--no-edit", "HEAD")
+    (said,) = story.said(item)
+    assert (said.reason, said.commit) == ("reverted", story.head())
+    story.git("revert", "--no-edit", "HEAD")
+    assert story.said(item) == []
+
+
+@pytest.mark.parametrize("text", ["Prices are gross", "auth.py holds all sessions"])
+def test_what_was_only_said_at_a_reverted_commit_still_holds(story: Story, text: str) -> None:
+    story.commit(auth__py=LOGIN)
+    commit = story.told_commit(story.commit(auth__py=OTHER))
+    note, run = (
+        story.noted(text),
+        story.tell(Command(command="make check", output="3 passed", exit_code=0)),
+    )
+    story.git("revert", "--no-edit", "HEAD")
+    assert (story.reasons(note), story.reasons(run)) == ([], [])
+    assert story.reasons(commit) == ["reverted"]
+
+
+def test_a_write_holds_from_the_commit_that_has_it(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.wrote("auth.py", OTHER)
+    assert story.said(item) == []
+    story.commit()
+    assert story.said(item) == []
+    story.commit(auth__py=OTHER.replace("check_twice", "check_again"))
+    (said,) = story.said(item)
+    assert (said.reason, said.subject) == ("changed", "login")
+
+
+def test_work_on_a_branch_is_not_here(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    story.git("checkout", "-b", "topic")
+    written = story.wrote("auth.py", OTHER)
+    item = story.told_commit(story.commit())
+    assert story.said(item) == []
+    story.git("checkout", "main")
+    (said,) = story.said(item)
+    assert (said.reason, said.branch) == ("elsewhere", "topic")
+    assert story.reasons(written) == ["elsewhere"]
+    story.git("merge", "--no-ff", "topic")
+    assert story.said(item) == []
+    assert story.said(written) == []
+
+
+def test_uncommitted_work_of_another_branch_is_not_here(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    story.git("checkout", "-b", "topic")
+    written = story.wrote("auth.py", OTHER)
+    story.keep()
+    story.git("stash")
+    story.git("checkout", "main")
+    assert story.reasons(written) == ["elsewhere"]
+    story.git("checkout", "topic")
+    assert story.said(written) == []
+
+
+@pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "seen after"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param("checkout -b topic", id="begun"),
+        pytest.param("checkout older", id="switched"),
+        pytest.param("branch -m topic", id="renamed"),
+    ],
+)
+def test_uncommitted_work_goes_along_to_another_branch(
+    story: Story, words: str, *, is_seen: bool
+) -> None:
+    story.commit(shop__py="x = 1\n")
+    story.git("branch", "older")
+    story.commit(auth__py=LOGIN)
+    written = story.wrote("shop.py", "x = 2\n")
+    assert not is_seen or story.said(written) == []
+    story.git(*words.split())
+    assert story.said(written) == []
+
+
+def test_uncommitted_work_of_another_work_tree_is_not_here(story: Story, tmp_path: Path) -> None:
+    story.commit(auth__py=LOGIN)
+    other = tmp_path / "other"
+    story.git("worktree", "add", "-b", "topic", str(other))
+    story.wrote("auth.py", LATER)
+    written = story.wrote("auth.py", OTHER, at=other)
+    assert story.reasons(written) == ["elsewhere"]
+    assert story.said(written, at=other) == []
+
+
+def test_what_was_squashed_is_here(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    story.git("checkout", "-b", "topic")
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    story.keep()
+    story.git("checkout", "main")
+    story.git("merge", "--squash", "topic")
+    story.commit("Squashed")
+    assert story.said(item) == []
+
+
+def test_what_was_amended_is_here(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    story.keep()
+    story.git("commit", "--amend", "-m", "Better said")
+    assert story.said(item) == []
+
+
+def test_what_was_reset_is_not_here(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    story.keep()
+    story.git("reset", "--hard", "HEAD~1")
+    (said,) = story.said(item)
+    assert (said.reason, said.branch) == ("elsewhere", "")
+
+
+def test_each_work_tree_sees_for_itself(story: Story, tmp_path: Path) -> None:
+    story.told_commit(story.commit(auth__py=LOGIN))
+    other = tmp_path / "other"
+    story.git("worktree", "add", "-b", "topic", str(other))
+    (other / "auth.py").write_text(OTHER)
+    story.git("commit", "-am", "On topic", at=other)
+    item = story.told_commit(story.git("rev-parse", "topic"), at=other)
+    story.commit(auth__py=LATER)
+    assert story.reasons(item, at=story.root) == ["elsewhere"]
+    assert story.said(item, at=other) == []
+
+
+def test_a_side_branch_that_was_merged_is_here(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    story.git("checkout", "-b", "topic")
+    story.commit("Twice", auth__py=OTHER)
+    story.git("checkout", "main")
+    story.commit("Later", shop__py="x = 1\n")
+    story.git("merge", "--no-ff", "topic")
+    story.imported()
+    twice = _commit(story, "Twice")
+    assert story.said(twice) == []
+    story.commit(auth__py=LOGIN)
+    assert story.reasons(twice) == ["changed"]
+
+
+def test_an_imported_history_says_what_a_followed_one_says(story: Story) -> None:
+    story.commit("First", auth__py=LOGIN)
+    story.commit("Second", auth__py=OTHER)
+    story.git("mv", "auth.py", "session.py")
+    story.commit("Third", session__py=LATER)
+    story.imported()
+    assert sorted(story.reasons(_commit(story, "Second"))) == ["changed", "renamed"]
+    assert story.reasons(_commit(story, "Third")) == []
+
+
+def test_a_note_is_anchored_to_the_symbol_that_it_names(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.noted("`login` of auth.py must stay free of I/O")
+    story.commit(auth__py=LATER)
+    assert story.said(item) == []
+    story.commit(auth__py=OTHER)
+    (said,) = story.said(item)
+    assert (said.reason, said.subject) == ("changed", "login")
+
+
+def test_a_note_about_work_in_hand_holds_with_its_commit(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    story.wrote("auth.py", OTHER)
+    item = story.noted("`login` of auth.py checks twice on purpose")
+    story.commit()
+    assert story.said(item) == []
+    story.commit(auth__py=LOGIN)
+    assert story.reasons(item) == ["changed"]
+
+
+def test_a_note_that_names_a_file_only_is_told_when_it_goes(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.noted("auth.py holds all that is about sessions")
+    story.commit(auth__py=OTHER)
+    assert story.said(item) == []
+    story.commit(auth__py=None)
+    (said,) = story.said(item)
+    assert (said.reason, said.subject) == ("deleted", "auth.py")
+
+
+def test_a_rebuild_says_the_same(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    story.commit(auth__py=LOGIN)
+    before = story.said(item)
+    story.rebuild()
+    assert story.item(item).standing == ()
+    assert story.said(item) == before
+
+
+def test_nothing_is_said_where_the_repository_is_gone(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    story.commit(auth__py=LOGIN)
+    assert story.reasons(item) == ["changed"]
+    shutil.rmtree(story.root)
+    assert story.said(item) == []
+
+
+def test_nothing_is_said_of_commits_that_are_not_there(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit("1" * 40)
+    assert story.said(item) == []
+
+
+def test_a_history_that_was_thrown_away_is_followed_anew(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    story.told_commit(story.commit(auth__py=OTHER))
+    story.keep()
+    shutil.rmtree(story.root / ".git")
+    story.git("init")
+    item = story.told_commit(story.commit(auth__py=LOGIN))
+    story.commit(auth__py=OTHER)
+    assert story.reasons(item) == ["changed"]
+
+
+def test_what_is_forgotten_is_cast_off(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    item = story.told_commit(story.commit(auth__py=OTHER))
+    story.commit(auth__py=LOGIN)
+    story.keep()
+    story.tell(Forget(item=item))
+    story.keep()
+    with story.store.read() as reader:
+        assert reader.standings([item]) == {}
+
+
+def test_a_second_look_finds_nothing_new(story: Story) -> None:
+    story.commit(auth__py=LOGIN)
+    story.told_commit(story.commit(auth__py=OTHER))
+    assert story.keep()
+    assert not story.keep()
+
+
+def _commit(story: Story, subject: str) -> int:
+    with story.store.read() as reader:
+        return next(item.id for item in reader.all_items() if item.title == subject)
