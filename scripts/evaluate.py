@@ -42,7 +42,7 @@ from observer.core.paths import home
 from observer.embed.lazy_model import LateModel
 from observer.embed.registry import find
 from observer.evaluation import sets
-from observer.evaluation.asking import Asked, ask, figures, trial
+from observer.evaluation.asking import EvaluatedQuery, ask, figures, trial
 from observer.evaluation.measures import (
     FIGURES,
     Finding,
@@ -70,7 +70,7 @@ def evaluate(alike: Sequence[QuestionSet], model: LateModel) -> Iterator[tuple[s
         with memory.sources() as sources:
             for each in alike:
                 asked = [
-                    Asked(text=one.q, relevant=frozenset(places[name] for name in one.rel))
+                    EvaluatedQuery(text=one.q, relevant=frozenset(places[name] for name in one.rel))
                     for one in each.questions
                 ]
                 answers = ask(sources, asked, _systems(model), now_ms=sets.NOW_MS)

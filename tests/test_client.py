@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 STAND_IN = """
 import json, os, sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from observer.daemon.listeners import listen, make_run_folder
+from observer.daemon.servers import listen, make_run_folder
 from observer.daemon.home_guard import hold
 from observer.core.paths import home
 

@@ -12,7 +12,7 @@ import msgspec
 
 from observer.core.model import Item, Project, Session, iso
 from observer.memory.api import Memory
-from observer.search.timeline import Account, Course, Ran, Share
+from observer.search.timeline import Account, SessionRun, SessionTimeline, Share
 from observer.toolsets.rows import ProjectName, observation
 from observer.views.moment import minute, span
 from observer.views.render import answers, detail, entry, heading, one_line
@@ -47,7 +47,7 @@ def since_rows(told: Account, name: ProjectName) -> Row:
     }
 
 
-def of_session(told: Course, name: ProjectName) -> str:
+def of_session(told: SessionTimeline, name: ProjectName) -> str:
     """Return the course of a session as text: what it was, its summary, and its items in order."""
     session = told.ran.session
     about = [
@@ -69,7 +69,7 @@ def of_session(told: Course, name: ProjectName) -> str:
     return "\n".join([*lines, *(entry(item, _nameless) for item in told.items)])
 
 
-def session_rows(told: Course, name: ProjectName) -> Row:
+def session_rows(told: SessionTimeline, name: ProjectName) -> Row:
     """Return the course of a session as JSON."""
     return {
         **_ran_row(told.ran, name),
@@ -109,7 +109,7 @@ def _files(paths: Sequence[str]) -> str:
     return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
 
 
-def _ran(ran: Ran) -> Iterator[str]:
+def _ran(ran: SessionRun) -> Iterator[str]:
     session = ran.session
     yield f"  session {session.id} {session.client} · {_purpose(ran)} · {_when(ran)}"
     for field, text in answers(ran.summary) if ran.summary else ():
@@ -117,12 +117,12 @@ def _ran(ran: Ran) -> Iterator[str]:
             yield f"      {field}: {one_line(text)}"
 
 
-def _purpose(ran: Ran) -> str:
+def _purpose(ran: SessionRun) -> str:
     """Return what a session was for, as far as anybody knows."""
     return one_line(ran.summary.title if ran.summary else ran.session.first_prompt, 100)
 
 
-def _when(ran: Ran) -> str:
+def _when(ran: SessionRun) -> str:
     session = ran.session
     told = span(session.started_ms, session.last_ms)
     return f"{told}, goes on" if session.status == "active" else told
@@ -150,7 +150,7 @@ def _share_row(share: Share, name: ProjectName) -> Row:
     }
 
 
-def _ran_row(ran: Ran, name: ProjectName) -> Row:
+def _ran_row(ran: SessionRun, name: ProjectName) -> Row:
     row = session_row(ran.session, ran.summary, name(ran.session.project_id))
     return {**row, "answers": dict(answers(ran.summary)) if ran.summary else {}}
 

@@ -16,7 +16,7 @@ from observer.core.errors import ObserverError
 _OWN_TO_A_PROCESS = frozenset({"OBSERVER_HOME", "OBSERVER_SESSION"})
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class CommandRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A question.
 
     Args:
@@ -36,7 +36,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     surroundings: dict[str, str]
 
 
-class Problem(msgspec.Struct, frozen=True):
+class CommandError(msgspec.Struct, frozen=True):
     """An error as a front tells it."""
 
     code: str
@@ -44,16 +44,16 @@ class Problem(msgspec.Struct, frozen=True):
     hint: str
 
 
-class Told(msgspec.Struct, frozen=True, omit_defaults=True):
+class CommandReply(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a command prints (None for nothing), and with which error it ends after that."""
 
     text: str | None = None
-    problem: Problem | None = None
+    problem: CommandError | None = None
 
 
-def problem(error: ObserverError) -> Problem:
+def problem(error: ObserverError) -> CommandError:
     """Return an error as it is passed on."""
-    return Problem(error.code, error.message, error.hint)
+    return CommandError(error.code, error.message, error.hint)
 
 
 def surroundings() -> dict[str, str]:

@@ -27,7 +27,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from observer.core.errors import BadInput, ObserverError, StoreUnavailable
-from observer.core.events import Value
+from observer.core.value import Value
 from observer.memory.api import Memory
 from observer.views import note_api
 
@@ -63,7 +63,7 @@ CODE_OF = {
 T = TypeVar("T")
 
 
-class Receipt(Value):
+class PostReceipt(Value):
     """What became of a posted event; `stored` is false if it was known already.
 
     `id` is the one that the log has it under; empty where nothing is recorded of its folder, and
@@ -94,7 +94,7 @@ class Doings:
 
     memory: Memory
     status: Callable[[], object]
-    post: Callable[[bytes], Sequence[Receipt]]
+    post: Callable[[bytes], Sequence[PostReceipt]]
     schema: Callable[[], Mapping[str, Any]]
     openapi: Callable[[], Mapping[str, Any]]
     ask: Callable[[bytes], object]

@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from observer import __version__
-from observer.api.http import CODE_OF, PROTOCOL, STATUS_OF, Receipt, Resetting
-from observer.core.events import Value
+from observer.api.http import CODE_OF, PROTOCOL, STATUS_OF, PostReceipt, Resetting
+from observer.core.value import Value
 from observer.views.note_api import Change, Forgetting, NoteRow, Remembering
 
 Document = dict[str, Any]  # OpenAPI is open-ended JSON
@@ -23,7 +23,7 @@ _REFERENCE = "#/components/schemas/{name}"
 _STATUSES = sorted({500, 507, *STATUS_OF.values(), *CODE_OF})
 
 
-class Remembered(Value):
+class RememberedBody(Value):
     """What became of a note: `updated` where it was known before, `similar` are near to it."""
 
     id: int
@@ -36,7 +36,7 @@ class Remembered(Value):
     dangling: tuple[str, ...]
 
 
-class Deleted(Value):
+class DeletedHandle(Value):
     """The handle of what was deleted, as it was given."""
 
     id: int | str
@@ -49,7 +49,7 @@ class Forgotten(Value):
     forgotten: int
 
 
-class Problem(Value):
+class ProblemBody(Value):
     """What is wrong, and what to do about it."""
 
     code: str
@@ -57,10 +57,10 @@ class Problem(Value):
     hint: str
 
 
-class Refusal(Value):
+class ErrorBody(Value):
     """The body of every answer that is an error."""
 
-    error: Problem
+    error: ProblemBody
 
 
 def document(events: Mapping[str, Any], status: type) -> Document:
@@ -71,7 +71,7 @@ def document(events: Mapping[str, Any], status: type) -> Document:
         status: the type of what GET /status answers.
     """
     of_notes = (Remembering, Forgetting, Change, Resetting)
-    answers = (status, Receipt, Remembered, Deleted, NoteRow, Forgotten, Refusal)
+    answers = (status, PostReceipt, RememberedBody, DeletedHandle, NoteRow, Forgotten, ErrorBody)
     references, shapes = msgspec.json.schema_components(
         (*of_notes, *answers), ref_template=_REFERENCE
     )
@@ -132,7 +132,7 @@ def _json(description: str, schema: Document) -> Document:
 
 
 def _refusals() -> Document:
-    return {str(status): _json("Refused.", _named(Refusal.__name__)) for status in _STATUSES}
+    return {str(status): _json("Refused.", _named(ErrorBody.__name__)) for status in _STATUSES}
 
 
 def _moved(schema: Any) -> Any:  # noqa: ANN401 - any JSON

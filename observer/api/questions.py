@@ -17,26 +17,26 @@ from msgspec import UNSET
 
 from observer.api import accounts
 from observer.api import accounts as listing
-from observer.api.asking import Asked, Told, problem
+from observer.api.asking import CommandReply, CommandRequest, problem
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import Ambiguous, BadInput, NotFound, ObserverError, StoreUnavailable
 from observer.core.paths import home
+from observer.memory.accounts import uncommitted_at
 from observer.memory.api import Memory
-from observer.memory.worktree_store import uncommitted_at
 from observer.search.dates import day_start_ms
 from observer.toolsets import rows
 from observer.toolsets.registry import tools_of
 from observer.views import explain, moment, render
 from observer.views.documents import Documents
+from observer.views.hook_output import existing
 from observer.views.parse_filters import narrow
-from observer.views.session_context import existing
-from observer.views.tool import Answer
+from observer.views.tool import ToolResult
 
-Question = Callable[..., Told]
+Question = Callable[..., CommandReply]
 
 
-def reply(memory: Memory, asked: Asked) -> Told:
+def reply(memory: Memory, asked: CommandRequest) -> CommandReply:
     """Answer a question; what is wrong with it is part of the answer.
 
     Raises:
@@ -51,50 +51,50 @@ def reply(memory: Memory, asked: Asked) -> Told:
     except StoreUnavailable:
         raise
     except ObserverError as error:
-        return Told(problem=problem(error))
+        return CommandReply(problem=problem(error))
 
 
-def _answered(question: Question, memory: Memory, asked: Asked) -> Told:
+def _answered(question: Question, memory: Memory, asked: CommandRequest) -> CommandReply:
     if asked.is_local:
         moment.show_local()
     return question(memory, asked, **asked.arguments)
 
 
-def _told(asked: Asked, answer: Answer[Any]) -> Told:
+def _told(asked: CommandRequest, answer: ToolResult[Any]) -> CommandReply:
     if asked.is_json:
-        return Told(msgspec.json.encode(answer.result).decode())
-    return Told(answer.text)
+        return CommandReply(msgspec.json.encode(answer.result).decode())
+    return CommandReply(answer.text)
 
 
 def _of_tool(
-    memory: Memory, asked: Asked, *, tool: str, toolset: str = "core", **arguments: object
-) -> Told:
+    memory: Memory, asked: CommandRequest, *, tool: str, toolset: str = "core", **arguments: object
+) -> CommandReply:
     tools = tools_of((toolset,), memory, lambda: asked.folder)
     return _told(asked, tools[tool].call(arguments))
 
 
 def _explain_search(
     memory: Memory,
-    _asked: Asked,
+    _asked: CommandRequest,
     *,
     query: str,
     project: str | None,
     limit: int,
     **narrowed: Any,  # noqa: ANN401 - as `narrow` takes them
-) -> Told:
+) -> CommandReply:
     """Answer a search with what spoke for each hit."""
     wanted = narrow(**narrowed, now_ms=now_ms())
     found = memory.search(query, project=project, limit=limit, narrow=wanted)
     told = render.explained(found.hits, _names(memory))
     remarks = [f"({remark})" for remark in (found.notice, found.degraded) if remark]
-    return Told("\n".join([*remarks, told or "nothing found"]))
+    return CommandReply("\n".join([*remarks, told or "nothing found"]))
 
 
-def _timeline(memory: Memory, asked: Asked, *, anchor: str, **others: Any) -> Told:  # noqa: ANN401 - of the tool
+def _timeline(memory: Memory, asked: CommandRequest, *, anchor: str, **others: Any) -> CommandReply:  # noqa: ANN401 - of the tool
     return _of_tool(memory, asked, tool="timeline", anchor_id=memory.resolve(anchor), **others)
 
 
-def _show(memory: Memory, asked: Asked, *, handles: Sequence[str]) -> Told:
+def _show(memory: Memory, asked: CommandRequest, *, handles: Sequence[str]) -> CommandReply:
     """Show the items that there are, and end with an error if a handle has none."""
     ids: list[int] = []
     unfit: list[ObserverError] = []
@@ -105,11 +105,11 @@ def _show(memory: Memory, asked: Asked, *, handles: Sequence[str]) -> Told:
             unfit.append(error)
     text = _items(memory, asked, ids) if ids else None
     if not unfit:
-        return Told(text)
-    return Told(text, problem(unfit[0] if len(unfit) == 1 else _together(unfit)))
+        return CommandReply(text)
+    return CommandReply(text, problem(unfit[0] if len(unfit) == 1 else _together(unfit)))
 
 
-def _items(memory: Memory, asked: Asked, ids: Sequence[int]) -> str | None:
+def _items(memory: Memory, asked: CommandRequest, ids: Sequence[int]) -> str | None:
     told = _of_tool(memory, asked, tool="get_observations", ids=list(ids))
     if asked.is_json or told.text is None:
         return told.text
@@ -127,8 +127,8 @@ def _together(problems: Sequence[ObserverError]) -> NotFound:
 
 
 def _explain_context(
-    memory: Memory, asked: Asked, *, project: str | None, client: str, tokens: int | None
-) -> Told:
+    memory: Memory, asked: CommandRequest, *, project: str | None, client: str, tokens: int | None
+) -> CommandReply:
     """Explain what a session start prints in that folder."""
     here = None if project else memory.project_at(asked.folder)
     found = here or memory.project(project or "")
@@ -142,49 +142,51 @@ def _explain_context(
         exists=partial(existing, root),
     )
     told = explain.explained(start, memory)
-    return _told(asked, Answer(explain.text(told), told))
+    return _told(asked, ToolResult(explain.text(told), told))
 
 
 def _recall(
     memory: Memory,
-    asked: Asked,
+    asked: CommandRequest,
     *,
     query: str,
     project: str | None,
     limit: int,
     **narrowed: Any,  # noqa: ANN401 - as `narrow` takes them
-) -> Told:
+) -> CommandReply:
     here = memory.project_at(asked.folder)
     chosen = project or (here.uuid if here else None)
     wanted = narrow(**narrowed, now_ms=now_ms())
     found = memory.recall(query, limit=limit, project=chosen, narrow=wanted)
     name = _names(memory)
     text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))
-    result = rows.Found(
+    result = rows.FullSearchResult(
         observations=[rows.observation(hit.item, name) for hit in found.hits],
         summaries=[],
         why=[rows.why(hit) for hit in found.hits],
         notice=found.notice or UNSET,
         degraded=found.degraded or UNSET,
     )
-    return _told(asked, Answer(text, result))
+    return _told(asked, ToolResult(text, result))
 
 
-def _account(memory: Memory, asked: Asked, *, days: int, project: str | None) -> Told:
+def _account(
+    memory: Memory, asked: CommandRequest, *, days: int, project: str | None
+) -> CommandReply:
     """Answer what happened in the last days, today being one of them."""
     since_ms = day_start_ms(now_ms=now_ms(), ago=days - 1)
     told, name = memory.accounts.since(since_ms, project=project), _names(memory)
     if asked.is_json:
         return _as_json(accounts.since_rows(told, name))
-    return Told(accounts.since(told, name))
+    return CommandReply(accounts.since(told, name))
 
 
-def _session(memory: Memory, asked: Asked, *, session: str, limit: int) -> Told:
+def _session(memory: Memory, asked: CommandRequest, *, session: str, limit: int) -> CommandReply:
     """Answer what a session did; without one, the last in the project around the folder."""
     told = memory.accounts.of_session(session or _last_session(memory, asked.folder), limit=limit)
     if asked.is_json:
         return _as_json(accounts.session_rows(told, _names(memory)))
-    return Told(accounts.of_session(told, _names(memory)))
+    return CommandReply(accounts.of_session(told, _names(memory)))
 
 
 def _last_session(memory: Memory, folder: str) -> str:
@@ -201,13 +203,17 @@ def _names(memory: Memory) -> rows.ProjectName:
     return rows.project_names(memory.projects())
 
 
-def _as_json(value: object) -> Told:
-    return Told(msgspec.json.encode(value).decode())
+def _as_json(value: object) -> CommandReply:
+    return CommandReply(msgspec.json.encode(value).decode())
 
 
 def _listed(
-    memory: Memory, _asked: Asked, *, rows_of: Callable[..., list[listing.Row]], **arguments: object
-) -> Told:
+    memory: Memory,
+    _asked: CommandRequest,
+    *,
+    rows_of: Callable[..., list[listing.Row]],
+    **arguments: object,
+) -> CommandReply:
     return _as_json(rows_of(memory, **arguments))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from observer import client
-from observer.api.asking import Asked, Told, surroundings
+from observer.api.asking import CommandReply, CommandRequest, surroundings
 from observer.cli.output import escaped, say
 from observer.core.errors import ObserverError
 from observer.core.paths import home, working_folder
@@ -55,14 +55,14 @@ def show(text: str, *, as_json: bool) -> None:
         say(text)
 
 
-def answer(question: str, *, as_json: bool, **arguments: object) -> Told:
+def answer(question: str, *, as_json: bool, **arguments: object) -> CommandReply:
     """Return the answer to a question.
 
     Raises:
         StoreUnavailable: there is no memory yet, or it cannot be read.
         ConfigInvalid: the settings cannot be read.
     """
-    asked = Asked(
+    asked = CommandRequest(
         question=question,
         arguments=arguments,
         folder=str(working_folder()),
@@ -73,20 +73,20 @@ def answer(question: str, *, as_json: bool, **arguments: object) -> Told:
     return _of_daemon(asked) or _read_here(asked)
 
 
-def _error(told: Told) -> ObserverError:
+def _error(told: CommandReply) -> ObserverError:
     return client.error_of(msgspec.to_builtins(told.problem) or {})
 
 
-def _of_daemon(asked: Asked) -> Told | None:
+def _of_daemon(asked: CommandRequest) -> CommandReply | None:
     """Return what the daemon says; None if it cannot answer, for whatever reason."""
     try:
         told = client.call(home(), "POST", "/ask", msgspec.to_builtins(asked), wait_s=WAIT_S)
     except (ObserverError, UnicodeError):
         return None
-    return msgspec.convert(told, Told)
+    return msgspec.convert(told, CommandReply)
 
 
-def _read_here(asked: Asked) -> Told:
+def _read_here(asked: CommandRequest) -> CommandReply:
     from observer.api.questions import reply  # noqa: PLC0415 - as above
     from observer.cli.reach import open_memory  # noqa: PLC0415 - half a second, where no daemon is
 

@@ -17,8 +17,10 @@ import msgspec
 
 from observer import __version__, client
 from observer.cli.output import emit, json_option, table
-from observer.clients.installers import here as install_here
-from observer.clients.installers import hook_files, installed, silent
+from observer.clients.git.missing_hooks import silent
+from observer.clients.installers import installed
+from observer.config_files.context import here as install_here
+from observer.config_files.context import hook_files
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import ObserverError, remedy
@@ -26,7 +28,8 @@ from observer.core.paths import SET_ASIDE, Home, home, open_plain
 from observer.daemon.status import LlmStatus, Status, current, spent
 from observer.repair.losses import recent
 from observer.search.trial import Trials
-from observer.store.sqlite.database import DAMAGED, SqliteStore
+from observer.store.sqlite.connection import DAMAGED
+from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.salvage import damaged_pages
 from observer.store.tombstones import Tombstones
 from observer.views.moment import minute
@@ -99,7 +102,7 @@ def _usable(path: Path) -> None:
 LOW_DISK_BYTES = 100 << 20
 
 
-class Check(msgspec.Struct, frozen=True):
+class Diagnosis(msgspec.Struct, frozen=True):
     """One thing looked at: what was found, and what to do where it is not well."""
 
     name: str
@@ -122,11 +125,11 @@ def doctor_command(*, as_json: bool) -> int:
     return 0 if is_well else 1
 
 
-def _mark(check: Check) -> str:
+def _mark(check: Diagnosis) -> str:
     return "ok" if check.is_well else "WRONG"
 
 
-def _checks(here: Home) -> Iterator[Check]:
+def _checks(here: Home) -> Iterator[Diagnosis]:
     status = current(here)
     yield _home(here)
     yield _told("files", lambda: _files(here))
@@ -145,10 +148,10 @@ def _checks(here: Home) -> Iterator[Check]:
     yield _told("trial", lambda: _trial(here))
     yield from _policies(status)
     if status.watched:
-        yield Check("watched", is_well=True, found=" · ".join(map(str, status.watched)))
+        yield Diagnosis("watched", is_well=True, found=" · ".join(map(str, status.watched)))
     if status.llm:
         yield _llm(status.llm)
-    yield Check(
+    yield Diagnosis(
         "degraded",
         status.degraded is None,
         status.degraded or "nothing",
@@ -156,27 +159,27 @@ def _checks(here: Home) -> Iterator[Check]:
     )
 
 
-def _told(name: str, look: Callable[[], str]) -> Check:
+def _told(name: str, look: Callable[[], str]) -> Diagnosis:
     try:
-        return Check(name, is_well=True, found=look())
+        return Diagnosis(name, is_well=True, found=look())
     except ObserverError as error:
-        return Check(name, is_well=False, found=error.message, hint=error.hint)
+        return Diagnosis(name, is_well=False, found=error.message, hint=error.hint)
     except OSError as error:
         found = f"{error.filename}: {error.strerror}"
-        return Check(name, is_well=False, found=found, hint=remedy(error, "make it yours"))
+        return Diagnosis(name, is_well=False, found=found, hint=remedy(error, "make it yours"))
 
 
-def _home(here: Home) -> Check:
+def _home(here: Home) -> Diagnosis:
     if not here.root.exists():
-        return Check("home", is_well=True, found=f"{here.root} (not made yet)")
+        return Diagnosis("home", is_well=True, found=f"{here.root} (not made yet)")
     found = here.root.stat()
     if found.st_uid != os.getuid() or not os.access(here.root, os.W_OK):
         hint = "make it yours and writable, or choose another OBSERVER_HOME"
-        return Check("home", is_well=False, found=f"{here.root} cannot be written", hint=hint)
+        return Diagnosis("home", is_well=False, found=f"{here.root} cannot be written", hint=hint)
     if stat.S_IMODE(found.st_mode) & 0o077:
         hint = f"run: chmod 700 {here.root}"
-        return Check("home", is_well=False, found=f"{here.root} is open to others", hint=hint)
-    return Check("home", is_well=True, found=str(here.root))
+        return Diagnosis("home", is_well=False, found=f"{here.root} is open to others", hint=hint)
+    return Diagnosis("home", is_well=True, found=str(here.root))
 
 
 def _files(here: Home) -> str:
@@ -187,17 +190,17 @@ def _files(here: Home) -> str:
     return "lock and log can be written"
 
 
-def _daemon(status: Status) -> Check:
+def _daemon(status: Status) -> Diagnosis:
     if status.pid is None:
-        return Check("daemon", is_well=True, found="down; it starts when it is needed")
+        return Diagnosis("daemon", is_well=True, found="down; it starts when it is needed")
     if status.uptime_ms is None:
         found = f"pid {status.pid} holds the lock and does not answer"
         hint = f"wake it: kill -CONT {status.pid}, or end it: kill -KILL {status.pid}"
-        return Check("daemon", is_well=False, found=found, hint=f"{hint}; no event is lost")
+        return Diagnosis("daemon", is_well=False, found=found, hint=f"{hint}; no event is lost")
     found = f"pid {status.pid}, version {status.version}"
     if (status.version, status.protocol) != (__version__, client.PROTOCOL):
-        return Check("daemon", is_well=False, found=found, hint="replace it with: observer up")
-    return Check("daemon", is_well=True, found=found)
+        return Diagnosis("daemon", is_well=False, found=found, hint="replace it with: observer up")
+    return Diagnosis("daemon", is_well=True, found=found)
 
 
 def _hooks(here: Home) -> str:
@@ -225,17 +228,17 @@ def _trial(here: Home) -> str:
     return f"goes on until {minute(plan.until_ms)}; {told}"
 
 
-def _git_hooks(here: Home) -> Iterator[Check]:
+def _git_hooks(here: Home) -> Iterator[Diagnosis]:
     name = "git hooks"
     try:
         found = silent(install_here(here), _git_folders(here))
     except ObserverError as error:
-        yield Check(name, is_well=False, found=error.message, hint=error.hint)
+        yield Diagnosis(name, is_well=False, found=error.message, hint=error.hint)
         return
     for each in found:
-        yield Check(name, is_well=False, found=each.found, hint=each.hint)
+        yield Diagnosis(name, is_well=False, found=each.found, hint=each.hint)
     if not found:
-        yield Check(name, is_well=True, found="all that were installed run")
+        yield Diagnosis(name, is_well=True, found="all that were installed run")
 
 
 def _git_folders(here: Home) -> list[str]:
@@ -268,44 +271,44 @@ def _integrity(here: Home) -> str:
     return f"{here.database}, whole"
 
 
-def _losses(here: Home) -> Check:
+def _losses(here: Home) -> Diagnosis:
     found = recent(here, now_ms=now_ms())
     if found is None:
-        return Check("losses", is_well=True, found="none")
+        return Diagnosis("losses", is_well=True, found="none")
     hint = f"where a copy of yours has more, put it into {here.backups}" if found.lost else ""
     aside = f"; the damaged files are in {here.backups}: {' '.join(found.aside)}"
-    return Check("losses", not found.lost, f"{found}{aside if found.aside else ''}", hint)
+    return Diagnosis("losses", not found.lost, f"{found}{aside if found.aside else ''}", hint)
 
 
-def _spool(status: Status) -> Check:
+def _spool(status: Status) -> Diagnosis:
     found = f"{status.spool_depth} waiting, {status.bad_events} not understood"
     if status.spool_depth and status.pid is None:
-        return Check("spool", is_well=False, found=found, hint="store them with: observer up")
+        return Diagnosis("spool", is_well=False, found=found, hint="store them with: observer up")
     if status.bad_events:
         hint = f"read why in {status.home}/spool/bad; read again with: observer retry; or delete it"
-        return Check("spool", is_well=False, found=found, hint=hint)
-    return Check("spool", is_well=True, found=found)
+        return Diagnosis("spool", is_well=False, found=found, hint=hint)
+    return Diagnosis("spool", is_well=True, found=found)
 
 
-def _policies(status: Status) -> Iterator[Check]:
+def _policies(status: Status) -> Iterator[Diagnosis]:
     for problem in status.policies:
         found = f"nothing is recorded: {problem}"
-        yield Check("policy", is_well=False, found=found, hint=problem.hint)
+        yield Diagnosis("policy", is_well=False, found=found, hint=problem.hint)
     if not status.policies:
-        yield Check("policy", is_well=True, found="none that cannot be used")
+        yield Diagnosis("policy", is_well=True, found="none that cannot be used")
 
 
-def _llm(llm: LlmStatus) -> Check:
+def _llm(llm: LlmStatus) -> Diagnosis:
     if llm.problem:
         hint = "see what is wrong with: observer llm try"
-        return Check("llm", is_well=False, found=llm.problem, hint=hint)
-    return Check("llm", is_well=True, found=f"{llm.model} at {llm.url}; {spent(llm)}")
+        return Diagnosis("llm", is_well=False, found=llm.problem, hint=hint)
+    return Diagnosis("llm", is_well=True, found=f"{llm.model} at {llm.url}; {spent(llm)}")
 
 
-def _disk(here: Home) -> Check:
+def _disk(here: Home) -> Diagnosis:
     folder = next(path for path in (here.root, *here.root.parents) if path.exists())
     free_bytes = shutil.disk_usage(folder).free
-    return Check(
+    return Diagnosis(
         "disk",
         is_well=free_bytes >= LOW_DISK_BYTES,
         found=f"{free_bytes >> 20} MiB free",

@@ -10,14 +10,14 @@ import click
 from observer.cli.output import emit, json_option, say, table
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.events import Value
 from observer.core.paths import Home, home
 from observer.core.text import counted
+from observer.core.value import Value
 from observer.policy import Policies
 from observer.policy.policies import Retention
 from observer.purge import size_cap
 from observer.purge.expire import expired
-from observer.purge.size_cap import NOTHING, Amount, amounts, plus
+from observer.purge.size_cap import NOTHING, EventVolume, amounts, plus
 from observer.store.sqlite.database import SqliteStore
 from observer.views.moment import minute
 
@@ -32,10 +32,10 @@ class Space(Value):
     total: int
     files: dict[str, int]
     database: dict[str, int]
-    projects: dict[str, Amount]
-    types: dict[str, Amount]
-    events: Amount
-    expired: Amount
+    projects: dict[str, EventVolume]
+    types: dict[str, EventVolume]
+    events: EventVolume
+    expired: EventVolume
     max_home_mb: int
 
 
@@ -84,21 +84,21 @@ def _measured(here: Home) -> Space:
 
 
 def _by(
-    found: Mapping[tuple[int, str], Amount], name: Callable[[int, str], str]
-) -> dict[str, Amount]:
+    found: Mapping[tuple[int, str], EventVolume], name: Callable[[int, str], str]
+) -> dict[str, EventVolume]:
     """Return amounts by a name, the largest first."""
-    parts: dict[str, Amount] = {}
+    parts: dict[str, EventVolume] = {}
     for place, amount in found.items():
         key = name(*place)
         parts[key] = plus(parts.get(key, NOTHING), amount)
     return dict(sorted(parts.items(), key=lambda part: -part[1].bytes))
 
 
-def _all(found: Mapping[tuple[int, str], Amount]) -> Amount:
+def _all(found: Mapping[tuple[int, str], EventVolume]) -> EventVolume:
     return next(iter(_by(found, lambda *_: "").values()), NOTHING)
 
 
-def _row(amount: Amount) -> tuple[str, ...]:
+def _row(amount: EventVolume) -> tuple[str, ...]:
     times = (amount.oldest_ms, amount.newest_ms)
     shown = ("" if at_ms is None else minute(at_ms) for at_ms in times)
     return f"{amount.events:,}", _mib(amount.bytes), *shown

@@ -19,6 +19,7 @@ from observer.core.errors import DaemonUnavailable
 from observer.core.events import Event, kind_of
 from observer.core.paths import home, working_folder
 from observer.core.text import counted
+from observer.git.log import count
 from observer.importers import git
 
 BATCH = 200
@@ -41,7 +42,7 @@ def git_command(*, path: str, as_json: bool) -> None:
     events = git.commits(folder)
     client.ensure_daemon(home(), wait_s=20)
     seen = stored = purged = expired = 0
-    with progress(Path(folder).name, git.count(folder)) as advance:
+    with progress(Path(folder).name, count(folder)) as advance:
         for batch in _batches(events):
             receipts = _post([_report(event) for event in batch])
             seen += len(batch)

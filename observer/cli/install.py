@@ -9,21 +9,14 @@ from typing import Any
 import click
 
 from observer.cli.output import emit, json_option, say
-from observer.clients.installers import (
-    TARGETS,
-    Context,
-    Plan,
-    diff,
-    here,
-    install,
-    perform,
-    uninstall,
-)
+from observer.clients.installers import TARGETS, install, perform, uninstall
+from observer.config_files.context import InstallContext, InstallPlan, here
+from observer.config_files.file_edits import diff
 from observer.config_files.json_entries import snippets
 from observer.core.clock import now_ms
 from observer.core.paths import home
 
-Planner = Callable[[str, Context], Plan]
+Planner = Callable[[str, InstallContext], InstallPlan]
 
 targets_argument = click.argument(
     "targets", nargs=-1, required=True, type=click.Choice(list(TARGETS)), metavar="CLIENT..."
@@ -88,7 +81,9 @@ def _carry_out(
         say(_described(outcome, dry_run=dry_run))
 
 
-def _one(target: str, planner: Planner, context: Context, *, dry_run: bool) -> dict[str, Any]:
+def _one(
+    target: str, planner: Planner, context: InstallContext, *, dry_run: bool
+) -> dict[str, Any]:
     plan = planner(target, context)
     changes = [str(edit.path) for edit in plan.edits if edit.is_change]
     shown = diff(plan.edits)

@@ -145,9 +145,13 @@ def _refresh_hooks(here: Home) -> None:
     if not here.hooks.is_dir():
         return
     from observer.clients import installers  # noqa: PLC0415 - only where hooks are installed
+    from observer.config_files.context import (  # noqa: PLC0415 - as above
+        InstallPlan,
+        hook_files,
+    )
 
     try:
-        plan = installers.Plan(edits=tuple(installers.hook_files(here)))
+        plan = InstallPlan(edits=tuple(hook_files(here)))
         installers.perform(plan, here, at_ms=now_ms())
     except ObserverError as error:
         note(f"hooks were not refreshed: {error}")

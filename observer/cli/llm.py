@@ -19,14 +19,14 @@ from observer.core.events import Enriched
 from observer.core.model import Item, SummaryFields
 from observer.core.paths import Home, home
 from observer.daemon.status import LlmStatus, current, llm_status, spent
-from observer.llm.answer import enriched
 from observer.llm.endpoint import Endpoint, endpoint
 from observer.llm.prompt import of_session
+from observer.llm.reply import enriched
 from observer.store.sqlite.database import SqliteStore
 from observer.views.moment import minute
 
 if TYPE_CHECKING:
-    from observer.llm.client import Reply
+    from observer.llm.reply import LlmReply
 
 OFF = "off: no language model is configured (llm_url is empty), and none is needed"
 
@@ -82,10 +82,10 @@ def try_command(*, as_json: bool) -> None:
         say(f"    {name}: {text}")
 
 
-async def _ask(where: Endpoint) -> Reply:
-    from observer.llm.client import Client  # noqa: PLC0415 - a fifth of a second, for this alone
+async def _ask(where: Endpoint) -> LlmReply:
+    from observer.llm.client import LlmClient  # noqa: PLC0415 - a fifth of a second, for this alone
 
-    async with Client(where) as client:
+    async with LlmClient(where) as client:
         return await client.ask(of_session(SAMPLE, ()))
 
 

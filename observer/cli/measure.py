@@ -15,8 +15,8 @@ import click
 from observer.cli.output import emit, json_option, note, say, table
 from observer.cli.terminal import progress
 from observer.core import config
-from observer.core.events import Value
 from observer.core.paths import home, working_folder
+from observer.core.value import Value
 from observer.embed.lazy_model import LateModel
 from observer.embed.registry import find
 from observer.evaluation.bench import daily, found, hook, kills
@@ -81,7 +81,7 @@ SHARE, QUICK = 0.1, 0.05
 """Of the rounds that figures to publish have: two minutes, one minute, where nobody else works."""
 
 
-class Report(Value):
+class BenchReport(Value):
     """Everything that was measured, and on what."""
 
     machine: str
@@ -112,7 +112,7 @@ def bench_command(*, names: Sequence[str], quick: bool, peers: Path | None, as_j
         measured = _measured(names or tuple(BENCHES), options)
         if as_json:
             about = machine()
-            emit(Report(machine=about, figures=tuple(each.values() for each in measured)))
+            emit(BenchReport(machine=about, figures=tuple(each.values() for each in measured)))
         else:
             _show_benching(measured)
 

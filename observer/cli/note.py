@@ -16,7 +16,7 @@ from observer.cli.reach import open_memory, project_here
 from observer.clients.recognition import attribute
 from observer.core.events import Layer, Scope
 from observer.core.paths import home
-from observer.memory.api import Narrow
+from observer.search.handles import Narrow
 from observer.toolsets import rows
 from observer.views import note_api
 

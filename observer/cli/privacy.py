@@ -102,7 +102,7 @@ def _tell(done: str, pauses: list[Paused], *, as_json: bool) -> None:
         say("nothing was paused")
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class PolicyDecision(msgspec.Struct, frozen=True, kw_only=True):
     """What applies to a path; `file` is "" without a policy, `why` is "" for what is recorded."""
 
     path: str
@@ -132,13 +132,13 @@ def policy_command(*, path: Path, as_json: bool) -> int:
     return 1 if answer.problem else 0
 
 
-def _answer(path: Path) -> Answer:
+def _answer(path: Path) -> PolicyDecision:
     is_folder = path.is_dir()
     folder = str(path) if is_folder else work_tree_of(str(path), "/") or str(path.parent)
     place = look(folder)
     policy = Policies().of(place)
     why = _why(path, policy, config.load(home()), root=place.root, is_folder=is_folder)
-    told = Answer(path=str(path), root=place.root, is_recorded=not why, why=why)
+    told = PolicyDecision(path=str(path), root=place.root, is_recorded=not why, why=why)
     if not policy.root:
         return told
     own = f"{place.root}/{FILE}"
@@ -170,7 +170,7 @@ def _why(path: Path, policy: Policy, settings: Settings, *, root: str, is_folder
     return ""
 
 
-def _show(answer: Answer) -> None:
+def _show(answer: PolicyDecision) -> None:
     say(answer.file or "no policy here")
     if answer.problem:
         say(f"cannot be used: {answer.problem}\nwhat to do: {answer.hint}")

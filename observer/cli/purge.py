@@ -20,11 +20,11 @@ from observer.cli.reach import open_memory
 from observer.cli.terminal import progress
 from observer.core import config
 from observer.core.clock import now_ms
-from observer.core.events import Value
 from observer.core.paths import Home, home
 from observer.core.text import counted, one_line
+from observer.core.value import Value
 from observer.purge import carry_out as order
-from observer.purge.carry_out import Order, Receipt, carry_out
+from observer.purge.carry_out import PurgeOrder, PurgeReceipt, carry_out
 from observer.purge.choose import Criteria, chosen
 from observer.purge.shred import left
 from observer.purge.text_match import finder
@@ -34,7 +34,7 @@ from observer.views.parse_filters import moment_ms
 SHOWN = 10
 
 
-class Preview(Value):
+class PurgePreview(Value):
     """What would go: events by kind, items by type and the first of their titles, files."""
 
     events: int
@@ -126,14 +126,14 @@ def _told() -> str:
     return sys.stdin.read().strip()
 
 
-def _preview(here: Home, asked: Criteria) -> Preview:
+def _preview(here: Home, asked: Criteria) -> PurgePreview:
     text = finder([asked.text] if asked.text else [])
     files = tuple(left(here, text)) if text else ()
     with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
         seqs = chosen(reader, asked)
         kinds = Counter(one.kind for one in reader.stored_events() if one.seq in seqs)
         made = reader.made_of(seqs)
-    return Preview(
+    return PurgePreview(
         events=len(seqs),
         kinds=dict(kinds.most_common()),
         items=len(made),
@@ -143,19 +143,19 @@ def _preview(here: Home, asked: Criteria) -> Preview:
     )
 
 
-def _purged(here: Home, asked: Criteria) -> Receipt:
+def _purged(here: Home, asked: Criteria) -> PurgeReceipt:
     with alone_and_drained(here):
         store = SqliteStore.owned(here.database, here.backups)
         with closing(store), store.read() as reader:
             seqs = chosen(reader, asked)
             kept = reader.totals().events - len(seqs)
-        todo = Order(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
+        todo = PurgeOrder(seqs=tuple(sorted(seqs)), texts=(asked.text,) if asked.text else ())
         order.begin(here, todo)
         with progress("purging", kept) as advance:
             return carry_out(here, todo, SqliteStore.owned, advance=advance)
 
 
-def _show(shown: Preview) -> None:
+def _show(shown: PurgePreview) -> None:
     if not shown.events and not shown.files:
         say("nothing is stored of it")
         return
@@ -169,7 +169,7 @@ def _show(shown: Preview) -> None:
         say(f"held by: {', '.join(shown.files)}")
 
 
-def _tell(receipt: Receipt) -> None:
+def _tell(receipt: PurgeReceipt) -> None:
     say(f"purged {counted(receipt.events, 'event')}; {counted(receipt.tombstones, 'tombstone')}")
     for where, count in receipt.files.items():
         say(f"{where}: {counted(count, 'file')} deleted")

@@ -15,16 +15,16 @@ from observer.cli.exclusive import alone_and_drained
 from observer.cli.options import confirm_for_good, refuse_agents
 from observer.cli.output import emit, json_option, note, say
 from observer.cli.terminal import progress
-from observer.core.events import Value
 from observer.core.paths import Home, home
 from observer.core.text import counted
+from observer.core.value import Value
 from observer.purge import carry_out as order
-from observer.purge.carry_out import Order, Receipt, carry_out
+from observer.purge.carry_out import PurgeOrder, PurgeReceipt, carry_out
 from observer.purge.redact import files_with_secrets, secrets_in, with_secrets
 from observer.store.sqlite.database import SqliteStore
 
 
-class Preview(Value):
+class RedactPreview(Value):
     """What would be redacted: events, secrets by kind, files by folder; copies to look through."""
 
     events: int
@@ -59,14 +59,14 @@ def redact_command(*, dry_run: bool, yes: bool, as_json: bool) -> None:
         _tell(receipt)
 
 
-def redacted(here: Home) -> Receipt:
+def redacted(here: Home) -> PurgeReceipt:
     """Redact all that is stored; the caller holds the home. Killed, the next start goes on.
 
     Raises:
         StoreUnavailable: a database cannot be written, or is read meanwhile.
         OSError: a file cannot be written.
     """
-    todo = Order(seqs=(), redacts=True)
+    todo = PurgeOrder(seqs=(), redacts=True)
     with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
         total = reader.totals().events
     order.begin(here, todo)
@@ -80,10 +80,10 @@ def has_secrets(here: Home) -> bool:
         return bool(secrets_in(reader))
 
 
-def _preview(here: Home) -> Preview:
+def _preview(here: Home) -> RedactPreview:
     with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
         found = secrets_in(reader)
-    return Preview(
+    return RedactPreview(
         events=found.events,
         secrets=dict(found.kinds.most_common()),
         files=files_with_secrets(here),
@@ -92,7 +92,7 @@ def _preview(here: Home) -> Preview:
     )
 
 
-def _show(shown: Preview) -> None:
+def _show(shown: RedactPreview) -> None:
     say(f"{counted(shown.events, 'event')} with secrets{_each(shown.secrets)}")
     for where, count in shown.files.items():
         say(f"{where}: {counted(count, 'file')} with secrets")
@@ -101,7 +101,7 @@ def _show(shown: Preview) -> None:
     _mention(shown.left)
 
 
-def _tell(receipt: Receipt) -> None:
+def _tell(receipt: PurgeReceipt) -> None:
     say(f"redacted {counted(receipt.redacted_events, 'event')}{_each(receipt.redacted)}")
     for where, count in receipt.files.items():
         say(f"{where}: {counted(count, 'file')} redacted")

@@ -18,12 +18,12 @@ from observer.cli.output import emit, json_option, note, table
 from observer.memory.api import Memory
 from observer.toolsets.registry import TOOLSETS, chosen, tools_of
 from observer.views import render
-from observer.views.tool import Row, Tool
+from observer.views.tool import ResultRow, Tool
 
 _NOBODYS = cast("Memory", None)  # the tools are looked at, not called
 
 
-class ToolOffer(Row):
+class ToolOffer(ResultRow):
     """One tool; `tokens` are about 4 characters each."""
 
     name: str
@@ -32,7 +32,7 @@ class ToolOffer(Row):
     tokens: int
 
 
-class ToolsetOffer(Row):
+class ToolsetOffer(ResultRow):
     """One toolset; `tokens` is the sum, its guide included."""
 
     toolset: str

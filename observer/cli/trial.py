@@ -22,9 +22,9 @@ from observer.core.model import Item
 from observer.core.paths import home
 from observer.core.text import counted
 from observer.evaluation.trial.effect import LEAST
-from observer.evaluation.trial.report import Arms, LeftOut, Measure, Report, report
+from observer.evaluation.trial.report import Arms, Measure, TrialReport, UncomparedSessions, report
 from observer.memory.api import MOST_IDS, Memory
-from observer.search.trial import Plan, Trials
+from observer.search.trial import TrialPlan, Trials
 from observer.search.usage import Usefulness
 from observer.store.sqlite.database import SqliteStore
 from observer.views.moment import minute, span
@@ -102,7 +102,7 @@ def stop_command(*, as_json: bool) -> None:
         say("the trial is over; what it found says: observer trial")
 
 
-def _shown(plan: Plan) -> dict[str, object]:
+def _shown(plan: TrialPlan) -> dict[str, object]:
     """Return a plan without its key, which stays in the home."""
     shown = msgspec.structs.asdict(plan)
     del shown["key"]
@@ -115,7 +115,7 @@ def _arms_of(share: float, *, is_same: bool) -> str:
     return f"{share:.0%} of the sessions, drawn at random, are told; the others are not"
 
 
-def _show(found: Report) -> None:
+def _show(found: TrialReport) -> None:
     state = "stopped" if found.is_stopped else "over" if found.is_over else "goes on"
     say(
         f"a trial, {span(found.start_ms, found.until_ms)}, {state}\n"
@@ -127,7 +127,7 @@ def _show(found: Report) -> None:
     say("\n".join(_verdicts(found)))
 
 
-def _left_out(left: LeftOut) -> str:
+def _left_out(left: UncomparedSessions) -> str:
     told = (
         (left.begun_before, "begun before it"),
         (left.of_other_clients, "of clients that are told nothing"),
@@ -155,7 +155,7 @@ def _row(measure: Measure) -> Sequence[str]:
     )
 
 
-def _verdicts(found: Report) -> Iterator[str]:
+def _verdicts(found: TrialReport) -> Iterator[str]:
     """Yield what the sessions show in which there was something to be told."""
     for measure in found.concerned.measures:
         yield f"{measure.name}: {_verdict(measure, found)}"
@@ -165,7 +165,7 @@ def _verdicts(found: Report) -> Iterator[str]:
         yield "it was stopped early: if that was for what it showed, chance had a larger part in it"
 
 
-def _verdict(measure: Measure, found: Report) -> str:
+def _verdict(measure: Measure, found: TrialReport) -> str:
     effect, arms = measure.effect, found.concerned
     sessions = arms.told + arms.withheld
     if effect.needed is None:

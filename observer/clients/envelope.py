@@ -12,7 +12,7 @@ import msgspec
 
 from observer.core.clock import LAST_MS
 from observer.core.errors import Undecodable
-from observer.core.events import Value
+from observer.core.value import Value
 
 MAGIC = b"OBS1\0"
 HEADER_BYTES = 1 << 20

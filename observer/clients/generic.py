@@ -35,8 +35,8 @@ from observer.core.events import (
     SessionEnd,
     SessionStart,
     ToolUse,
-    Value,
 )
+from observer.core.value import Value
 from observer.redaction.redact import redact_text
 
 NAME = "generic"
@@ -51,7 +51,7 @@ _Name: TypeAlias = Annotated[str, Meta(max_length=200)]
 _FIELD = re.compile(r" - at `\$\.?(.*?)`\Z|required field `(\w+)`")
 
 
-class Context(Value):
+class GenericContext(Value):
     """What may stand beside the fields of a kind; all of it is optional."""
 
     client: Annotated[_Name, Meta(min_length=1, description="Who reports: your editor.")] = NAME
@@ -87,7 +87,7 @@ KINDS: Mapping[str, type[Body]] = {
 }
 """The kinds that may be reported; notes have a door of their own."""
 
-_KNOWN = frozenset({"kind", *Context.__struct_fields__, *Custom.__struct_fields__})
+_KNOWN = frozenset({"kind", *GenericContext.__struct_fields__, *Custom.__struct_fields__})
 
 
 def report(payload: Json, *, entry_id: str, at_ms: int) -> Event:
@@ -109,7 +109,7 @@ def report(payload: Json, *, entry_id: str, at_ms: int) -> Event:
     if not isinstance(kind, str) or kind not in KINDS:
         what = quoted(kind) if "kind" in payload else "missing"
         raise BadInput(f"field 'kind': {what}", hint="one of: " + ", ".join(KINDS))
-    context = _convert(payload, Context, kind)
+    context = _convert(payload, GenericContext, kind)
     body = cast("AnyBody", _convert(_spelled_out(kind, payload), KINDS[kind], kind))
     _check(body)
     event = _event(context, body, entry_id=entry_id, at_ms=_time(context.at, at_ms))
@@ -125,7 +125,7 @@ def ignored(payload: Object) -> tuple[str, ...]:
     kind = str(payload["kind"])
     if kind == Custom.__struct_config__.tag:
         return ()
-    known = {"kind", *Context.__struct_fields__, *KINDS[kind].__struct_fields__}
+    known = {"kind", *GenericContext.__struct_fields__, *KINDS[kind].__struct_fields__}
     return tuple(name for name in _spelled_out(kind, payload) if name not in known)
 
 
@@ -148,10 +148,10 @@ def read(envelope: Envelope, payload: Object) -> Iterable[Event]:
 
 def schema() -> dict[str, Any]:  # Any: a JSON Schema is open-ended JSON
     """Return the JSON Schema of what `report` accepts."""
-    types = (Context, *KINDS.values())
+    types = (GenericContext, *KINDS.values())
     _, found = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     parts = {name: dict(part) for name, part in found.items()}
-    context = parts.pop(Context.__name__)["properties"]
+    context = parts.pop(GenericContext.__name__)["properties"]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Event",
@@ -173,7 +173,7 @@ def _kind_schema(kind: str, part: dict[str, Any], context: dict[str, Any]) -> di
     }
 
 
-def _event(context: Context, body: AnyBody, *, entry_id: str, at_ms: int) -> Event:
+def _event(context: GenericContext, body: AnyBody, *, entry_id: str, at_ms: int) -> Event:
     return Event(
         id=entry_id,
         at_ms=at_ms,
@@ -191,7 +191,7 @@ def _event(context: Context, body: AnyBody, *, entry_id: str, at_ms: int) -> Eve
     )
 
 
-def _dedup(context: Context, body: AnyBody) -> str:
+def _dedup(context: GenericContext, body: AnyBody) -> str:
     if context.id:
         return f"{NAME}:{context.client}:{context.id}"
     return f"commit:{body.hash}" if isinstance(body, Commit) else ""

@@ -16,38 +16,21 @@ from typing import NamedTuple
 from observer.clients.claude_code import install as claude_code
 from observer.clients.cursor import install as cursor
 from observer.clients.git import install as git
-from observer.clients.git.missing_hooks import Silent, silent
 from observer.clients.kiro import install as kiro
 from observer.clients.shells import install as shells
-from observer.config_files.context import Context, Plan, here, hook_files
-from observer.config_files.file_edits import FileEdit, apply, diff
+from observer.config_files.context import InstallContext, InstallPlan, hook_files
+from observer.config_files.file_edits import apply
 from observer.core.errors import BadInput, ConfigInvalid
 from observer.core.paths import Home, make_private
 from observer.spool import refusals
 from observer.spool.spool import Spool
 
-__all__ = [
-    "TARGETS",
-    "Context",
-    "FileEdit",
-    "Plan",
-    "Silent",
-    "diff",
-    "here",
-    "hook_files",
-    "install",
-    "installed",
-    "perform",
-    "silent",
-    "uninstall",
-]
-
 
 class Target(NamedTuple):
     """One client: how to plan its installation, and its removal."""
 
-    install: Callable[[Context], Plan]
-    uninstall: Callable[[Context], Plan]
+    install: Callable[[InstallContext], InstallPlan]
+    uninstall: Callable[[InstallContext], InstallPlan]
 
 
 TARGETS: Mapping[str, Target] = {
@@ -62,7 +45,7 @@ TARGETS: Mapping[str, Target] = {
 }
 
 
-def install(name: str, context: Context) -> Plan:
+def install(name: str, context: InstallContext) -> InstallPlan:
     """Plan the installation for a client, our own scripts included; nothing is touched.
 
     Raises:
@@ -73,7 +56,7 @@ def install(name: str, context: Context) -> Plan:
     return replace(plan, edits=(*hook_files(context.home), *plan.edits))
 
 
-def uninstall(name: str, context: Context) -> Plan:
+def uninstall(name: str, context: InstallContext) -> InstallPlan:
     """Plan the removal of our entries; the scripts stay, other clients may run them.
 
     Raises:
@@ -83,7 +66,7 @@ def uninstall(name: str, context: Context) -> Plan:
     return _target(name).uninstall(context)
 
 
-def installed(context: Context) -> list[str]:
+def installed(context: InstallContext) -> list[str]:
     """Return the clients that are told to run our scripts, whether these are there or not."""
     scripts = os.fsencode(context.home.hooks)
     found = []
@@ -95,7 +78,7 @@ def installed(context: Context) -> list[str]:
     return found
 
 
-def perform(plan: Plan, home: Home, *, at_ms: int) -> list[Path]:
+def perform(plan: InstallPlan, home: Home, *, at_ms: int) -> list[Path]:
     """Make a plan's changes, all or none, and return the backups made of others' files.
 
     Raises:

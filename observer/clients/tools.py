@@ -33,16 +33,8 @@ from observer.clients.payload import (
 )
 from observer.clients.recognition import OWN_SECRETIVE, own_name
 from observer.code.symbol_changes import symbols_of
-from observer.core.events import (
-    Command,
-    Delegation,
-    Edit,
-    FileRead,
-    FileWrite,
-    Search,
-    ToolUse,
-    Value,
-)
+from observer.core.events import Command, Delegation, Edit, FileRead, FileWrite, Search, ToolUse
+from observer.core.value import Value
 
 
 def original(answer: Object) -> str | None:
@@ -102,7 +94,7 @@ _NONE_FOUND = "No matches found"
 _EXITS = ("exit_code", "exitCode", "exit_status", "returncode")
 
 
-class Call(Value):
+class ToolCall(Value):
     """One tool call: what was asked, and what came of it as far as the client tells.
 
     `failed` is None where the client does not tell; `response` is kept as it came.
@@ -118,10 +110,10 @@ class Call(Value):
     duration_ms: int | None = None
 
 
-Maker: TypeAlias = Callable[[Call], Happening | Delegation]
+Maker: TypeAlias = Callable[[ToolCall], Happening | Delegation]
 
 
-def make(call: Call, makers: Mapping[str, Maker]) -> Happening | Delegation:
+def make(call: ToolCall, makers: Mapping[str, Maker]) -> Happening | Delegation:
     """Say what a tool call did; a tool without a maker is a `ToolUse`."""
     maker = makers.get(call.tool)
     if maker is not None:
@@ -130,7 +122,7 @@ def make(call: Call, makers: Mapping[str, Maker]) -> Happening | Delegation:
     return own(named) if own_name(named.tool) else other(call)
 
 
-def _relayed(call: Call) -> Call:
+def _relayed(call: ToolCall) -> ToolCall:
     """Return the call of an MCP tool that a client makes through one tool for all servers."""
     if call.tool not in _RELAYS:
         return call
@@ -140,7 +132,7 @@ def _relayed(call: Call) -> Call:
     return msgspec.structs.replace(call, tool=f"mcp__{server}__{name}", given=given)
 
 
-def command(call: Call) -> Command:
+def command(call: ToolCall) -> Command:
     """Return a shell command with whatever is known of its end."""
     answer = _object(call.response)
     exit_code = call.exit_code if call.exit_code is not None else number(answer, *_EXITS)
@@ -155,7 +147,7 @@ def command(call: Call) -> Command:
     )
 
 
-def _printed(call: Call, answer: Object) -> str:
+def _printed(call: ToolCall, answer: Object) -> str:
     if flag(answer, "isImage"):
         return "[image]"
     printed = joined(text(answer, "stdout", "output"), text(answer, "stderr"))
@@ -170,7 +162,7 @@ def _object(value: Json) -> Object:
     return value if isinstance(value, dict) else NOTHING
 
 
-def write(call: Call) -> FileWrite:
+def write(call: ToolCall) -> FileWrite:
     """Return a whole file written; "create" only where the client says that it is new."""
     answer = _object(call.response)
     is_new = text(answer, "type") == "create"
@@ -190,13 +182,13 @@ def write(call: Call) -> FileWrite:
     )
 
 
-def append(call: Call) -> FileWrite:
+def append(call: ToolCall) -> FileWrite:
     """Return text added at the end of a file."""
     added = text(call.given, "text", "new_str", "content", "file_text")
     return _changed(call, "append", Edit(new=added))
 
 
-def edit(call: Call) -> FileWrite:
+def edit(call: ToolCall) -> FileWrite:
     """Return the replacements in one file: as a patch, a list, or the one in the arguments."""
     answer = _object(call.response)
     asked = tuple(map(replacement, rows(call.given, "edits"))) or (replacement(call.given),)
@@ -206,7 +198,7 @@ def edit(call: Call) -> FileWrite:
     return msgspec.structs.replace(write, symbols=symbols_of(write.path, before, after))
 
 
-def delete(call: Call) -> FileWrite:
+def delete(call: ToolCall) -> FileWrite:
     """Return a file removed."""
     return _changed(call, "delete")
 
@@ -232,7 +224,7 @@ def replacement(given: Object) -> Edit:
     )
 
 
-def _changed(call: Call, operation: _Change, *edits: Edit) -> FileWrite:
+def _changed(call: ToolCall, operation: _Change, *edits: Edit) -> FileWrite:
     return FileWrite(
         path=text(call.given, *_PATHS),
         operation=operation,
@@ -242,7 +234,7 @@ def _changed(call: Call, operation: _Change, *edits: Edit) -> FileWrite:
     )
 
 
-def read(call: Call) -> FileRead | ToolUse:
+def read(call: ToolCall) -> FileRead | ToolUse:
     """Return a file read; a read that failed has shown nothing and stays a tool use."""
     if call.failed:
         return other(call)
@@ -258,30 +250,30 @@ def _lines(first: int | None, count: int | None) -> str:
     return f"{start}-" if count is None else f"{start}-{start + count - 1}"
 
 
-def grep(call: Call) -> Search | ToolUse:
+def grep(call: ToolCall) -> Search | ToolUse:
     """Return a search through file contents."""
     query = text(call.given, "pattern", "query", "regex")
     return _searched(call, "code", query=query, path=text(call.given, *_PATHS))
 
 
-def find(call: Call) -> Search | ToolUse:
+def find(call: ToolCall) -> Search | ToolUse:
     """Return a search for files by name, or a folder listed."""
     query = text(call.given, "pattern", "glob_pattern", "query")
     return _searched(call, "files", query=query, path=text(call.given, *_PATHS))
 
 
-def fetch(call: Call) -> Search | ToolUse:
+def fetch(call: ToolCall) -> Search | ToolUse:
     """Return a web page read: its address, then what it was asked."""
     words = (text(call.given, "url"), text(call.given, "prompt"))
     return _searched(call, "web", query=" ".join(filter(None, words)))
 
 
-def ask_web(call: Call) -> Search | ToolUse:
+def ask_web(call: ToolCall) -> Search | ToolUse:
     """Return a web search."""
     return _searched(call, "web", query=text(call.given, "query", "search_term"))
 
 
-def own(call: Call) -> Search | ToolUse:
+def own(call: ToolCall) -> Search | ToolUse:
     """Return a question to observer itself, without the answer; else that it was called.
 
     What it was told is a note already: a copy would outlive the note's being forgotten, and show
@@ -294,7 +286,7 @@ def own(call: Call) -> Search | ToolUse:
     return Search(query=query, where="memory", tool=call.tool)
 
 
-def _searched(call: Call, where: _Where, *, query: str, path: str = "") -> Search | ToolUse:
+def _searched(call: ToolCall, where: _Where, *, query: str, path: str = "") -> Search | ToolUse:
     if call.failed:
         return other(call)
     return Search(
@@ -306,7 +298,7 @@ def _searched(call: Call, where: _Where, *, query: str, path: str = "") -> Searc
     )
 
 
-def delegate(call: Call) -> Delegation:
+def delegate(call: ToolCall) -> Delegation:
     """Return work handed to a sub-agent, with what came back."""
     return Delegation(
         task=joined(text(call.given, "description"), text(call.given, "prompt", "task")),
@@ -315,13 +307,13 @@ def delegate(call: Call) -> Delegation:
     )
 
 
-def other(call: Call) -> ToolUse:
+def other(call: ToolCall) -> ToolUse:
     """Return any other tool with its arguments and answer as text."""
     return ToolUse(
         tool=call.tool, input=dump(dict(call.given)), output=said(call), failed=call.failed
     )
 
 
-def said(call: Call) -> str:
+def said(call: ToolCall) -> str:
     """Return what the tool answered, or its error, as text."""
     return call.error or prose(call.response)

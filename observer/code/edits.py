@@ -19,9 +19,9 @@ from typing import Literal
 
 from observer import code
 from observer.code.languages import PROSE, language_of
-from observer.core.events import Edit, FileWrite, Value
+from observer.core.events import Edit, FileWrite
 from observer.core.text import distinct, one_line
-from observer.core.value import SymbolChanges
+from observer.core.value import SymbolChanges, Value
 
 SYMBOLS = 24
 """Most symbols of one sort that a change names."""
@@ -46,7 +46,7 @@ _OPENING = ("{", "(", "[", "=>", "&&", "||", "=", "<")
 """How lines end that open a block or a statement."""
 
 
-class Change(Value):
+class ChangeSummary(Value):
     """What happened to one file; the sum of several edits if they were folded.
 
     `new`, `changed`, `resigned` (with another signature) and `gone` are paths of symbols,
@@ -80,17 +80,17 @@ class Change(Value):
         return distinct((*every, *self.commented, *self.moved), 4 * SYMBOLS)
 
 
-def change_of(write: FileWrite) -> Change:
+def change_of(write: FileWrite) -> ChangeSummary:
     """Return what a write changed, as far as the event shows it."""
     edits = write.edits or ((Edit(new=write.content),) if write.content else ())
     if not edits:
-        return Change()
+        return ChangeSummary()
     return difference(edits, language_of(write.path.replace("\\", "/")), write.symbols)
 
 
 def difference(
     edits: Sequence[Edit], language: str, symbols: SymbolChanges | None = None
-) -> Change:
+) -> ChangeSummary:
     """Compare what pieces of one file said before and after, taken together.
 
     Args:
@@ -106,7 +106,7 @@ def difference(
         fresh += [new[place] for place in code.only_in(new, old)]
     before, after = _quoted(gone, fresh, language)
     symbols = symbols or code.compare(((edit.old, edit.new) for edit in edits), language)
-    return Change(
+    return ChangeSummary(
         added=len(fresh),
         removed=len(gone),
         new=_shown(symbols.added),
@@ -124,7 +124,7 @@ def difference(
     )
 
 
-def merged(first: Change, then: Change) -> Change:
+def merged(first: ChangeSummary, then: ChangeSummary) -> ChangeSummary:
     """Return the sum of two changes of one file, in the order they were made."""
     became = {old: new for old, new in then.renamed if old in first.new}
     was_new = {became.get(name, name): None for name in first.new}
@@ -139,7 +139,7 @@ def merged(first: Change, then: Change) -> Change:
     changed = [name for name in changed if name not in settled]
     settled.update(changed)
     before, after = _texts(first, then)
-    return Change(
+    return ChangeSummary(
         added=first.added + then.added,
         removed=first.removed + then.removed,
         new=distinct(new, SYMBOLS),
@@ -157,7 +157,7 @@ def merged(first: Change, then: Change) -> Change:
     )
 
 
-def _texts(first: Change, then: Change) -> tuple[str, str]:
+def _texts(first: ChangeSummary, then: ChangeSummary) -> tuple[str, str]:
     """Return the text of two changes before and after, of many lines how they begin."""
     if then.before and first.after == then.before:
         return first.before, then.after

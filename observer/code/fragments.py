@@ -37,14 +37,14 @@ _OPENERS_RUN = re.compile(
 _BRACES = re.compile(r"[{}]")
 
 
-class Mended(NamedTuple):
+class RepairedFragment(NamedTuple):
     """A text that can be read alone; `ahead` of its lines were put before the original."""
 
     text: str
     ahead: int = 0
 
 
-def mended(text: str, grammar: Grammar) -> Iterator[Mended]:
+def mended(text: str, grammar: Grammar) -> Iterator[RepairedFragment]:
     """Yield the ways in which a text may be read alone, the likeliest first."""
     if grammar.is_indented:
         yield _indented(text, grammar)
@@ -88,9 +88,11 @@ def _openings(text: str, grammar: Grammar, closed: int) -> tuple[str, ...]:
     return ("",)
 
 
-def _between(opening: str, text: str, left: int) -> Mended:
+def _between(opening: str, text: str, left: int) -> RepairedFragment:
     closed = f"{text}\n{'}' * left}" if left > 0 else text
-    return Mended(f"{opening}\n{closed}", ahead=1) if opening else Mended(closed)
+    return (
+        RepairedFragment(f"{opening}\n{closed}", ahead=1) if opening else RepairedFragment(closed)
+    )
 
 
 def _braces(text: str) -> tuple[int, int]:
@@ -102,7 +104,7 @@ def _braces(text: str) -> tuple[int, int]:
     return -deepest, depth
 
 
-def _indented(text: str, grammar: Grammar) -> Mended:
+def _indented(text: str, grammar: Grammar) -> RepairedFragment:
     """Begin at the first column, with a header before each indentation that a text returns to."""
     lines = text.split("\n")
     levels: list[int] = []
@@ -113,13 +115,13 @@ def _indented(text: str, grammar: Grammar) -> Mended:
             if not levels or width < levels[-1]:
                 levels.append(width)
     if not levels:
-        return Mended(text)
+        return RepairedFragment(text)
     left = levels.pop()
     ahead = [" " * (level - left) + grammar.statement for level in (left, *levels[:0:-1]) if levels]
     body = [line[left:] for line in lines] if left else lines
     if grammar.filler and last.rstrip().endswith(":"):
         body.append(" " * (len(last) - len(last.lstrip()) - left + 4) + grammar.filler)
-    return Mended("\n".join([*ahead, *body]), ahead=len(ahead))
+    return RepairedFragment("\n".join([*ahead, *body]), ahead=len(ahead))
 
 
 # What a formatted string says between braces may hold quotes of its own: only a parser knows.

@@ -81,7 +81,7 @@ class _Found(NamedTuple):
     """The nodes in a source; `ahead` of its lines were put before the original text."""
 
     source: bytes
-    nodes: Sequence[tree.Found]
+    nodes: Sequence[tree.FoundNode]
     ahead: int
 
 
@@ -136,7 +136,7 @@ def _read(found: _Found, text: str, language: str, kept: slice) -> Parsed:
     return Parsed(symbols, _lines(code, kept), _lines(plain, kept))
 
 
-def _blank(text: bytearray, nodes: Iterable[tree.Found]) -> None:
+def _blank(text: bytearray, nodes: Iterable[tree.FoundNode]) -> None:
     for one in nodes:
         inside = bytes(text[one.start : one.end])
         text[one.start : one.end] = b"\n".join(b" " * len(line) for line in inside.split(b"\n"))

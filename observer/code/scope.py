@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from observer.code.fragments import WRAPPER
 from observer.code.grammars import CALLED, DATA, DEEPEST, DEEPEST_KEY, Grammar
 from observer.code.symbol import Symbol
-from observer.code.tree import Found
+from observer.code.tree import FoundNode
 
 _QUOTES = "\"'`"
 _OWNER = re.compile(r"\W*(?:\w+::)*(\w+)")
@@ -30,15 +30,15 @@ _KINDS = {"prototype": "function", "local": "function"}
 class _Open:
     """A definition while what stands inside it is read; `cuts` are the places left out."""
 
-    def __init__(self, found: Found, path: tuple[str, ...]) -> None:
+    def __init__(self, found: FoundNode, path: tuple[str, ...]) -> None:
         self.found = found
         self.path = path
         self.cuts: list[tuple[int, int]] = []
-        self.comments: list[Found] = []
+        self.comments: list[FoundNode] = []
 
 
 def nested(
-    text: bytes, found: Iterable[Found], grammar: Grammar, *, with_locals: bool = True
+    text: bytes, found: Iterable[FoundNode], grammar: Grammar, *, with_locals: bool = True
 ) -> Iterator[Symbol]:
     """Yield the symbols of what was found, which comes outermost first; inner symbols first.
 
@@ -63,8 +63,8 @@ class _Nesting:
         self._grammar = grammar
         self._with_locals = with_locals
         self._line_ends = [found.start() for found in _NEWLINE.finditer(text)]
-        self._inside = [_Open(Found("scope", 0, 0, len(text) + 1), ())]
-        self._ahead: list[Found] = []  # comments that may belong to the definition behind them
+        self._inside = [_Open(FoundNode("scope", 0, 0, len(text) + 1), ())]
+        self._ahead: list[FoundNode] = []  # comments that may belong to the definition behind them
         self._decorated: int | None = None
         self._hidden = 0
 
@@ -77,7 +77,7 @@ class _Nesting:
             if one.found.kind != "scope" and one.found.name != WRAPPER:
                 yield self._symbol(one)
 
-    def take(self, one: Found) -> None:
+    def take(self, one: FoundNode) -> None:
         """Take what begins next."""
         if one.kind == "comment":
             self._inside[-1].cuts.append((one.start, one.end))
@@ -90,7 +90,7 @@ class _Nesting:
             self._leave_apart(start)
             self._hidden = self._open(one._replace(start=start))
 
-    def _comment(self, one: Found) -> None:
+    def _comment(self, one: FoundNode) -> None:
         line = self._text[self._text.rfind(b"\n", 0, one.start) + 1 : one.start]
         if line.strip():
             self._inside[-1].comments.append(one)
@@ -108,7 +108,7 @@ class _Nesting:
             self._inside[-1].comments += self._ahead
             self._ahead = []
 
-    def _open(self, one: Found) -> int:
+    def _open(self, one: FoundNode) -> int:
         """Put a definition into what it stands in; return where the next one may begin."""
         around = self._inside[-1]
         path = (*around.path, *_names(one))
@@ -125,7 +125,7 @@ class _Nesting:
         self._ahead = []
         return one.end if one.kind == "type" else one.start
 
-    def _is_local(self, one: Found, around: Found) -> bool:
+    def _is_local(self, one: FoundNode, around: FoundNode) -> bool:
         """Return True if a definition belongs to the one around it alone."""
         if around.name == WRAPPER:  # it may be a function, a type or a test
             return one.kind == "local"
@@ -164,7 +164,7 @@ def _words(text: bytes) -> list[str]:
     return text.decode("utf-8", "replace").split()
 
 
-def _names(one: Found) -> tuple[str, ...]:
+def _names(one: FoundNode) -> tuple[str, ...]:
     """Return what a definition adds to the path: its owner if it has one, and its name."""
     if one.name == WRAPPER:
         return ()

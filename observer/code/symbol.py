@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 
 from observer.code.languages import IDENTIFIER, KEYWORDS
-from observer.core.events import Value
+from observer.core.value import Value
 
 
 class Symbol(Value):

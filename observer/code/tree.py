@@ -42,7 +42,7 @@ Span: TypeAlias = tuple[int, int]
 """The places in a text where a part of it begins and ends."""
 
 
-class Found(NamedTuple):
+class FoundNode(NamedTuple):
     """A node that a pattern found; `start`, `body` and `end` are places in the source.
 
     `body` is where the signature ends, `owner` the type that the definition belongs to.
@@ -60,7 +60,7 @@ class TooMuch(Exception):
     """A text takes more work than is spent on one."""
 
 
-def find(text: bytes, language: str, part: Span | None = None) -> list[Found] | None:
+def find(text: bytes, language: str, part: Span | None = None) -> list[FoundNode] | None:
     """Return what the grammar's patterns find, outermost first; None if the tree is broken.
 
     Args:
@@ -74,7 +74,7 @@ def find(text: bytes, language: str, part: Span | None = None) -> list[Found] | 
     root = _parsed(text, language, is_partial=part is not None)
     if root is None or (part and _is_broken(root, part)):
         return None
-    best: dict[tuple[str, int], tuple[int, Found]] = {}
+    best: dict[tuple[str, int], tuple[int, FoundNode]] = {}
     for pattern, captures in _matches(root, language, part):
         for key, found in _read(text, captures):
             known = best.get(key)
@@ -84,7 +84,7 @@ def find(text: bytes, language: str, part: Span | None = None) -> list[Found] | 
     return sorted(every, key=lambda found: (found.start, -found.end))
 
 
-def _is_near(found: Found, part: Span) -> bool:
+def _is_near(found: FoundNode, part: Span) -> bool:
     return found.start <= part[1] and found.end >= part[0]
 
 
@@ -146,12 +146,17 @@ def _matches(
     return matches
 
 
-def _read(text: bytes, captures: dict[str, list[Node]]) -> Iterator[tuple[tuple[str, int], Found]]:
+def _read(
+    text: bytes, captures: dict[str, list[Node]]
+) -> Iterator[tuple[tuple[str, int], FoundNode]]:
     """Yield what one match found, by what tells it from other matches."""
     kind = next(name for name in captures if name not in _PARTS and not name.startswith("_"))
     node = captures[kind][0]
     if kind in _NAMELESS:
-        yield (kind, node.start_byte), Found(kind, node.start_byte, node.end_byte, node.end_byte)
+        yield (
+            (kind, node.start_byte),
+            FoundNode(kind, node.start_byte, node.end_byte, node.end_byte),
+        )
         return
     body = captures["body"][0].start_byte if "body" in captures else node.end_byte
     owner = captures["owner"][0].text if "owner" in captures else b""
@@ -159,7 +164,7 @@ def _read(text: bytes, captures: dict[str, list[Node]]) -> Iterator[tuple[tuple[
         name = _innermost(declared)
         yield (
             ("", name.start_byte),
-            Found(
+            FoundNode(
                 kind,
                 node.start_byte,
                 body,

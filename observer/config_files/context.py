@@ -24,7 +24,7 @@ from observer.git.launch import absolute
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class InstallContext:
     """Where to install.
 
     `observer` is the absolute path of our command. `project` is the repository that was asked for
@@ -45,7 +45,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class InstallPlan:
     """What would be written, and what the user has to know or do besides."""
 
     edits: tuple[FileEdit, ...]
@@ -57,7 +57,7 @@ class Plan:
         return any(edit.is_change for edit in self.edits)
 
 
-def here(home: Home, *, project: Path | None = None) -> Context:
+def here(home: Home, *, project: Path | None = None) -> InstallContext:
     """Return the context of this process: its user, environment, working folder and command.
 
     The command is the one that belongs to this interpreter, else the first in an absolute folder
@@ -76,7 +76,7 @@ def here(home: Home, *, project: Path | None = None) -> Context:
         raise ConfigInvalid(
             "no observer command is installed", hint="install the package, then repeat"
         )
-    return Context(
+    return InstallContext(
         home=home,
         user_home=Path.home(),
         observer=str(Path(found).absolute()),

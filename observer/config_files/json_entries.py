@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from observer.config_files import jsonc
-from observer.config_files.context import Context
+from observer.config_files.context import InstallContext
 from observer.config_files.file_edits import FileEdit, read
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import ENV_HOME
@@ -75,7 +75,9 @@ def merge(text: str, path: jsonc.Path, wanted: Sequence[object], is_ours: IsOurs
     return text
 
 
-def put_server(text: str, context: Context, *, extra: dict[str, object] | None = None) -> str:
+def put_server(
+    text: str, context: InstallContext, *, extra: dict[str, object] | None = None
+) -> str:
     """Return the text with our MCP server registered.
 
     Raises:
@@ -97,7 +99,7 @@ def put_server(text: str, context: Context, *, extra: dict[str, object] | None =
     return text if wanted == present else jsonc.put(text, ("mcpServers", SERVER), wanted)
 
 
-def drop_server(text: str, context: Context) -> str:
+def drop_server(text: str, context: InstallContext) -> str:
     """Return the text without our MCP server; another's with our name, or another home's, stays."""
     present = jsonc.at(text, ("mcpServers", SERVER))
     if _is_our_server(present):
@@ -107,7 +109,7 @@ def drop_server(text: str, context: Context) -> str:
     return text
 
 
-def _usual_home(context: Context) -> str:
+def _usual_home(context: InstallContext) -> str:
     return str(context.user_home / ".observer")
 
 
@@ -146,7 +148,7 @@ class Snippet(NamedTuple):
     text: str
 
 
-def snippets(context: Context) -> list[Snippet]:
+def snippets(context: InstallContext) -> list[Snippet]:
     """Return the MCP entry of each client, with this installation's own command."""
     document = jsonc.load(put_server("{}", context))
     entry = document["mcpServers"][SERVER]

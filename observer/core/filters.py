@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from observer.core.events import Layer, Scope, Value
+from observer.core.events import Layer, Scope
 from observer.core.model import Item, ItemKind
+from observer.core.value import Value
 
 RECORDED_KINDS: frozenset[ItemKind] = frozenset({"note", "inference"})
 """Kinds of items that are recorded on purpose; the others are captured."""

@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Literal
 from unicodedata import normalize
 
-from observer.core.events import Event, Layer, Scope, Value
+from observer.core.events import Event, Layer, Scope
+from observer.core.value import Value
 
 # --- where it happened ---------------------------------------------------------------------------
 
@@ -293,7 +294,7 @@ def columns_of(item: Item) -> tuple[str, ...]:
     )
 
 
-class Change(Value):
+class ItemChange(Value):
     """An item as it is since the change of that number; without `item` it is no more.
 
     `vector` is its meaning in eight bits a dimension, None where it has none yet.

@@ -13,7 +13,7 @@ from observer.core.errors import ObserverError
 from observer.core.events import AnyBody, Event, Remember
 from observer.core.model import UNASSIGNED, Project
 from observer.core.paths import Home
-from observer.daemon.feedback import Feedback
+from observer.daemon.feedback import DaemonFeedback
 from observer.daemon.health import Health
 from observer.daemon.spool_watch import heard
 from observer.daemon.status import missing, paused, paused_text
@@ -22,7 +22,7 @@ from observer.ingest.derived import OnNote
 from observer.memory.api import Memory
 from observer.spool.pauses import Pause
 from observer.spool.spool import Spool
-from observer.views import session_context
+from observer.views import hook_output
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class Contexts:
         home: Home,
         settings: Settings,
         *,
-        feedback: Feedback,
+        feedback: DaemonFeedback,
         health: Health,
     ) -> None:
         self._memory = memory
@@ -79,7 +79,7 @@ class Contexts:
         """Write files whenever something was stored, until cancelled."""
         if not self._home.context.exists():  # a purge took all of them
             self.touch([_ALL])
-        await self._round("context files", partial(session_context.sweep, self._home))
+        await self._round("context files", partial(hook_output.sweep, self._home))
         while True:
             await heard(self._news, within_s=LOOK_S)
             await self._round("pauses", self._look)
@@ -132,7 +132,7 @@ class Contexts:
         gone = missing(self._home)
         for project in self._memory.projects():
             if stale & {project.id, _ALL}:
-                session_context.write(
+                hook_output.write(
                     self._memory,
                     project,
                     self._home,

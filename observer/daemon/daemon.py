@@ -33,17 +33,23 @@ from observer.core.model import Receipt
 from observer.core.paths import Home
 from observer.daemon.contexts import Contexts
 from observer.daemon.drain import Draining
-from observer.daemon.feedback import Feedback
+from observer.daemon.feedback import DaemonFeedback
 from observer.daemon.health import Health
 from observer.daemon.home_guard import Tenure
 from observer.daemon.index import Indexing
 from observer.daemon.lazy_llm import LateLlm, Parts
 from observer.daemon.lazy_store import LateStore, open_store
-from observer.daemon.listeners import ensure_token, listen, listen_tcp, make_run_folder
 from observer.daemon.log import start_log
 from observer.daemon.maintenance import Upkeep
-from observer.daemon.requests import Answering, Told, lent_interpreter, receive, remind
-from observer.daemon.servers import HttpServer, LateMcp
+from observer.daemon.requests import Answering, RemindedSessions, lent_interpreter, receive, remind
+from observer.daemon.servers import (
+    HttpServer,
+    LateMcp,
+    ensure_token,
+    listen,
+    listen_tcp,
+    make_run_folder,
+)
 from observer.daemon.spool_watch import watch
 from observer.daemon.staleness import Truth
 from observer.daemon.status import Status, with_spool, with_store
@@ -56,7 +62,7 @@ from observer.ingest.prefetch import Ahead
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.memory.values import Extracted
-from observer.notes.face import Nostalgia
+from observer.notes.similar import Nostalgia
 from observer.projects import Places
 from observer.search.trial import Trials
 from observer.spool.spool import Spool
@@ -126,9 +132,9 @@ class Daemon:
         pipeline = self._pipeline(model)
         self._tenure = Tenure(home)
         self._writer = WriterThread(pipeline, self._tenure, self._health)
-        feedback = Feedback(self._store, self._writer, home, told=self._fetched)
+        feedback = DaemonFeedback(self._store, self._writer, home, told=self._fetched)
         self._memory = self._remembering(model, feedback)
-        self._told = Told(home.told)
+        self._told = RemindedSessions(home.told)
         self._answering = Answering(self._reading(model), home, settings)
         self._contexts = Contexts(
             self._memory, home, settings, feedback=feedback, health=self._health
@@ -153,7 +159,7 @@ class Daemon:
         parts = Parts(self._store, self._spool, pipeline, self._writer, self._health, self._stored)
         self._llm = LateLlm(home, settings, parts)
 
-    def _remembering(self, model: LateModel, feedback: Feedback) -> Memory:
+    def _remembering(self, model: LateModel, feedback: DaemonFeedback) -> Memory:
         return Memory(
             self._store,
             owner=config.owner(self._settings),

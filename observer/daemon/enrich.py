@@ -26,12 +26,14 @@ from observer.core.model import UNASSIGNED, Item, seq_of
 from observer.daemon.home_guard import HomeLost
 from observer.daemon.lazy_llm import Parts
 from observer.daemon.status import LlmStatus, day_of
-from observer.llm import answer, prompt
-from observer.llm.client import AskFailed, Client, Reply
-from observer.llm.prompt import ANSWER_TOKENS, Prompt
+from observer.llm import prompt
+from observer.llm import reply as answer
+from observer.llm.client import LlmClient
+from observer.llm.prompt import ANSWER_TOKENS, LlmPrompt
+from observer.llm.reply import AskFailed, LlmReply
 from observer.memory.values import Extracted
 from observer.policy import Policies
-from observer.store.interface import Reader, Store
+from observer.store.interface import Store, StoreReader
 
 log = logging.getLogger(__name__)
 
@@ -119,7 +121,7 @@ class Enriching:
             waits_until_ms=self._waits_until_ms,
         )
 
-    async def keep_enriching(self, client: Client) -> None:
+    async def keep_enriching(self, client: LlmClient) -> None:
         """Ask about one thing after the other, the newest first, until cancelled."""
         while True:
             self._news.clear()
@@ -129,7 +131,7 @@ class Enriching:
                 pause_s = self._pause_s
             await asyncio.sleep(pause_s)
 
-    async def _round(self, client: Client) -> float | None:
+    async def _round(self, client: LlmClient) -> float | None:
         """Do one piece of work; returns the pause after it, None for until there is news."""
         self._waits_until_ms, self._is_spent = None, False
         try:
@@ -142,7 +144,7 @@ class Enriching:
             log.exception("enriching failed")
             return self._failed(f"{type(error).__name__}; see the log")
 
-    async def _enrich_one(self, client: Client) -> float | None:
+    async def _enrich_one(self, client: LlmClient) -> float | None:
         if await asyncio.to_thread(self._parts.spool.depth):
             return self._pause_s  # a session that looks over may go on in what is not stored yet
         item = await asyncio.to_thread(self._next)
@@ -189,7 +191,7 @@ class Enriching:
             (one for one in waiting if (one.id, one.updated_ms) not in self._given_up), None
         )
 
-    def _prompt(self, item: Item) -> Prompt:
+    def _prompt(self, item: Item) -> LlmPrompt:
         with self._parts.store.read() as reader:
             if item.kind == "summary":
                 return prompt.of_session(item, _told_in(reader, item))
@@ -228,7 +230,7 @@ class Enriching:
         self._waits_until_ms = now_ms() + int(wait_s * 1000)
 
 
-def _told_in(reader: Reader, summary: Item) -> list[Item]:
+def _told_in(reader: StoreReader, summary: Item) -> list[Item]:
     """Return what happened in a session, personal notes left out."""
     session = reader.session(summary.session_id or 0)
     where = Filters(
@@ -258,7 +260,7 @@ WAIT_S = 50.0
 class Extracting:
     """Asks one model; `daily_tokens` is the ceiling of the day."""
 
-    def __init__(self, model: str, client: Client, parts: Parts, daily_tokens: int) -> None:
+    def __init__(self, model: str, client: LlmClient, parts: Parts, daily_tokens: int) -> None:
         self._model = model
         self._client = client
         self._run = parts.writer.run
@@ -274,7 +276,7 @@ class Extracting:
         reply = await self._paid(prompt.of_conversation(said))
         return Extracted(facts=answer.facts(reply.text), model=self._model)
 
-    async def _paid(self, asked: Prompt) -> Reply:
+    async def _paid(self, asked: LlmPrompt) -> LlmReply:
         """Ask, and count what it costs."""
         day, taken = day_of(now_ms()), asked.tokens + ANSWER_TOKENS
         if not await self._run(self._budget.take, day, taken):

@@ -16,8 +16,8 @@ from observer.core.model import Item, Use
 from observer.core.paths import Home
 from observer.daemon.writer import WriterThread
 from observer.search.usage import KEPT_MS, uses_of
-from observer.store.interface import Reader, Store
-from observer.views.session_context import shown
+from observer.store.interface import Store, StoreReader
+from observer.views.hook_output import shown
 
 BATCH = 200
 """Events looked through at a time; their texts may be long."""
@@ -28,7 +28,7 @@ SHOWN_WITHIN_MS = 12 * 3_600_000
 _FOR_EVER_MS = (1 << 63) - 1
 
 
-class Feedback:
+class DaemonFeedback:
     """Implements `memory.usage.Feedback` for one daemon; safe to share between threads.
 
     Args:
@@ -81,7 +81,7 @@ class Feedback:
                 self._writer.call(self._put, used, newest)
             self._seq = newest
 
-    def _started(self, reader: Reader, after: int, until: int) -> list[Use]:
+    def _started(self, reader: StoreReader, after: int, until: int) -> list[Use]:
         """Return what the hooks of sessions showed that started between two events."""
         starts = reader.log_of_kind("session-start", after_seq=after, until_seq=until)
         return [
@@ -91,7 +91,7 @@ class Feedback:
             for item in shown(self._home, start.root, start.event.client)
         ]
 
-    def _fetches(self, reader: Reader) -> list[Use]:
+    def _fetches(self, reader: StoreReader) -> list[Use]:
         """Return what was fetched meanwhile, in the sessions that were shown it last."""
         fetched = {}
         while self._fetched:
@@ -131,7 +131,7 @@ class Feedback:
             return writer.drop_uses(ids, before_ms=_FOR_EVER_MS)
 
 
-def _shown_to(reader: Reader, sessions: Collection[int]) -> Mapping[int, list[Item]]:
+def _shown_to(reader: StoreReader, sessions: Collection[int]) -> Mapping[int, list[Item]]:
     """Return the items that each of some sessions was shown."""
     uses = [use for use in reader.uses(sessions=list(sessions)) if use.sort == "shown"]
     items = {item.id: item for item in reader.items(list({use.item for use in uses}))}

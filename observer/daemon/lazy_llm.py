@@ -23,7 +23,7 @@ from observer.store.interface import Store
 
 if TYPE_CHECKING:
     from observer.daemon.enrich import Enriching, Extracting
-    from observer.llm.client import Client
+    from observer.llm.client import LlmClient
 
 MOST_WAIT_S = 70.0
 """Longer than any answer that is waited for; only a daemon on its way out lets it pass."""
@@ -98,7 +98,7 @@ class LateLlm:
                 await self._keep(*made)
         await asyncio.Event().wait()
 
-    async def _keep(self, patient: Client, hasty: Client) -> None:
+    async def _keep(self, patient: LlmClient, hasty: LlmClient) -> None:
         """Ask with two clients: one that has time, one for somebody who waits."""
         from observer.daemon import enrich  # noqa: PLC0415 - only where a model is configured
 
@@ -108,10 +108,10 @@ class LateLlm:
             self._enriching = enrich.Enriching(model, self._parts, daily_tokens)
             await self._enriching.keep_enriching(patient)
 
-    def _made(self) -> tuple[Client, Client]:
+    def _made(self) -> tuple[LlmClient, LlmClient]:
         from observer.daemon.enrich import WAIT_S  # noqa: PLC0415 - 20 MB, for few
-        from observer.llm.client import Client  # noqa: PLC0415 - as above
+        from observer.llm.client import LlmClient  # noqa: PLC0415 - as above
         from observer.llm.endpoint import endpoint  # noqa: PLC0415 - as above
 
         found = endpoint(self._settings, self._home)
-        return Client(found), Client(found, wait_s=WAIT_S)
+        return LlmClient(found), LlmClient(found, wait_s=WAIT_S)

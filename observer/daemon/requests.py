@@ -17,9 +17,9 @@ from pathlib import Path
 
 import msgspec
 
-from observer.api.asking import Asked, surroundings
-from observer.api.asking import Told as Reply
-from observer.api.http import Receipt
+from observer.api.asking import CommandReply as Reply
+from observer.api.asking import CommandRequest, surroundings
+from observer.api.http import PostReceipt
 from observer.api.questions import reply
 from observer.clients import generic
 from observer.clients.envelope import parse
@@ -30,10 +30,11 @@ from observer.core.errors import BadInput
 from observer.core.events import Event
 from observer.core.paths import Home
 from observer.ingest.decode import COMING, decode, foreseen
-from observer.memory.api import Memory, Record
+from observer.memory.api import Memory
+from observer.notes.values import Record
 from observer.redaction.redact import redact
 from observer.search.trial import Trials
-from observer.views.reminders import printed
+from observer.views.hook_output import printed
 
 
 class Answering:
@@ -58,7 +59,7 @@ class Answering:
             StoreUnavailable: the memory cannot be read.
         """
         try:
-            asked = msgspec.json.decode(body, type=Asked)
+            asked = msgspec.json.decode(body, type=CommandRequest)
         except (msgspec.DecodeError, RecursionError) as error:
             raise BadInput(f"this is no question: {error}") from error
         if asked.surroundings != surroundings():
@@ -72,7 +73,7 @@ MOST_EVENTS = 5_000
 """Of one request: they are stored in one transaction, and nobody else stores meanwhile."""
 
 
-def receive(body: bytes, record: Record) -> Sequence[Receipt]:
+def receive(body: bytes, record: Record) -> Sequence[PostReceipt]:
     """Store one reported event, or a list of them, all or none; returns a receipt each.
 
     Raises:
@@ -99,7 +100,7 @@ def receive(body: bytes, record: Record) -> Sequence[Receipt]:
             raise BadInput(where + error.message, hint=error.hint) from error
     receipts = record(events, None)
     return [
-        Receipt(
+        PostReceipt(
             ignored=generic.ignored(report),
             id=receipt.known if receipt.seq is None else event.id,
             purged=receipt.is_purged,
@@ -129,7 +130,7 @@ def lent_interpreter(home: Home) -> Iterator[None]:
         lent.unlink(missing_ok=True)
 
 
-class Told:
+class RemindedSessions:
     """Which session was told what, so that none is told twice, also by the next daemon.
 
     Safe to share between threads.
@@ -161,7 +162,12 @@ class Told:
 
 
 def remind(
-    memory: Memory, told: Told, envelope: bytes, *, at_ms: int, trials: Trials | None = None
+    memory: Memory,
+    told: RemindedSessions,
+    envelope: bytes,
+    *,
+    at_ms: int,
+    trials: Trials | None = None,
 ) -> bytes:
     """Return what the hook prints: mostly nothing, and nothing that the session was told before.
 

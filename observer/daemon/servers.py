@@ -1,20 +1,169 @@
 """The daemon's two servers: HTTP under uvicorn, and MCP lines on a socket of their own.
 
 MCP, imported behind the daemon's back: it takes over a second, and nothing else waits for it.
+
+The doors of the daemon: private Unix sockets, and a loopback TCP port where one is wanted.
+
+Promises: only processes of this user get through a Unix socket, whatever the folder's mode;
+a socket file left by a crash is replaced, but only by whoever holds the home's lock.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import os
+import secrets
+import shutil
 import socket
+import stat
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
+from observer.client import peer_uid
+from observer.core.errors import DaemonUnavailable
+from observer.core.paths import Home, read_plain
 from observer.memory.api import Memory
+
+BACKLOG = 512
+"""Connections that wait while the daemon is busy; twenty editors start at once."""
+MOST_CONNECTIONS = 64
+"""Of the loopback port at a time; twice as many where they come too fast to let go of others."""
+
+
+class PrivateSocket(socket.socket):
+    """A listening Unix socket that hangs up on processes of other users."""
+
+    def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
+        """Return the next connection of this user; others are closed unheard."""
+        while True:
+            connection, address = super().accept()
+            with suppress(OSError):
+                if peer_uid(connection) == os.getuid():
+                    return connection, address
+            connection.close()
+
+
+class LoopbackSocket(socket.socket):
+    """A listening TCP socket that lets go of the oldest connection when there are too many.
+
+    Any user and any page of a browser may connect, and nobody has shown a token before the request
+    is read: those who only stay must not use up the daemon's descriptors.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(socket.AF_INET, socket.SOCK_STREAM)
+        self._open: list[socket.socket] = []
+
+    def accept(self) -> tuple[socket.socket, Any]:  # address types vary, as in the base class
+        """Return the next connection."""
+        while True:
+            connection, address = super().accept()
+            self._open = [each for each in self._open if each.fileno() >= 0]
+            if len(self._open) >= MOST_CONNECTIONS:
+                with suppress(OSError):  # it has hung up itself
+                    # Whoever serves it closes it, but perhaps not before many more have come.
+                    self._open[-MOST_CONNECTIONS].shutdown(socket.SHUT_RDWR)
+            if len(self._open) < 2 * MOST_CONNECTIONS:
+                self._open.append(connection)
+                return connection, address
+            connection.close()
+
+
+def make_run_folder(home: Home) -> Path:
+    """Create the sockets' folder, 0700 and ours, and return it.
+
+    Raises:
+        DaemonUnavailable: it is a link, no folder, or another user's: somebody lays a trap.
+    """
+    folder, inside = home.run, home.root / "run"
+    if inside.is_symlink() or folder != inside:
+        _clear(inside)  # the home was moved, and its path became shorter or longer
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise DaemonUnavailable(
+            f"{folder} is not a folder of yours", hint="remove it, or choose another OBSERVER_HOME"
+        )
+    folder.chmod(0o700)
+    if folder != inside:
+        inside.symlink_to(folder)  # how the pump finds the sockets of a long home
+    return folder
+
+
+@contextmanager
+def listen(path: Path) -> Iterator[PrivateSocket]:
+    """Open a Unix socket, mode 0600, in place of whatever an earlier daemon left there.
+
+    Enter the block only while holding the home's lock. At its end the file is removed, unless it is
+    another daemon's by then.
+    """
+    path.unlink(missing_ok=True)
+    with PrivateSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(path))
+        ours = path.lstat().st_ino
+        path.chmod(0o600)
+        listener.listen(BACKLOG)
+        try:
+            yield listener
+        finally:
+            with suppress(OSError):
+                if path.lstat().st_ino == ours:
+                    path.unlink()
+
+
+def listen_tcp(port: int) -> socket.socket:
+    """Open a loopback port.
+
+    Raises:
+        OSError: somebody else listens there.
+    """
+    listener = LoopbackSocket()
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        listener.listen(BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def ensure_token(home: Home) -> str:
+    """Return the bearer token of the TCP port; made once, mode 0600, kept for good.
+
+    Raises:
+        OSError: the file cannot be read or written, or holds what no header can.
+    """
+    with suppress(FileNotFoundError):
+        token = read_plain(home.token).decode("ascii", "replace").strip()
+        if "\ufffd" in token:
+            raise OSError(errno.EILSEQ, "it is no ASCII text", str(home.token))
+        if token:
+            return token
+    token = secrets.token_urlsafe(32)
+    fresh = home.token.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(token + "\n")
+    fresh.replace(home.token)
+    return token
+
+
+def _clear(inside: Path) -> None:
+    """Remove the link at `<home>/run`, or the folder and what a dead daemon left in it."""
+    if inside.is_symlink():
+        inside.unlink()
+    elif inside.exists():
+        shutil.rmtree(inside)
+
 
 FAREWELL_S = 3
 """How long a request in progress may take once the daemon leaves."""

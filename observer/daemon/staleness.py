@@ -33,7 +33,7 @@ REST = 1.0
 LONGEST_REST_S = 0.2
 
 
-class Left(Exception):
+class WorkAbandoned(Exception):
     """The work was put down; it goes on where it was when the daemon starts again."""
 
 
@@ -88,7 +88,7 @@ class Truth:
         """Follow each project that is behind; returns those to try again, as they failed."""
         problems: list[str] = []
         left = touched
-        with suppress(Left), _noted(problems):
+        with suppress(WorkAbandoned), _noted(problems):
             behind = self._behind(touched)
             left = {project.id for project in behind}
             for project in behind:
@@ -135,7 +135,7 @@ class Truth:
         """Rest as long as was worked since the last time."""
         worked_s = time.monotonic() - self._rested_s
         if self._leaving.wait(min(REST * worked_s, LONGEST_REST_S)):
-            raise Left
+            raise WorkAbandoned
         self._rested_s = time.monotonic()
 
 
@@ -144,7 +144,7 @@ def _noted(problems: list[str]) -> Iterator[None]:
     """Add what goes wrong inside to the problems."""
     try:
         yield
-    except Left:
+    except WorkAbandoned:
         raise
     except ObserverError as error:
         problems.append(str(error))

@@ -17,7 +17,7 @@ from observer.core.model import Spending, iso
 from observer.core.paths import Home
 from observer.core.text import counted
 from observer.policy import Policies
-from observer.policy.parse import Problem
+from observer.policy.parse import PolicyProblem
 from observer.purge import size_cap
 from observer.repair.losses import recent
 from observer.spool import refusals
@@ -108,7 +108,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     db_bytes: int = 0
     spool_bytes: int = 0
     watched: tuple[Watched, ...] = ()
-    policies: tuple[Problem, ...] = ()
+    policies: tuple[PolicyProblem, ...] = ()
     paused: tuple[Paused, ...] = ()
     http: str | None = None
     llm: LlmStatus | None = None
@@ -183,7 +183,7 @@ def with_store(status: Status, store: Store, restricted: Iterable[str] = ()) -> 
     )
 
 
-def _problems(roots: Iterable[str]) -> tuple[Problem, ...]:
+def _problems(roots: Iterable[str]) -> tuple[PolicyProblem, ...]:
     policies = Policies()
     found = (policies.at(root).problem for root in sorted(roots))
     return tuple(problem for problem in found if problem)

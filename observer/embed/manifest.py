@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from observer.core.errors import ConfigInvalid
-from observer.core.events import Value
+from observer.core.value import Value
 
 GRAPH = "model.onnx"
 TOKENIZER = "tokenizer.json"

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from observer.core.errors import ConfigInvalid, NotFound
-from observer.core.events import Value
+from observer.core.value import Value
 from observer.embed import manifest as cards
 from observer.embed.manifest import Card
 from observer.embed.model import Joined, Model

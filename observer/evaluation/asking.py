@@ -14,8 +14,9 @@ import numpy as np
 
 from observer.core.clock import now_ms
 from observer.core.config import Settings
-from observer.core.events import Event, Value
+from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item
+from observer.core.value import Value
 from observer.embed.lazy_model import LateModel
 from observer.evaluation.measures import Numbers, measure
 from observer.evaluation.systems import System
@@ -36,7 +37,7 @@ _NOTHING = 0
 _BATCH = 100
 
 
-class Asked(Value):
+class EvaluatedQuery(Value):
     """A query, and the ids of the items that it is about."""
 
     text: str
@@ -116,7 +117,7 @@ def trial(model: LateModel) -> Iterator[Trial]:
 
 def ask(
     sources: Sources,
-    asked: Sequence[Asked],
+    asked: Sequence[EvaluatedQuery],
     systems: Mapping[str, System],
     *,
     now_ms: int,
@@ -131,7 +132,7 @@ def ask(
     return answers
 
 
-def figures(answers: Answers, asked: Sequence[Asked]) -> Numbers:
+def figures(answers: Answers, asked: Sequence[EvaluatedQuery]) -> Numbers:
     """Return the figures of each query, system and measure, in that order of axes."""
     found = [
         [measure(answer, question.relevant) for answer, question in zip(given, asked, strict=True)]

@@ -14,12 +14,13 @@ from collections import Counter, deque
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput
-from observer.core.events import Commit, Event, Value
+from observer.core.events import Commit, Event
+from observer.core.value import Value
 from observer.evaluation.asking import Advance
 from observer.git.configuration import is_partial
 from observer.git.log import count, history
-from observer.git.mirror import settings_of
 from observer.git.process import ask, repository_at
+from observer.git.repository import settings_of
 
 _MOST = 300
 """Characters of a subject that are looked at."""
@@ -74,7 +75,7 @@ FEWEST_QUERIES = 20
 _ID = "eval-"
 
 
-class Query(Value):
+class CommitQuery(Value):
     """What is asked, and the place of the commit that it is about."""
 
     text: str
@@ -91,7 +92,7 @@ class History(Value):
     folder: str
     events: tuple[Event, ...]
     subjects: tuple[str, ...]
-    queries: tuple[Query, ...]
+    queries: tuple[CommitQuery, ...]
     remarks: tuple[str, ...] = ()
 
     def hash(self, at: int) -> str:
@@ -156,12 +157,12 @@ def _untitled(commit: Commit, at_ms: int) -> Event:
     )
 
 
-def _queries(events: tuple[Event, ...], subjects: tuple[str, ...]) -> tuple[Query, ...]:
+def _queries(events: tuple[Event, ...], subjects: tuple[str, ...]) -> tuple[CommitQuery, ...]:
     """Return at most `MOST_QUERIES`, each about one commit alone, in the order of the commits."""
     texts = [query_of(subject) for subject in subjects]
     times = Counter(text.casefold() for text in texts)
     asked = [
-        Query(text=text, at=at)
+        CommitQuery(text=text, at=at)
         for at, text in enumerate(texts)
         if text and times[text.casefold()] == 1
     ]

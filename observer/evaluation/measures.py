@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from observer.core.events import Value
+from observer.core.value import Value
 
 Numbers = NDArray[np.float64]
 
@@ -151,7 +151,7 @@ SURE = 0.05
 _RANKED = FIGURES.index("nDCG@10")
 
 
-class Row(Value):
+class SystemFigures(Value):
     """The figures of one system, 0 to 1, by name (`R@3`, `R@5`, `R@10`, `MRR@10`, `nDCG@10`)."""
 
     system: str
@@ -179,7 +179,7 @@ class Finding(Value):
     """How the systems did on one set, or on the average of several; the product stands first."""
 
     name: str
-    rows: tuple[Row, ...]
+    rows: tuple[SystemFigures, ...]
     against: tuple[Against, ...]
 
     def best(self, systems: Sequence[str]) -> Against | None:
@@ -191,7 +191,7 @@ class Finding(Value):
 def finding(name: str, sample: Sample, systems: Sequence[str]) -> Finding:
     """Compare the systems of a sample, whose axes are systems and figures, with the first one."""
     rows = [
-        Row(
+        SystemFigures(
             system=system,
             figures={label: interval(sample, at, which) for which, label in enumerate(FIGURES)},
         )

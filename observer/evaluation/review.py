@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from observer.core.events import Value
+from observer.core.value import Value
 from observer.embed.lazy_model import LateModel
 from observer.evaluation import commits
-from observer.evaluation.asking import Advance, Asked, ask, figures, trial
-from observer.evaluation.commits import History, Query
+from observer.evaluation.asking import Advance, EvaluatedQuery, ask, figures, trial
+from observer.evaluation.commits import CommitQuery, History
 from observer.evaluation.measures import Against, Finding, finding, redraw
 from observer.evaluation.systems import WITHOUT_MEANING, mentions, recall, systems_of
 from observer.search.candidates import Sources
@@ -85,7 +85,10 @@ def _asked(
     advance: Advance,
 ) -> Review:
     systems = systems_of(model)
-    asked = [Asked(text=query.text, relevant=frozenset({ids[query.at]})) for query in told.queries]
+    asked = [
+        EvaluatedQuery(text=query.text, relevant=frozenset({ids[query.at]}))
+        for query in told.queries
+    ]
     answers = ask(sources, asked, systems, now_ms=_latest_ms(told), advance=advance)
     right = zip(asked, answers["recall"], strict=True)
     lost = [at for at, (one, answer) in enumerate(right) if one.relevant.isdisjoint(answer)]
@@ -108,7 +111,7 @@ def _without(model: LateModel) -> tuple[str, ...]:
     return (f"searched by words alone: {model.problem}",) if model.problem else ()
 
 
-def _missed(sources: Sources, told: History, ids: Sequence[int], *, query: Query) -> Missed:
+def _missed(sources: Sources, told: History, ids: Sequence[int], *, query: CommitQuery) -> Missed:
     found = recall(sources, query.text, _latest_ms(told), limit=DEEPEST)
     right, first = ids[query.at], ids.index(found[0]) if found else None
     return Missed(

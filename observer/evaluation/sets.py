@@ -14,8 +14,8 @@ from typing import TypeVar
 import msgspec
 
 from observer.core.errors import BadInput, NotFound
-from observer.core.events import Value
 from observer.core.model import UNASSIGNED, Item, item_id, item_uuid
+from observer.core.value import Value
 
 _QUESTIONS, _DOCUMENTS = "_q.jsonl", "_docs.jsonl"
 _STEP_MS = 8_640_000
@@ -27,7 +27,7 @@ NOW_MS = 1_800_000_000_000
 Row = TypeVar("Row", bound=Value)
 
 
-class Document(Value):
+class SetDocument(Value):
     """What is to be found: an observation of one commit, say."""
 
     id: str
@@ -50,7 +50,7 @@ class QuestionSet(Value):
 
     name: str
     source: Path
-    documents: tuple[Document, ...]
+    documents: tuple[SetDocument, ...]
     questions: tuple[Question, ...]
 
 
@@ -76,8 +76,8 @@ def read(questions: Path) -> QuestionSet:
         BadInput: a line is not what it should be; there are no queries.
     """
     source = _documents_of(questions)
-    documents: dict[str, Document] = {}
-    for line, document in _rows(source, Document):
+    documents: dict[str, SetDocument] = {}
+    for line, document in _rows(source, SetDocument):
         if document.id in documents:
             raise _wrong(source, line, f"a second document {document.id!r}")
         documents[document.id] = document
@@ -96,7 +96,7 @@ def read(questions: Path) -> QuestionSet:
     )
 
 
-def item(document: Document, number: int) -> Item:
+def item(document: SetDocument, number: int) -> Item:
     """Return a document as the observation that a commit would have become.
 
     Args:

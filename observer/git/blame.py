@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from observer.core.errors import NotFound
-from observer.core.events import Value
+from observer.core.value import Value
 from observer.git.patch import milliseconds, unquoted
 from observer.git.process import ask
 
@@ -26,7 +26,7 @@ _SUBJECT_CHARS = 1_000
 _PLAIN = ("--no-mailmap", "--no-show-signature", "--no-color", "--encoding=UTF-8")
 
 
-class Origin(Value):
+class BlamedCommit(Value):
     """A commit that made part of a file. Times are its own; 0 where it is not committed.
 
     `path` is what the file was called then, empty where nobody asked. `lines` counts those that it
@@ -54,7 +54,7 @@ class _Line(NamedTuple):
     text: str
 
 
-def blamed(root: str, path: str, *, first: int, last: int) -> list[Origin]:
+def blamed(root: str, path: str, *, first: int, last: int) -> list[BlamedCommit]:
     """Return the commits behind some lines of a file as it is on the disk, newest first.
 
     Those that lines only look like stand behind those that made them. Their `before_ms` is not
@@ -106,7 +106,7 @@ def _lines(root: str, path: str, first: int, last: int, *options: str) -> list[_
     return found
 
 
-def _origins(root: str, lines: Sequence[_Line]) -> list[Origin]:
+def _origins(root: str, lines: Sequence[_Line]) -> list[BlamedCommit]:
     texts: dict[str, list[str]] = {}
     paths = {line.commit: line.path for line in reversed(lines)}
     for line in lines:
@@ -115,14 +115,14 @@ def _origins(root: str, lines: Sequence[_Line]) -> list[Origin]:
     commits = list(_log(root, "--no-walk=unsorted", *hashes, "--")) if hashes else []
     commits.sort(key=lambda one: -one.committed_ms)
     if UNCOMMITTED in texts:
-        commits.insert(0, Origin(hash=UNCOMMITTED))
+        commits.insert(0, BlamedCommit(hash=UNCOMMITTED))
     return [
         replace(one, path=paths[one.hash], lines=len(texts[one.hash]), texts=tuple(texts[one.hash]))
         for one in commits
     ]
 
 
-def placed(root: str, origin: Origin, own: Collection[str] = ()) -> Origin:
+def placed(root: str, origin: BlamedCommit, own: Collection[str] = ()) -> BlamedCommit:
     """Return one of `blamed` with its `before_ms`.
 
     Args:
@@ -150,7 +150,7 @@ def authors_here(root: str) -> frozenset[str]:
     return frozenset(filter(None, (ask(root, *words) or "").split("\n")))
 
 
-def touched(root: str, path: str, *, limit: int) -> list[Origin]:
+def touched(root: str, path: str, *, limit: int) -> list[BlamedCommit]:
     """Return the last commits that touched a file, under earlier names too, newest first.
 
     Raises:
@@ -163,14 +163,14 @@ def touched(root: str, path: str, *, limit: int) -> list[Origin]:
     return [replace(one, before_ms=then) for one, then in zip(found, since, strict=True)][:limit]
 
 
-def _log(root: str, *words: str) -> Iterator[Origin]:
+def _log(root: str, *words: str) -> Iterator[BlamedCommit]:
     told = ask(root, "--literal-pathspecs", "log", _FORMAT, *_PLAIN, *words)
     return map(_read, told.split("\n") if told else ())
 
 
-def _read(line: str) -> Origin:
+def _read(line: str) -> BlamedCommit:
     commit, author, authored_s, committed_s, subject = line.split("\0", 4)
-    return Origin(
+    return BlamedCommit(
         hash=commit,
         subject=subject[:_SUBJECT_CHARS],
         author=author,

@@ -40,7 +40,7 @@ class Moved(NamedTuple):
     blob: str
 
 
-class Step(NamedTuple):
+class CommitDiff(NamedTuple):
     """One commit; its message is cut at `MESSAGE_CHARS`."""
 
     commit: str
@@ -78,7 +78,7 @@ def checked_out(root: str) -> set[str]:
     return {redact_text(line.removeprefix(mark)) for line in told if line.startswith(mark)}
 
 
-def steps(root: str, since: str, to: str) -> Iterator[Step]:
+def steps(root: str, since: str, to: str) -> Iterator[CommitDiff]:
     """Yield the commits that `to` contains and `since` does not, parents before children.
 
     Args:
@@ -93,12 +93,12 @@ def steps(root: str, since: str, to: str) -> Iterator[Step]:
     return _steps(root, ("--topo-order", "--reverse", f"{since}..{to}" if since else to))
 
 
-def named(root: str, commits: Sequence[str]) -> Iterator[Step]:
+def named(root: str, commits: Sequence[str]) -> Iterator[CommitDiff]:
     """Yield those of the commits that exist, in the order given; raises as `steps`."""
     return _steps(root, ("--no-walk=unsorted", "--ignore-missing", *commits))
 
 
-def _steps(root: str, words: Sequence[str]) -> Iterator[Step]:
+def _steps(root: str, words: Sequence[str]) -> Iterator[CommitDiff]:
     lines = lines_of(root, (*_LOG, *words, "--"), record=RECORD, fields=len(FIELDS))
     header, files = b"", list[Moved]()
     for line in lines:
@@ -146,10 +146,10 @@ def _listed(root: str, *words: str) -> list[str]:
     return (ask(root, "rev-list", *words, "--") or "").split()
 
 
-def _step(header: bytes, files: Iterable[Moved]) -> Step:
+def _step(header: bytes, files: Iterable[Moved]) -> CommitDiff:
     fields = header.split(RECORD)[1 : 1 + len(FIELDS)]
     commit, parents, committed, message = (field.decode("utf-8", "replace") for field in fields)
-    return Step(
+    return CommitDiff(
         commit=commit,
         parents=tuple(parents.split()),
         committed_ms=milliseconds(committed),

@@ -21,9 +21,15 @@ from typing import IO, cast
 
 from observer.core.errors import NotFound, ObserverError
 from observer.git.configuration import is_excepted
-from observer.git.discovery import ForeignRepository, NoRepository, Repository, find, refusal
 from observer.git.launch import WAIT_S, Output, TooSlow, environment, kill, launch
-from observer.git.mirror import mirror
+from observer.git.repository import (
+    ForeignRepository,
+    NoRepository,
+    Repository,
+    find,
+    mirror,
+    refusal,
+)
 
 LINE_BYTES = 8192
 """Longest part of a line of a patch that is looked at."""

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 
 from observer.core.errors import NotFound
 from observer.core.events import Event
-from observer.git.log import count, history
+from observer.git.log import history
 from observer.ingest.commits import imported
 from observer.projects import look
-
-__all__ = ["commits", "count"]
 
 
 def commits(folder: str) -> Iterator[Event]:

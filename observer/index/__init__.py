@@ -4,7 +4,7 @@
 """
 
 from observer.index.index import Feed, Index
-from observer.index.masks import Best, Wanted
+from observer.index.masks import Best, ListRequest
 from observer.index.segment import Damping
 from observer.index.tokens import WORD, WORD_CHARS, Stem, pieces
 from observer.index.view import View
@@ -16,8 +16,8 @@ __all__ = [
     "Damping",
     "Feed",
     "Index",
+    "ListRequest",
     "Stem",
     "View",
-    "Wanted",
     "pieces",
 ]

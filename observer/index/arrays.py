@@ -19,8 +19,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from observer.core.events import Value
 from observer.core.paths import open_plain
+from observer.core.value import Value
 
 Arrays = Mapping[str, NDArray[Any]]
 """`Any`: each array has an element type of its own, named where it is used."""
@@ -35,7 +35,7 @@ class Torn(Exception):
     """A file is not what was written: cut, overwritten, or of another format."""
 
 
-class Saved(NamedTuple):
+class SavedArrays(NamedTuple):
     """The facts and arrays of a file; the arrays are mapped, read-only."""
 
     facts: bytes
@@ -84,7 +84,7 @@ def save(path: Path, facts: Value, arrays: Arrays) -> None:
         raise
 
 
-def load(path: Path) -> Saved:
+def load(path: Path) -> SavedArrays:
     """Map a file.
 
     Raises:
@@ -97,7 +97,7 @@ def load(path: Path) -> Saved:
             raise Torn(f"{path.name} was cut")
         arrays = {slot.name: _view(mapped, slot, begin) for slot in header.slots}
         release(mapped)  # all was read, little will be asked
-        return Saved(bytes(header.facts), arrays)
+        return SavedArrays(bytes(header.facts), arrays)
     except (OSError, ValueError, TypeError, struct.error, msgspec.MsgspecError) as error:
         raise Torn(f"{path.name}: {error}") from error
 

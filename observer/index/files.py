@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from observer.core.events import Value
 from observer.core.paths import make_private, read_plain
+from observer.core.value import Value
 from observer.index.arrays import Torn, load, save
 from observer.index.segment import Segment
 from observer.index.segment_builder import facts_of, loaded

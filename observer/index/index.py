@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from observer.core.model import Change
+from observer.core.model import ItemChange
 from observer.index.files import Files
 from observer.index.segment import Segment, mean_length
 from observer.index.segment_builder import merged, segment
@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 
 
 class Feed(Protocol):
-    """What the index is made of: see `observer.store.interface.Reader`."""
+    """What the index is made of: see `observer.store.interface.StoreReader`."""
 
     def epoch(self) -> str:
         """Return the name of the numbering of changes; another one begins anew."""
@@ -60,7 +60,7 @@ class Feed(Protocol):
     def newest_change(self) -> int:
         """Return the number of the last change; 0 without any."""
 
-    def changes(self, *, after: int, model: str, limit: int) -> Sequence[Change]:
+    def changes(self, *, after: int, model: str, limit: int) -> Sequence[ItemChange]:
         """Return the next changes, each item once, with its vector of a model."""
 
 
@@ -158,7 +158,7 @@ class Index:
         self._merging = 0
         _bury_versions(self._segments)
 
-    def _add(self, changes: Sequence[Change]) -> None:
+    def _add(self, changes: Sequence[ItemChange]) -> None:
         mean = mean_length(self._segments)
         new = segment(
             changes,

@@ -90,7 +90,7 @@ Places = NDArray[np.int64]
 """Rows of all segments, counted through."""
 
 
-class Wanted(NamedTuple):
+class ListRequest(NamedTuple):
     """A list of an answer: which rows may be in it, and how many are wanted."""
 
     mask: Mask
@@ -104,7 +104,7 @@ class Best(NamedTuple):
     scores: NDArray[np.float32]
 
 
-def has_room(found: Best, wanted: Wanted) -> bool:
+def has_room(found: Best, wanted: ListRequest) -> bool:
     """Tell whether fewer rows were found than are wanted."""
     return len(found.places) < wanted.limit
 
@@ -121,7 +121,7 @@ ENOUGH = 4
 """Times as many rows as are wanted are looked at, so that a sample is hardly ever too good."""
 
 
-def highest(scores: NDArray[np.float32], wanted: Wanted) -> Best:
+def highest(scores: NDArray[np.float32], wanted: ListRequest) -> Best:
     """Return the rows of a list with the highest scores above 0."""
     mask, limit = wanted
     least = reached(scores, mask, ENOUGH * limit)

@@ -69,7 +69,7 @@ class Postings(NamedTuple):
     impacts: NDArray[np.uint8]
 
 
-class Runs(NamedTuple):
+class PostingRuns(NamedTuple):
     """Where the postings of some words are; `begins` equals `ends` for a word that is in no row."""
 
     begins: NDArray[np.int64]
@@ -151,17 +151,17 @@ class Segment:
         found: Rows = places[self.ids[places] == ids]
         return found
 
-    def runs(self, codes: NDArray[np.uint32]) -> Runs:
+    def runs(self, codes: NDArray[np.uint32]) -> PostingRuns:
         """Return where the postings of words are."""
         terms, offsets = self.postings.terms, self.postings.offsets
         places = np.searchsorted(terms, codes)
         found = terms[np.minimum(places, len(terms) - 1)] == codes
         places[~found] = 0
         begins = offsets[places].astype(np.int64)
-        return Runs(begins, np.where(found, offsets[places + 1], begins))
+        return PostingRuns(begins, np.where(found, offsets[places + 1], begins))
 
     def relevance(
-        self, runs: Runs, rarities: NDArray[np.float64], out: NDArray[np.float32]
+        self, runs: PostingRuns, rarities: NDArray[np.float64], out: NDArray[np.float32]
     ) -> None:
         """Add about its BM25 to each row of `out`."""
         worths = (rarities * (SATURATION + 1) / _FULL).astype(np.float32)
@@ -171,7 +171,7 @@ class Segment:
                 impacts = self.postings.impacts[begin:end] * worth
                 np.add.at(out, self.postings.rows[begin:end], impacts)
 
-    def mark(self, runs: Runs, out: NDArray[np.bool_]) -> None:
+    def mark(self, runs: PostingRuns, out: NDArray[np.bool_]) -> None:
         """Set each row of `out` that holds one of the words."""
         for begin, end in zip(runs.begins.tolist(), runs.ends.tolist(), strict=True):
             out[self.postings.rows[begin:end]] = True

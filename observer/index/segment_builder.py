@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from observer.core.events import Value
-from observer.core.model import Change, Item
-from observer.index.arrays import Saved
+from observer.core.model import Item, ItemChange
+from observer.core.value import Value
+from observer.index.arrays import SavedArrays
 from observer.index.segment import ATTRIBUTES, ROWS_AT_ONCE, Segment, inverted, widths
 from observer.index.tokens import COLUMNS, SEPARATOR, Codes
 from observer.index.vectors import norms, signs
@@ -24,7 +24,7 @@ NO_SESSION = -1
 _EMPTY = array("I", [SEPARATOR] * COLUMNS)
 
 
-class Facts(Value):
+class FileFacts(Value):
     """What a file tells of its rows beside their arrays."""
 
     last_change: int
@@ -32,7 +32,7 @@ class Facts(Value):
 
 
 def segment(
-    changes: Sequence[Change], codes: Codes, *, model: str, dimensions: int, mean_length: float
+    changes: Sequence[ItemChange], codes: Codes, *, model: str, dimensions: int, mean_length: float
 ) -> Segment:
     """Return the rows of changed items.
 
@@ -55,7 +55,7 @@ def segment(
         "starts": starts,
         "tokens": tokens,
     }
-    return _segment(arrays, Facts(last_change=changes[-1].change, model=model), mean_length)
+    return _segment(arrays, FileFacts(last_change=changes[-1].change, model=model), mean_length)
 
 
 def merged(
@@ -74,23 +74,23 @@ def merged(
     own = [_own_vectors(each, model, dimensions) for each in segments]
     whole["vectors"] = _joined([each[rows] for each, rows in zip(own, kept, strict=True)])[order]
     whole["starts"], whole["tokens"] = _streams(segments, kept, order)
-    facts = Facts(last_change=segments[-1].last_change, model=model)
+    facts = FileFacts(last_change=segments[-1].last_change, model=model)
     return _segment(whole, facts, mean_length)
 
 
-def loaded(saved: Saved) -> Segment:
+def loaded(saved: SavedArrays) -> Segment:
     """Return the rows of a file.
 
     Raises:
         msgspec.MsgspecError, KeyError: the file is not of such rows.
     """
-    facts = msgspec.json.decode(saved.facts, type=Facts)
+    facts = msgspec.json.decode(saved.facts, type=FileFacts)
     return Segment(saved.arrays, last_change=facts.last_change, model=facts.model)
 
 
-def facts_of(one: Segment) -> Facts:
+def facts_of(one: Segment) -> FileFacts:
     """Return what is told of a segment beside its arrays."""
-    return Facts(last_change=one.last_change, model=one.model)
+    return FileFacts(last_change=one.last_change, model=one.model)
 
 
 def attribute(text: str) -> int:
@@ -98,7 +98,7 @@ def attribute(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) if text else NOBODY
 
 
-def _segment(arrays: dict[str, NDArray[Any]], facts: Facts, mean_length: float) -> Segment:
+def _segment(arrays: dict[str, NDArray[Any]], facts: FileFacts, mean_length: float) -> Segment:
     vectors = arrays["vectors"]
     postings = inverted(arrays["tokens"], arrays["starts"], mean_length=mean_length)
     derived = postings._asdict()
@@ -106,7 +106,7 @@ def _segment(arrays: dict[str, NDArray[Any]], facts: Facts, mean_length: float) 
     return Segment(arrays, last_change=facts.last_change, model=facts.model)
 
 
-def _attributes(changes: Sequence[Change]) -> dict[str, NDArray[Any]]:
+def _attributes(changes: Sequence[ItemChange]) -> dict[str, NDArray[Any]]:
     items = [change.item for change in changes]
     rows = [_codes_of(item) if item else (0,) * len(ATTRIBUTES) for item in items]
     table = np.array(rows, dtype=np.uint32).T

@@ -52,7 +52,7 @@ def signs(vectors: NDArray[Any]) -> NDArray[np.uint64]:
     return np.ascontiguousarray(words.T)
 
 
-class Pattern(NamedTuple):
+class QuerySigns(NamedTuple):
     """What of a query is compared with the signs of vectors, each as `signs` returns it.
 
     `planes` say which dimensions weigh 1, 2, 4 …: what a dimension weighs is their sum.
@@ -62,7 +62,7 @@ class Pattern(NamedTuple):
     planes: tuple[NDArray[np.uint64], ...]
 
 
-def pattern(query: Vector) -> Pattern:
+def pattern(query: Vector) -> QuerySigns:
     """Return the signs of a query and what its dimensions weigh; at least one dimension.
 
     What follows its last dimension that is not 0 is left out, in words of `WORD_BITS`.
@@ -74,10 +74,10 @@ def pattern(query: Vector) -> Pattern:
     full = max(float(np.partition(sizes, large)[large]), _LEAST)
     weights = np.rint(most * sizes / full).clip(0, most).astype(np.uint8)
     planes = (signs(weights[np.newaxis] & 1 << bit) for bit in range(WEIGHT_BITS))
-    return Pattern(signs(query[np.newaxis]), tuple(planes))
+    return QuerySigns(signs(query[np.newaxis]), tuple(planes))
 
 
-def distances(rows: NDArray[np.uint64], query: Pattern) -> NDArray[np.uint16]:
+def distances(rows: NDArray[np.uint64], query: QuerySigns) -> NDArray[np.uint16]:
     """Return how many signs of each vector, given as words by vectors, differ from the query's."""
     total = np.empty(rows.shape[1], np.uint16)
     for first in range(0, len(total), AT_ONCE):
@@ -87,7 +87,7 @@ def distances(rows: NDArray[np.uint64], query: Pattern) -> NDArray[np.uint16]:
     return total
 
 
-def weighed(rows: NDArray[np.uint64], query: Pattern) -> NDArray[np.uint16]:
+def weighed(rows: NDArray[np.uint64], query: QuerySigns) -> NDArray[np.uint16]:
     """Return what the signs that differ weigh in the query, for each vector: words by vectors."""
     differing = rows[: len(query.signs)] ^ query.signs
     total = np.zeros(rows.shape[1], np.uint16)

@@ -12,15 +12,25 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.index.arrays import release
-from observer.index.masks import Best, Mask, Places, Wanted, best, has_room, highest, mask, reached
+from observer.index.masks import (
+    Best,
+    ListRequest,
+    Mask,
+    Places,
+    best,
+    has_room,
+    highest,
+    mask,
+    reached,
+)
 from observer.index.positions import Occurrences
-from observer.index.segment import PROSE, Damping, Runs, Segment, damping, mean_length
+from observer.index.segment import PROSE, Damping, PostingRuns, Segment, damping, mean_length
 from observer.index.segment_builder import gathered
 from observer.index.tokens import COLUMNS, Codes
 from observer.index.vectors import (
     WORD_BITS,
     Packed,
-    Pattern,
+    QuerySigns,
     Vector,
     cosines,
     crowding,
@@ -64,17 +74,17 @@ class _Words(NamedTuple):
     """What the index knows of the words of a query: where they are, in how many rows, how rare."""
 
     query: Query
-    runs: list[Runs]
+    runs: list[PostingRuns]
     counts: NDArray[np.int64]
     rarities: NDArray[np.float64]
 
     def taken(self, which: NDArray[np.int64]) -> _Words:
         """Return the same of some of the words."""
-        runs = [Runs(each.begins[which], each.ends[which]) for each in self.runs]
+        runs = [PostingRuns(each.begins[which], each.ends[which]) for each in self.runs]
         return _Words(self.query[which], runs, self.counts[which], self.rarities[which])
 
 
-Compare = Callable[[NDArray[np.uint64], Pattern], NDArray[np.uint16]]
+Compare = Callable[[NDArray[np.uint64], QuerySigns], NDArray[np.uint16]]
 """Says how far apart vectors and a query are, by their signs."""
 Part = tuple[Segment, slice, NDArray[np.int64]]
 
@@ -124,7 +134,7 @@ class View:
         of_segments = [mask(each, filters, among) for each in self._segments]
         return np.concatenate([np.zeros(0, np.bool_), *of_segments])
 
-    def by_words(self, query: Query, wanted: Sequence[Wanted]) -> list[Best]:
+    def by_words(self, query: Query, wanted: Sequence[ListRequest]) -> list[Best]:
         """Return the rows with about the highest BM25 of each list."""
         words = self._words(query)
         scores = np.zeros(self.size, np.float32)
@@ -139,7 +149,7 @@ class View:
         return found
 
     def by_meaning(
-        self, query: Vector, wanted: Sequence[Wanted], *, effort: float = 1.0
+        self, query: Vector, wanted: Sequence[ListRequest], *, effort: float = 1.0
     ) -> list[Best]:
         """Return the rows whose vectors point most nearly where the query does, of each list.
 
@@ -169,7 +179,7 @@ class View:
         """
         found = np.zeros(self.size, np.bool_)
         if np.count_nonzero(mask) > COMPARED:
-            places, scores = self.by_meaning(query, [Wanted(mask, NEAREST)])[0]
+            places, scores = self.by_meaning(query, [ListRequest(mask, NEAREST)])[0]
         else:
             places = np.flatnonzero(mask)
             scores = self.cosines(places, query)
@@ -276,7 +286,7 @@ class View:
         for (base, each), of_segment in zip(self._parts(), words.runs, strict=True):
             each.relevance(of_segment, words.rarities, scores[base : base + each.size])
 
-    def _alike(self, query: Pattern, mask: Mask, count: int) -> Places:
+    def _alike(self, query: QuerySigns, mask: Mask, count: int) -> Places:
         """Return about `count` rows of a mask, in ascending order, with most signs the query's."""
         if np.count_nonzero(mask) <= self.size // SPARSE:
             places = np.flatnonzero(mask & self._have_vectors())
@@ -289,7 +299,7 @@ class View:
         of_segments = [each.has_vector & (each.model == self.model) for each in self._segments]
         return np.concatenate([np.zeros(0, np.bool_), *of_segments])
 
-    def _agreement(self, query: Pattern) -> NDArray[np.uint16]:
+    def _agreement(self, query: QuerySigns) -> NDArray[np.uint16]:
         """Return how many signs of each row are the query's; none without a vector."""
         found = np.zeros(self.size, np.uint16)
         most = WORD_BITS * len(query.signs)
@@ -300,7 +310,7 @@ class View:
                 of_segment *= each.has_vector
         return found
 
-    def _nearest(self, places: Places, compare: Compare, query: Pattern, limit: int) -> Places:
+    def _nearest(self, places: Places, compare: Compare, query: QuerySigns, limit: int) -> Places:
         """Return those of some rows that differ least from a query, in ascending order."""
         if len(places) <= limit:
             return places

@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from observer.core.errors import ObserverError
 from observer.core.events import Checkout, Commit, Custom, Event
 from observer.core.model import Place
-from observer.git.log import count, history
-from observer.git.reflog import before_resets, moves, rebased
+from observer.git.log import before_resets, count, history, moves, rebased
 
 ROUTE = "git/import"
 

@@ -28,12 +28,12 @@ from observer.observations.notes import changed, folded, note
 from observer.observations.open_failures import OpenFailure
 from observer.observations.session_reducer import Fold
 from observer.observations.session_state import State
-from observer.store.interface import Reader, Writer
+from observer.store.interface import StoreReader, Writer
 
 _OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
 
 
-class Telling:
+class ProjectHistory:
     """Carries the story of each project from event to event; `finish` stores them."""
 
     def __init__(self, writer: Writer) -> None:
@@ -85,7 +85,7 @@ Folds: TypeAlias = Mapping[int | None, Fold]
 """The sessions of a transaction, which know more than what is stored."""
 
 
-class Left(NamedTuple):
+class OpenWork(NamedTuple):
     """A session with what is open in it: files that no commit has, a plan that nobody began."""
 
     session: Session
@@ -96,9 +96,9 @@ class Left(NamedTuple):
 class LaterWork:
     """Looks for sessions within one write transaction."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: StoreReader) -> None:
         self._reader = reader
-        self._stored: dict[int, list[Left]] = {}
+        self._stored: dict[int, list[OpenWork]] = {}
 
     def committed(
         self, recorded: Recorded, made: Collection[Item], folds: Folds
@@ -128,7 +128,7 @@ class LaterWork:
                 left.session.id for left in self._before(recorded, folds) if left.plan == heading
             )
 
-    def _before(self, recorded: Recorded, folds: Folds) -> Iterator[Left]:
+    def _before(self, recorded: Recorded, folds: Folds) -> Iterator[OpenWork]:
         """Yield the other sessions of the project that were there, and not long over."""
         at_ms, project_id = recorded.event.at_ms, recorded.project_id
         stored = (left for left in self._stored_in(project_id) if left.session.id not in folds)
@@ -138,7 +138,7 @@ class LaterWork:
             if is_of_time and session.id != recorded.session_id:
                 yield left
 
-    def _stored_in(self, project_id: int) -> list[Left]:
+    def _stored_in(self, project_id: int) -> list[OpenWork]:
         if project_id not in self._stored:
             sessions = self._reader.sessions(project_id=project_id, limit=SESSIONS)
             self._stored[project_id] = [
@@ -147,15 +147,15 @@ class LaterWork:
         return self._stored[project_id]
 
 
-def _in(folds: Folds, project_id: int) -> Iterator[Left]:
+def _in(folds: Folds, project_id: int) -> Iterator[OpenWork]:
     for fold in folds.values():
         session = fold.standing()
         if session and session.project_id == project_id:
             yield _left(session, fold.known())
 
 
-def _left(session: Session, known: State) -> Left:
-    return Left(session, session_commits.dirty(known), known.plan)
+def _left(session: Session, known: State) -> OpenWork:
+    return OpenWork(session, session_commits.dirty(known), known.plan)
 
 
 OnNote = Approve | Forget | Revise | Undo

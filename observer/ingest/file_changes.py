@@ -21,8 +21,9 @@ from msgspec.structs import replace
 from observer import code
 from observer.code.languages import FLAT, definition, language_of
 from observer.code.symbol_changes import around, has_symbols, symbols_of
-from observer.core.events import Custom, Edit, Event, FileWrite, Value
+from observer.core.events import Custom, Edit, Event, FileWrite
 from observer.core.paths import read_head
+from observer.core.value import Value
 
 ABOVE = 40
 """Lines looked through above a change for the definition that it is in."""

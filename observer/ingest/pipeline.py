@@ -12,15 +12,17 @@ from typing import NamedTuple
 
 from observer.core.config import Settings
 from observer.core.errors import ObserverError, StoreUnavailable, Undecodable, remedy
-from observer.core.events import Event, SessionEnd, Value
+from observer.core.events import Event, SessionEnd
 from observer.core.model import Place, Receipt, Session
+from observer.core.value import Value
 from observer.ingest.append import Intake
 from observer.ingest.prefetch import BACKLOG, Ahead
 from observer.ingest.prepare import Located, Reading
 from observer.ingest.projection import Embedder, derived_anew
 from observer.projects import Places
 from observer.redaction.redact import redact_bytes, redact_text
-from observer.spool.spool import Entry, Spool
+from observer.spool.files import SpoolEntry
+from observer.spool.spool import Spool
 from observer.store.interface import Store, Writer
 from observer.store.tombstones import Tombstones
 
@@ -191,7 +193,7 @@ class Pipeline:
         with self._store.write() as writer:
             return derived_anew(writer, self._embedder, advance=advance)
 
-    def _claim(self) -> list[Entry]:
+    def _claim(self) -> list[SpoolEntry]:
         """Claim a batch, each larger than the one before, and have what is left read meanwhile."""
         entries = self._spool.claim(at_most=self._at_most)
         self._at_most = min(4 * self._at_most, BATCH)
@@ -237,7 +239,7 @@ class Pipeline:
             tombstones=self._tombstones,
         )
 
-    def _store_alone(self, entry: Entry, events: Sequence[Located]) -> frozenset[int]:
+    def _store_alone(self, entry: SpoolEntry, events: Sequence[Located]) -> frozenset[int]:
         try:
             return self._store_all(events)
         except ObserverError:
@@ -247,7 +249,7 @@ class Pipeline:
             self._set_aside(entry, f"cannot be interpreted: {error!r}")
             return frozenset()
 
-    def _read(self, entry: Entry) -> list[Located] | None:
+    def _read(self, entry: SpoolEntry) -> list[Located] | None:
         """Read one entry; None if it went to `spool/bad`."""
         try:
             return self._reading.read(entry)
@@ -259,7 +261,7 @@ class Pipeline:
         self._set_aside(entry, reason)
         return None
 
-    def _set_aside(self, entry: Entry, reason: str) -> None:
+    def _set_aside(self, entry: SpoolEntry, reason: str) -> None:
         # An unforeseen error may quote what it failed on.
         reason, kept = redact_text(reason), redact_bytes(entry.data)
         try:

@@ -26,10 +26,11 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import Place
 from observer.ingest.prepare import Located, Reading
-from observer.observations.analysis import Gist, gist
+from observer.observations.analysis import EventAnalysis, gist
 from observer.observations.drafts import Where
 from observer.projects import Places
-from observer.spool.spool import Entry, Spool
+from observer.spool.files import SpoolEntry
+from observer.spool.spool import Spool
 
 BACKLOG = 500
 """Entries left from which a process of its own is worth its start, a quarter of a second."""
@@ -40,14 +41,14 @@ a batch, for what is late already need not be searchable at once."""
 WAIT_S = 120.0
 """A page that takes longer will never come."""
 
-Batch = Sequence[tuple[Entry, Sequence[Located]]]
+Batch = Sequence[tuple[SpoolEntry, Sequence[Located]]]
 
 _LENGTH_BYTES = 8
 _COMMAND = (sys.executable, "-P", "-c", "from observer.ingest.prefetch import main; main()")
 _log = logging.getLogger(__name__)
 
 
-class Order(msgspec.Struct, frozen=True):
+class PrefetchOrder(msgspec.Struct, frozen=True):
     """What the process is told: whose backlog, how to read it, and which entries are in hand."""
 
     spool: str
@@ -55,26 +56,26 @@ class Order(msgspec.Struct, frozen=True):
     in_hand: frozenset[str]
 
 
-class Line(msgspec.Struct, frozen=True, array_like=True):
+class PrefetchedEntry(msgspec.Struct, frozen=True, array_like=True):
     """An entry without its bytes, and its events as JSON, with their gist and place by number."""
 
     id: str
     at_ms: int
     path: str
     end: int | None
-    events: list[tuple[str, int, Gist]]
+    events: list[tuple[str, int, EventAnalysis]]
 
 
 class Page(msgspec.Struct, frozen=True, array_like=True):
     """Entries in their order, and the places where their events happened."""
 
-    lines: list[Line]
+    lines: list[PrefetchedEntry]
     places: list[Place]
 
 
 _encode = msgspec.msgpack.Encoder().encode
 _page = msgspec.msgpack.Decoder(Page).decode
-_order = msgspec.msgpack.Decoder(Order).decode
+_order = msgspec.msgpack.Decoder(PrefetchOrder).decode
 _event = msgspec.json.Decoder(Event).decode
 
 
@@ -92,11 +93,13 @@ class Ahead:
         """Whether there is a process, or was one whose end nobody has noticed."""
         return self._process is not None
 
-    def begin(self, in_hand: Iterable[Entry]) -> None:
+    def begin(self, in_hand: Iterable[SpoolEntry]) -> None:
         """Start reading what waits, without the entries that the caller has in hand."""
         if self._process or not self._is_reliable:
             return
-        order = Order(str(self._spool), self._settings, frozenset(entry.id for entry in in_hand))
+        order = PrefetchOrder(
+            str(self._spool), self._settings, frozenset(entry.id for entry in in_hand)
+        )
         try:
             self._process = subprocess.Popen(  # noqa: S603 - ourselves
                 _COMMAND, stdin=PIPE, stdout=PIPE
@@ -151,7 +154,7 @@ def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
 def _batch(page: Page) -> Batch:
     return [
         (
-            Entry(line.id, b"", line.at_ms, line.path, line.end),
+            SpoolEntry(line.id, b"", line.at_ms, line.path, line.end),
             [
                 Located(event=_event(data), place=page.places[number], data=data, gist=gist)
                 for data, number, gist in line.events
@@ -176,7 +179,7 @@ def main() -> None:
             out.flush()
 
 
-def pages(order: Order) -> Iterator[Page]:
+def pages(order: PrefetchOrder) -> Iterator[Page]:
     """Yield the backlog, oldest first, without what cannot be read."""
     spool = Spool(Path(order.spool))
     reading = Reading(order.settings, places=Places(), now_ms=now_ms, pauses=spool.pauses)
@@ -187,8 +190,8 @@ def pages(order: Order) -> Iterator[Page]:
             yield page
 
 
-def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
-    batch: list[Entry] = []
+def _batches(entries: Iterable[SpoolEntry]) -> Iterator[list[SpoolEntry]]:
+    batch: list[SpoolEntry] = []
     size_bytes = 0
     for entry in entries:
         batch.append(entry)
@@ -200,7 +203,7 @@ def _batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
         yield batch
 
 
-def _written(entries: Iterable[Entry], reading: Reading) -> Page:
+def _written(entries: Iterable[SpoolEntry], reading: Reading) -> Page:
     places: dict[Place, int] = {}
     lines = []
     for entry in entries:
@@ -210,9 +213,9 @@ def _written(entries: Iterable[Entry], reading: Reading) -> Page:
                 (one.data, places.setdefault(one.place, len(places)), _gist(one))
                 for one in reading.read(entry)
             ]
-            lines.append(Line(entry.id, entry.at_ms, entry.path, entry.end, events))
+            lines.append(PrefetchedEntry(entry.id, entry.at_ms, entry.path, entry.end, events))
     return Page(lines, list(places))
 
 
-def _gist(located: Located) -> Gist:
+def _gist(located: Located) -> EventAnalysis:
     return gist(located.event.body, Where(root=located.place.root, cwd=located.event.cwd))

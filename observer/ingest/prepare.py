@@ -14,22 +14,23 @@ import msgspec
 
 from observer.core.config import Settings
 from observer.core.errors import NotFound, Undecodable
-from observer.core.events import Commit, Event, FileWrite, Intent, Remember, Revise, Value, kind_of
+from observer.core.events import Commit, Event, FileWrite, Intent, Remember, Revise, kind_of
 from observer.core.model import Place
+from observer.core.value import Value
 from observer.git.log import read_commit
 from observer.ingest.commits import arrivals, is_told, without_owner
 from observer.ingest.decode import decode
 from observer.ingest.file_changes import with_symbols
 from observer.ingest.self_commands import without_echoes
 from observer.ingest.truncate import fit
-from observer.observations.analysis import Gist
+from observer.observations.analysis import EventAnalysis
 from observer.policy import Policies, Policy, applied, beside, is_captured
 from observer.policy.apply import Exclusion
 from observer.policy.policies import FOR_EVER, Retention
 from observer.projects import Places, folder_of, work_tree_of
 from observer.redaction.redact import redact
+from observer.spool.files import SpoolEntry
 from observer.spool.pauses import Pauses
-from observer.spool.spool import Entry
 
 NOTE_BYTES = 1 << 20
 """Room for any note: it was bounded where it was written, and nobody would look for a cut."""
@@ -50,7 +51,7 @@ class Located(Value):
     place: Place
     project_id: int | None = None
     data: str = ""
-    gist: Gist | None = None
+    gist: EventAnalysis | None = None
     is_expired: bool = False
 
 
@@ -83,7 +84,7 @@ class Reading:
         self._policy_of = cache(self._policy)
         self._has_pauses = bool(self._pauses)
 
-    def read(self, entry: Entry) -> list[Located]:
+    def read(self, entry: SpoolEntry) -> list[Located]:
         """Return the events of an entry, without what settings, policies and pauses exclude.
 
         Commits that came in by one of git's stand before it.

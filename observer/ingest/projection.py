@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from observer.core.events import Enriched, Forget, Remember, Triage, Undo
 from observer.core.model import Enrichment, Item, Recorded, Session
-from observer.ingest.derived import LaterWork, Noting, OnNote, Telling
+from observer.ingest.derived import LaterWork, Noting, OnNote, ProjectHistory
 from observer.observations import session_commits
 from observer.observations.drafts import enrichment
 from observer.observations.notable import is_notable, is_spent, is_told
@@ -53,7 +53,7 @@ class Projection:
     def __init__(self, writer: Writer, embedder: Embedder | None = None) -> None:
         self._writer = writer
         self._notes = Noting(writer)
-        self._telling = Telling(writer)
+        self._telling = ProjectHistory(writer)
         self._later = LaterWork(writer)
         self._embedder = embedder
         self._folds: dict[int | None, Fold] = {None: Fold(None)}

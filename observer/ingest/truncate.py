@@ -14,7 +14,8 @@ from typing import TypeVar, cast
 import msgspec
 from msgspec import structs
 
-from observer.core.events import AnyBody, Commit, Event, Value
+from observer.core.events import AnyBody, Commit, Event
+from observer.core.value import Value
 
 ELEMENT_BYTES = 128
 """A list keeps at most one element per this many bytes of the cap."""

@@ -16,10 +16,8 @@ import msgspec
 
 from observer import __version__
 from observer.llm.endpoint import Endpoint
-from observer.llm.prompt import ANSWER_TOKENS, Prompt
-from observer.llm.reading import Answered, AskFailed, Reply, one_line, refusal, reply_in
-
-__all__ = ["AskFailed", "Client", "Reply"]
+from observer.llm.prompt import ANSWER_TOKENS, LlmPrompt
+from observer.llm.reply import Answered, AskFailed, LlmReply, one_line, refusal, reply_in
 
 WAIT_S = 180.0
 """For a whole answer: a large model on a small machine takes minutes."""
@@ -29,7 +27,7 @@ _SUBSTITUTES = {"response_format": "", "temperature": "", "max_tokens": "max_com
 """Parameters that some endpoints refuse, and what to send in their place."""
 
 
-class Client:
+class LlmClient:
     """Asks one endpoint, one question at a time; an async context manager."""
 
     def __init__(self, endpoint: Endpoint, *, wait_s: float = WAIT_S) -> None:
@@ -58,7 +56,7 @@ class Client:
     ) -> None:
         await self._http.aclose()
 
-    async def ask(self, prompt: Prompt) -> Reply:
+    async def ask(self, prompt: LlmPrompt) -> LlmReply:
         """Return the model's answer.
 
         Raises:
@@ -72,7 +70,7 @@ class Client:
             raise refusal(answered, self._endpoint)
         return reply_in(answered, prompt)
 
-    async def _post(self, prompt: Prompt) -> Answered:
+    async def _post(self, prompt: LlmPrompt) -> Answered:
         given = msgspec.json.encode(self._body(prompt))
         headers = {"Content-Type": "application/json"}
         where = self._endpoint.shown
@@ -101,7 +99,7 @@ class Client:
                 f"the talk with {where} broke off: {_why(error)}", tokens=None
             ) from error
 
-    def _body(self, prompt: Prompt) -> dict[str, Any]:
+    def _body(self, prompt: LlmPrompt) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self._endpoint.model,
             "messages": [

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from observer.core.errors import BadInput
-from observer.core.events import AnyBody, Value
+from observer.core.events import AnyBody
 from observer.core.model import Item, SummaryFields
+from observer.core.value import Value
 from observer.redaction.redact import redact_text
 
 MOST_CHARS = 10_000
@@ -52,7 +53,7 @@ _FIRST = ("fix", "rejected", "decision", "constraint", "commit", "prompt", "comm
 """What of a session is quoted first where not all of it fits; the rest comes after these."""
 
 
-class Prompt(Value):
+class LlmPrompt(Value):
     """What is sent: how to answer, and what about."""
 
     instructions: str
@@ -69,7 +70,7 @@ def tokens_of(text: str) -> int:
     return -(-len(text) // CHARS_PER_TOKEN)
 
 
-def of_session(summary: Item, items: Iterable[Item]) -> Prompt:
+def of_session(summary: Item, items: Iterable[Item]) -> LlmPrompt:
     """Ask about a session that is over.
 
     Args:
@@ -84,7 +85,7 @@ def of_session(summary: Item, items: Iterable[Item]) -> Prompt:
     return _asked([*head, "What happened, in order:", *told])
 
 
-def of_observation(item: Item, body: AnyBody | None) -> Prompt:
+def of_observation(item: Item, body: AnyBody | None) -> LlmPrompt:
     """Ask about one thing that happened; `body` is the first event behind it, if it is there."""
     lines = ["One thing that happened in a project.", _line(item, _FIELD_CHARS)]
     lines += [f"fact: {_clean(fact, 300)}" for fact in item.facts[:20]]
@@ -93,7 +94,7 @@ def of_observation(item: Item, body: AnyBody | None) -> Prompt:
     return _asked(lines)
 
 
-def of_conversation(said: Sequence[str]) -> Prompt:
+def of_conversation(said: Sequence[str]) -> LlmPrompt:
     """Ask what of a conversation is worth keeping; `said` is a text for each message.
 
     Raises:
@@ -107,9 +108,9 @@ def of_conversation(said: Sequence[str]) -> Prompt:
     return _asked(clean, instructions=_FACTS)
 
 
-def _asked(lines: Sequence[str], *, instructions: str = _INSTRUCTIONS) -> Prompt:
+def _asked(lines: Sequence[str], *, instructions: str = _INSTRUCTIONS) -> LlmPrompt:
     told = "\n".join(lines)[:MOST_CHARS]
-    return Prompt(instructions=instructions, quoted=f"<data>\n{_FENCE.sub('(', told)}\n</data>")
+    return LlmPrompt(instructions=instructions, quoted=f"<data>\n{_FENCE.sub('(', told)}\n</data>")
 
 
 def _chosen(items: Iterable[Item], room: int) -> list[str]:

@@ -17,28 +17,28 @@ from observer.core.events import Event, Prompt
 from observer.core.filters import Filters, is_visible
 from observer.core.model import Item, Project, Recorded, Session, item_id
 from observer.index import Index
-from observer.memory.accounts import Accounts, Feedback, Usage
-from observer.memory.code_questions import Why, why
+from observer.memory.accounts import Accounts, SeenFrom, Usage, UsageFeedback, scoped
+from observer.memory.code_questions import CodeAnswer, why
 from observer.memory.values import Extract, Fetched, no_model
-from observer.memory.worktree_store import SeenFrom, scoped
-from observer.notes.face import Inferences, Note, Notes, Record, Remembered, Signals
+from observer.notes.inferences import Inferences
 from observer.notes.note_reader import UUID_CHARS
+from observer.notes.notes import Notes
+from observer.notes.signals import Signals
 from observer.notes.similar import Flashback, Nostalgia, flashbacks
 from observer.notes.validation import check_owner
-from observer.notes.values import Pen
+from observer.notes.values import Pen, Record
 from observer.projects import folder_of, known_at
 from observer.search.candidates import Encode, Sources
-from observer.search.context import CARD_TOKENS, Costs, Pack, PackRequest, pack
-from observer.search.find import Found, search
+from observer.search.context import CARD_TOKENS, pack
+from observer.search.find import SearchHits, search
 from observer.search.handles import LARGEST_ID, Narrow, around, meant, named, session_id
 from observer.search.recent_sessions import Uncommitted
 from observer.search.reminder import NOTHING, Reminder, after, before, decided, harmless
-from observer.search.resume_card import Line
+from observer.search.resume_card import CardFact
 from observer.search.start import Exists, Start, StartRequest, start
 from observer.search.timeline import Timeline, timeline
-from observer.store.interface import Reader, Store, Totals
-
-__all__ = ["MOST_IDS", "Fetched", "Memory", "Narrow", "Note", "Record", "Remembered"]
+from observer.search.token_budget import Costs, Pack, PackRequest
+from observer.store.interface import Store, StoreReader, Totals
 
 MOST_IDS = 50
 """Most items fetched by one call."""
@@ -68,7 +68,7 @@ class Memory:
         index: Index,
         encode: Encode,
         record: Record | None = None,
-        feedback: Feedback | None = None,
+        feedback: UsageFeedback | None = None,
         nostalgia: Nostalgia = Nostalgia(),  # noqa: B008 - frozen
         extract: Extract = no_model,
     ) -> None:
@@ -140,7 +140,7 @@ class Memory:
         project: str | None = None,
         limit: int = 10,
         narrow: Narrow = Narrow(),  # noqa: B008 - frozen
-    ) -> Found:
+    ) -> SearchHits:
         """Find items by words and meaning; across all projects unless one is named.
 
         Raises:
@@ -157,7 +157,7 @@ class Memory:
         limit: int = 10,
         project: str | None = None,
         narrow: Narrow = Narrow(),  # noqa: B008 - frozen
-    ) -> Found:
+    ) -> SearchHits:
         """Find notes: those of the project, and those that belong to none.
 
         Raises:
@@ -187,7 +187,7 @@ class Memory:
                 raise NotFound(f"no item {anchor}", hint="search for it first")
             return timeline(reader, anchor, owner=self._owner, before=before, after=after)
 
-    def why(self, target: str, folder: str) -> Why:
+    def why(self, target: str, folder: str) -> CodeAnswer:
         """Return what is behind a piece of code: ``FILE``, ``FILE:LINE`` or ``FILE::NAME``.
 
         Raises:
@@ -251,7 +251,7 @@ class Memory:
     def start(
         self,
         request: StartRequest,
-        cost: Callable[[Line], int],
+        cost: Callable[[CardFact], int],
         *,
         uncommitted: Uncommitted | None = None,
         exists: Exists | None = None,
@@ -321,7 +321,7 @@ class Memory:
             return meant(reader, handle)
 
     def snapshot(self) -> Hashable:
-        """See `Reader.snapshot`: another one as soon as anything is written."""
+        """See `StoreReader.snapshot`: another one as soon as anything is written."""
         with self._store.read() as reader:
             return reader.snapshot()
 
@@ -344,6 +344,6 @@ class Memory:
         with self._store.read() as reader, self._index.view(reader) as view:
             yield Sources(reader, view, self._encode)
 
-    def _visible(self, reader: Reader, ids: Sequence[int]) -> list[Item]:
+    def _visible(self, reader: StoreReader, ids: Sequence[int]) -> list[Item]:
         possible = [item for item in ids if abs(item) <= LARGEST_ID]
         return [item for item in reader.items(possible) if is_visible(item, self._owner)]

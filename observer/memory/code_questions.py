@@ -13,16 +13,16 @@ from pathlib import Path, PurePosixPath
 from observer.code import Symbol, outline
 from observer.code.languages import language_of
 from observer.core.errors import Ambiguous, BadInput, NotFound
-from observer.core.events import Value
 from observer.core.filters import Filters
 from observer.core.model import Item
+from observer.core.value import Value
 from observer.git.blame import authors_here, blamed, placed, touched
-from observer.git.discovery import ForeignRepository
 from observer.git.process import repository_at
+from observer.git.repository import ForeignRepository
 from observer.projects import known_at, look
-from observer.search.code_history import Change, Piece, story
+from observer.search.code_history import CodeChange, Piece, story
 from observer.search.language import quoted
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
 COMMITS = 5
 """Newest commits behind a piece that are told."""
@@ -31,7 +31,7 @@ NOTES = 5
 _NO_PROJECT = 0
 
 
-class Why(Value):
+class CodeAnswer(Value):
     """What is behind a piece of code; `changes` newest first, `left_out` older ones.
 
     `project` is empty where the memory knows nothing of the repository. `notes` name the piece.
@@ -39,12 +39,12 @@ class Why(Value):
 
     piece: Pointed
     project: str = ""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[CodeChange, ...] = ()
     notes: tuple[Item, ...] = ()
     left_out: int = 0
 
 
-def why(reader: Reader, target: str, folder: str, *, owner: str) -> Why:
+def why(reader: StoreReader, target: str, folder: str, *, owner: str) -> CodeAnswer:
     """Answer for a target as `pointing.pointed` reads it.
 
     Raises:
@@ -60,7 +60,7 @@ def why(reader: Reader, target: str, folder: str, *, owner: str) -> Why:
     project = known_at(at.root, reader.projects())
     project_id = project.id if project else _NO_PROJECT
     piece = Piece(project_id=project_id, path=at.path, symbol=at.symbol, owner=owner, authors=own)
-    return Why(
+    return CodeAnswer(
         piece=at,
         project=project.name if project else "",
         changes=tuple(story(reader, piece, told)),
@@ -69,7 +69,7 @@ def why(reader: Reader, target: str, folder: str, *, owner: str) -> Why:
     )
 
 
-def _notes(reader: Reader, piece: Piece) -> list[Item]:
+def _notes(reader: StoreReader, piece: Piece) -> list[Item]:
     """Return the newest notes that name the definition, or the file."""
     name = piece.symbol.rpartition(".")[2] or PurePosixPath(piece.path).name
     about = Filters(

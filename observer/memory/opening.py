@@ -6,7 +6,7 @@ from pathlib import Path
 
 from observer.embed.lazy_model import LateModel
 from observer.index import Index
-from observer.store.sqlite.database import stemmer
+from observer.store.sqlite.stemmer import stemmer
 
 
 def index_for(folder: Path, model: LateModel, *, is_owner: bool) -> Index:

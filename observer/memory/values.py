@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from observer.core.errors import ConfigInvalid
-from observer.core.events import Value
 from observer.core.model import Item
+from observer.core.value import Value
 
 
 class Fetched(Value):

@@ -13,14 +13,15 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput, NotFound
-from observer.core.events import Reference, Remember, Triage, Value
+from observer.core.events import Reference, Remember, Triage
 from observer.core.filters import Filters, is_visible
 from observer.core.model import UNASSIGNED, Item, Link, item_id
+from observer.core.value import Value
 from observer.notes.signal_detectors import MOST
 from observer.notes.signals import Signals
 from observer.notes.validation import check, metadata_text
 from observer.notes.values import Note, Pen
-from observer.store.interface import Reader, Store
+from observer.store.interface import Store, StoreReader
 
 EVIDENCE = "evidence"
 EXCERPT_CHARS = 280
@@ -133,7 +134,7 @@ class Inferences:
                 raise NotFound(f"no inference {number}", hint="list them first")
             return self._checked(reader, [item])[0]
 
-    def _notes(self, reader: Reader, evidence: Sequence[int]) -> Sequence[Item]:
+    def _notes(self, reader: StoreReader, evidence: Sequence[int]) -> Sequence[Item]:
         if not 0 < len(evidence) <= MOST:
             raise BadInput(
                 f"an inference rests on 1 to {MOST} notes, not {len(evidence)}",
@@ -166,7 +167,7 @@ class Inferences:
             metadata=metadata_text(_origin(wanted)),
         )
 
-    def _checked(self, reader: Reader, items: Sequence[Item]) -> Sequence[Inference]:
+    def _checked(self, reader: StoreReader, items: Sequence[Item]) -> Sequence[Inference]:
         """Return inferences with what became of the notes that they rest on."""
         wanted = {link.target for item in items for link in _evidence(item)}
         notes = {note.id: note for note in reader.items(sorted(wanted))}

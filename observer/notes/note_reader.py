@@ -16,13 +16,13 @@ from observer.core.events import Undo, kind_of
 from observer.core.filters import RECORDED_KINDS, Filters, is_visible
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.notes.similar import NEAR, similar
-from observer.notes.values import Connection, Connections, Similar, Version
+from observer.notes.values import Connections, NoteLink, Similar, Version
 from observer.observations import note_syntax, notes
 from observer.observations.note_syntax import Claim
 from observer.search.candidates import Sources
 from observer.search.find import search
 from observer.search.handles import LARGEST_ID, Narrow, filters_of
-from observer.store.interface import Grouping, Reader, Store
+from observer.store.interface import Grouping, Store, StoreReader
 
 CANDIDATES = 5
 """Notes named to whoever was vague about which one to change."""
@@ -196,12 +196,12 @@ class Shelf:
     def _has_expired(self, item: Item) -> bool:
         return item.expires_ms is not None and item.expires_ms <= self._now_ms()
 
-    def _filters(self, reader: Reader, project: str | None, narrow: Narrow) -> Filters:
+    def _filters(self, reader: StoreReader, project: str | None, narrow: Narrow) -> Filters:
         filters = filters_of(reader, narrow, project=project, owner=self._owner)
         kinds = narrow.kinds or ("note",)
         return msgspec.structs.replace(filters, kinds=kinds, with_global=True)
 
-    def _exact(self, reader: Reader, handle: int | str) -> int:
+    def _exact(self, reader: StoreReader, handle: int | str) -> int:
         text = str(handle).strip().lstrip("#")
         if text.isascii() and text.isdecimal() and int(text[:20]) <= LARGEST_ID:
             return int(text)
@@ -213,7 +213,7 @@ class Shelf:
         named = ", ".join(f"#{item.id} {item.title!r}" for item in near)
         raise Ambiguous(f"{text[:80]!r} is no exact handle", hint=f"perhaps one of: {named}")
 
-    def _candidates(self, reader: Reader, text: str) -> Sequence[Item]:
+    def _candidates(self, reader: StoreReader, text: str) -> Sequence[Item]:
         """Return the notes that a vague handle may mean."""
         by_uuid = [item for item in reader.items(reader.resolve(text)) if self._may_see(item)]
         if by_uuid or not text:
@@ -228,24 +228,26 @@ class Shelf:
                 return []
         return [hit.item for hit in found]
 
-    def _connection(self, reader: Reader, item: Item, link: Link) -> Connection:
+    def _connection(self, reader: StoreReader, item: Item, link: Link) -> NoteLink:
         target = reader.item(link.target) if link.target else self._called(reader, link.title, item)
         seen = target if target and self._may_see(target) else None
-        return Connection(kind=link.kind, title=seen.title if seen else link.title, item=seen)
+        return NoteLink(kind=link.kind, title=seen.title if seen else link.title, item=seen)
 
-    def _called(self, reader: Reader, title: str, of: Item) -> Item | None:
+    def _called(self, reader: StoreReader, title: str, of: Item) -> Item | None:
         """Return the note that a title means in a note."""
         return self._titled(reader, title, of.project_id or 0)
 
-    def _titled(self, reader: Reader, title: str, project_id: int | None = None) -> Item | None:
+    def _titled(
+        self, reader: StoreReader, title: str, project_id: int | None = None
+    ) -> Item | None:
         place = Filters(project_id=project_id, with_global=True, owner=self._owner)
         return next(iter(reader.titled(title, place)), None)
 
-    def _back(self, reader: Reader, item: Item) -> tuple[Connection, ...]:
+    def _back(self, reader: StoreReader, item: Item) -> tuple[NoteLink, ...]:
         by_id = reader.linked_to([item.id])
         named = {source.id: source for source in reader.items([source for source, _ in by_id])}
         found = [
-            Connection(kind=link.kind, title=named[source].title, item=named[source])
+            NoteLink(kind=link.kind, title=named[source].title, item=named[source])
             for source, link in by_id
             if source in named and self._may_see(named[source])
         ]
@@ -253,7 +255,7 @@ class Shelf:
         for source in reader.naming(item.title, place, limit=BACKLINKS):
             meant = self._called(reader, item.title, source)
             if meant and meant.id == item.id != source.id:
-                found.append(Connection(kind="wiki", title=source.title, item=source))
+                found.append(NoteLink(kind="wiki", title=source.title, item=source))
         return tuple(sorted(found, key=_newest_first))
 
     def _may_see(self, item: Item) -> bool:
@@ -286,6 +288,6 @@ def _superseded_by(item: Item) -> set[int]:
     return said & {each.target for each in item.standing if each.reason == "supersedes"}
 
 
-def _newest_first(connection: Connection) -> tuple[int, int]:
+def _newest_first(connection: NoteLink) -> tuple[int, int]:
     item = connection.item
     return (-item.created_ms, -item.id) if item else (0, 0)

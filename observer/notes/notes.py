@@ -18,7 +18,7 @@ from observer.notes.values import (
     Author,
     Changes,
     Note,
-    Place,
+    NoteScope,
     Remembered,
     Similar,
     is_near,
@@ -36,7 +36,7 @@ from observer.observations.notes import (
 )
 from observer.redaction.redact import redact_text
 from observer.search.handles import named
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
 
 class Notes(Reversible):
@@ -65,7 +65,7 @@ class Notes(Reversible):
             projects = reader.projects()
             chosen = named(projects, project).id if project else None
             place = project_of(note, chosen, projects, folder)
-            self._check_links(reader, body.links, Place(place, body.owner), author)
+            self._check_links(reader, body.links, NoteScope(place, body.owner), author)
             self._check_replaced(reader, body, place, author)
         alike = self._alike(body, place)
         stored = self._pen.write(body, author=author, folder=folder, project_id=chosen)
@@ -186,7 +186,7 @@ class Notes(Reversible):
         )
 
     def _check_links(
-        self, reader: Reader, links: Sequence[Reference], place: Place, author: Author
+        self, reader: StoreReader, links: Sequence[Reference], place: NoteScope, author: Author
     ) -> None:
         """Refuse links to what this owner or this project knows nothing of.
 
@@ -206,7 +206,7 @@ class Notes(Reversible):
                 )
 
     def _check_replaced(
-        self, reader: Reader, body: Remember, project_id: int | None, author: Author
+        self, reader: StoreReader, body: Remember, project_id: int | None, author: Author
     ) -> None:
         """Refuse an agent the place of a rule that a person approved.
 

@@ -13,16 +13,15 @@ from contextlib import AbstractContextManager
 from msgspec.structs import replace
 
 from observer.core.errors import NotFound
-from observer.core.events import Triage, Value
+from observer.core.events import Triage
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED
+from observer.core.value import Value
 from observer.notes.signal_corpus import Corpus, Signal, Status
-from observer.notes.signal_detectors import DETECTORS, detect
+from observer.notes.signal_detectors import detect
 from observer.notes.values import Pen
 from observer.search.candidates import Sources
 from observer.store.interface import Store
-
-__all__ = ["DETECTORS", "Found", "Signal", "Signals", "Status"]
 
 LIGHT = 1_000
 """Notes in which signals are found before anybody notices that they are looked for."""
@@ -30,7 +29,7 @@ _BARE = 0.005
 """Share of notes without a meaning that is worth a word."""
 
 
-class Found(Value):
+class FoundSignals(Value):
     """Signals; `degraded` tells why some may be missing."""
 
     signals: tuple[Signal, ...] = ()
@@ -61,9 +60,9 @@ class Signals:
         self._pen = pen
         self._lock = threading.Lock()
         self._stamp: tuple[str, int] | None = None
-        self._found: Found | None = None
+        self._found: FoundSignals | None = None
 
-    def list(self, *, type_: str = "", status: Status = "new") -> Found:
+    def list(self, *, type_: str = "", status: Status = "new") -> FoundSignals:
         """Return the signals of a type (all if empty) that are in a status.
 
         What somebody made something of stays listed, even where its reason is gone.
@@ -118,7 +117,7 @@ class Signals:
             return None
         return sum(signal.status == "new" for signal in self._known(found).values())
 
-    def _known(self, found: Found) -> Mapping[int, Signal]:
+    def _known(self, found: FoundSignals) -> Mapping[int, Signal]:
         with self._store.read() as reader:
             judged = reader.triages(self._owner)
         known = {
@@ -132,14 +131,16 @@ class Signals:
                 known[number] = _signal(triage)
         return known
 
-    def _detected(self) -> Found:
+    def _detected(self) -> FoundSignals:
         """Return all signals, found anew if a note has changed."""
         with self._lock:
             with self._store.read() as reader:
                 stamp = (reader.epoch(), reader.newest_note_change())
             if self._found is None or stamp != self._stamp:
                 corpus, is_complete = self._corpus()
-                self._found = Found(signals=tuple(detect(corpus)), degraded=_degraded(corpus))
+                self._found = FoundSignals(
+                    signals=tuple(detect(corpus)), degraded=_degraded(corpus)
+                )
                 self._stamp = stamp if is_complete else None
             return self._found
 

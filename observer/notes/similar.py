@@ -14,10 +14,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from observer.core.events import Value
 from observer.core.filters import Filters
 from observer.core.model import Item
-from observer.index import View, Wanted
+from observer.core.value import Value
+from observer.index import ListRequest, View
 from observer.notes.values import Similar
 from observer.search.candidates import Sources
 
@@ -52,7 +52,7 @@ def similar(
         least: the score from which on, 0 to 1.
     """
     view, text = sources.view, text[:TEXT_CHARS]
-    wanted = [Wanted(view.mask(filters), LOOKED_AT)]
+    wanted = [ListRequest(view.mask(filters), LOOKED_AT)]
     vector = sources.encode(text)
     places = _places(view, text, wanted, vector)
     if not len(places):
@@ -86,7 +86,7 @@ def _compared(item: Item, words: set[str], meaning: float) -> Similar:
 
 
 def _places(
-    view: View, text: str, wanted: Sequence[Wanted], vector: NDArray[np.float32] | None
+    view: View, text: str, wanted: Sequence[ListRequest], vector: NDArray[np.float32] | None
 ) -> NDArray[np.int64]:
     codes = np.array(list(dict.fromkeys(_codes(view, text))), np.uint32)
     best = [*view.by_words(view.rarest(codes, RAREST), wanted)]
@@ -146,7 +146,7 @@ def flashbacks(
         until_ms=now_ms - wanted.days * DAY_MS,
         trusted_at_ms=now_ms,  # nobody asked for them
     )
-    (best,) = view.by_meaning(vectors[0], [Wanted(view.mask(older), FLASHBACK_CANDIDATES)])
+    (best,) = view.by_meaning(vectors[0], [ListRequest(view.mask(older), FLASHBACK_CANDIDATES)])
     cosines = zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True)
     near = {number: cosine for number, cosine in cosines if cosine > 1 - wanted.distance**2 / 2}
     found = [

@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from observer.core.errors import DaemonUnavailable
-from observer.core.events import AnyBody, Event, Layer, Reference, Scope, Value
+from observer.core.events import AnyBody, Event, Layer, Reference, Scope
 from observer.core.model import UNASSIGNED, Item, Project, Receipt
+from observer.core.value import Value
 from observer.search.handles import around
 
 Author = Literal["person", "agent"]
@@ -105,7 +106,7 @@ class Version(Value):
     stands: bool
 
 
-class Connection(Value):
+class NoteLink(Value):
     """One link of a note. `item` is None where nothing has that title yet."""
 
     kind: str
@@ -116,8 +117,8 @@ class Connection(Value):
 class Connections(Value):
     """What a note leads to, in its own order, and what leads to it, newest first."""
 
-    out: tuple[Connection, ...]
-    back: tuple[Connection, ...]
+    out: tuple[NoteLink, ...]
+    back: tuple[NoteLink, ...]
 
 
 Record = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
@@ -160,19 +161,19 @@ class Pen:
         return self._record(events, project_id)[0]
 
 
-class Place(NamedTuple):
+class NoteScope(NamedTuple):
     """Where a note belongs: a project or none, and whose it is alone."""
 
     project_id: int | None
     owner: str
 
 
-def place_of(item: Item) -> Place:
+def place_of(item: Item) -> NoteScope:
     """Return where an item belongs."""
-    return Place(item.project_id, item.owner)
+    return NoteScope(item.project_id, item.owner)
 
 
-def is_near(item: Item, place: Place) -> bool:
+def is_near(item: Item, place: NoteScope) -> bool:
     """Tell whether a note of that place may know an item."""
     return place.project_id is None or item.project_id in {None, place.project_id}
 

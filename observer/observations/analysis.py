@@ -18,7 +18,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from observer.code import edits
-from observer.code.edits import Change, Marks, change_of
+from observer.code.edits import ChangeSummary, Marks, change_of
 from observer.core.events import (
     AnyBody,
     Checkout,
@@ -32,34 +32,34 @@ from observer.core.events import (
     Rewrite,
     Search,
     ToolUse,
-    Value,
 )
 from observer.core.model import Item, Recorded, item_id, item_uuid
 from observer.core.text import one_line
+from observer.core.value import Value
 from observer.observations import event_text
-from observer.observations.drafts import Told, Where
-from observer.observations.session_state import Origin
+from observer.observations.drafts import ObservationDraft, Where
+from observer.observations.session_state import ItemOrigin
 from observer.outcomes import outcome
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 
 
-class Gist(Value):
+class EventAnalysis(Value):
     """The change and marks of a write, the verdict on a command, words for what does not fold.
 
     `told` is None where there is nothing to tell; the others say nothing where they do not apply.
     """
 
-    change: Change = Change()
+    change: ChangeSummary = ChangeSummary()
     marks: Marks = Marks()
-    verdict: Verdict = Verdict()
-    told: Told | None = None
+    verdict: CommandResult = CommandResult()
+    told: ObservationDraft | None = None
 
 
 class Foretold(Recorded):
     """A recorded event that may have come with the gist of its body."""
 
-    gist: Gist | None = None
+    gist: EventAnalysis | None = None
 
 
 def foretold(recorded: Recorded) -> Foretold:
@@ -69,25 +69,27 @@ def foretold(recorded: Recorded) -> Foretold:
     return Foretold(**asdict(recorded) | {"gist": gist_of(recorded)})
 
 
-def gist_of(recorded: Recorded) -> Gist:
+def gist_of(recorded: Recorded) -> EventAnalysis:
     """Return the gist that an event came with, or make it."""
     if isinstance(recorded, Foretold) and recorded.gist:
         return recorded.gist
     return gist(recorded.event.body, where_of(recorded))
 
 
-def gist(body: AnyBody, where: Where) -> Gist:
+def gist(body: AnyBody, where: Where) -> EventAnalysis:
     """Make the gist of a happening."""
     if isinstance(body, FileWrite):
-        return Gist(change=change_of(body), marks=edits.of(body))
+        return EventAnalysis(change=change_of(body), marks=edits.of(body))
     if isinstance(body, Command):
-        return Gist(verdict=outcome.read(body, command_line.read(body.command), where.root))
+        return EventAnalysis(
+            verdict=outcome.read(body, command_line.read(body.command), where.root)
+        )
     tell = TELLERS.get(type(body))
-    return Gist(told=tell(body, where)) if tell else Gist()
+    return EventAnalysis(told=tell(body, where)) if tell else EventAnalysis()
 
 
 # Each teller takes the body of the type it stands under, which a dict's type cannot say.
-TELLERS: dict[type[AnyBody], Callable[[Any, Where], Told | None]] = {
+TELLERS: dict[type[AnyBody], Callable[[Any, Where], ObservationDraft | None]] = {
     Prompt: event_text.prompt,
     Search: lambda body, _: event_text.search(body),
     Delegation: lambda body, _: event_text.delegation(body),
@@ -106,14 +108,19 @@ def where_of(recorded: Recorded) -> Where:
     return Where(root=recorded.root, cwd=recorded.event.cwd)
 
 
-def origin_of(recorded: Recorded) -> Origin:
+def origin_of(recorded: Recorded) -> ItemOrigin:
     """Return the origin of an item that begins with this event."""
     event = recorded.event
-    return Origin(seq=recorded.seq, event=one_line(event.id, 200), at_ms=event.at_ms)
+    return ItemOrigin(seq=recorded.seq, event=one_line(event.id, 200), at_ms=event.at_ms)
 
 
 def item(
-    told: Told, recorded: Recorded, *, origin: Origin | None = None, times: int = 1, chars: int = -1
+    told: ObservationDraft,
+    recorded: Recorded,
+    *,
+    origin: ItemOrigin | None = None,
+    times: int = 1,
+    chars: int = -1,
 ) -> Item:
     """Frame what was told as an observation.
 

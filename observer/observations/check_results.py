@@ -20,10 +20,10 @@ from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.core.text import distinct, one_line, relative, word_set
 from observer.outcomes import same_check
-from observer.outcomes.check_runs import Runs
+from observer.outcomes.check_runs import CheckResults
 from observer.outcomes.not_started import Unstarted
 from observer.outcomes.outcome import plain
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from observer.outcomes.same_check import Invocation
 from observer.shell import command_line
 
@@ -63,7 +63,7 @@ _BYPASSING = word_set("--no-verify -n")
 
 
 def invocation_of(
-    body: Command, recorded: Recorded, verdict: Verdict, why: Unstarted, runs: Runs
+    body: Command, recorded: Recorded, verdict: CommandResult, why: Unstarted, runs: CheckResults
 ) -> Invocation | None:
     """Return what was checked; None where nothing was.
 
@@ -95,7 +95,7 @@ def _of_git(
     gits: Sequence[Sequence[str]],
     recorded: Recorded,
     body: Command,
-    verdict: Verdict,
+    verdict: CommandResult,
     why: Unstarted,
 ) -> Invocation | None:
     if why.reason:

@@ -1,6 +1,6 @@
 """The wording of commands: one run, the same run again, a burst of looking around.
 
-Part of interpretation (step 6): pure functions from what happened to `Told`.
+Part of interpretation (step 6): pure functions from what happened to `ObservationDraft`.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from observer.observations.drafts import (
     PATHS,
     SUBTITLE,
     TITLE,
-    Told,
+    ObservationDraft,
     Where,
 )
 from observer.outcomes import not_started
 from observer.outcomes.outcome import own_code_of
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from observer.outcomes.signature import bare_name
-from observer.shell.command_line import Line, Script, script_of
+from observer.shell.command_line import CommandLine, Script, script_of
 
 
-def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: int = 1) -> Told:
+def run(
+    command: Command, line: CommandLine, verdict: CommandResult, *, where: Where, times: int = 1
+) -> ObservationDraft:
     """Tell a command that was run `times` times with this outcome, the last time as given."""
     script = script_of(command.command)
     code = own_code_of(command)
@@ -36,7 +38,7 @@ def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: 
         code = None  # its output is believed
     facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, verdict)]
     folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
-    return Told(
+    return ObservationDraft(
         type="command",
         title=_title(command, line, verdict, script),
         subtitle=one_line(
@@ -62,10 +64,10 @@ def run(command: Command, line: Line, verdict: Verdict, *, where: Where, times: 
     )
 
 
-def started(command: Command, line: Line, where: Where) -> Told:
+def started(command: Command, line: CommandLine, where: Where) -> ObservationDraft:
     """Tell a command of which only the start was seen."""
-    told = run(command, line, Verdict(), where=where)
-    return Told(
+    told = run(command, line, CommandResult(), where=where)
+    return ObservationDraft(
         type="command",
         title=told.title,
         subtitle="started, no result",
@@ -76,7 +78,9 @@ def started(command: Command, line: Line, where: Where) -> Told:
     )
 
 
-def _title(command: Command, line: Line, verdict: Verdict, script: Script | None) -> str:
+def _title(
+    command: Command, line: CommandLine, verdict: CommandResult, script: Script | None
+) -> str:
     """Name the command, and what failed in it, or that it did not run."""
     if script and verdict.ok is not False:
         written = f"Wrote {listed([*map(base_name, script.writes)], 3)}" if script.writes else ""
@@ -90,7 +94,7 @@ def _title(command: Command, line: Line, verdict: Verdict, script: Script | None
     return one_line(f"{one_line(line.head, TITLE // 2)}: {failed}", TITLE)
 
 
-def _failing_said(verdict: Verdict) -> str:
+def _failing_said(verdict: CommandResult) -> str:
     names = distinct(map(bare_name, verdict.failing), 3)
     more = max(verdict.failed or 0, len(verdict.failing)) - len(names)
     if len(names) < 3 or not more:
@@ -105,7 +109,7 @@ def _about(head: str, description: str) -> tuple[str, ...]:
 
 
 def _narrative(
-    command: Command, line: Line, verdict: Verdict, *, code: int | None, times: int
+    command: Command, line: CommandLine, verdict: CommandResult, *, code: int | None, times: int
 ) -> str:
     again = f" {times:,} times" if times > 1 else ""
     remarks = [f"exit {code}"] if code is not None else []
@@ -126,7 +130,7 @@ def _narrative(
     return one_line(" ".join(sentences), NARRATIVE)
 
 
-def _outcome_facts(code: int | None, verdict: Verdict) -> list[str]:
+def _outcome_facts(code: int | None, verdict: CommandResult) -> list[str]:
     facts = [f"exit code {code}"] if code is not None else []
     if verdict.tool and verdict.said:
         names = "" if f"{verdict.tool}: " in verdict.said else f"{verdict.tool}: "

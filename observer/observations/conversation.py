@@ -17,9 +17,9 @@ from observer.core.model import Item, Link, Recorded, Slot, item_id, item_uuid
 from observer.core.text import distinct, one_line, relative
 from observer.observations import concepts, decisions, prompts
 from observer.observations.analysis import item
-from observer.observations.decisions import Answer
-from observer.observations.drafts import FACT, PATHS, SUBTITLE, TITLE, Told
-from observer.observations.findings import Passage, findings
+from observer.observations.decisions import AnsweredQuestion
+from observer.observations.drafts import FACT, PATHS, SUBTITLE, TITLE, ObservationDraft
+from observer.observations.findings import FindingPassage, findings
 from observer.observations.memory_use import only_asks
 from observer.observations.prompt_injection import suspicion
 from observer.observations.session_state import Heard, State
@@ -117,7 +117,7 @@ def answered(before: State, recorded: Recorded, body: ToolUse) -> tuple[Item, ..
     if chosen or not answers:
         return tuple(chosen)
     said = " ".join(map(_chosen, answers))
-    told = Told(
+    told = ObservationDraft(
         type="tool-use",
         title=one_line(answers[0].question, TITLE),
         subtitle="asked the person",
@@ -128,7 +128,7 @@ def answered(before: State, recorded: Recorded, body: ToolUse) -> tuple[Item, ..
     return (item(told, recorded),)
 
 
-def _chosen(answer: Answer) -> str:
+def _chosen(answer: AnsweredQuestion) -> str:
     """Return a question and its answer as one statement, then what was not chosen."""
     chosen = "; ".join(answer.chosen).removesuffix(" (Recommended)")
     labels = ", ".join(label for label, _ in answer.rejected)
@@ -136,7 +136,7 @@ def _chosen(answer: Answer) -> str:
     return f"{answer.question} {chosen}.{beside}"
 
 
-def _options_said(answer: Answer) -> tuple[str, ...]:
+def _options_said(answer: AnsweredQuestion) -> tuple[str, ...]:
     told = (
         (f"{'chosen' if label in answer.chosen else 'not chosen'}: {label}", description)
         for label, description in answer.options
@@ -160,13 +160,13 @@ def found(before: State, recorded: Recorded, body: Reply) -> tuple[State, tuple[
     return after, tuple(made)
 
 
-def _finding(before: State, recorded: Recorded, passage: Passage, slot: Slot) -> Item:
+def _finding(before: State, recorded: Recorded, passage: FindingPassage, slot: Slot) -> Item:
     heard = before.heard
     if recorded.root:
         passage = replace(passage, text=passage.text.replace(f"{recorded.root}/", ""))
     first = _FIRST_SENTENCE.match(passage.text)
     heading = f"{passage.heading}: " if passage.heading else ""
-    told = Told(
+    told = ObservationDraft(
         type=FINDING,
         title=one_line(heading + (first[0] if first else passage.text), TITLE),
         subtitle=one_line(f"asked: {heard.title}", SUBTITLE) if heard.title else "",
@@ -185,7 +185,7 @@ def _answers(heard: Heard) -> tuple[Link, ...]:
 def _decision(
     recorded: Recorded, said: str, slot: Slot, *, subtitle: str, evidence: int = 0
 ) -> Item:
-    told = Told(
+    told = ObservationDraft(
         type=DECISION,
         title=one_line(said, TITLE),
         subtitle=subtitle,

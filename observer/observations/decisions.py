@@ -20,8 +20,9 @@ from typing import Any
 
 import msgspec
 
-from observer.core.events import ToolUse, Value
+from observer.core.events import ToolUse
 from observer.core.text import ENDS, WIDE_ENDS, block, one_line, word_set
+from observer.core.value import Value
 from observer.observations.prompt_injection import suspicion
 from observer.observations.prompts import words_of
 
@@ -204,7 +205,7 @@ _PERMISSION = re.compile(
 )
 
 
-class Answer(Value):
+class AnsweredQuestion(Value):
     """A question with what was answered; `options` are (label, description) as offered."""
 
     question: str
@@ -226,7 +227,7 @@ class Answer(Value):
         return is_choice or (len(said) > 12 and _PERMISSION.match(self.question) is None)
 
 
-def read(use: ToolUse) -> tuple[Answer, ...]:
+def read(use: ToolUse) -> tuple[AnsweredQuestion, ...]:
     """Return what a person answered; nothing for other tools, and where nobody answered."""
     if use.tool.rpartition("__")[2].lower() not in _TOOLS or use.failed:
         return ()
@@ -253,7 +254,9 @@ def _questions(given: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield each
 
 
-def _answer(asked: dict[str, Any], output: dict[str, Any], text: str, *, is_only: bool) -> Answer:
+def _answer(
+    asked: dict[str, Any], output: dict[str, Any], text: str, *, is_only: bool
+) -> AnsweredQuestion:
     question = _said(asked, "question", "prompt", "text", "message")
     names = (question, *(_said(asked, name) for name in ("id", "header", "name")))
     found = _given(output.get("answers", output), names) or _quoted(text, question)
@@ -261,7 +264,7 @@ def _answer(asked: dict[str, Any], output: dict[str, Any], text: str, *, is_only
         found = [_ANSWERED.sub("", text)]
     notes = _given(output.get("annotations", {}), names)
     chosen = dict.fromkeys(one_line(each, _TEXT) for each in (*found, *notes))
-    return Answer(
+    return AnsweredQuestion(
         question=one_line(question, _TEXT),
         chosen=_distinct(tuple(each for each in chosen if each)),
         options=tuple(_options(asked))[:OPTIONS],

@@ -1,18 +1,16 @@
-"""An observation's words before it becomes an item, and the lengths its fields may have.
+"""The text of an observation before it becomes an item, and the lengths that its fields may have.
 
-Part of interpretation (step 6). The tellers (`files`, `commands`, `happenings`) return `Told`;
-`classify` turns it into an `Item`.
-
-What a language model wrote about an item, in the lengths that its fields may have.
-
-Part of interpretation (step 6): whatever a model answered, one line a field, of bounded length.
+Part of interpretation (step 6). `file_text`, `command_text` and `event_text` return an
+`ObservationDraft`; `analysis` turns it into an `Item`. What a language model wrote about an item
+is cut to the same lengths, one line a field.
 """
 
 from __future__ import annotations
 
-from observer.core.events import Enriched, Value
+from observer.core.events import Enriched
 from observer.core.model import Enrichment
 from observer.core.text import distinct, one_line
+from observer.core.value import Value
 
 TITLE = 120
 SUBTITLE = 200
@@ -24,7 +22,7 @@ FAILED = "failed"
 PATHS = 200
 
 
-class Told(Value):
+class ObservationDraft(Value):
     """What an observation says. `chars` is the length of the original text that it stands for.
 
     `signature` is that of the error that it tells of, `category` as in `Item`.

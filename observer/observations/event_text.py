@@ -1,7 +1,7 @@
-"""The wording of everything but files and commands: prompts, research, commits, and the rest.
+"""The text of every event but file writes and commands: prompts, research, commits, and the rest.
 
-Part of interpretation (step 6): pure functions from what happened to `Told`, or None where there
-is nothing to tell.
+Part of interpretation (step 6): pure functions from an event to an `ObservationDraft`, or None
+where there is nothing to record.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from observer.observations.drafts import (
     PATHS,
     SUBTITLE,
     TITLE,
-    Told,
+    ObservationDraft,
     Where,
 )
 from observer.observations.findings import passages
@@ -71,7 +71,7 @@ _TAKEN = word_set(
 )
 
 
-def prompt(prompt: Prompt, where: Where) -> Told | None:
+def prompt(prompt: Prompt, where: Where) -> ObservationDraft | None:
     """Return what was asked; None for an empty prompt, a mere "ok" and the client's own words."""
     words = prompts.words_of(prompt.text)
     title = prompts.heading_of(words) or first_line(words, TITLE)
@@ -79,7 +79,7 @@ def prompt(prompt: Prompt, where: Where) -> Told | None:
     if not title or (is_plain and not prompt.files):
         return None
     files = distinct((relative(path, where.root, where.cwd) for path in prompt.files), PATHS)
-    return Told(
+    return ObservationDraft(
         type="prompt",
         title=title,
         narrative=block(prompt.text, PROMPT_CHARS),
@@ -90,7 +90,7 @@ def prompt(prompt: Prompt, where: Where) -> Told | None:
     )
 
 
-def search(search: Search) -> Told | None:
+def search(search: Search) -> ObservationDraft | None:
     """Return what was looked up elsewhere, and the beginning of what came back.
 
     A search of the code is nothing to tell: the files that it led to are read, or changed.
@@ -102,7 +102,7 @@ def search(search: Search) -> Told | None:
     opening = f"Fetched {query}" if is_page else f"Searched {_PLACES[search.where]} for {query}"
     lines = [line for line in plain(search.output).split("\n") if line.strip()]
     said = "; ".join(told_lines(json_text.plain("\n".join(lines[:_LINES_READ])), 4))
-    return Told(
+    return ObservationDraft(
         type="research",
         title=one_line(query, TITLE),
         subtitle="web page" if is_page else f"{search.where} search",
@@ -113,7 +113,7 @@ def search(search: Search) -> Told | None:
     )
 
 
-def delegation(delegation: Delegation) -> Told | None:
+def delegation(delegation: Delegation) -> ObservationDraft | None:
     """Tell what was handed to a sub-agent, what came back, or both."""
     title = first_line(delegation.task, TITLE) or first_line(delegation.result, TITLE)
     if not title:
@@ -122,7 +122,7 @@ def delegation(delegation: Delegation) -> Told | None:
     said = [f"Handed to {agent}: {_task_said(delegation.task)}."] if delegation.task else []
     if delegation.result:
         said.append(f"{agent} came back with: {_conclusion(delegation.result)}")
-    return Told(
+    return ObservationDraft(
         type="delegation",
         title=title,
         subtitle=one_line(f"to {agent}", SUBTITLE),
@@ -146,7 +146,7 @@ def _task_said(task: str) -> str:
     return shown.rstrip(".")
 
 
-def tool_use(use: ToolUse) -> Told:
+def tool_use(use: ToolUse) -> ObservationDraft:
     """Tell the use of any other tool."""
     if plan := todos.plan_in(use):
         return _plan(plan, len(use.input))
@@ -159,7 +159,7 @@ def tool_use(use: ToolUse) -> Told:
     arguments = ", ".join(f"{key}: {words}" for key, words in given) or asked
     narrative = f"Used {tool}{failed}" + (f" with {arguments}" if arguments else "")
     facts = [f"{key}: {words}" for key, words in given] or [asked]
-    return Told(
+    return ObservationDraft(
         type="tool-use",
         title=one_line(f"{tool}: {asked}" if asked else tool, TITLE),
         subtitle="failed" if use.failed else "",
@@ -171,10 +171,10 @@ def tool_use(use: ToolUse) -> Told:
     )
 
 
-def _plan(plan: str, chars: int) -> Told:
+def _plan(plan: str, chars: int) -> ObservationDraft:
     """Return what is told of a plan that was presented."""
     heading = prompts.heading_of(plan) or first_line(plan, TITLE)
-    return Told(
+    return ObservationDraft(
         type="tool-use",
         title=one_line(f"Plan: {heading}", TITLE),
         narrative=block(plan, PROMPT_CHARS),
@@ -183,7 +183,7 @@ def _plan(plan: str, chars: int) -> Told:
     )
 
 
-def outcome(outcome: Outcome) -> Told | None:
+def outcome(outcome: Outcome) -> ObservationDraft | None:
     """Tell a result whose beginning was never seen; nothing if it says nothing."""
     if not told_lines(outcome.output, 1):
         return None
@@ -191,7 +191,7 @@ def outcome(outcome: Outcome) -> Told | None:
     return tool_use(ToolUse(tool=outcome.tool, output=outcome.output, failed=failed))
 
 
-def commit(commit: Commit, where: Where) -> Told:
+def commit(commit: Commit, where: Where) -> ObservationDraft:
     """Tell a commit: its subject, its message without trailers, its files and their symbols."""
     short = one_line(commit.hash, 64)[:10]
     operation = _PULLED if is_pulled(commit) else _OPERATIONS.get(commit.action, commit.action)
@@ -200,7 +200,7 @@ def commit(commit: Commit, where: Where) -> Told:
     author = one_line(commit.author.partition("<")[0], 60)
     body = block(_body(commit), MESSAGE_CHARS)
     files = _files_said(commit)
-    return Told(
+    return ObservationDraft(
         type="commit",
         title=one_line(commit.subject, TITLE) or f"{operation} {short}",
         subtitle=one_line(f"{operation} {short}" + (f" by {author}" if author else ""), SUBTITLE),
@@ -219,7 +219,7 @@ def is_pulled(commit: Commit) -> bool:
     return commit.action == "merge" and len(commit.parents) == 1
 
 
-def checkout(checkout: Checkout) -> Told | None:
+def checkout(checkout: Checkout) -> ObservationDraft | None:
     """Tell a switch of branch; a move that names nothing is nothing."""
     to = one_line(checkout.branch or checkout.new[:10], 100)
     if not to:
@@ -227,7 +227,7 @@ def checkout(checkout: Checkout) -> Told | None:
     old = one_line(checkout.old, 100)
     is_hash = _HASH.match(old) is not None
     came_from = f" from {old}" if old and not is_hash else ""
-    return Told(
+    return ObservationDraft(
         type="checkout",
         title=one_line(f"Switched to {to}", TITLE),
         narrative=f"Switched{came_from} to {to}.",
@@ -237,7 +237,7 @@ def checkout(checkout: Checkout) -> Told | None:
     )
 
 
-def rewrite(rewrite: Rewrite) -> Told | None:
+def rewrite(rewrite: Rewrite) -> ObservationDraft | None:
     """Tell that commits were replaced by others."""
     if not rewrite.pairs:
         return None
@@ -245,7 +245,7 @@ def rewrite(rewrite: Rewrite) -> Told | None:
     pairs = [
         f"{one_line(old, 64)[:10]} became {one_line(new, 64)[:10]}" for old, new in rewrite.pairs
     ]
-    return Told(
+    return ObservationDraft(
         type="rewrite",
         title=f"{reason}: {counted(len(pairs), 'commit')} rewritten",
         narrative=one_line(f"By {reason}, {listed(pairs, 6)}.", NARRATIVE),
@@ -255,11 +255,11 @@ def rewrite(rewrite: Rewrite) -> Told | None:
     )
 
 
-def custom(custom: Custom, where: Where) -> Told:
+def custom(custom: Custom, where: Where) -> ObservationDraft:
     """Tell a happening of an editor's or script's own kind, under its own name as the type."""
     name = "-".join(re.findall(r"[a-z0-9]+", custom.name[:200].lower()))[:40]
     files = distinct((relative(path, where.root, where.cwd) for path in custom.files), PATHS)
-    return Told(
+    return ObservationDraft(
         type=name if name and name not in _TAKEN else "custom",
         title=first_line(custom.text, TITLE) or one_line(custom.name, TITLE) or "custom",
         subtitle=one_line(custom.name, SUBTITLE),

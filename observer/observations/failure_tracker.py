@@ -19,22 +19,29 @@ from observer.core.text import distinct, one_line, word_set
 from observer.observations import fix_commands, fix_text, project_state
 from observer.observations.analysis import origin_of
 from observer.observations.check_results import COMMIT, FILES, invocation_of, named_in
-from observer.observations.fix_text import Mended
-from observer.observations.project_state import EXPIRES_MS, TROUBLES, Edited, Ground, Story, Trouble
+from observer.observations.fix_text import ResolvedFailures
+from observer.observations.project_state import (
+    EXPIRES_MS,
+    TROUBLES,
+    Edited,
+    Ground,
+    ProjectState,
+    Trouble,
+)
 from observer.observations.relatedness import causes_of
 from observer.outcomes import not_started, same_check
-from observer.outcomes.check_runs import Runs, runs_of
+from observer.outcomes.check_runs import CheckResults, runs_of
 from observer.outcomes.not_started import Unstarted
 from observer.outcomes.outcome import exit_code_of
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from observer.outcomes.same_check import Invocation
 from observer.shell import command_line
 from observer.shell.check import clears
-from observer.shell.command_forms import Form
+from observer.shell.command_forms import InvocationForm
 from observer.shell.fixers import remedy_of
 
 Items = tuple[Item, ...]
-Step = tuple[Story, Items]
+Step = tuple[ProjectState, Items]
 
 _ITEMS = 6
 _SESSIONS = 8
@@ -43,7 +50,7 @@ _PLACE = re.compile(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
 _SCRIPT_RUNNERS = word_set("npm yarn pnpm bun make just task mise composer rake poe pdm hatch")
 
 
-class Check(NamedTuple):
+class CheckRun(NamedTuple):
     """A check that ended: what was run, on what, how it went, and what tells of it."""
 
     recorded: Recorded
@@ -51,21 +58,23 @@ class Check(NamedTuple):
     head: str
     ran: str
     ground: Ground
-    verdict: Verdict
+    verdict: CommandResult
     item: int
     unstarted: Unstarted = Unstarted()
-    form: Form | None = None
+    form: InvocationForm | None = None
     files: tuple[str, ...] = ()
-    runs: Runs = Runs()
+    runs: CheckResults = CheckResults()
 
 
-def checked(known: Story, recorded: Recorded, body: Command, verdict: Verdict, made: Item) -> Step:
+def checked(
+    known: ProjectState, recorded: Recorded, body: Command, verdict: CommandResult, made: Item
+) -> Step:
     """Note how a command ended; a pass that mends a failure is told as a fix."""
     if not verdict.was_run:
         return known, ()
     known = _with_remedies(known, recorded, body, verdict, made)
     why = _why_unstarted(body, verdict)
-    ran = fix_commands.Ran(
+    ran = fix_commands.EndedCommand(
         recorded=recorded,
         command=body.command,
         verdict=verdict,
@@ -78,7 +87,7 @@ def checked(known: Story, recorded: Recorded, body: Command, verdict: Verdict, m
     is_ok = False if why.reason else verdict.ok
     if run is None or is_ok is None or (is_ok and _nothing_ran(verdict)):
         return known, told
-    check = Check(
+    check = CheckRun(
         recorded=recorded,
         of=run,
         head=runs.head
@@ -98,11 +107,11 @@ def checked(known: Story, recorded: Recorded, body: Command, verdict: Verdict, m
     return after, (*told, *fixes)
 
 
-def _nothing_ran(verdict: Verdict) -> bool:
+def _nothing_ran(verdict: CommandResult) -> bool:
     return verdict.passed == 0 and verdict.tool != ""
 
 
-def _why_unstarted(body: Command, verdict: Verdict) -> Unstarted:
+def _why_unstarted(body: Command, verdict: CommandResult) -> Unstarted:
     """Return why a command could not do its work; nothing where it did, or a check spoke."""
     if verdict.is_cut_off:
         return Unstarted(reason="stopped", said=verdict.first_error)
@@ -113,8 +122,8 @@ def _why_unstarted(body: Command, verdict: Verdict) -> Unstarted:
 
 
 def _with_remedies(
-    known: Story, recorded: Recorded, body: Command, verdict: Verdict, made: Item
-) -> Story:
+    known: ProjectState, recorded: Recorded, body: Command, verdict: CommandResult, made: Item
+) -> ProjectState:
     kinds = [(part, remedy_of(part)) for part in command_line.parts_of(body.command)]
     remedies = [(part.shown, kind) for part, kind in kinds if kind]
     if not remedies:
@@ -132,7 +141,7 @@ def _with_remedies(
     return project_state.edited(known, remedy)
 
 
-def _failed(known: Story, check: Check) -> Story:
+def _failed(known: ProjectState, check: CheckRun) -> ProjectState:
     troubles = [
         _seen_again(one, check) if _is_same(one, check) or _overlaps(one, check) else one
         for one in known.troubles
@@ -145,7 +154,7 @@ def _failed(known: Story, check: Check) -> Story:
     return replace(known, troubles=tuple(fresh[-TROUBLES:]))
 
 
-def _begun(check: Check) -> Trouble:
+def _begun(check: CheckRun) -> Trouble:
     recorded, verdict = check.recorded, check.verdict
     error = verdict.first_error or check.unstarted.said
     return Trouble(
@@ -171,13 +180,13 @@ def _begun(check: Check) -> Trouble:
     )
 
 
-def _is_replaced(one: Trouble, check: Check) -> bool:
+def _is_replaced(one: Trouble, check: CheckRun) -> bool:
     """Return True if the check was left red earlier, and fails of something else now."""
     is_new = check.recorded.session_id not in one.sessions
     return is_new and _is_same(one, check) and not _is_same_failure(one, check)
 
 
-def _is_same_failure(one: Trouble, check: Check) -> bool:
+def _is_same_failure(one: Trouble, check: CheckRun) -> bool:
     """Return True if a check fails as it did before, as far as its output tells."""
     verdict = check.verdict
     if one.tests and verdict.failing:
@@ -186,7 +195,7 @@ def _is_same_failure(one: Trouble, check: Check) -> bool:
     return now == (one.last_error, one.said)
 
 
-def _seen_again(one: Trouble, check: Check) -> Trouble:
+def _seen_again(one: Trouble, check: CheckRun) -> Trouble:
     recorded, verdict = check.recorded, check.verdict
     again = replace(
         one,
@@ -212,14 +221,14 @@ def _seen_again(one: Trouble, check: Check) -> Trouble:
     )
 
 
-def _is_same(one: Trouble, check: Check) -> bool:
+def _is_same(one: Trouble, check: CheckRun) -> bool:
     if one.unstarted or check.unstarted.reason:
         # What could not run says nothing about the check that it was meant to be.
         return one.form == check.form and bool(one.unstarted) and bool(check.unstarted.reason)
     return same_check.is_same(one.of, check.of) and one.ground == check.ground
 
 
-def _overlaps(one: Trouble, check: Check) -> bool:
+def _overlaps(one: Trouble, check: CheckRun) -> bool:
     """Return True if another failing run was, as far as known, of the same tests."""
     if (
         one.unstarted
@@ -233,19 +242,19 @@ def _overlaps(one: Trouble, check: Check) -> bool:
     return is_part and not (one.tests and failing and set(one.tests).isdisjoint(failing))
 
 
-def _all_failing(verdict: Verdict) -> tuple[str, ...]:
+def _all_failing(verdict: CommandResult) -> tuple[str, ...]:
     """Return the names of all failing tests; nothing if some may be missing."""
     is_all = verdict.failed is None or verdict.failed <= len(verdict.failing)
     return verdict.failing if is_all else ()
 
 
-def _only_place(verdict: Verdict) -> str:
+def _only_place(verdict: CommandResult) -> str:
     """Return where the only error was."""
     found = _PLACE.search(verdict.first_error)
     return found.group(1) if found and verdict.failed in (None, 1) else ""
 
 
-def _passed(known: Story, check: Check) -> Step:
+def _passed(known: ProjectState, check: CheckRun) -> Step:
     mended: list[Trouble] = []
     kept: list[Trouble] = []
     for one in known.troubles:
@@ -259,7 +268,7 @@ def _passed(known: Story, check: Check) -> Step:
     edits = {edit.seq: edit for found in by.values() for edit in found}
     if not edits:
         return after, ()
-    told = Mended(
+    told = ResolvedFailures(
         troubles=tuple(trouble for trouble in mended if by[trouble.seq]),
         edits=tuple(edits[seq] for seq in sorted(edits)),
         vain=_vain(known, mended),
@@ -283,10 +292,10 @@ def _only_fixes(of: Invocation) -> bool:
     """Return True for a script such as `lint:fix`: what it leaves is the linter's to say."""
     words = of.program.split(" ")
     is_script = words[0] in _SCRIPT_RUNNERS
-    return is_script and remedy_of(command_line.Part("", words)) == "fixer"
+    return is_script and remedy_of(command_line.SimpleCommand("", words)) == "fixer"
 
 
-def _is_answered(one: Trouble, check: Check) -> bool:
+def _is_answered(one: Trouble, check: CheckRun) -> bool:
     if one.ground != check.ground:
         return False
     recorded = check.recorded
@@ -295,14 +304,14 @@ def _is_answered(one: Trouble, check: Check) -> bool:
     return _covers(check, one) or same_check.answers(check.of, one.of, one.tests, one.place)
 
 
-def _covers(check: Check, one: Trouble) -> bool:
+def _covers(check: CheckRun, one: Trouble) -> bool:
     """Return True if the line has passed what had failed, by a check and not by what it repairs."""
     if COMMIT in (check.of.program, one.of.program):
         return False
     return any(clears(green, red) for green in check.runs.passed for red in one.checks)
 
 
-def _less(known: Story, one: Trouble, check: Check) -> Trouble:
+def _less(known: ProjectState, one: Trouble, check: CheckRun) -> Trouble:
     """Return a failure without the tests that have passed by themselves."""
     if not one.tests or one.ground != check.ground or not same_check.is_kin(check.of, one.of):
         return one
@@ -313,7 +322,7 @@ def _less(known: Story, one: Trouble, check: Check) -> Trouble:
     return replace(one, tests=left, helped=(*one.helped, *helped)[-_HELPED:])
 
 
-def _vain(known: Story, mended: Iterable[Trouble]) -> tuple[Edited, ...]:
+def _vain(known: ProjectState, mended: Iterable[Trouble]) -> tuple[Edited, ...]:
     """Return what was tried for these failures and taken back."""
     first = min(trouble.seq for trouble in mended)
     return tuple(

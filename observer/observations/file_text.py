@@ -1,17 +1,26 @@
 """The wording of file writes, single or folded.
 
-Part of interpretation (step 6): pure functions from what happened to `Told`.
+Part of interpretation (step 6): pure functions from what happened to `ObservationDraft`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from observer.code.edits import FEW, Change
+from observer.code.edits import FEW, ChangeSummary
 from observer.core.events import FileRead, FileWrite
 from observer.core.text import base_name, counted, distinct, listed, one_line, relative
 from observer.observations import concepts
-from observer.observations.drafts import FACT, FACTS, NARRATIVE, PATHS, SUBTITLE, TITLE, Told, Where
+from observer.observations.drafts import (
+    FACT,
+    FACTS,
+    NARRATIVE,
+    PATHS,
+    SUBTITLE,
+    TITLE,
+    ObservationDraft,
+    Where,
+)
 
 _VERBS = {
     "create": "Created",
@@ -25,14 +34,16 @@ ONLY_LAYOUT = "only layout"
 """How the title of a write ends that changed nothing else."""
 
 
-def write(write: FileWrite, change: Change, where: Where, *, times: int = 1) -> Told:
+def write(
+    write: FileWrite, change: ChangeSummary, where: Where, *, times: int = 1
+) -> ObservationDraft:
     """Tell a write, or several of one file; `write` is the first, `change` the sum of all."""
     path = relative(write.path, where.root, where.cwd)
     verb = _VERBS[write.operation]
     if write.error:
         return _failed(write, path)
     repeated = f", {times:,} edits" if times > 1 else ""
-    return Told(
+    return ObservationDraft(
         type="file-write",
         title=one_line(_titled(f"{verb} {base_name(path)}", change), TITLE),
         subtitle=one_line(f"{write.operation} {path}{repeated}", SUBTITLE),
@@ -44,10 +55,10 @@ def write(write: FileWrite, change: Change, where: Where, *, times: int = 1) -> 
     )
 
 
-def started(write: FileWrite, change: Change, where: Where) -> Told:
+def started(write: FileWrite, change: ChangeSummary, where: Where) -> ObservationDraft:
     """Tell a write of which only the start was seen."""
     path = relative(write.path, where.root, where.cwd)
-    return Told(
+    return ObservationDraft(
         type="file-write",
         title=one_line(f"Began to {write.operation} {base_name(path)}", TITLE),
         subtitle="started, no result",
@@ -70,9 +81,9 @@ def shown_paths(read: FileRead, where: Where) -> tuple[str, ...]:
     return distinct([relative(path, where.root, where.cwd) for path in read.paths], PATHS)
 
 
-def _failed(write: FileWrite, path: str) -> Told:
+def _failed(write: FileWrite, path: str) -> ObservationDraft:
     why = one_line(write.error, FACT)
-    return Told(
+    return ObservationDraft(
         type="file-write",
         title=one_line(f"Failed to {write.operation} {base_name(path)}", TITLE),
         subtitle=one_line(f"{write.operation} {path}, failed", SUBTITLE),
@@ -83,7 +94,7 @@ def _failed(write: FileWrite, path: str) -> Told:
     )
 
 
-def _sentences(opening: str, operation: str, change: Change, times: int) -> str:
+def _sentences(opening: str, operation: str, change: ChangeSummary, times: int) -> str:
     inside = f" in {listed(change.changed)}" if change.changed else ""
     edits = counted(times, "edit") if times > 1 else ""
     extent = ", ".join(filter(None, (edits, _lines_said(operation, change))))
@@ -103,7 +114,7 @@ def _sentences(opening: str, operation: str, change: Change, times: int) -> str:
     return " ".join(said)
 
 
-def _text_said(change: Change) -> list[str]:
+def _text_said(change: ChangeSummary) -> list[str]:
     """Return what a short change put in, took out, or replaced; of a longer one how it begins."""
     if change.before and change.after:
         return [f"`{change.before}` became `{change.after}`."]
@@ -114,7 +125,7 @@ def _text_said(change: Change) -> list[str]:
     return [f"{gone}: `{change.before}`."] if change.before else []
 
 
-def _lines_said(operation: str, change: Change) -> str:
+def _lines_said(operation: str, change: ChangeSummary) -> str:
     if operation in _WHOLE and not change.removed:
         return counted(change.added, "line") if change.added else ""
     parts = [f"{counted(change.added, 'line')} added"] if change.added else []
@@ -124,7 +135,7 @@ def _lines_said(operation: str, change: Change) -> str:
     return ", ".join(parts)
 
 
-def _fates(change: Change) -> tuple[tuple[str, str, Sequence[str]], ...]:
+def _fates(change: ChangeSummary) -> tuple[tuple[str, str, Sequence[str]], ...]:
     """Return what happened to symbols: in the present, in the past, and to which.
 
     What only changed inside has no present: it is where the change is.
@@ -141,14 +152,14 @@ def _fates(change: Change) -> tuple[tuple[str, str, Sequence[str]], ...]:
     )
 
 
-def _titled(opening: str, change: Change) -> str:
+def _titled(opening: str, change: ChangeSummary) -> str:
     done = [f"{past} {listed(names, 3)}" for _, past, names in _fates(change) if names]
     if not done and change.only:
         done = [ONLY_LAYOUT if change.only == "layout" else f"only {change.only}"]
     return f"{opening}: {', '.join(done)}" if done else opening
 
 
-def _facts(path: str, change: Change) -> tuple[str, ...]:
+def _facts(path: str, change: ChangeSummary) -> tuple[str, ...]:
     facts = [path]
     for _, past, names in _fates(change):
         facts += [one_line(f"{past} {name}", FACT) for name in names]

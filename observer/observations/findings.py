@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from observer.core.events import Value
 from observer.core.text import ENDS, WIDE_ENDS
+from observer.core.value import Value
 from observer.observations.prompt_injection import suspicion
 
 READ_CHARS = 40_000
@@ -28,7 +28,7 @@ RESTATED = 0.8
 """Share of a passage's words that its prompt has, from which it only repeats what was asked."""
 
 
-class Passage(Value):
+class FindingPassage(Value):
     """A passage in its own words, without marks of layout; `heading` is what stood above it."""
 
     text: str
@@ -174,7 +174,9 @@ _SCORED = (
 )
 
 
-def findings(reply: str, *, prompt: str = "", known: Iterable[str] = ()) -> tuple[Passage, ...]:
+def findings(
+    reply: str, *, prompt: str = "", known: Iterable[str] = ()
+) -> tuple[FindingPassage, ...]:
     """Return the passages of a reply that are worth an item, in the reply's order.
 
     Args:
@@ -186,7 +188,7 @@ def findings(reply: str, *, prompt: str = "", known: Iterable[str] = ()) -> tupl
     """
     before = [_words(text) for text in known]
     asked = _words(prompt)
-    kept: list[tuple[frozenset[str], Passage]] = []
+    kept: list[tuple[frozenset[str], FindingPassage]] = []
     for one in sorted(passages(reply), key=lambda each: -each.score):
         words = _words(one.text)
         is_said = any(_is_alike(words, other) for other in (*before, *(each for each, _ in kept)))
@@ -198,14 +200,14 @@ def findings(reply: str, *, prompt: str = "", known: Iterable[str] = ()) -> tupl
     return tuple(sorted((one for _, one in kept), key=lambda one: one.place))
 
 
-def passages(reply: str) -> list[Passage]:
+def passages(reply: str) -> list[FindingPassage]:
     """Return the passages of a reply with their scores."""
     found = []
     for place, (heading, lines) in enumerate(_blocks(reply[:READ_CHARS])):
         sentences = [one for one in _sentences(" ".join(lines)) if not _is_dropped(one)]
         text, score = _best(sentences, heading)
         if len(text) >= LEAST_CHARS:
-            found.append(Passage(text=text, heading=heading, score=score, place=place))
+            found.append(FindingPassage(text=text, heading=heading, score=score, place=place))
     return found
 
 

@@ -20,16 +20,16 @@ from observer.core.model import Item, Recorded
 from observer.core.text import distinct
 from observer.observations import fix_text
 from observer.observations.analysis import origin_of
-from observer.observations.fix_text import Mended
+from observer.observations.fix_text import ResolvedFailures
 from observer.observations.lessons import ALTERNATIVES, REPAIRS, Alternative, Repair
-from observer.observations.project_state import Edited, Story, Trouble
+from observer.observations.project_state import Edited, ProjectState, Trouble
 from observer.outcomes import same_check
 from observer.outcomes.not_started import Unstarted
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from observer.shell import command_forms, command_line
-from observer.shell.command_forms import Form
+from observer.shell.command_forms import InvocationForm
 
-Step = tuple[Story, tuple[Item, ...]]
+Step = tuple[ProjectState, tuple[Item, ...]]
 
 WITHIN_MS = 2 * 3_600_000
 """What works so long after a failure is hardly the answer to it."""
@@ -38,17 +38,17 @@ _RAN = ("", "stopped")
 """Of a command that began to work its words are right: it may lack a setting."""
 
 
-class Ran(NamedTuple):
+class EndedCommand(NamedTuple):
     """A command line that ended, and the observation that tells of it."""
 
     recorded: Recorded
     command: str
-    verdict: Verdict
+    verdict: CommandResult
     item: int
     is_unstarted: bool
 
     @property
-    def forms(self) -> tuple[Form, ...]:
+    def forms(self) -> tuple[InvocationForm, ...]:
         """The commands of the line that do something."""
         folder = same_check.folder_of(
             command_line.parts_of(self.command), self.recorded.root, self.recorded.event.cwd
@@ -63,14 +63,14 @@ class Ran(NamedTuple):
         return not self.is_unstarted and (verdict.ok is not False or is_judged)
 
 
-def failing_form(ran: Ran, why: Unstarted) -> Form | None:
+def failing_form(ran: EndedCommand, why: Unstarted) -> InvocationForm | None:
     """Return the command of a line that failed: the one that the message blames, or the last."""
     every = ran.forms
     blamed = [form for form in every if why.name and why.name in form.words]
     return next(iter(blamed), every[-1] if every else None)
 
 
-def worked(known: Story, ran: Ran) -> Step:
+def worked(known: ProjectState, ran: EndedCommand) -> Step:
     """Note a command that ended; where it is what an earlier one was meant to be, tell so."""
     if not ran.has_run:
         return known, ()
@@ -81,7 +81,7 @@ def worked(known: Story, ran: Ran) -> Step:
     return known, ()
 
 
-def _without_refuted(known: Story, ran: Ran) -> Story:
+def _without_refuted(known: ProjectState, ran: EndedCommand) -> ProjectState:
     """Note that a form works after all which had failed: somebody installed what it lacked."""
     if ran.verdict.ok is not True or len(ran.forms) != 1:
         return known
@@ -93,7 +93,7 @@ def _without_refuted(known: Story, ran: Ran) -> Story:
     return known if marked == known.alternatives else replace(known, alternatives=marked)
 
 
-def _instead_of(known: Story, trouble: Trouble, ran: Ran) -> Form | None:
+def _instead_of(known: ProjectState, trouble: Trouble, ran: EndedCommand) -> InvocationForm | None:
     """Return the form that does what the failed one did not."""
     recorded, failed = ran.recorded, trouble.form
     if (
@@ -118,7 +118,7 @@ def _instead_of(known: Story, trouble: Trouble, ran: Ran) -> Form | None:
     return next((one for one in ran.forms if command_forms.is_with_more(failed, one)), None)
 
 
-def _changes_since(known: Story, trouble: Trouble, recorded: Recorded) -> list[Edited]:
+def _changes_since(known: ProjectState, trouble: Trouble, recorded: Recorded) -> list[Edited]:
     return [
         edit
         for edit in known.edits
@@ -128,7 +128,7 @@ def _changes_since(known: Story, trouble: Trouble, recorded: Recorded) -> list[E
     ]
 
 
-def _told(known: Story, trouble: Trouble, ran: Ran, form: Form) -> Step:
+def _told(known: ProjectState, trouble: Trouble, ran: EndedCommand, form: InvocationForm) -> Step:
     failed, origin = trouble.form or form, trouble.origin or origin_of(ran.recorded)
     pair = (trouble.items[-1], ran.item)
     before = next(
@@ -166,12 +166,14 @@ _MET = 60
 _ERRORS = 4
 
 
-def is_repair(mended: Mended) -> bool:
+def is_repair(mended: ResolvedFailures) -> bool:
     """Return True if nothing but a fixer made the difference."""
     return all(edit.remedy == "fixer" for edit in mended.edits)
 
 
-def repaired(known: Story, mended: Mended, recorded: Recorded) -> tuple[Story, Item]:
+def repaired(
+    known: ProjectState, mended: ResolvedFailures, recorded: Recorded
+) -> tuple[ProjectState, Item]:
     """Return the story and the fix of a check and its fixer, with one more time that it was met."""
     trouble, by = mended.troubles[0], mended.edits[-1].said
     key = (trouble.of.program, by)

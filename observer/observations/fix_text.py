@@ -12,16 +12,16 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from observer.core.events import Value
 from observer.core.model import Item, Link, Recorded, item_id, item_uuid
 from observer.core.text import counted, distinct, listed, one_line
+from observer.core.value import Value
 from observer.observations import concepts
 from observer.observations.analysis import item
-from observer.observations.drafts import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, Told
+from observer.observations.drafts import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, ObservationDraft
 from observer.observations.lessons import Alternative, Repair
 from observer.observations.project_state import Edited, Rejection, Trouble
 from observer.observations.relatedness import is_test
-from observer.observations.session_state import Origin
+from observer.observations.session_state import ItemOrigin
 
 _SAID = 4
 _IN_VAIN = ": did not help"
@@ -38,7 +38,7 @@ _DONE = ("command", "undo")
 """Sorts of changes that are told by what was done, not by the file."""
 
 
-class Mended(Value):
+class ResolvedFailures(Value):
     """A pass and what it ended: the failures, the changes, and those that had been in vain.
 
     `passed` is the observation of the pass, `head` its check, `ran` the command line that it was
@@ -54,7 +54,7 @@ class Mended(Value):
     said: str = ""
 
 
-def fix(mended: Mended, recorded: Recorded) -> Item:
+def fix(mended: ResolvedFailures, recorded: Recorded) -> Item:
     """Tell a fix; it stands at the event that passed."""
     trouble = mended.troubles[0]
     changed = _cause_said(mended.edits)
@@ -65,7 +65,7 @@ def fix(mended: Mended, recorded: Recorded) -> Item:
         f"After {changed}, {mended.head} passes{result}.",
         f"Tried before and taken back: {tried}." if tried else "",
     ]
-    told = Told(
+    told = ObservationDraft(
         type="fix",
         title=one_line(f"Fixed: {_error(trouble)}", TITLE),
         subtitle=one_line(f"{mended.head} passes after {changed}", SUBTITLE),
@@ -93,7 +93,7 @@ def rejected(rejection: Rejection, trouble: Trouble, recorded: Recorded, how: st
     """Tell an attempt that did not help; it stands at the event that first took it back."""
     changed = changes_said(rejection.edits)
     still = trouble.last_error or trouble.said
-    told = Told(
+    told = ObservationDraft(
         type="rejected",
         title=f"{one_line(f'Tried {changed}', TITLE - len(_IN_VAIN))}{_IN_VAIN}",
         subtitle=one_line(f"{trouble.head} still failed", SUBTITLE),
@@ -114,11 +114,11 @@ def rejected(rejection: Rejection, trouble: Trouble, recorded: Recorded, how: st
     return _arc(told, recorded, links, rejection.origin)
 
 
-def repair(found: Repair, mended: Mended, recorded: Recorded) -> Item:
+def repair(found: Repair, mended: ResolvedFailures, recorded: Recorded) -> Item:
     """Return the item of a fixer that mends a check; it stands at the first pass."""
     met = f"met {counted(found.times, 'time')}"
     result = f" ({mended.said})" if mended.said else ""
-    told = Told(
+    told = ObservationDraft(
         type="fix",
         title=one_line(f"`{found.by}` repairs what `{found.head}` finds", TITLE),
         subtitle=one_line(f"{found.head} passes after {changes_said(mended.edits)}", SUBTITLE),
@@ -158,7 +158,7 @@ def alternative(found: Alternative, remedies: Sequence[Edited], recorded: Record
     met = f"met {counted(found.times, 'time')}"
     error = f" ({one_line(found.error, 200)})" if found.error else ""
     after = f" after {changes_said(remedies)}" if remedies else ""
-    told = Told(
+    told = ObservationDraft(
         type="fix",
         title=one_line(f"Use `{one_line(works, 60)}`: `{failed}` does not work here", TITLE),
         subtitle=one_line(f"`{works}` works where `{failed}` failed", SUBTITLE),
@@ -258,7 +258,10 @@ def _to_edits(kind: str, edits: Iterable[Edited]) -> list[Link]:
 
 
 def _arc(
-    told: Told, recorded: Recorded, links: Sequence[Link], origin: Origin | None = None
+    told: ObservationDraft,
+    recorded: Recorded,
+    links: Sequence[Link],
+    origin: ItemOrigin | None = None,
 ) -> Item:
     made = item(told, recorded, origin=origin)
     seq = origin.seq if origin else recorded.seq

@@ -38,9 +38,9 @@ from observer.observations import (
     project_state,
 )
 from observer.observations.analysis import gist_of, where_of
-from observer.observations.inverse_edits import Undo
-from observer.observations.open_failures import OpenFailure, Outcome
-from observer.observations.project_state import Committed, Edited, Story
+from observer.observations.inverse_edits import InverseEdits
+from observer.observations.open_failures import CommandOutcome, OpenFailure
+from observer.observations.project_state import Committed, Edited, ProjectState
 from observer.outcomes.check_runs import runs_of
 
 TASKS = 40
@@ -49,7 +49,7 @@ _PULLED = 50
 _HOOKS = ("|git commit",)
 
 
-def followed(known: Story, recorded: Recorded, made: Item) -> Story:
+def followed(known: ProjectState, recorded: Recorded, made: Item) -> ProjectState:
     """Return the story of a project with an event, completed, and the observation of it."""
     known = _shown(known, recorded)
     body = recorded.event.body
@@ -67,7 +67,7 @@ def followed(known: Story, recorded: Recorded, made: Item) -> Story:
     return known
 
 
-def _shown(known: Story, recorded: Recorded) -> Story:
+def _shown(known: ProjectState, recorded: Recorded) -> ProjectState:
     """Note the branch of a work tree; a new one at the same commit takes failures along."""
     body, root = recorded.event.body, recorded.root
     branch = one_line(recorded.branch, 250)
@@ -83,7 +83,9 @@ def _shown(known: Story, recorded: Recorded) -> Story:
     return replace(known, failures=open_failures.after_switch(known.failures, root, before, branch))
 
 
-def _tracked_command(known: Story, recorded: Recorded, body: Command, made: Item) -> Story:
+def _tracked_command(
+    known: ProjectState, recorded: Recorded, body: Command, made: Item
+) -> ProjectState:
     known = _by_git(known, recorded, body)
     verdict, root = gist_of(recorded).verdict, recorded.root
     if project_state.is_aside(known, root, recorded.event.at_ms):
@@ -91,7 +93,7 @@ def _tracked_command(known: Story, recorded: Recorded, body: Command, made: Item
     runs = runs_of(body, verdict, root=root, cwd=recorded.event.cwd, tasks=known.tasks)
     if not (runs.passed or runs.failed or runs.learned):
         return known
-    ended = Outcome(
+    ended = CommandOutcome(
         runs=runs,
         verdict=verdict,
         output=body.output,
@@ -110,7 +112,7 @@ def _tracked_command(known: Story, recorded: Recorded, body: Command, made: Item
     )
 
 
-def _by_git(known: Story, recorded: Recorded, body: Command) -> Story:
+def _by_git(known: ProjectState, recorded: Recorded, body: Command) -> ProjectState:
     """Drop failures of what git, or `rm`, has thrown away."""
     if not known.failures:
         return known
@@ -143,8 +145,8 @@ def _deleted(body: Command, *, is_ok: bool) -> set[str]:
 
 
 def _changed(
-    known: Story, recorded: Recorded, paths: Iterable[str], *, is_gone: bool = False
-) -> Story:
+    known: ProjectState, recorded: Recorded, paths: Iterable[str], *, is_gone: bool = False
+) -> ProjectState:
     left = known.failures
     for path in paths if left else ():
         left = open_failures.after_change(left, recorded.root, path, is_gone=is_gone)
@@ -152,7 +154,7 @@ def _changed(
 
 
 Items = tuple[Item, ...]
-Step = tuple[Story, Items]
+Step = tuple[ProjectState, Items]
 
 _REVERTS = re.compile(r"This reverts commit ([0-9a-f]{7,64})")
 _PAIRS = 40
@@ -199,7 +201,7 @@ class Arcs:
         return None if self._story is self._stored else project_state.encode(self._story)
 
 
-def _seen(known: Story, recorded: Recorded) -> Story:
+def _seen(known: ProjectState, recorded: Recorded) -> ProjectState:
     """Note the branch of a work tree that is met for the first time."""
     root = recorded.root
     if root in known.branches:
@@ -207,7 +209,7 @@ def _seen(known: Story, recorded: Recorded) -> Story:
     return project_state.moved(known, root, one_line(recorded.branch, 250), "", is_same=True)
 
 
-def _still_linked(known: Story, made: Item, items: Items) -> Step:
+def _still_linked(known: ProjectState, made: Item, items: Items) -> Step:
     """Keep the links of an observation that grows: the fold of its session knows none."""
     links = known.linked.get(made.id, ())
     told = {item.id: item for item in items}
@@ -220,7 +222,7 @@ def _still_linked(known: Story, made: Item, items: Items) -> Step:
     return known, tuple(told.values())
 
 
-def _write(known: Story, recorded: Recorded, body: FileWrite, made: Item) -> Step:
+def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item) -> Step:
     if body.error:
         return known, ()
     where, gist = where_of(recorded), gist_of(recorded)
@@ -229,7 +231,7 @@ def _write(known: Story, recorded: Recorded, body: FileWrite, made: Item) -> Ste
     taken = inverse_edits.by_write(known, recorded.root, path, gist.marks.edits, is_gone=is_gone)
     if taken:
         how = f"{path} {'deleted' if is_gone else 'edited back'}"
-        return inverse_edits.undone(known, recorded, taken, made, Undo(how=how))
+        return inverse_edits.undone(known, recorded, taken, made, InverseEdits(how=how))
     change = gist.change
     is_one = change.added == change.removed == 1 and bool(change.before and change.after)
     became = f"`{change.before}` became `{change.after}`" if is_one else ""
@@ -248,7 +250,7 @@ def _write(known: Story, recorded: Recorded, body: FileWrite, made: Item) -> Ste
     return project_state.edited(known, edit), ()
 
 
-def _commit(known: Story, recorded: Recorded, body: Commit, made: Item) -> Step:
+def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -> Step:
     reverted = distinct(_REVERTS.findall(body.message), _PAIRS)
     links = [Link(kind="reverts", title=title) for title in reverted]
     if body.action == "import":
@@ -264,19 +266,19 @@ def _commit(known: Story, recorded: Recorded, body: Commit, made: Item) -> Step:
         recorded,
         inverse_edits.by_revert(known, reverted),
         made,
-        Undo(how=f"reverted in {commit.hash[:10]}", links=tuple(links), gone=commit.hash),
+        InverseEdits(how=f"reverted in {commit.hash[:10]}", links=tuple(links), gone=commit.hash),
     )
     return project_state.committed(after, recorded.root, commit, paths), items
 
 
-def _replaced(known: Story, paths: Iterable[str]) -> list[str]:
+def _replaced(known: ProjectState, paths: Iterable[str]) -> list[str]:
     """Return the dissolved commits whose files a new commit takes in."""
     taken = set(paths)
     dissolved = [commit for commit in known.commits if commit.hash in known.loose]
     return [commit.hash for commit in dissolved if taken.intersection(commit.paths)]
 
 
-def _rewrite(known: Story, recorded: Recorded, body: Rewrite, made: Item) -> Step:
+def _rewrite(known: ProjectState, recorded: Recorded, body: Rewrite, made: Item) -> Step:
     pairs = dict(body.pairs[:_PAIRS])
     commits = [
         replace(one, hash=pairs.get(one.hash, one.hash), parent=pairs.get(one.parent, one.parent))
@@ -294,7 +296,7 @@ def _rewrite(known: Story, recorded: Recorded, body: Rewrite, made: Item) -> Ste
     return after, (replace(made, links=tuple(links)),)
 
 
-def _checkout(known: Story, recorded: Recorded, body: Checkout, _made: Item) -> Step:
+def _checkout(known: ProjectState, recorded: Recorded, body: Checkout, _made: Item) -> Step:
     branch = one_line(body.branch or body.new[:10], 250)
     after = project_state.moved(
         known, recorded.root, branch, body.new[:64], is_same=bool(body.old) and body.old == body.new
@@ -302,7 +304,7 @@ def _checkout(known: Story, recorded: Recorded, body: Checkout, _made: Item) -> 
     return replace(after, is_told=True), ()
 
 
-def _command(known: Story, recorded: Recorded, body: Command, made: Item) -> Step:
+def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item) -> Step:
     verdict = gist_of(recorded).verdict
     after, undone = inverse_edits.by_command(
         known, recorded, body, made, is_ok=verdict.ok is not False
@@ -315,7 +317,7 @@ def _command(known: Story, recorded: Recorded, body: Command, made: Item) -> Ste
 
 
 # Each step takes the body of the type it stands under, which a dict's type cannot say.
-_STEPS: dict[type[AnyBody], Callable[[Story, Recorded, Any, Item], Step]] = {
+_STEPS: dict[type[AnyBody], Callable[[ProjectState, Recorded, Any, Item], Step]] = {
     FileWrite: _write,
     Command: _command,
     Commit: _commit,

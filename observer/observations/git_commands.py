@@ -13,11 +13,12 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from observer.core.events import Command, Value
+from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.core.text import one_line, relative, word_set
+from observer.core.value import Value
 from observer.outcomes.same_check import folder_of
-from observer.shell.command_line import Part, git_words, parts_of
+from observer.shell.command_line import SimpleCommand, git_words, parts_of
 from observer.shell.runners import name_of
 
 Deed = Literal[
@@ -94,7 +95,7 @@ def taken_in(recorded: Recorded, body: Command, *, is_ok: bool) -> list[Act]:
     return [_placed(act, folder) for part in parts for act in takes(part)]
 
 
-def done(body: Command, *, is_ok: bool) -> Sequence[Part]:
+def done(body: Command, *, is_ok: bool) -> Sequence[SimpleCommand]:
     """Return the simple commands that a command line got through.
 
     Where it failed, what stands last in it is taken for what failed, unless it ended well or git
@@ -106,7 +107,7 @@ def done(body: Command, *, is_ok: bool) -> Sequence[Part]:
     return parts if is_ok or is_last_done else parts[:-1]
 
 
-def _is_unstashed(part: Part, output: str) -> bool:
+def _is_unstashed(part: SimpleCommand, output: str) -> bool:
     return words_of(part)[:1] == ["stash"] and _UNSTASHED.search(output) is not None
 
 
@@ -115,7 +116,7 @@ def _folder(recorded: Recorded, body: Command) -> str:
     return folder_of(parts_of(body.command), recorded.root, recorded.event.cwd)
 
 
-def takes(part: Part) -> tuple[Act, ...]:
+def takes(part: SimpleCommand) -> tuple[Act, ...]:
     """Read a simple command that fills the index or commits it."""
     words = words_of(part)
     taker = _TAKERS.get(words[0]) if words else None
@@ -128,7 +129,7 @@ def _placed(act: Act, folder: str) -> Act:
     return replace(act, paths=tuple(relative(path, "", folder) for path in act.paths))
 
 
-def read(part: Part, output: str = "") -> Act | None:
+def read(part: SimpleCommand, output: str = "") -> Act | None:
     """Read a simple command; None if it does none of this."""
     program = name_of(part.words[0])
     if program == "rm":
@@ -138,7 +139,7 @@ def read(part: Part, output: str = "") -> Act | None:
     return reader(words[1:], output) if reader else None
 
 
-def words_of(part: Part) -> list[str]:
+def words_of(part: SimpleCommand) -> list[str]:
     """Return what stands behind `git` and its own options; nothing for another program."""
     return git_words(part.words) if name_of(part.words[0]) == "git" else []
 

@@ -22,19 +22,19 @@ import re
 
 from msgspec.structs import replace
 
-from observer.code.edits import Change, merged
+from observer.code.edits import ChangeSummary, merged
 from observer.core.events import Command, Delegation, FileWrite
 from observer.core.model import Item, Recorded
 from observer.core.text import block, one_line, relative
 from observer.observations import command_text, event_text, file_text, git_commands, session_state
 from observer.observations.analysis import item, origin_of, where_of
 from observer.observations.concepts import TOOLS
-from observer.observations.drafts import Told
-from observer.observations.session_state import Open, Ran, State
+from observer.observations.drafts import ObservationDraft
+from observer.observations.session_state import CommandState, Open, State
 from observer.outcomes import check_runs, same_check
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from observer.shell import command_line
-from observer.shell.command_line import Line
+from observer.shell.command_line import CommandLine
 from observer.shell.runners import name_of
 
 WITHIN_MS = 300_000
@@ -51,7 +51,7 @@ _REFUSED = re.compile(
 
 
 def write(
-    before: State, recorded: Recorded, body: FileWrite, change: Change, chars: int
+    before: State, recorded: Recorded, body: FileWrite, change: ChangeSummary, chars: int
 ) -> tuple[State, Item | None]:
     """Fold a write into the burst of its file, or begin one."""
     where = where_of(recorded)
@@ -80,7 +80,7 @@ def write(
 
 
 def command(
-    before: State, recorded: Recorded, body: Command, verdict: Verdict
+    before: State, recorded: Recorded, body: Command, verdict: CommandResult
 ) -> tuple[State, Item | None]:
     """Fold a run into the burst of its command and outcome, or begin one."""
     line = command_line.read(body.command)
@@ -119,11 +119,11 @@ def _only_stages(command: str) -> bool:
     )
 
 
-def _ran(before: State, line: Line, name: str, verdict: Verdict) -> State:
+def _ran(before: State, line: CommandLine, name: str, verdict: CommandResult) -> State:
     was = before.commands.get(name)
     if verdict.is_cut_off and was and was.ok is False:
         return before  # as red as it was: what this run would have come to is unknown
-    run = Ran(
+    run = CommandState(
         ok=None if verdict.is_cut_off else verdict.ok,
         said=verdict.said,
         first_error=verdict.first_error,
@@ -133,7 +133,7 @@ def _ran(before: State, line: Line, name: str, verdict: Verdict) -> State:
     return session_state.ran(before, name, run, _answered(before, name, verdict))
 
 
-def _answered(before: State, name: str, verdict: Verdict) -> tuple[str, ...]:
+def _answered(before: State, name: str, verdict: CommandResult) -> tuple[str, ...]:
     """Return failing test runs that a passing, broader run of the same runner answers."""
     if not verdict.ok or verdict.passed is None:
         return ()
@@ -149,12 +149,12 @@ def _answered(before: State, name: str, verdict: Verdict) -> tuple[str, ...]:
     )
 
 
-def _is_news(before: State, name: str, verdict: Verdict) -> bool:
+def _is_news(before: State, name: str, verdict: CommandResult) -> bool:
     known = before.commands.get(name)
     return verdict.ok is False or (known is not None and known.ok is False)
 
 
-def _outcome(verdict: Verdict) -> str:
+def _outcome(verdict: CommandResult) -> str:
     parts = (verdict.ok, verdict.passed, verdict.failed, *verdict.failing, verdict.first_error)
     return one_line("|".join(map(str, parts)), 300)
 
@@ -178,7 +178,7 @@ def _agent(recorded: Recorded) -> str:
     return recorded.event.agent[:100]
 
 
-def _item(told: Told, recorded: Recorded, burst: Open) -> Item:
+def _item(told: ObservationDraft, recorded: Recorded, burst: Open) -> Item:
     return item(told, recorded, origin=burst.origin, times=burst.times, chars=burst.chars)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 
-class Form(NamedTuple):
+class InjectionPattern(NamedTuple):
     """One way of saying it: a text that holds none of the `cues` need not be searched."""
 
     cues: tuple[str, ...]
@@ -147,14 +147,16 @@ _FOREIGN = (
 )
 
 
-def _form(cues: str, *parts: str) -> Form:
+def _form(cues: str, *parts: str) -> InjectionPattern:
     """Build a form; the cues are parted by `|`, none of them means any text."""
-    return Form(tuple(filter(None, cues.split("|"))), re.compile("|".join(parts), re.MULTILINE))
+    return InjectionPattern(
+        tuple(filter(None, cues.split("|"))), re.compile("|".join(parts), re.MULTILINE)
+    )
 
 
 _READERS = "assistant|agent|model|ai |ais|llm|copilot|claude|cursor|gpt"
 
-CLASSES: Mapping[str, tuple[Form, ...]] = {
+CLASSES: Mapping[str, tuple[InjectionPattern, ...]] = {
     "override": (
         _form(
             "ignore|disregard|forget|override|bypass|follow|overlook|set aside",

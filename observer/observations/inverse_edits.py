@@ -11,20 +11,21 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from observer.code import edits as marks
-from observer.core.events import Command, Value
+from observer.core.events import Command
 from observer.core.model import Item, Link, Recorded
 from observer.core.text import distinct, is_within, one_line
+from observer.core.value import Value
 from observer.observations import fix_text, project_state
 from observer.observations.analysis import origin_of
 from observer.observations.git_commands import Act, acts_of
-from observer.observations.project_state import DROPPED, Edited, Rejection, Story, Trouble
+from observer.observations.project_state import DROPPED, Edited, ProjectState, Rejection, Trouble
 from observer.observations.relatedness import is_related
 
 Items = tuple[Item, ...]
-Step = tuple[Story, Items]
+Step = tuple[ProjectState, Items]
 
 
-class Undo(Value):
+class InverseEdits(Value):
     """How edits go: in a few words, and as `Edited.gone`; with what else was taken back."""
 
     how: str
@@ -33,7 +34,7 @@ class Undo(Value):
 
 
 def undone(
-    known: Story, recorded: Recorded, taken: Sequence[Edited], made: Item, undo: Undo
+    known: ProjectState, recorded: Recorded, taken: Sequence[Edited], made: Item, undo: InverseEdits
 ) -> Step:
     """Take edits back, by the event that `made` tells of.
 
@@ -53,8 +54,8 @@ def undone(
 
 
 def _noted(
-    known: Story, recorded: Recorded, made: Item, *, how: str, since: int, path: str
-) -> Story:
+    known: ProjectState, recorded: Recorded, made: Item, *, how: str, since: int, path: str
+) -> ProjectState:
     """Keep in mind that something was taken back: a check may pass for it."""
     undo = Edited(
         seq=recorded.seq,
@@ -82,7 +83,7 @@ def _items(taken: Iterable[Edited], made: Item) -> list[int]:
 
 
 def _rejected(
-    known: Story, recorded: Recorded, taken: Sequence[Edited], how: str, made: Item
+    known: ProjectState, recorded: Recorded, taken: Sequence[Edited], how: str, made: Item
 ) -> tuple[Rejection, Item] | None:
     """Tell what was tried and is taken back while the check fails; more of one attempt joins it."""
     here = project_state.ground_of(known, recorded.root)
@@ -116,7 +117,7 @@ def _is_tried(edit: Edited, trouble: Trouble) -> bool:
 
 
 def by_write(
-    known: Story, root: str, path: str, made_marks: Sequence[str], *, is_gone: bool
+    known: ProjectState, root: str, path: str, made_marks: Sequence[str], *, is_gone: bool
 ) -> list[Edited]:
     """Return the edits of a file that a write takes back as a whole."""
     mine = [
@@ -142,7 +143,7 @@ def _since(mine: list[Edited], mark: str) -> list[Edited]:
     return mine[had[-1] + 1 :] if had else []
 
 
-def by_revert(known: Story, hashes: Sequence[str]) -> list[Edited]:
+def by_revert(known: ProjectState, hashes: Sequence[str]) -> list[Edited]:
     """Return the edits of commits that a commit reverts."""
     return [
         edit
@@ -151,12 +152,14 @@ def by_revert(known: Story, hashes: Sequence[str]) -> list[Edited]:
     ]
 
 
-def brought_back(known: Story, hashes: Sequence[str]) -> list[Edited]:
+def brought_back(known: ProjectState, hashes: Sequence[str]) -> list[Edited]:
     """Return the edits that a reverted commit had reverted itself."""
     return [edit for edit in known.edits if edit.gone.startswith(tuple(hashes)) and edit.gone]
 
 
-def by_command(known: Story, recorded: Recorded, body: Command, made: Item, *, is_ok: bool) -> Step:
+def by_command(
+    known: ProjectState, recorded: Recorded, body: Command, made: Item, *, is_ok: bool
+) -> Step:
     """Do to the story what a command line does by git to the work tree."""
     items: Items = ()
     for act, how in acts_of(recorded, body, is_ok=is_ok):
@@ -177,7 +180,7 @@ def _merged(made: Item, items: Items, told: Items) -> tuple[Item, Items]:
     return made, tuple(every.values())
 
 
-def _acted(known: Story, recorded: Recorded, act: Act, made: Item, how: str) -> Step:
+def _acted(known: ProjectState, recorded: Recorded, act: Act, made: Item, how: str) -> Step:
     root = recorded.root
     match act.deed:
         case "switch" | "branch" if known.is_told:
@@ -196,11 +199,11 @@ def _acted(known: Story, recorded: Recorded, act: Act, made: Item, how: str) -> 
     return _taken_back(known, recorded, act, made, how)
 
 
-def _taken_back(known: Story, recorded: Recorded, act: Act, made: Item, how: str) -> Step:
+def _taken_back(known: ProjectState, recorded: Recorded, act: Act, made: Item, how: str) -> Step:
     root = recorded.root
     if act.deed == "drop":
         known, edits = project_state.unstashed(known, root, act.to, keeps=False)
-        return undone(known, recorded, edits, made, Undo(how=how))
+        return undone(known, recorded, edits, made, InverseEdits(how=how))
     commits = [one.hash for one in project_state.behind(known, root, act.to)] if act.to else []
     committed = [
         edit
@@ -213,7 +216,7 @@ def _taken_back(known: Story, recorded: Recorded, act: Act, made: Item, how: str
         links = tuple(Link(kind="reverts", title=one) for one in commits)
         parent = next(one.parent for one in known.commits if one.hash == commits[-1])
         known = project_state.at_head(known, root, parent)
-    after, items = undone(known, recorded, taken, made, Undo(how=how, links=links))
+    after, items = undone(known, recorded, taken, made, InverseEdits(how=how, links=links))
     if not taken and (act.paths or commits):
         # It took back what was there before anything was seen, and a check may pass for it.
         path = act.paths[0] if len(act.paths) == 1 else ""
@@ -221,7 +224,7 @@ def _taken_back(known: Story, recorded: Recorded, act: Act, made: Item, how: str
     return after, items
 
 
-def _dissolved(known: Story, root: str, act: Act) -> Story:
+def _dissolved(known: ProjectState, root: str, act: Act) -> ProjectState:
     commits = project_state.behind(known, root, act.to)
     if not commits:
         return known
@@ -233,7 +236,7 @@ def _dissolved(known: Story, root: str, act: Act) -> Story:
     return replace(after, loose=distinct((*known.loose, *hashes), project_state.COMMITS))
 
 
-def _loose(known: Story, root: str, act: Act) -> list[Edited]:
+def _loose(known: ProjectState, root: str, act: Act) -> list[Edited]:
     """Return the edits that no commit holds and the act reaches.
 
     Files that were made since the last commit are not git's: only `clean` takes them away.

@@ -5,9 +5,9 @@ Part of interpretation (step 6): values of the story, each told once and counted
 
 from __future__ import annotations
 
-from observer.core.events import Value
-from observer.observations.session_state import Origin
-from observer.shell.command_forms import Form
+from observer.core.value import Value
+from observer.observations.session_state import ItemOrigin
+from observer.shell.command_forms import InvocationForm
 
 ALTERNATIVES = 40
 REPAIRS = 20
@@ -21,9 +21,9 @@ class Alternative(Value):
     the form that failed has worked since.
     """
 
-    failed: Form
-    worked: Form
-    origin: Origin
+    failed: InvocationForm
+    worked: InvocationForm
+    origin: ItemOrigin
     reason: str = ""
     error: str = ""
     signature: str = ""
@@ -44,7 +44,7 @@ class Repair(Value):
     program: str
     head: str
     by: str
-    origin: Origin
+    origin: ItemOrigin
     times: int = 0
     met: tuple[tuple[int, int, int], ...] = ()
     errors: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from observer.clients.recognition import is_own
 from observer.core.events import AnyBody, Command, Outcome, Search, ToolUse
 from observer.core.text import ENDS, word_set
-from observer.shell.command_line import Part, parts_of
+from observer.shell.command_line import SimpleCommand, parts_of
 from observer.shell.runners import name_of
 
 QUESTION = "question"
@@ -90,7 +90,7 @@ def only_asks(prompt: str) -> bool:
     return all(other.endswith("?") or _ASKS.match(other) for other in others)
 
 
-def _is_own_line(parts: Iterable[Part]) -> bool:
+def _is_own_line(parts: Iterable[SimpleCommand]) -> bool:
     """Return True if each pipeline of a line asks or tells observer, or prepares that."""
     pipelines = [*_pipelines(parts)]
     own = [any(map(_is_own_part, pipeline)) for pipeline in pipelines]
@@ -100,8 +100,8 @@ def _is_own_line(parts: Iterable[Part]) -> bool:
     )
 
 
-def _pipelines(parts: Iterable[Part]) -> Iterator[list[Part]]:
-    pipeline: list[Part] = []
+def _pipelines(parts: Iterable[SimpleCommand]) -> Iterator[list[SimpleCommand]]:
+    pipeline: list[SimpleCommand] = []
     for part in parts:
         if pipeline and part.sign != "|":
             yield pipeline
@@ -110,7 +110,7 @@ def _pipelines(parts: Iterable[Part]) -> Iterator[list[Part]]:
     yield pipeline
 
 
-def _is_own_part(part: Part) -> bool:
+def _is_own_part(part: SimpleCommand) -> bool:
     """Return True if a simple command runs observer, a launcher's option before it or not."""
     words = [word for word in part.words if not word.startswith("-")]
     names = [_PROGRAM.match(name_of(word)) is not None for word in words[:2]]

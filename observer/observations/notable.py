@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from observer.code.edits import FEW, Change
+from observer.code.edits import FEW, ChangeSummary
 from observer.core.events import Command, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import word_set
@@ -19,11 +19,11 @@ from observer.observations import file_text, git_commands, session_commits, todo
 from observer.observations.analysis import gist_of
 from observer.observations.fix_text import ALTERNATIVE, REPAIR, VAGUE
 from observer.observations.planning import is_scratch
-from observer.observations.session_state import Ran, State
+from observer.observations.session_state import CommandState, State
 from observer.outcomes import same_check
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from observer.shell.check_tools import judge_of
-from observer.shell.command_line import Part, leading, parts_of, script_of
+from observer.shell.command_line import SimpleCommand, leading, parts_of, script_of
 from observer.shell.fixers import remedy_of
 from observer.shell.runners import name_of
 
@@ -104,13 +104,13 @@ def _is_run_notable(
     return not is_again and _tells(parts, body, verdict, known)
 
 
-def _ran(recorded: Recorded, body: Command, known: State) -> Ran:
+def _ran(recorded: Recorded, body: Command, known: State) -> CommandState:
     """Return how the command ended, as its session remembers it."""
     name = same_check.named(body.command, root=recorded.root, cwd=recorded.event.cwd)
-    return known.commands.get(name, Ran())
+    return known.commands.get(name, CommandState())
 
 
-def _is_edit_notable(made: Item, change: Change) -> bool:
+def _is_edit_notable(made: Item, change: ChangeSummary) -> bool:
     """Return False for a client's notes of a plan, for layout, and for a line of imports."""
     if made.title.endswith(file_text.ONLY_LAYOUT) or any(map(is_scratch, made.files_modified)):
         return False
@@ -127,7 +127,9 @@ def _is_tool_notable(made: Item, use: ToolUse) -> bool:
     return not (use.failed and is_slip)
 
 
-def _tells(parts: Sequence[Part], body: Command, verdict: Verdict, known: State) -> bool:
+def _tells(
+    parts: Sequence[SimpleCommand], body: Command, verdict: CommandResult, known: State
+) -> bool:
     """Return True if a command that did not fail says something new."""
     if verdict.passed is not None:
         return True
@@ -144,22 +146,22 @@ def _tells(parts: Sequence[Part], body: Command, verdict: Verdict, known: State)
     return is_change or bool(verdict.said or body.output.strip())
 
 
-def _is_plain(part: Part) -> bool:
+def _is_plain(part: SimpleCommand) -> bool:
     words = git_commands.words_of(part)
     if words:
         return words[0] in _GIT_PLAIN and _TAGS.isdisjoint(words)
     return part.looks or name_of(part.words[0]) in _PLAIN or remedy_of(part) in _ROUTINE_REMEDIES
 
 
-def _only_looks(parts: Sequence[Part], verdict: Verdict) -> bool:
+def _only_looks(parts: Sequence[SimpleCommand], verdict: CommandResult) -> bool:
     return not verdict.is_check and all(part.looks for part in parts)
 
 
-def _takes_back(part: Part) -> bool:
+def _takes_back(part: SimpleCommand) -> bool:
     return bool(git_commands.words_of(part)) and git_commands.read(part) is not None
 
 
-def _is_commit(part: Part) -> bool:
+def _is_commit(part: SimpleCommand) -> bool:
     return git_commands.words_of(part)[:1] == ["commit"]
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from observer.core.events import Value
 from observer.core.model import title_key
+from observer.core.value import Value
 
 MAX_CLAIMS = 500
 """Claims read from one note."""

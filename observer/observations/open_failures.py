@@ -15,12 +15,12 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from observer.code.languages import PROSE, language_of
-from observer.core.events import Value
 from observer.core.text import distinct, is_within
-from observer.outcomes.check_runs import Runs
-from observer.outcomes.result import Verdict
+from observer.core.value import Value
+from observer.outcomes.check_runs import CheckResults
+from observer.outcomes.result import CommandResult
 from observer.shell import check
-from observer.shell.check import Check
+from observer.shell.check import CheckIdentity
 
 MOST = 24
 CHANGED = 24
@@ -51,7 +51,7 @@ class OpenFailure(Value):
     kind has rewritten since what it judges: only its next run says what that has left.
     """
 
-    of: tuple[Check, ...]
+    of: tuple[CheckIdentity, ...]
     head: str
     root: str
     branch: str
@@ -72,11 +72,11 @@ class OpenFailure(Value):
     is_rewritten: bool = False
 
 
-class Outcome(NamedTuple):
+class CommandOutcome(NamedTuple):
     """How a command ended, where, and what shows it."""
 
-    runs: Runs
-    verdict: Verdict
+    runs: CheckResults
+    verdict: CommandResult
     output: str
     root: str
     branch: str
@@ -89,7 +89,7 @@ class Outcome(NamedTuple):
 Open = tuple[OpenFailure, ...]
 
 
-def after_run(known: Open, ended: Outcome) -> Open:
+def after_run(known: Open, ended: CommandOutcome) -> Open:
     """Return the open failures after a command has ended."""
     left = [kept for one in known if (kept := _after_passes(one, ended)) is not None]
     if ended.runs.failed:
@@ -122,7 +122,7 @@ def after_switch(known: Open, root: str, old: str, new: str) -> Open:
     )
 
 
-def after_commit(known: Open, branch: str, hooks: Collection[Check]) -> Open:
+def after_commit(known: Open, branch: str, hooks: Collection[CheckIdentity]) -> Open:
     """Return the open failures after a person committed: hooks let it pass, or were passed by."""
     return tuple(
         one
@@ -159,7 +159,7 @@ def _overlap(one: OpenFailure, other: OpenFailure) -> bool:
     return any(check.covers(a, b) or check.covers(b, a) for a, b in pairs)
 
 
-def _after_passes(one: OpenFailure, ended: Outcome) -> OpenFailure | None:
+def _after_passes(one: OpenFailure, ended: CommandOutcome) -> OpenFailure | None:
     """Return a failure without the tests that have passed; None once it is cleared."""
     if one.branch != ended.branch or not ended.runs.passed:
         return _without_named(one, ended)
@@ -176,7 +176,9 @@ def _after_passes(one: OpenFailure, ended: Outcome) -> OpenFailure | None:
     return _without_named(one, ended)
 
 
-def _clears(green: Check, red: Check, one: OpenFailure, ended: Outcome) -> bool:
+def _clears(
+    green: CheckIdentity, red: CheckIdentity, one: OpenFailure, ended: CommandOutcome
+) -> bool:
     """Return True if a green run covers a red one; where a scope is not known, counts decide."""
     passed = ended.verdict.passed
     is_counted = green.kind in {"test", "all"} and passed is not None and one.total > 0
@@ -191,7 +193,7 @@ def _clears(green: Check, red: Check, one: OpenFailure, ended: Outcome) -> bool:
     )
 
 
-def _is_rewritten(one: OpenFailure, green: Check) -> bool:
+def _is_rewritten(one: OpenFailure, green: CheckIdentity) -> bool:
     """Return True if a fixer has gone over what a failure is about."""
     is_at = bool(one.place) and check.chooses(green, one.place)
     return any(
@@ -199,7 +201,7 @@ def _is_rewritten(one: OpenFailure, green: Check) -> bool:
     )
 
 
-def _less(one: OpenFailure, green: Check, ended: Outcome) -> OpenFailure | None:
+def _less(one: OpenFailure, green: CheckIdentity, ended: CommandOutcome) -> OpenFailure | None:
     """Return a failure without the tests that a narrower green run looked at; None without any."""
     is_known = not (green.is_guess or green.is_task)
     if not is_known or not any(check.is_comparable(green, red) for red in one.of):
@@ -213,7 +215,7 @@ def _less(one: OpenFailure, green: Check, ended: Outcome) -> OpenFailure | None:
     return replace(one, tests=left) if left else None
 
 
-def _without_named(one: OpenFailure, ended: Outcome) -> OpenFailure | None:
+def _without_named(one: OpenFailure, ended: CommandOutcome) -> OpenFailure | None:
     """Return a failure without the tests that an output names as passed."""
     if not one.tests or one.branch != ended.branch or ended.verdict.passed is None:
         return one
@@ -231,7 +233,7 @@ def _is_named_as_passed(name: str, output: str) -> bool:
     return _PASS.search(line) is not None and all(part in line for part in _LEAF.split(name)[-2:])
 
 
-def _with_failure(known: Sequence[OpenFailure], ended: Outcome) -> list[OpenFailure]:
+def _with_failure(known: Sequence[OpenFailure], ended: CommandOutcome) -> list[OpenFailure]:
     """Return the failures with a new one: in place of those that its run looked at as well."""
     new = _begun(ended)
     left = []
@@ -259,7 +261,7 @@ def _again(new: OpenFailure, one: OpenFailure) -> OpenFailure:
     )
 
 
-def _begun(ended: Outcome) -> OpenFailure:
+def _begun(ended: CommandOutcome) -> OpenFailure:
     verdict = ended.verdict
     is_all = verdict.failed is None or verdict.failed <= len(verdict.failing)
     tests = verdict.failing if is_all else ()

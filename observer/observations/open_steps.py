@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from observer.core.events import Value
 from observer.core.text import word_set
+from observer.core.value import Value
 
 MOST = 8
 """Steps that a session keeps; the oldest go."""
@@ -34,7 +34,7 @@ _NO_SUBJECT = word_set(
 _ENDINGS = ("ations", "ation", "ings", "ing", "ied", "ies", "ed", "es", "s", "e", "y")
 
 
-class Step(Value):
+class OpenStep(Value):
     """Something still to do: the person asked for it, and work on it has begun, or neither yet."""
 
     text: str
@@ -42,7 +42,9 @@ class Step(Value):
     is_worked: bool = False
 
 
-def stated(steps: tuple[Step, ...], texts: Iterable[str], *, is_whole: bool) -> tuple[Step, ...]:
+def stated(
+    steps: tuple[OpenStep, ...], texts: Iterable[str], *, is_whole: bool
+) -> tuple[OpenStep, ...]:
     """Return the steps after a reply named some.
 
     Args:
@@ -50,12 +52,12 @@ def stated(steps: tuple[Step, ...], texts: Iterable[str], *, is_whole: bool) -> 
         texts: what it names.
         is_whole: it lists all that is left, so that what it leaves out is not.
     """
-    new = tuple(Step(text=text) for text in texts)
+    new = tuple(OpenStep(text=text) for text in texts)
     kept = [] if is_whole else [one for one in steps if not _is_among(one, new)]
     return tuple({one.text: one for one in (*kept, *new)}.values())[-MOST:]
 
 
-def asked(steps: tuple[Step, ...], prompt: str, *, is_consent: bool) -> tuple[Step, ...]:
+def asked(steps: tuple[OpenStep, ...], prompt: str, *, is_consent: bool) -> tuple[OpenStep, ...]:
     """Return the steps after a prompt: those that it asks for, all if it agrees."""
     return tuple(
         replace(one, is_asked=True) if is_consent or is_about(one.text, prompt) else one
@@ -63,19 +65,19 @@ def asked(steps: tuple[Step, ...], prompt: str, *, is_consent: bool) -> tuple[St
     )
 
 
-def worked(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def worked(steps: tuple[OpenStep, ...]) -> tuple[OpenStep, ...]:
     """Return the steps after a file was changed: work on those that were asked for has begun."""
     if not any(one.is_asked and not one.is_worked for one in steps):
         return steps
     return tuple(replace(one, is_worked=True) if one.is_asked else one for one in steps)
 
 
-def ended(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+def ended(steps: tuple[OpenStep, ...]) -> tuple[OpenStep, ...]:
     """Return the steps after a turn: what was worked on is done, unless the reply names it."""
     return tuple(one for one in steps if not one.is_worked)
 
 
-def without_done(steps: tuple[Step, ...], done: Iterable[str]) -> tuple[Step, ...]:
+def without_done(steps: tuple[OpenStep, ...], done: Iterable[str]) -> tuple[OpenStep, ...]:
     """Return the steps that none of the texts says to be done."""
     texts = tuple(done)
     return tuple(one for one in steps if not any(is_about(one.text, text) for text in texts))
@@ -90,7 +92,7 @@ def is_about(step: str, text: str) -> bool:
     return shared >= SHARE * len(wanted) and shared >= min(2, len(wanted))
 
 
-def _is_among(step: Step, others: Iterable[Step]) -> bool:
+def _is_among(step: OpenStep, others: Iterable[OpenStep]) -> bool:
     return any(is_about(step.text, one.text) or is_about(one.text, step.text) for one in others)
 
 

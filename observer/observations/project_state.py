@@ -13,15 +13,14 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from observer.core.events import Value
 from observer.core.model import Link
-from observer.core.value import reread
+from observer.core.value import Value, reread
 from observer.observations.lessons import Alternative, Repair
 from observer.observations.open_failures import OpenFailure
-from observer.observations.session_state import OPENS, Origin
+from observer.observations.session_state import OPENS, ItemOrigin
 from observer.outcomes.same_check import Invocation
-from observer.shell.check import Check
-from observer.shell.command_forms import Form
+from observer.shell.check import CheckIdentity
+from observer.shell.command_forms import InvocationForm
 
 EDITS = 120
 TROUBLES = 24
@@ -99,13 +98,13 @@ class Trouble(Value):
     signature: str = ""
     tests: tuple[str, ...] = ()
     place: str = ""
-    checks: tuple[Check, ...] = ()
+    checks: tuple[CheckIdentity, ...] = ()
     files: tuple[str, ...] = ()
     tried: int = 0
     helped: tuple[int, ...] = ()
     unstarted: str = ""
-    form: Form | None = None
-    origin: Origin | None = None
+    form: InvocationForm | None = None
+    origin: ItemOrigin | None = None
 
     @property
     def is_red(self) -> bool:
@@ -131,13 +130,13 @@ class Committed(Value):
 class Rejection(Value):
     """The attempt that was told last as rejected: more of it may still be taken back."""
 
-    origin: Origin
+    origin: ItemOrigin
     last_seq: int
     edits: tuple[Edited, ...] = ()
     undone_by: tuple[int, ...] = ()
 
 
-class Story(Value):
+class ProjectState(Value):
     """The memory of a project. Oldest first; the oldest go when there is no room.
 
     `branches` and `heads` are by work tree. `loose` are commits that a reset has dissolved into
@@ -159,7 +158,7 @@ class Story(Value):
     rejection: Rejection | None = None
     linked: dict[int, tuple[Link, ...]] = msgspec.field(default_factory=dict)
     failures: tuple[OpenFailure, ...] = ()
-    tasks: dict[str, tuple[Check, ...]] = msgspec.field(default_factory=dict)
+    tasks: dict[str, tuple[CheckIdentity, ...]] = msgspec.field(default_factory=dict)
     showing: dict[str, str] = msgspec.field(default_factory=dict)
     stashes: tuple[Stashed, ...] = ()
     aside: dict[str, int] = msgspec.field(default_factory=dict)
@@ -167,47 +166,47 @@ class Story(Value):
 
 
 _ENCODER = msgspec.json.Encoder()
-_DECODER = msgspec.json.Decoder(Story)
+_DECODER = msgspec.json.Decoder(ProjectState)
 
 
-def encode(story: Story) -> bytes:
+def encode(story: ProjectState) -> bytes:
     """Return the story as JSON; `decode` gives back an equal one."""
     return _ENCODER.encode(story)
 
 
-def decode(data: bytes) -> Story:
+def decode(data: bytes) -> ProjectState:
     """Return the story of a project; no bytes are a new one's.
 
     Raises:
         StoreUnavailable: the bytes are not a story of this version; a rebuild makes it anew.
     """
-    return reread(_DECODER, data, of="project") if data else Story()
+    return reread(_DECODER, data, of="project") if data else ProjectState()
 
 
-def edited(story: Story, edit: Edited) -> Story:
+def edited(story: ProjectState, edit: Edited) -> ProjectState:
     """Return the story with one more edit: it begins new work where the other was set aside."""
     after = replace(story, edits=(*story.edits, edit)[-EDITS:])
     return there(after, edit.ground.root) if edit.sort == "edit" else after
 
 
-def each_edit(story: Story, change: Callable[[Edited], Edited]) -> Story:
+def each_edit(story: ProjectState, change: Callable[[Edited], Edited]) -> ProjectState:
     """Return the story with every edit replaced by what `change` makes of it."""
     return replace(story, edits=tuple(map(change, story.edits)))
 
 
-def linked(story: Story, item: int, links: tuple[Link, ...]) -> Story:
+def linked(story: ProjectState, item: int, links: tuple[Link, ...]) -> ProjectState:
     """Return the story with the links of an observation."""
     kept = {**story.linked, item: links}
     return replace(story, linked=dict(list(kept.items())[-OPENS:]))
 
 
-def gone(story: Story, edits: Iterable[Edited], how: str) -> Story:
+def gone(story: ProjectState, edits: Iterable[Edited], how: str) -> ProjectState:
     """Return the story with some of its edits gone, or there again if `how` is empty."""
     seqs = {edit.seq for edit in edits}
     return each_edit(story, lambda one: replace(one, gone=how) if one.seq in seqs else one)
 
 
-def is_aside(story: Story, root: str, at_ms: int) -> bool:
+def is_aside(story: ProjectState, root: str, at_ms: int) -> bool:
     """Tell whether the work of a work tree is set aside: what is checked now is not the work.
 
     Whoever has left it there for long has gone on with something else.
@@ -215,7 +214,7 @@ def is_aside(story: Story, root: str, at_ms: int) -> bool:
     return at_ms - story.aside.get(root, -ASIDE_MS - at_ms) <= ASIDE_MS
 
 
-def stashed(story: Story, root: str, edits: Iterable[Edited], at_ms: int) -> Story:
+def stashed(story: ProjectState, root: str, edits: Iterable[Edited], at_ms: int) -> ProjectState:
     """Return the story with edits set aside, or with work that nobody saw."""
     taken = list(edits)
     entry = Stashed(root=root, edits=tuple(edit.seq for edit in taken))
@@ -226,7 +225,9 @@ def stashed(story: Story, root: str, edits: Iterable[Edited], at_ms: int) -> Sto
     )
 
 
-def unstashed(story: Story, root: str, to: str, *, keeps: bool) -> tuple[Story, list[Edited]]:
+def unstashed(
+    story: ProjectState, root: str, to: str, *, keeps: bool
+) -> tuple[ProjectState, list[Edited]]:
     """Return the story without an entry of git's stash, and its edits; `to` is as in `gitline.Act`.
 
     What they are then, there or dropped, is for the caller to say.
@@ -241,14 +242,14 @@ def unstashed(story: Story, root: str, to: str, *, keeps: bool) -> tuple[Story, 
     return there(after, root) if not number else after, found
 
 
-def there(story: Story, root: str) -> Story:
+def there(story: ProjectState, root: str) -> ProjectState:
     """Return the story with a work tree that shows the work, not what is left without it."""
     if root not in story.aside:
         return story
     return replace(story, aside={one: at for one, at in story.aside.items() if one != root})
 
 
-def behind(story: Story, root: str, to: str) -> list[Committed]:
+def behind(story: ProjectState, root: str, to: str) -> list[Committed]:
     """Return the commits that lie between HEAD and `to`, the newest first.
 
     None are known to lie there if the way back to `to` is not known. `to` is as in `gitline.Act`.
@@ -268,7 +269,7 @@ def _ends_at(found: list[Committed], here: Committed | None, to: str) -> bool:
     return bool(to) and (here is not None or any(one.parent.startswith(to) for one in found[-1:]))
 
 
-def moved(story: Story, root: str, branch: str, head: str, *, is_same: bool) -> Story:
+def moved(story: ProjectState, root: str, branch: str, head: str, *, is_same: bool) -> ProjectState:
     """Return the story with a work tree on another branch.
 
     Where the commit stays the same, all goes along; else only what is not committed does.
@@ -296,7 +297,9 @@ def moved(story: Story, root: str, branch: str, head: str, *, is_same: bool) -> 
     )
 
 
-def committed(story: Story, root: str, commit: Committed, paths: Container[str]) -> Story:
+def committed(
+    story: ProjectState, root: str, commit: Committed, paths: Container[str]
+) -> ProjectState:
     """Return the story with a new commit at HEAD, which takes in what was changed in its files."""
     after = each_edit(
         story,
@@ -310,7 +313,7 @@ def committed(story: Story, root: str, commit: Committed, paths: Container[str])
     return replace(at_head(after, root, commit.hash), commits=commits, loose=())
 
 
-def at_head(story: Story, root: str, head: str) -> Story:
+def at_head(story: ProjectState, root: str, head: str) -> ProjectState:
     """Return the story with HEAD of a work tree at a commit."""
     return replace(story, heads=_newest(story.heads | {root: head}))
 
@@ -319,6 +322,6 @@ def _newest(entries: dict[str, str]) -> dict[str, str]:
     return dict(list(entries.items())[-ROOTS:])
 
 
-def ground_of(story: Story, root: str) -> Ground:
+def ground_of(story: ProjectState, root: str) -> Ground:
     """Return what a work tree shows."""
     return Ground(root=root, branch=story.branches.get(root, ""))

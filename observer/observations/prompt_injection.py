@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from observer.core.filters import RECORDED_KINDS
 from observer.core.model import Item
-from observer.observations.injection_patterns import CLASSES, Form
+from observer.observations.injection_patterns import CLASSES, InjectionPattern
 
 TEXT_CHARS = 65_536
 """How much of a text is looked at."""
@@ -132,7 +132,7 @@ def _ordered(folded: str) -> str:
     return ""
 
 
-def _is_ordered(folded: str, form: Form) -> bool:
+def _is_ordered(folded: str, form: InjectionPattern) -> bool:
     if form.cues and not any(cue in folded for cue in form.cues):
         return False
     found = islice(form.pattern.finditer(folded), MOST)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
-from observer.core.events import Value
 from observer.core.text import ENDS, WIDE_ENDS, one_line, word_set
+from observer.core.value import Value
 from observer.observations.drafts import TITLE
 
 SAID = 300

@@ -22,7 +22,7 @@ from functools import lru_cache
 from observer.code.languages import PROSE, language_of
 from observer.core.model import Recorded
 from observer.core.text import base_name, relative
-from observer.observations.project_state import Edited, Story, Trouble
+from observer.observations.project_state import Edited, ProjectState, Trouble
 from observer.outcomes.same_check import FAMILIES
 
 UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
@@ -214,7 +214,7 @@ _FILES = 4
 """Most files of which none is a likely cause: more than these is the work, not the repair."""
 
 
-def causes_of(known: Story, trouble: Trouble, recorded: Recorded) -> list[Edited]:
+def causes_of(known: ProjectState, trouble: Trouble, recorded: Recorded) -> list[Edited]:
     """Return what mended a failure, as far as anything tells."""
     changes = [edit for edit in known.edits if _can_count(edit, trouble)]
     rated = [(edit, strength(edit, trouble)) for edit in changes]

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import re
 
-from observer.core.events import Value
 from observer.core.text import ENDS, WIDE_ENDS, distinct, one_line, word_set
+from observer.core.value import Value
 
 _READ_CHARS = 12_000
 _SENTENCES = 4
@@ -113,7 +113,7 @@ _PLAN_INSIDE = re.compile(
 )
 
 
-class Said(Value):
+class ReplyExtract(Value):
     """What is kept of a reply: its first telling sentence, lessons, and what was left to do.
 
     `is_whole` where `plans` are a list under a heading: all that is left. `question` is what the
@@ -127,12 +127,12 @@ class Said(Value):
     question: str = ""
 
 
-def read(text: str) -> Said:
+def read(text: str) -> ReplyExtract:
     """Read a reply or another text of an agent's."""
     sentences = _sentences(text[:_READ_CHARS])
     plans, is_whole = _plans(text[-_READ_CHARS:])
     lessons = (one for one in sentences if len(one) > 20 and _is_lesson(one) and one not in plans)
-    return Said(
+    return ReplyExtract(
         lead=next((one for one in sentences if len(one) > 15 and not one.endswith(":")), ""),
         lessons=distinct((one for one in lessons if not one.endswith("?")), _SENTENCES),
         plans=plans,

@@ -55,7 +55,7 @@ from observer.observations import replies as achievements
 from observer.observations.analysis import foretold, gist_of, item, where_of
 from observer.observations.memory_use import is_memory_use
 from observer.observations.open_failures import OpenFailure
-from observer.observations.session_state import Pending, State
+from observer.observations.session_state import PendingTool, State
 from observer.observations.tool_pairing import Completed
 from observer.shell import command_line
 
@@ -275,7 +275,7 @@ def _end(before: State, recorded: Recorded, body: SessionEnd) -> tuple[State, It
     return after, tuple(made for one in before.intents for made in _unfinished(recorded, one))
 
 
-def _unfinished(recorded: Recorded, pending: Pending) -> Items:
+def _unfinished(recorded: Recorded, pending: PendingTool) -> Items:
     """Tell a write or command that began, and whose result never came."""
     asked, where = pending.of, where_of(recorded)
     if is_memory_use(asked):

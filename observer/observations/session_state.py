@@ -13,13 +13,13 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from observer.code.edits import Change, Marks
-from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse, Value, kind_of
+from observer.code.edits import ChangeSummary, Marks
+from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse, kind_of
 from observer.core.model import Item
 from observer.core.text import distinct, one_line
-from observer.core.value import reread
+from observer.core.value import Value, reread
 from observer.observations.open_failures import OpenFailure
-from observer.observations.open_steps import Step
+from observer.observations.open_steps import OpenStep
 from observer.observations.prompts import Ask
 from observer.observations.todos import Point
 
@@ -35,7 +35,7 @@ SYMBOLS_OF_FILE = 8
 FILE_WRITE = kind_of(FileWrite(path=""))
 
 
-class Origin(Value):
+class ItemOrigin(Value):
     """The event that an item counts from: the first of a burst."""
 
     seq: int
@@ -51,23 +51,23 @@ class Open(Value):
     """
 
     key: str
-    origin: Origin
+    origin: ItemOrigin
     last_ms: int
     times: int = 1
     chars: int = 0
     operation: str = ""
-    change: Change = Change()
+    change: ChangeSummary = ChangeSummary()
     told: tuple[str, ...] = ()
     outcome: str = ""
 
 
-class Pending(Value):
+class PendingTool(Value):
     """A tool that is about to run; `of` is without its long texts: `change` and `marks` tell."""
 
-    origin: Origin
+    origin: ItemOrigin
     tool: str
     of: Command | FileWrite | FileRead | Search | ToolUse
-    change: Change = Change()
+    change: ChangeSummary = ChangeSummary()
     marks: Marks = Marks()
     chars: int = 0
 
@@ -93,7 +93,7 @@ class Touched(Value):
     kept: Touched | None = None
 
 
-class Ran(Value):
+class CommandState(Value):
     """How a command ended last; `since` are the files changed since it began to fail.
 
     `writes` counts what the session had written by then; `is_again` holds where it passed, as the
@@ -115,7 +115,7 @@ class TodoList(Value):
     """A to-do list as it stands; `key` is the agent that keeps it, or the file that it is in."""
 
     key: str
-    origin: Origin
+    origin: ItemOrigin
     points: tuple[Point, ...] = ()
     times: int = 1
     chars: int = 0
@@ -142,9 +142,9 @@ class State(Value):
     """
 
     opens: tuple[Open, ...] = ()
-    intents: tuple[Pending, ...] = ()
+    intents: tuple[PendingTool, ...] = ()
     files: dict[str, Touched] = msgspec.field(default_factory=dict)
-    commands: dict[str, Ran] = msgspec.field(default_factory=dict)
+    commands: dict[str, CommandState] = msgspec.field(default_factory=dict)
     stash: tuple[tuple[str, ...], ...] = ()
     is_aside: bool = False
     asks: tuple[Ask, ...] = ()
@@ -154,7 +154,7 @@ class State(Value):
     achieved: tuple[str, ...] = ()
     plan: str = ""
     question: str = ""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[OpenStep, ...] = ()
     lists: tuple[TodoList, ...] = ()
     compactions: tuple[str, ...] = ()
     failing: tuple[OpenFailure, ...] = ()
@@ -239,12 +239,12 @@ def closed(state: State, kind: str = "") -> State:
     return state if len(kept) == len(state.opens) else replace(state, opens=tuple(kept))
 
 
-def intended(state: State, pending: Pending) -> State:
+def intended(state: State, pending: PendingTool) -> State:
     """Return the state with one more intent."""
     return replace(state, intents=(*state.intents, pending)[-INTENTS:])
 
 
-def settled(state: State, pending: Pending) -> State:
+def settled(state: State, pending: PendingTool) -> State:
     """Return the state without an intent."""
     return replace(state, intents=tuple(one for one in state.intents if one is not pending))
 
@@ -258,7 +258,7 @@ def read(state: State, paths: Iterable[str]) -> State:
     return replace(state, files=_newest(files, FILES))
 
 
-def wrote(state: State, path: str, change: Change, operation: str) -> State:
+def wrote(state: State, path: str, change: ChangeSummary, operation: str) -> State:
     """Note a file that was changed, also for every command that fails at this time."""
     files = dict(state.files)
     touched = files.pop(path, Touched())
@@ -284,7 +284,7 @@ def wrote(state: State, path: str, change: Change, operation: str) -> State:
     return replace(state, files=_newest(files, FILES), commands=commands, is_aside=False)
 
 
-def ran(state: State, head: str, run: Ran, resolves: Iterable[str] = ()) -> State:
+def ran(state: State, head: str, run: CommandState, resolves: Iterable[str] = ()) -> State:
     """Note how a command ended; `resolves` are failing commands that its success answers."""
     commands = dict(state.commands)
     before = commands.pop(head, None)
@@ -326,7 +326,7 @@ def _settled(state: State, head: str) -> State:
     return replace(state, commands={one: r for one, r in state.commands.items() if one != head})
 
 
-def _fix_said(head: str, was: Ran) -> str:
+def _fix_said(head: str, was: CommandState) -> str:
     error = f" ({one_line(was.first_error, 140)})" if was.first_error else ""
     after = f" after changes to {', '.join(was.since)}" if was.since else " again"
     return f"{head} failed{error}, passes{after}"

@@ -34,7 +34,7 @@ from observer.observations.drafts import SUBTITLE, TITLE
 from observer.observations.memory_use import QUESTION, only_asks
 from observer.observations.open_failures import OpenFailure
 from observer.observations.prompt_injection import clean, suspicion
-from observer.observations.session_state import Ran, State
+from observer.observations.session_state import CommandState, State
 from observer.outcomes.same_check import BELOW
 from observer.shell import command_line
 from observer.shell.fixers import rewrites
@@ -278,7 +278,7 @@ def _notes(session: Session, known: State) -> str:
     return _field(said)
 
 
-def _passes(head: str, ran: Ran) -> bool:
+def _passes(head: str, ran: CommandState) -> bool:
     """Return True if a success is worth a word; of git only a push is: commits are named."""
     is_elsewhere = ran.tool in {"git", "gh", "curl", "wget"} or "git commit" in head
     is_bookkeeping = is_elsewhere and "git push" not in head

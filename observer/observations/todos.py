@@ -14,10 +14,11 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from observer.core.events import FileWrite, ToolUse, Value
+from observer.core.events import FileWrite, ToolUse
 from observer.core.text import listed, one_line, word_set
+from observer.core.value import Value
 from observer.observations import concepts
-from observer.observations.drafts import FACT, FACTS, NARRATIVE, Told
+from observer.observations.drafts import FACT, FACTS, NARRATIVE, ObservationDraft
 
 TITLED = "To-do list: "
 """How the title of a list begins."""
@@ -87,7 +88,7 @@ def in_file(points: Points, write: FileWrite) -> Points | None:
     return None if changed == points else changed[:MOST]
 
 
-def tell(points: Points) -> Told:
+def tell(points: Points) -> ObservationDraft:
     """Return the observation of a list as it stands."""
     done = [one.text for one in points if one.status == "done"]
     active = [one.text for one in points if one.status == "active"]
@@ -96,7 +97,7 @@ def tell(points: Points) -> Told:
     said = [f"{name}: {listed(texts, MOST)}." for name, texts in named if texts]
     marks = (*(f"[ ] {one}" for one in (*active, *waiting)), *(f"[x] {one}" for one in done))
     texts = [one.text for one in points]
-    return Told(
+    return ObservationDraft(
         type="tool-use",
         title=f"{TITLED}{len(done)} of {len(points)} done",
         narrative=one_line(" ".join(said), NARRATIVE),

@@ -15,7 +15,7 @@ from observer.core.model import Recorded
 from observer.core.text import block, one_line
 from observer.observations import file_text
 from observer.observations.analysis import Foretold, foretold, gist, origin_of, where_of
-from observer.observations.session_state import Pending, State
+from observer.observations.session_state import PendingTool, State
 from observer.outcomes.outcome import exit_code_of
 
 Asked = Command | FileWrite | FileRead | Search | ToolUse
@@ -23,10 +23,12 @@ _COMMAND_CHARS = 2000
 _INPUT_CHARS = 500
 
 
-def pending(recorded: Recorded, intent: Intent) -> Pending:
+def pending(recorded: Recorded, intent: Intent) -> PendingTool:
     """Return what must be kept of an intent until its result comes."""
     asked = intent.of
-    waiting = Pending(origin=origin_of(recorded), tool=one_line(intent.tool, 100), of=_kept(asked))
+    waiting = PendingTool(
+        origin=origin_of(recorded), tool=one_line(intent.tool, 100), of=_kept(asked)
+    )
     if isinstance(asked, FileWrite):
         return replace(
             waiting,
@@ -37,7 +39,7 @@ def pending(recorded: Recorded, intent: Intent) -> Pending:
     return waiting
 
 
-def result_of(state: State, outcome: Outcome) -> Pending | None:
+def result_of(state: State, outcome: Outcome) -> PendingTool | None:
     """Return the intent that a result belongs to: the oldest of the same tool."""
     tool = one_line(outcome.tool, 100)
     return next((one for one in state.intents if one.tool == tool), None)
@@ -49,7 +51,7 @@ class Completed(Foretold, kw_only=True):
     What its long texts said stands in the gist, as they are gone.
     """
 
-    pending: Pending
+    pending: PendingTool
 
 
 def completed(state: State, recorded: Recorded) -> Foretold:
@@ -70,7 +72,7 @@ def completed(state: State, recorded: Recorded) -> Foretold:
     )
 
 
-def same_as(state: State, body: Asked) -> Pending | None:
+def same_as(state: State, body: Asked) -> PendingTool | None:
     """Return the intent that a full report makes superfluous: same subject, else same tool."""
     kin = [one for one in state.intents if type(one.of) is type(body)]
     if not kin:
@@ -81,7 +83,7 @@ def same_as(state: State, body: Asked) -> Pending | None:
     return next(iter(same or [one for one in kin if tool and one.tool == tool]), None)
 
 
-def joined(pending: Pending, outcome: Outcome) -> Asked:
+def joined(pending: PendingTool, outcome: Outcome) -> Asked:
     """Return what was asked, completed by its result."""
     asked = pending.of
     code = exit_code_of(Command(command="", output=outcome.output, exit_code=outcome.exit_code))

@@ -6,8 +6,8 @@ asked of one that was cut off as well as of one that ended.
 
 from __future__ import annotations
 
-from observer.core.events import Value
 from observer.core.model import Session
+from observer.core.value import Value
 from observer.observations import session_state
 from observer.observations.requests import request_of
 from observer.observations.session_state import State

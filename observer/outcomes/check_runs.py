@@ -15,12 +15,12 @@ from typing import NamedTuple
 from observer.core.events import Command
 from observer.core.text import one_line, word_set
 from observer.outcomes import check_tasks, outcome
-from observer.outcomes.check_tasks import Ran, Tasks, guess, is_hook, key_of
-from observer.outcomes.result import Verdict
+from observer.outcomes.check_tasks import TaskCheck, Tasks, guess, is_hook, key_of
+from observer.outcomes.result import CommandResult
 from observer.shell import command_line
-from observer.shell.check import Check
+from observer.shell.check import CheckIdentity
 from observer.shell.check_tables import LIFECYCLE, SIGNED_AS, Kind
-from observer.shell.command_line import Part
+from observer.shell.command_line import SimpleCommand
 from observer.shell.runners import name_of
 
 _HEAD_CHARS = 120
@@ -49,7 +49,7 @@ _ASIDE = word_set(
 _SETTING_ASIDE = word_set("stash worktree bisect")
 
 
-class Runs(NamedTuple):
+class CheckResults(NamedTuple):
     """What a command line proves.
 
     The pass of any of `failed` clears the failure: of several, one failed and nobody knows which,
@@ -57,8 +57,8 @@ class Runs(NamedTuple):
     `learned` is what tasks turned out to run.
     """
 
-    passed: tuple[Check, ...] = ()
-    failed: tuple[Check, ...] = ()
+    passed: tuple[CheckIdentity, ...] = ()
+    failed: tuple[CheckIdentity, ...] = ()
     head: str = ""
     learned: Tasks = MappingProxyType({})
 
@@ -67,13 +67,15 @@ class _Line(NamedTuple):
     """A command line that ended: its commands, its checks, and who signed its output."""
 
     body: Command
-    verdict: Verdict
-    parts: Sequence[Part]
-    ran: Sequence[Ran]
+    verdict: CommandResult
+    parts: Sequence[SimpleCommand]
+    ran: Sequence[TaskCheck]
     told: Mapping[str, Kind]
 
 
-def runs_of(body: Command, verdict: Verdict, *, root: str, cwd: str, tasks: Tasks) -> Runs:
+def runs_of(
+    body: Command, verdict: CommandResult, *, root: str, cwd: str, tasks: Tasks
+) -> CheckResults:
     """Return which checks a command that ended proves green or red.
 
     Args:
@@ -85,7 +87,7 @@ def runs_of(body: Command, verdict: Verdict, *, root: str, cwd: str, tasks: Task
     """
     parts = command_line.parts_of(body.command)
     if verdict.ok is None or verdict.is_cut_off or not root or sets_aside(parts):
-        return Runs()
+        return CheckResults()
     told = check_tasks.told_by(verdict)
     ran = check_tasks.checks_of(body.command, root, cwd)
     learned = check_tasks.learned(ran, body.output, root, told=told, known=tasks)
@@ -95,17 +97,17 @@ def runs_of(body: Command, verdict: Verdict, *, root: str, cwd: str, tasks: Task
     if not verdict.ok:
         return _failed(line)._replace(learned=learned)
     is_empty = verdict.passed == 0 and bool(verdict.tool)
-    return Runs(passed=() if is_empty else tuple(_passed(line)), learned=learned)
+    return CheckResults(passed=() if is_empty else tuple(_passed(line)), learned=learned)
 
 
-def did_not_run(body: Command, verdict: Verdict) -> bool:
+def did_not_run(body: Command, verdict: CommandResult) -> bool:
     """Return True if a failure says that the program, or what it was to run, was not there."""
     text = f"{verdict.first_error}\n{body.output[-_LAST_CHARS:]}"
     is_stopped = outcome.exit_code_of(body) in _ENDED_FROM_OUTSIDE
     return is_stopped or _NOT_RUN.search(text) is not None
 
 
-def sets_aside(parts: Sequence[Part]) -> bool:
+def sets_aside(parts: Sequence[SimpleCommand]) -> bool:
     """Return True if a line sets the work aside, or goes to another tree, for what it checks."""
     return any(
         name_of(part.words[0]) == "git" and not _SETTING_ASIDE.isdisjoint(part.words)
@@ -113,7 +115,7 @@ def sets_aside(parts: Sequence[Part]) -> bool:
     )
 
 
-def _passed(line: _Line) -> Iterator[Check]:
+def _passed(line: _Line) -> Iterator[CheckIdentity]:
     for one in line.ran:
         if is_hook(one.check) and not _got_through(line.body.output):
             continue
@@ -126,14 +128,14 @@ def _got_through(output: str) -> bool:
     return len(output) < _SHORT_CHARS or _DONE_BY_GIT.search(output) is not None
 
 
-def _all_of(one: Ran, line: _Line) -> Iterator[Check]:
+def _all_of(one: TaskCheck, line: _Line) -> Iterator[CheckIdentity]:
     yield one.check
     yield from one.inner
     if one.check.is_task:
         yield from (guess(one.check, kind, base) for base, kind in line.told.items())
 
 
-def _signed(one: Ran, line: _Line) -> bool:
+def _signed(one: TaskCheck, line: _Line) -> bool:
     """Return True if the output is that of this check, or of what its task runs."""
     bases = {each.base for each in (one.check, *one.inner)}
     if not (bases | {SIGNED_AS.get(base, base) for base in bases}).isdisjoint(line.told):
@@ -144,14 +146,14 @@ def _signed(one: Ran, line: _Line) -> bool:
     return one.check.is_task and one.check.kind in {"all", *line.told.values()} and bool(line.told)
 
 
-def _is_proven(one: Ran, line: _Line) -> bool:
+def _is_proven(one: TaskCheck, line: _Line) -> bool:
     """Return True if the exit code speaks for a check of the line."""
     is_good = line.body.failed is False or outcome.exit_code_of(line.body) == 0
     is_last = _is_chain(line.parts[one.place + 1 :])
     return outcome.ended(line.body) is True or (is_good and is_last)
 
 
-def _led_on(one: Ran, line: _Line) -> bool:
+def _led_on(one: TaskCheck, line: _Line) -> bool:
     """Return True if a later check printed something that runs only where this one has passed."""
     return any(
         _signed(other, line) and _is_chain(line.parts[one.place + 1 : other.place + 1])
@@ -160,16 +162,16 @@ def _led_on(one: Ran, line: _Line) -> bool:
     )
 
 
-def _is_chain(parts: Sequence[Part]) -> bool:
+def _is_chain(parts: Sequence[SimpleCommand]) -> bool:
     return all(part.sign == "&&" for part in parts)
 
 
-def _failed(line: _Line) -> Runs:
+def _failed(line: _Line) -> CheckResults:
     """Return the check that failed, what its task ran of it, and what had passed before it."""
     line = line._replace(told=check_tasks.judged_by(line.verdict))
     signed = [one for one in line.ran if _signed(one, line)] or _alike(line)
     if (line.told and not signed) or _ran_nothing(line):
-        return Runs()
+        return CheckResults()
     if line.verdict.passed and not line.verdict.failed and len(line.ran) > len(signed) > 0:
         # Its tests are well, so what failed is what was run behind them.
         start = signed[-1].place + 1
@@ -178,7 +180,7 @@ def _failed(line: _Line) -> Runs:
     return _by(signed[0], line) if signed else _unsigned(line)
 
 
-def _alike(line: _Line) -> list[Ran]:
+def _alike(line: _Line) -> list[TaskCheck]:
     """Return the only check of a line if its output is signed in another name of its tool.
 
     `cargo clippy` ends with the words of a build, and Django's tests with those of unittest.
@@ -200,7 +202,7 @@ def _ran_nothing(line: _Line) -> bool:
     return not (verdict.passed or verdict.failed) and _NOTHING.search(text) is not None
 
 
-def _by(one: Ran, line: _Line) -> Runs:
+def _by(one: TaskCheck, line: _Line) -> CheckResults:
     inner = [each for each in one.inner if each.base in line.told]
     if one.check.is_task and not inner:
         inner = [guess(one.check, kind, base) for base, kind in line.told.items()]
@@ -211,14 +213,14 @@ def _by(one: Ran, line: _Line) -> Runs:
         for each in line.ran
         if each.place < one.place and _is_chain(line.parts[each.place + 1 : one.place + 1])
     )
-    return Runs(
+    return CheckResults(
         passed=tuple(check for each in before for check in (each.check, *each.inner)),
         failed=failed,
         head=named or _head([one], line),
     )
 
 
-def _unsigned(line: _Line) -> Runs:
+def _unsigned(line: _Line) -> CheckResults:
     """Return what failed where no judge signed the output: only if all that was run is a check."""
     able = [
         place
@@ -227,18 +229,18 @@ def _unsigned(line: _Line) -> Runs:
     ]
     is_all = bool(line.ran) and [one.place for one in line.ran] == able
     if not is_all or did_not_run(line.body, line.verdict):
-        return Runs()
+        return CheckResults()
     inner = line.ran[0].inner if len(line.ran) == 1 and len(line.ran[0].inner) == 1 else ()
     checks = tuple(one.check for one in line.ran)
-    return Runs(failed=(*checks, *inner), head=_head(line.ran, line))
+    return CheckResults(failed=(*checks, *inner), head=_head(line.ran, line))
 
 
-def _head(ran: Sequence[Ran], line: _Line) -> str:
+def _head(ran: Sequence[TaskCheck], line: _Line) -> str:
     """Return the command that failed as it works here, and where, if that is below the root."""
     shown = " && ".join(line.parts[one.place].shown for one in ran)
     folder = ran[0].check.folder
     return f"{one_line(shown, _HEAD_CHARS)}{f' (in {folder})' if folder else ''}"
 
 
-def _is_aside(part: Part) -> bool:
+def _is_aside(part: SimpleCommand) -> bool:
     return name_of(part.words[0]) in _ASIDE

@@ -13,15 +13,15 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from observer.core.text import relative, uncoloured, word_set
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from observer.shell import command_line
-from observer.shell.check import Check, check_of
+from observer.shell.check import CheckIdentity, check_of
 from observer.shell.check_tables import ALWAYS, KINDS, PROGRAMS, TOLD, TOLD_BY_COUNTS, Kind
-from observer.shell.command_line import Part
+from observer.shell.command_line import SimpleCommand
 from observer.shell.runners import name_of
 from observer.shell.words import unquoted
 
-Tasks = Mapping[str, tuple[Check, ...]]
+Tasks = Mapping[str, tuple[CheckIdentity, ...]]
 """What tasks turned out to check, by `key_of`."""
 _CHARS = 12_000
 _LINE_CHARS = 300
@@ -40,54 +40,54 @@ _UNKNOWN = "/"
 _SAID = re.compile(r"(?:^|; )([\w-]+): ")
 
 
-class Ran(NamedTuple):
+class TaskCheck(NamedTuple):
     """A check in a command line, its place there, and what its task is known to run."""
 
     place: int
-    check: Check
-    inner: tuple[Check, ...] = ()
+    check: CheckIdentity
+    inner: tuple[CheckIdentity, ...] = ()
 
 
-def key_of(check: Check) -> str:
+def key_of(check: CheckIdentity) -> str:
     """Return by what a task is remembered: where it was run, its name, and whether it mends."""
     return f"{check.folder}|{check.base}{' (mends)' if check.mends else ''}"
 
 
-def is_hook(check: Check) -> bool:
+def is_hook(check: CheckIdentity) -> bool:
     """Return True if a check is what git's hooks run."""
     return check.is_task and check.base.startswith("git ")
 
 
-def checks_in(parts: Sequence[Part], root: str, cwd: str) -> Iterator[Ran]:
+def checks_in(parts: Sequence[SimpleCommand], root: str, cwd: str) -> Iterator[TaskCheck]:
     """Yield the checks of a command line that starts in a folder."""
     folder = _folder(root, cwd)
     for place, part in enumerate(parts):
         if part.words[0] in {"cd", "pushd"}:
             folder = _entered(folder, part.words[1:], root)
         elif check := check_of(part, folder, root) or _hook(part):
-            yield Ran(place, check)
+            yield TaskCheck(place, check)
 
 
 @lru_cache(maxsize=1024)
-def checks_of(command: str, root: str, cwd: str) -> tuple[Ran, ...]:
+def checks_of(command: str, root: str, cwd: str) -> tuple[TaskCheck, ...]:
     """Return the checks of a command line as `checks_in` yields them; several readers ask."""
     return tuple(checks_in(command_line.parts_of(command), root, cwd))
 
 
-def told_by(verdict: Verdict) -> dict[str, Kind]:
+def told_by(verdict: CommandResult) -> dict[str, Kind]:
     """Return the judges that an output is signed by, with what they judge."""
     tools = [verdict.tool, *_SAID.findall(verdict.said)]
     return {base: kind for tool in tools for kind, base in _judges(tool, verdict)}
 
 
-def judged_by(verdict: Verdict) -> dict[str, Kind]:
+def judged_by(verdict: CommandResult) -> dict[str, Kind]:
     """Return the judge whose word a verdict is, with what it judges; nothing if it is not known."""
     return {base: kind for kind, base in _judges(verdict.tool, verdict)}
 
 
-def guess(task: Check, kind: Kind, base: str) -> Check:
+def guess(task: CheckIdentity, kind: Kind, base: str) -> CheckIdentity:
     """Return what a task ran of which only the output tells."""
-    return Check(
+    return CheckIdentity(
         kind=kind,
         base=base,
         tool=task.tool,
@@ -100,8 +100,8 @@ def guess(task: Check, kind: Kind, base: str) -> Check:
 
 
 def learned(
-    ran: Sequence[Ran], output: str, root: str, *, told: Mapping[str, Kind], known: Tasks
-) -> dict[str, tuple[Check, ...]]:
+    ran: Sequence[TaskCheck], output: str, root: str, *, told: Mapping[str, Kind], known: Tasks
+) -> dict[str, tuple[CheckIdentity, ...]]:
     """Return what a task turned out to run; of several tasks nobody knows which ran what.
 
     Of hooks all that was ever seen counts, since each run of them stops at the first failure.
@@ -119,7 +119,7 @@ def learned(
     return {key_of(task): kept} if kept and kept != known.get(key_of(task)) else {}
 
 
-def _judges(tool: str, verdict: Verdict) -> list[tuple[Kind, str]]:
+def _judges(tool: str, verdict: CommandResult) -> list[tuple[Kind, str]]:
     if tool in TOLD_BY_COUNTS:
         return [TOLD_BY_COUNTS[tool][verdict.passed is None]]
     if tool in TOLD:
@@ -129,12 +129,12 @@ def _judges(tool: str, verdict: Verdict) -> list[tuple[Kind, str]]:
     return [(kind, tool) for kind, names in ALWAYS.items() if tool in names.split()]
 
 
-def _hook(part: Part) -> Check | None:
+def _hook(part: SimpleCommand) -> CheckIdentity | None:
     words = part.words[1:] if name_of(part.words[0]) == "git" else []
     verb = next((word for word in words if word in _HOOKED), "")
     if not verb or not _UNHOOKED.isdisjoint(words):
         return None
-    return Check(kind="all", base=f"git {verb}", tool="git", is_task=True)
+    return CheckIdentity(kind="all", base=f"git {verb}", tool="git", is_task=True)
 
 
 def _folder(root: str, cwd: str) -> str:
@@ -156,7 +156,7 @@ def _entered(folder: str, words: Sequence[str], root: str) -> str:
     return "" if path == "." else path
 
 
-def _printed(output: str, folder: str, root: str) -> list[Check]:
+def _printed(output: str, folder: str, root: str) -> list[CheckIdentity]:
     """Return the checks of the commands that a task printed before it ran them."""
     lines = (line.strip() for line in uncoloured(output[:_CHARS]).split("\n"))
     commands = (_command(line) for line in lines if len(line) < _LINE_CHARS)

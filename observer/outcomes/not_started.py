@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from observer.core.events import Command
 from observer.core.text import one_line, uncoloured
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 
 _READ_CHARS_NOT_RUN = 2000
 _ERROR_TAG = re.compile(r"</?tool_use_error>|</?error>")
@@ -59,18 +59,18 @@ _KEYBOARD = re.compile(r"^!{3,} (?:[\w.]+: )?KeyboardInterrupt !{3,}$", re.MULTI
 """What pytest prints before the counts of an interrupted run."""
 
 
-def read_unexecuted(command: Command) -> Verdict | None:
+def read_unexecuted(command: Command) -> CommandResult | None:
     """Return the verdict of a call that did not run, or has not ended; None of any other."""
     if command.exit_code is not None or not command.output:
         return None
     text = _ERROR_TAG.sub("", command.output[:_READ_CHARS_NOT_RUN]).strip()
     if _IN_BACKGROUND.match(text):
-        return Verdict(said=BACKGROUND)
+        return CommandResult(said=BACKGROUND)
     if command.failed is False:
         return None
     for reason, pattern in _NEVER.items():
         if pattern.match(text):
-            return Verdict(said=f"not run: {reason}", was_run=False)
+            return CommandResult(said=f"not run: {reason}", was_run=False)
     return None
 
 

@@ -17,11 +17,17 @@ from observer.core.text import one_line, uncoloured
 from observer.outcomes import not_started, readings, same_check, visible_output
 from observer.outcomes.parsers import READERS
 from observer.outcomes.readings import bad
-from observer.outcomes.result import LINE_START, Complaint, Verdict, complaint_in, line_pattern
+from observer.outcomes.result import (
+    LINE_START,
+    CommandResult,
+    Complaint,
+    complaint_in,
+    line_pattern,
+)
 from observer.outcomes.signature import signature
 from observer.outcomes.visible_output import Visible
 from observer.shell import exit_status
-from observer.shell.command_line import Line
+from observer.shell.command_line import CommandLine
 
 HEAD_CHARS = 12_000
 TAIL_CHARS = 20_000
@@ -56,7 +62,7 @@ _STOPPING = frozenset({124, 137, 143})
 _NO_MATCH_IS_ONE = frozenset({"grep", "egrep", "rg", "ag", "diff", "cmp", "test", "[", "pgrep"})
 
 
-def read(command: Command, line: Line, root: str = "") -> Verdict:
+def read(command: Command, line: CommandLine, root: str = "") -> CommandResult:
     """Say how a command went, from its exit code and what it printed.
 
     Places inside the folder `root` are told relative to it.
@@ -68,12 +74,12 @@ def read(command: Command, line: Line, root: str = "") -> Verdict:
     return verdict
 
 
-def _read(command: Command, line: Line) -> Verdict:
+def _read(command: Command, line: CommandLine) -> CommandResult:
     if never := not_started.read_unexecuted(command):
         return never
     told = ended(command)
     if exit_code_of(command) == 1 and line.tool in _NO_MATCH_IS_ONE and told is False:
-        return Verdict(
+        return CommandResult(
             ok=True, said="differences found" if "diff" in line.tool else "nothing found"
         )
     text = LINE_START + visible_output.without(plain(command.output))
@@ -90,7 +96,7 @@ def _read(command: Command, line: Line) -> Verdict:
     return replace(verdict, said=f"{verdict.said}; the run before it: {earlier.said}")
 
 
-def _looked(command: Command, line: Line, text: str) -> Verdict:
+def _looked(command: Command, line: CommandLine, text: str) -> CommandResult:
     """Return the verdict of what only looks: who finds nothing has not failed."""
     ok = _reported(command)
     complained = readings.own_words(text, line.tools) if ended(command) is None else None
@@ -98,7 +104,7 @@ def _looked(command: Command, line: Line, text: str) -> Verdict:
         return complained
     if ok is False and _last_words(text):
         return _plain_words(text, ok=False)
-    return Verdict(ok=True, said="nothing found") if ok is False else Verdict(ok=ok)
+    return CommandResult(ok=True, said="nothing found") if ok is False else CommandResult(ok=ok)
 
 
 def _runs(text: str, times: int) -> list[str]:
@@ -116,11 +122,11 @@ def _runs(text: str, times: int) -> list[str]:
 
 def _of_run(
     text: str,
-    line: Line,
+    line: CommandLine,
     told: bool | None,  # noqa: FBT001 - three-valued, not a switch
     ending: int | None,
     seen: Visible,
-) -> Verdict:
+) -> CommandResult:
     found = readings.of(text, line, told, seen) if told is None or text.strip() else []
     is_named = any(one.first_error or one.failing for one in bad(found))
     if told is False and ending is not None and not is_named:
@@ -210,7 +216,7 @@ def told_lines(text: str, at_most: int) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _weighed(found: list[Verdict], text: str, told: bool | None) -> Verdict:  # noqa: FBT001 - as above
+def _weighed(found: list[CommandResult], text: str, told: bool | None) -> CommandResult:  # noqa: FBT001 - as above
     """Put the words of several tools into one verdict; a failure outweighs a clean exit code.
 
     `pytest | tail` ends with the exit code of `tail`, so counts of failures win over success.
@@ -219,7 +225,7 @@ def _weighed(found: list[Verdict], text: str, told: bool | None) -> Verdict:  # 
     counted = [verdict for verdict in found if verdict.passed is not None]
     chief = (failed or counted or found)[0]
     if told is False and not failed:
-        plain = _plain_words(text, ok=False) if chief.passed is None else Verdict()
+        plain = _plain_words(text, ok=False) if chief.passed is None else CommandResult()
         chief = replace(chief, ok=False, first_error=plain.first_error, signature=plain.signature)
     if len(found) == 1:
         return chief
@@ -227,19 +233,19 @@ def _weighed(found: list[Verdict], text: str, told: bool | None) -> Verdict:  # 
     return replace(chief, said=said)
 
 
-def _with_words(verdict: Verdict, text: str) -> Verdict:
+def _with_words(verdict: CommandResult, text: str) -> CommandResult:
     """Return a failure with the line that counts it where no other words of it are left."""
     if verdict.first_error or (summary := _SUMMARY.search(text)) is None:
         return verdict
     return replace(verdict, first_error=str(Complaint(summary.group().strip())))
 
 
-def _ended(code: int, found: Sequence[Verdict], text: str) -> Verdict:
+def _ended(code: int, found: Sequence[CommandResult], text: str) -> CommandResult:
     """Speak for a command that something put an end to: what it printed tells how far it came."""
     ending = _ENDINGS[code]
     reached = one_line(_last_words(text), 160)
     words = Complaint(f"{ending}; its last words: {reached}" if reached else "")
-    chief = next(iter(found), Verdict(said=ending))
+    chief = next(iter(found), CommandResult(said=ending))
     return replace(
         chief,
         ok=False,
@@ -249,15 +255,15 @@ def _ended(code: int, found: Sequence[Verdict], text: str) -> Verdict:
     )
 
 
-def _plain_words(text: str, *, ok: bool | None) -> Verdict:
+def _plain_words(text: str, *, ok: bool | None) -> CommandResult:
     """Speak for a tool that no reader knows: its first complaint, or its last line."""
     if ok is False and (said := complaint_in(text)):
         complaint = Complaint(said)
-        return Verdict(ok=False, first_error=str(complaint), signature=complaint.signature)
+        return CommandResult(ok=False, first_error=str(complaint), signature=complaint.signature)
     last = _last_words(text)
     if ok is False:
-        return Verdict(ok=False, first_error=str(Complaint(last)))
-    return Verdict(ok=ok, said=one_line(last, 160))
+        return CommandResult(ok=False, first_error=str(Complaint(last)))
+    return CommandResult(ok=ok, said=one_line(last, 160))
 
 
 def _last_words(text: str) -> str:

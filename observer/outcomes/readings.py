@@ -14,22 +14,22 @@ from msgspec.structs import replace
 
 from observer.outcomes import visible_output
 from observer.outcomes.parsers import READERS
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.parsers.runners import misused
 from observer.outcomes.parsers.shells import git, nothing_to_commit
 from observer.outcomes.parsers.targets import COUNTING
 from observer.outcomes.result import (
     LINE_START,
     WRAPPER,
+    CommandResult,
     Complaint,
-    Verdict,
     complaint_in,
     last,
     line_pattern,
     stopped,
 )
 from observer.outcomes.visible_output import Visible
-from observer.shell.command_line import Line
+from observer.shell.command_line import CommandLine
 
 _BY_TOOL = {
     tool: tuple(reader for reader in READERS if tool in reader.tools and reader.read is not git)
@@ -51,7 +51,7 @@ _SHOWING = frozenset({"gh", "glab", "heroku", "vercel", "fly", "flyctl", "sqlite
 """Programs that show what others printed: a failure in it is not theirs."""
 
 
-def of(text: str, line: Line, told: bool | None, seen: Visible) -> list[Verdict]:  # noqa: FBT001 - three-valued, not a switch
+def of(text: str, line: CommandLine, told: bool | None, seen: Visible) -> list[CommandResult]:  # noqa: FBT001 - three-valued, not a switch
     """Return what the readers say, the most telling first.
 
     Where nothing proves how the command ended, a success is believed only if a failure would have
@@ -73,7 +73,7 @@ def of(text: str, line: Line, told: bool | None, seen: Visible) -> list[Verdict]
     return found
 
 
-def own_words(text: str, tools: Iterable[str]) -> Verdict | None:
+def own_words(text: str, tools: Iterable[str]) -> CommandResult | None:
     """Return the failure of a program that complains in its last words, or first, by its name."""
     lines = text.strip().split("\n")
     for words in (lines[-1], lines[0]):
@@ -84,7 +84,7 @@ def own_words(text: str, tools: Iterable[str]) -> Verdict | None:
     return misused(f"\n{lines[0]}")
 
 
-def _last_error(text: str, seen: Visible) -> Verdict | None:
+def _last_error(text: str, seen: Visible) -> CommandResult | None:
     """Return the failure of a program whose last line says that it is an error."""
     if not seen.shows_end(text):
         return None
@@ -93,10 +93,10 @@ def _last_error(text: str, seen: Visible) -> Verdict | None:
     return stopped("", "", Complaint(words)) if is_error else None
 
 
-def _believed(verdict: Verdict, text: str, seen: Visible) -> Verdict:
+def _believed(verdict: CommandResult, text: str, seen: Visible) -> CommandResult:
     """Return as unknown a success whose failures may have been left out, and a handled error."""
     if verdict.tool in _THROWING and not (seen.shows_end(text) and _ends_with(verdict, text)):
-        return Verdict(said=verdict.first_error)
+        return CommandResult(said=verdict.first_error)
     if not verdict.ok:
         return verdict
     ran_none = verdict.passed == 0 and not verdict.failed
@@ -111,7 +111,7 @@ _STACK = re.compile(r"\s|\}|Bun v|\.\.\. \d+ more|\S+:\d+:in |Caused by: |\Z")
 _LAST_CHARS = 40
 
 
-def _ends_with(verdict: Verdict, text: str) -> bool:
+def _ends_with(verdict: CommandResult, text: str) -> bool:
     """Return True if nothing follows an error but its stack, and what says that it was one."""
     words = verdict.first_error.rstrip("\u2026").rpartition(": ")[2][-_LAST_CHARS:]
     _, found, behind = text.rstrip().rpartition(words)
@@ -123,7 +123,7 @@ def _ends_with(verdict: Verdict, text: str) -> bool:
     )
 
 
-def _would_show(verdict: Verdict, seen: Visible) -> bool:
+def _would_show(verdict: CommandResult, seen: Visible) -> bool:
     """Return True if lines were chosen so that those which tell of failures are among them."""
     samples = _FAILING.get(verdict.tool, ())
     return seen.patterns is not None and bool(samples) and all(map(seen.lets_through, samples))
@@ -147,37 +147,39 @@ _FAILING = {
 """Lines that a failing run of a tool always has, and those that a failure may have instead."""
 
 
-def _verdicts(text: str, line: Line, told: bool | None) -> list[Verdict]:  # noqa: FBT001 - as above
+def _verdicts(text: str, line: CommandLine, told: bool | None) -> list[CommandResult]:  # noqa: FBT001 - as above
     """Ask the readers of each tool that was named, then those whose mark is there.
 
     These have a word if all others were silent, or saw nothing bad though the command failed or
     nobody tells. Of them the first is believed, but one that saw something bad before it, unless
     all ended well: `make test lint` is not fine because its tests are.
     """
-    named: dict[str, Verdict] = {}
+    named: dict[str, CommandResult] = {}
     for tool in line.tools:
-        named |= ((tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, told)))
+        named |= (
+            (tool, one) for one in _first(_heard(_BY_TOOL.get(tool, ()), text, is_passed=told))
+        )
     found = list(named.values())
     if any(one.tool in COUNTING for one in found):
         return _of_tasks(text, told, is_bad=bool(bad(found))) or found
     if bad(found) or (told and found):
         return found
     if told:
-        heard = list(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, told))
+        heard = list(_heard(_marked(_BY_MARK_OF_SUCCESS, text), text, is_passed=told))
         return _first(bad(heard) or heard)
-    raised = _first(_heard(_RAISED_BY.get(line.tool, ()), text, told))
+    raised = _first(_heard(_RAISED_BY.get(line.tool, ()), text, is_passed=told))
     if told is False and line.tool == "git" and (unchanged := nothing_to_commit(text)):
         raised = [unchanged]
     marked = _marked(_BY_MARK, text)
     sure = [one for one in marked if not one.is_raised or (told is False and not raised)]
-    found += _first(bad(_heard(sure, text, told)) or raised)
-    found += [] if found else _first(_heard(marked, text, told))
+    found += _first(bad(_heard(sure, text, is_passed=told)) or raised)
+    found += [] if found else _first(_heard(marked, text, is_passed=told))
     if told is None and not _is_final(found, named, line.last):
-        found += _first(bad(_heard(marked, text, told)))
+        found += _first(bad(_heard(marked, text, is_passed=told)))
     return found
 
 
-def _of_tasks(text: str, told: bool | None, *, is_bad: bool) -> list[Verdict]:  # noqa: FBT001 - as above
+def _of_tasks(text: str, told: bool | None, *, is_bad: bool) -> list[CommandResult]:  # noqa: FBT001 - as above
     """Ask what ran in the tasks of a runner that only counts them.
 
     A failure is told by the first that complains, a success by the one run that counts its tests.
@@ -185,14 +187,16 @@ def _of_tasks(text: str, told: bool | None, *, is_bad: bool) -> list[Verdict]:  
     within = [one for one in _marked(_BY_MARK, text) if COUNTING.isdisjoint(one.tools)]
     if is_bad:
         texts = (text, _TASK_INDENT.sub(LINE_START, text))
-        return _first(one for each in texts for one in bad(_heard(within, each, told)))
+        return _first(one for each in texts for one in bad(_heard(within, each, is_passed=told)))
     counting = [one for one in within if one.end]
     runs = sum(1 for reader in counting if reader.end for _ in reader.end.finditer(text))
-    heard = list(_heard(counting, text, told)) if runs == 1 else []
+    heard = list(_heard(counting, text, is_passed=told)) if runs == 1 else []
     return [one for one in heard if one.ok]
 
 
-def _is_final(found: Sequence[Verdict], named: Mapping[str, Verdict], last: str) -> bool:
+def _is_final(
+    found: Sequence[CommandResult], named: Mapping[str, CommandResult], last: str
+) -> bool:
     """Return True if all is told: nothing at all, something bad, or the tests that were run last.
 
     What was built, installed or linted may have been run then, and broken: `cargo run`.
@@ -201,24 +205,26 @@ def _is_final(found: Sequence[Verdict], named: Mapping[str, Verdict], last: str)
     return not found or bool(bad(found)) or (ending is not None and ending.passed is not None)
 
 
-def _marked(marks: Iterable[tuple[str, Reader]], text: str) -> Iterable[Reader]:
+def _marked(marks: Iterable[tuple[str, OutputParser]], text: str) -> Iterable[OutputParser]:
     return dict.fromkeys(reader for mark, reader in marks if mark in text)
 
 
-def _first(verdicts: Iterable[Verdict]) -> list[Verdict]:
+def _first(verdicts: Iterable[CommandResult]) -> list[CommandResult]:
     return list(itertools.islice(verdicts, 1))
 
 
-def _heard(readers: Iterable[Reader], text: str, told: bool | None) -> Iterator[Verdict]:  # noqa: FBT001 - as above
+def _heard(
+    readers: Iterable[OutputParser], text: str, *, is_passed: bool | None
+) -> Iterator[CommandResult]:
     """Yield what readers say; the first is to be believed.
 
     A program that ended well may print or log the traceback of an error it has handled.
     """
     for reader in readers:
-        if not (told and reader.is_raised) and (verdict := reader.read(text)):
+        if not (is_passed and reader.is_raised) and (verdict := reader.read(text)):
             yield verdict
 
 
-def bad(verdicts: Iterable[Verdict]) -> list[Verdict]:
+def bad(verdicts: Iterable[CommandResult]) -> list[CommandResult]:
     """Return those that tell of a failure."""
     return [verdict for verdict in verdicts if verdict.ok is False]

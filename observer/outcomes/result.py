@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from observer.core.events import Value
 from observer.core.text import counted, distinct, one_line
+from observer.core.value import Value
 from observer.outcomes.signature import signature
 
 LINE_START = "\n"
@@ -50,7 +50,7 @@ _WARNING = re.compile(r"\W*(?:\w+ )?(?i:warn(?:ing)?)\b")
 _FRAMING = " \t│"
 
 
-class Verdict(Value):
+class CommandResult(Value):
     """What a command's output said. Counts are None where it did not say.
 
     `ok` is None where nothing tells. `said` is the result in a few words ("2 failed, 14 passed in
@@ -113,10 +113,10 @@ class Tally(NamedTuple):
 
 def ran_tests(
     tool: str, tally: Tally, *, failing: Iterable[str], first: Complaint, said: str = ""
-) -> Verdict:
+) -> CommandResult:
     """Return the verdict of a test runner; `said` stands for its counts where it says more."""
     failed = tally.failed > 0
-    return Verdict(
+    return CommandResult(
         tool=tool,
         ok=not failed,
         said=said or str(tally),
@@ -128,9 +128,9 @@ def ran_tests(
     )
 
 
-def problems(tool: str, errors: int, *, warnings: int = 0, first: Complaint) -> Verdict:
+def problems(tool: str, errors: int, *, warnings: int = 0, first: Complaint) -> CommandResult:
     """Return the verdict of a tool that counts what is wrong with the code."""
-    return Verdict(
+    return CommandResult(
         tool=tool,
         ok=not errors,
         said=problems_said(errors, warnings),
@@ -142,9 +142,9 @@ def problems(tool: str, errors: int, *, warnings: int = 0, first: Complaint) -> 
 
 def stopped(
     tool: str, said: str, first: Complaint, *, passed: int | None = None, failed: int | None = None
-) -> Verdict:
+) -> CommandResult:
     """Return the verdict of a program that gave up."""
-    return Verdict(
+    return CommandResult(
         tool=tool,
         ok=False,
         said=said,

@@ -15,11 +15,11 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from observer.core.events import Value
 from observer.core.text import one_line, relative, word_set
-from observer.outcomes.result import Verdict
+from observer.core.value import Value
+from observer.outcomes.result import CommandResult
 from observer.shell import command_line
-from observer.shell.command_line import Part
+from observer.shell.command_line import SimpleCommand
 from observer.shell.fixers import rewrites
 from observer.shell.runners import name_of
 
@@ -89,7 +89,7 @@ class Invocation(Value):
         return FAMILIES.get(self.tool, "")
 
 
-def read(command: str, verdict: Verdict, *, root: str, cwd: str) -> Invocation | None:
+def read(command: str, verdict: CommandResult, *, root: str, cwd: str) -> Invocation | None:
     """Return what a command line checks, as the part of it that its verdict is about.
 
     None if it only looks, or is about git's own affairs.
@@ -120,11 +120,11 @@ def times(command: str) -> int:
     return len(same) if all(answers(end, one, (), "") for one in before) else 1
 
 
-def _able(parts: Iterable[Part]) -> list[Part]:
+def _able(parts: Iterable[SimpleCommand]) -> list[SimpleCommand]:
     return [part for part in parts if part.sign != "|" and not part.looks and not _is_aside(part)]
 
 
-def _of(part: Part, folder: str) -> Invocation:
+def _of(part: SimpleCommand, folder: str) -> Invocation:
     words = part.words
     tool, mends = name_of(words[0]), rewrites(part)
     if tool not in _SELECTING:
@@ -176,7 +176,7 @@ def _target(word: str) -> str:
     return one_line("" if plain == "." else plain, 200)
 
 
-def folder_of(parts: Iterable[Part], root: str, cwd: str) -> str:
+def folder_of(parts: Iterable[SimpleCommand], root: str, cwd: str) -> str:
     """Return where a command line ends up, relative to the project, empty for its root."""
     folder = cwd
     for part in parts:
@@ -197,7 +197,7 @@ def named(command: str, *, root: str, cwd: str) -> str:
     return f"{head}{BELOW}{folder})" if root and is_below else head
 
 
-def _is_aside(part: Part) -> bool:
+def _is_aside(part: SimpleCommand) -> bool:
     return name_of(part.words[0]) in {"git", "cd", "export", "source", ".", "set", "unset", "gh"}
 
 

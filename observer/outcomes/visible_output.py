@@ -23,9 +23,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from observer.core.text import word_set
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from observer.shell import command_line
-from observer.shell.command_line import Line, Part
+from observer.shell.command_line import CommandLine, SimpleCommand
 from observer.shell.runners import name_of
 
 _PREFIX = re.compile(
@@ -122,7 +122,7 @@ def _unquoted(command: str) -> str:
     return re.sub(r"'[^']*'|\"[^\"]*\"", "", command)
 
 
-def _through(part: Part, seen: Visible) -> Visible:
+def _through(part: SimpleCommand, seen: Visible) -> Visible:
     """Return what is left behind one more command of a pipe, or one that shows a log."""
     program = name_of(part.words[0])
     if program in {"head", "tail"}:
@@ -179,7 +179,7 @@ _BANNER = re.compile(
 )
 
 
-def read(text: str, line: Line, seen: Visible) -> Verdict | None:
+def read(text: str, line: CommandLine, seen: Visible) -> CommandResult | None:
     """Return a success if nothing was printed by tools that print what is wrong; None else."""
     if seen.is_lost or not seen.shows_end(text):
         return None
@@ -192,7 +192,7 @@ def read(text: str, line: Line, seen: Visible) -> Verdict | None:
     if not run and not seen.is_whole(text):
         return None
     tools = _quiet_tools(" && ".join(run) or line.head)
-    return Verdict(tool=tools, ok=True, said="no errors") if tools else None
+    return CommandResult(tool=tools, ok=True, said="no errors") if tools else None
 
 
 def _quiet_tools(command: str) -> str:

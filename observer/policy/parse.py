@@ -15,13 +15,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from observer.core.events import Value
+from observer.core.value import Value
 
 _Match = Callable[[str], re.Match[str] | None]
 _ANY_DEPTH = "**"
 
 
-class Pattern:
+class PathPattern:
     """A glob relative to the root of a work tree.
 
     `*`, `?` and `[a-z]` stay within one folder; `**` stands for any number of folders. A pattern
@@ -147,7 +147,7 @@ class _Written(
     sharing: Literal["all", "none"] = "all"
 
 
-class Problem(Value):
+class PolicyProblem(Value):
     """Why a policy cannot be used: the file, its line (0 for the whole), and what to do."""
 
     path: str
@@ -187,7 +187,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     retention_days: int | None = None
     name: str = ""
     sharing: Literal["all", "none"] = "all"
-    problem: Problem | None = None
+    problem: PolicyProblem | None = None
 
     @property
     def is_open(self) -> bool:
@@ -222,8 +222,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {}
 
     @cached_property
-    def _patterns(self) -> Sequence[tuple[str, Pattern]]:
-        return [(text, Pattern(text)) for text in self.exclude]
+    def _patterns(self) -> Sequence[tuple[str, PathPattern]]:
+        return [(text, PathPattern(text)) for text in self.exclude]
 
 
 def parse(data: bytes, root: str) -> Policy:
@@ -245,7 +245,7 @@ def parse(data: bytes, root: str) -> Policy:
 
 def refused(root: str, found: str, *, hint: str, line: int = 0) -> Policy:
     """Return the policy of a file that cannot be used."""
-    problem = Problem(path=f"{root}/{FILE}", found=found, hint=hint, line=line)
+    problem = PolicyProblem(path=f"{root}/{FILE}", found=found, hint=hint, line=line)
     return Policy(root=root, problem=problem)
 
 
@@ -269,7 +269,7 @@ def _checked(values: dict[str, Any], text: str, root: str) -> Policy:
             return refused(root, found, hint=hint, line=_line_of(kind, text, quoted=True))
     for pattern in written.exclude:
         try:
-            Pattern(pattern)
+            PathPattern(pattern)
         except ValueError as error:
             found = f"exclude: {_shown(pattern)} cannot be used: {error}"
             line = _line_of(pattern, text, quoted=True)

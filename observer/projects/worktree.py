@@ -22,8 +22,8 @@ from observer.core.errors import NotFound
 from observer.core.model import Place
 from observer.core.paths import open_plain
 from observer.git.configuration import parse, read
-from observer.git.discovery import Repository, first_line
 from observer.git.process import ask, repository_at
+from observer.git.repository import Repository, first_line
 from observer.projects.fs_probe import Seen, ground, inode_of, stamp_of
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")

@@ -12,8 +12,8 @@ from contextlib import closing
 import msgspec
 
 from observer.core.errors import StoreUnavailable
-from observer.core.events import Value
 from observer.core.paths import Home, read_plain
+from observer.core.value import Value
 from observer.purge import databases
 from observer.purge.databases import Advance, Open
 from observer.purge.expire import derive_if_needed
@@ -24,7 +24,7 @@ from observer.spool.files import create, settle
 from observer.store.tombstones import Tombstones
 
 
-class Order(Value):
+class PurgeOrder(Value):
     """Events by their `seq`, texts that go from all files of the home; `redacts` secrets too."""
 
     seqs: tuple[int, ...]
@@ -32,7 +32,7 @@ class Order(Value):
     redacts: bool = False
 
 
-def begin(home: Home, order: Order) -> None:
+def begin(home: Home, order: PurgeOrder) -> None:
     """Write an order down: from now on it is carried out, by whoever comes next.
 
     Raises:
@@ -45,7 +45,7 @@ def begin(home: Home, order: Order) -> None:
     settle(home.root)
 
 
-def begun(home: Home) -> Order | None:
+def begun(home: Home) -> PurgeOrder | None:
     """Return the order that is not carried out yet, None if there is none.
 
     Raises:
@@ -53,7 +53,7 @@ def begun(home: Home) -> Order | None:
     """
     shred(home.root / f".{home.purging.name}")  # never begun
     try:
-        return msgspec.json.decode(read_plain(home.purging), type=Order)
+        return msgspec.json.decode(read_plain(home.purging), type=PurgeOrder)
     except FileNotFoundError:
         return None
     except (OSError, msgspec.MsgspecError) as error:
@@ -73,7 +73,7 @@ def end(home: Home) -> None:
     settle(home.root)
 
 
-class Receipt(Value):
+class PurgeReceipt(Value):
     """What went: events of the log, files by where they were, copies by name.
 
     `redacted` counts secrets by their kind, in `redacted_events` of the log. `left` are files of
@@ -90,8 +90,8 @@ class Receipt(Value):
 
 
 def carry_out(
-    home: Home, asked: Order, open_store: Open, *, advance: Advance = lambda _: None
-) -> Receipt:
+    home: Home, asked: PurgeOrder, open_store: Open, *, advance: Advance = lambda _: None
+) -> PurgeReceipt:
     """Do what an order says, which `order.begin` has written down; the caller holds the home.
 
     Raises:
@@ -110,7 +110,7 @@ def carry_out(
     if asked.redacts:
         files |= redact_files(home)
     end(home)
-    return Receipt(
+    return PurgeReceipt(
         events=cleaned.gone,
         redacted_events=cleaned.redacted.events,
         redacted=dict(cleaned.redacted.kinds),
@@ -121,7 +121,7 @@ def carry_out(
     )
 
 
-def complete(home: Home, open_store: Open) -> Receipt | None:
+def complete(home: Home, open_store: Open) -> PurgeReceipt | None:
     """Finish what was begun, and clean a database that is older than what was purged.
 
     Returns None where there was nothing to do.
@@ -138,4 +138,4 @@ def complete(home: Home, open_store: Open) -> Receipt | None:
         with store.read() as reader:
             if databases.is_clean(reader, tombstones):
                 return None
-    return carry_out(home, Order(seqs=()), open_store)
+    return carry_out(home, PurgeOrder(seqs=()), open_store)

@@ -29,10 +29,10 @@ from observer.core.events import (
     Search,
     Triage,
     Undo,
-    Value,
 )
 from observer.core.filters import RECORDED_KINDS, Filters, touches
 from observer.core.model import Item, Recorded, item_id, seq_of
+from observer.core.value import Value
 from observer.ingest.derived import OnNote
 from observer.observations.notes import versions_of
 from observer.observations.session_reducer import Fold

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import msgspec
 
-from observer.core.events import Value
 from observer.core.paths import Home, read_plain
 from observer.core.text import counted
+from observer.core.value import Value
 from observer.purge.shred import shred
 from observer.spool.files import replace
 from observer.store.maintenance import ALL_MS, PurgeReader
@@ -145,7 +145,7 @@ def text(home: Home, *, now_ms: int) -> str:
     return "; ".join(said)
 
 
-class Amount(Value):
+class EventVolume(Value):
     """Some events: how many, the bytes that they take as JSON, the oldest and the newest."""
 
     events: int
@@ -154,7 +154,7 @@ class Amount(Value):
     newest_ms: int | None
 
 
-NOTHING = Amount(events=0, bytes=0, oldest_ms=None, newest_ms=None)
+NOTHING = EventVolume(events=0, bytes=0, oldest_ms=None, newest_ms=None)
 
 
 def files(home: Home) -> dict[str, int]:
@@ -184,21 +184,21 @@ def size_bytes(folder: Path) -> int:
 
 def amounts(
     reader: PurgeReader, among: Collection[int] | None = None
-) -> dict[tuple[int, str], Amount]:
+) -> dict[tuple[int, str], EventVolume]:
     """Return how much of the log is of each project and type; of some events, where named."""
-    found: dict[tuple[int, str], Amount] = {}
+    found: dict[tuple[int, str], EventVolume] = {}
     for one in reader.aged(before_ms=ALL_MS):
         if among is None or one.seq in among:
             place = one.project_id, one.of or one.kind
-            alone = Amount(events=1, bytes=one.bytes, oldest_ms=one.at_ms, newest_ms=one.at_ms)
+            alone = EventVolume(events=1, bytes=one.bytes, oldest_ms=one.at_ms, newest_ms=one.at_ms)
             known = found.get(place, NOTHING)
             found[place] = plus(known, alone)
     return found
 
 
-def plus(one: Amount, other: Amount) -> Amount:
+def plus(one: EventVolume, other: EventVolume) -> EventVolume:
     """Return two amounts together."""
-    return Amount(
+    return EventVolume(
         events=one.events + other.events,
         bytes=one.bytes + other.bytes,
         oldest_ms=min(_known(one.oldest_ms, other.oldest_ms), default=None),

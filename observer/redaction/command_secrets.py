@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from observer.redaction.spans import NO_MORE, Passage, is_given
+from observer.redaction.spans import NO_MORE, ContextPattern, is_given
 
 
 def _before(match: re.Match[str], most: int = 200) -> str:
@@ -63,11 +63,11 @@ _ARGUMENT = (
 _PLAIN_WORD = r"[^\s\"';|&,%-][^\s\"';|&,%]{0,127}"
 
 
-def _option(name: str, programs: str, *, is_joined: bool = False) -> Passage:
+def _option(name: str, programs: str, *, is_joined: bool = False) -> ContextPattern:
     """Return the class of what some programs are given behind an option, or joined to it."""
     program = re.compile(rf"\b(?:{programs})(?:\s|\Z)")
     gap = "" if is_joined else r"[ \t]{1,4}"
-    return Passage(
+    return ContextPattern(
         "password",
         name.lower(),
         re.compile(rf"{name}(?<=\s{name}){gap}{_ARGUMENT}"),
@@ -77,7 +77,7 @@ def _option(name: str, programs: str, *, is_joined: bool = False) -> Passage:
 
 
 COMMANDS = (
-    Passage(
+    ContextPattern(
         "password",
         "-u",
         re.compile(
@@ -87,8 +87,10 @@ COMMANDS = (
         _is_for_curl,
         re.compile(r"[^\s\"']*"),
     ),
-    Passage("password", "-p", re.compile(rf"-p(?<=\s-p){_ARGUMENT}"), _is_for_mysql, NO_MORE),
-    Passage(
+    ContextPattern(
+        "password", "-p", re.compile(rf"-p(?<=\s-p){_ARGUMENT}"), _is_for_mysql, NO_MORE
+    ),
+    ContextPattern(
         "cookie",
         "curl ",
         re.compile(
@@ -99,7 +101,7 @@ COMMANDS = (
         re.compile(r"[^\s;\"']*(?:;[ \t]{0,4}[^\s;\"']+)*"),
     ),
     *(
-        Passage(
+        ContextPattern(
             "password",
             command,
             re.compile(rf"{command}[^\r\n;|&]{{0,200}}?(?<=\s){options}[ \t]{{1,4}}{_ARGUMENT}"),
@@ -116,7 +118,7 @@ COMMANDS = (
     _option("-p", "twine upload|poetry publish|oc login|rdesktop"),
     _option("-a", "https?|xhs?"),
     *(
-        Passage(
+        ContextPattern(
             "password",
             command,
             re.compile(rf"(?i:{command}){before}{_ARGUMENT}"),
@@ -133,7 +135,7 @@ COMMANDS = (
         )
     ),
     *(
-        Passage(
+        ContextPattern(
             "password",
             "-u",
             re.compile(rf"{before}{_ARGUMENT}"),
@@ -145,7 +147,7 @@ COMMANDS = (
             ("smbclient", rf"-U[ \t]{{0,4}}{_PLAIN_WORD}%"),
         )
     ),
-    Passage(
+    ContextPattern(
         "secret",
         "--from-literal",
         re.compile(rf"--from-literal[= \t]{{1,4}}[\"']?[\w.-]{{1,128}}={_ARGUMENT}"),
@@ -164,14 +166,14 @@ COMMANDS = (
     _option("pass:", "openssl", is_joined=True),
     _option("-w", "security add-(?:generic|internet)-password"),
     _option("/pass:", "cmdkey", is_joined=True),
-    Passage(
+    ContextPattern(
         "password",
         "password",
         re.compile(r"(?i:password)(?:\s{1,4}|\s{0,4}\(\s{0,4})'(?P<secret>[^'\r\n]{1,256})'"),
         _is_in_sql,
         NO_MORE,
     ),
-    Passage(
+    ContextPattern(
         "password",
         "identified",
         re.compile(
@@ -181,7 +183,7 @@ COMMANDS = (
         is_given,
         NO_MORE,
     ),
-    Passage(
+    ContextPattern(
         "password",
         "curl ",
         re.compile(
@@ -191,7 +193,7 @@ COMMANDS = (
         is_given,
         re.compile(r"[^\s\"']*"),
     ),
-    Passage(
+    ContextPattern(
         "password",
         "echo ",
         re.compile(
@@ -202,7 +204,7 @@ COMMANDS = (
         NO_MORE,
     ),
     *(
-        Passage(
+        ContextPattern(
             "password",
             f"{call}(",
             re.compile(
@@ -215,7 +217,7 @@ COMMANDS = (
         for call in ("auth=", "auth", ".login")
     ),
     *(
-        Passage(
+        ContextPattern(
             "password",
             f"{setting} ",
             re.compile(
@@ -228,11 +230,11 @@ COMMANDS = (
         for setting in ("requirepass", "bindpw")
     ),
     *(
-        Passage("password", word, re.compile(rf"(?i:{word}){_ARGUMENT}"), is_given, NO_MORE)
+        ContextPattern("password", word, re.compile(rf"(?i:{word}){_ARGUMENT}"), is_given, NO_MORE)
         for word in ("::add-mask::", "convertto-securestring ")
     ),
     *(
-        Passage(
+        ContextPattern(
             "password",
             owner,
             re.compile(
@@ -243,7 +245,7 @@ COMMANDS = (
         )
         for owner in ("sqlplus ", "jdbc:oracle:thin:")
     ),
-    Passage(
+    ContextPattern(
         "password",
         "sshpass",
         re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?(?P<secret>[^\s\"']{1,256})"),

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from observer.redaction.command_secrets import COMMANDS
 from observer.redaction.secrets import Span, is_placeholder, is_random
-from observer.redaction.spans import NO_MORE, WEBHOOKS, Passage, is_drawn, is_given
+from observer.redaction.spans import NO_MORE, WEBHOOKS, ContextPattern, is_drawn, is_given
 
 _MIXED = re.compile(r"\d|[a-z][A-Z]|[+/=]")
 
@@ -39,7 +39,7 @@ def _is_login(match: re.Match[str]) -> bool:
 
 _WORD = re.compile(r"[^\s\"'`\\<>,;]*")
 PASSAGES = (
-    Passage(
+    ContextPattern(
         "authorization",
         "authorization",
         re.compile(
@@ -50,7 +50,7 @@ PASSAGES = (
         _is_credential,
         _WORD,
     ),
-    Passage(
+    ContextPattern(
         "authorization",
         "authorization",
         re.compile(
@@ -60,7 +60,7 @@ PASSAGES = (
         is_given,
         re.compile(r"(?:[^\r\n\"'`\\]|(?<==)\"[^\"\r\n]{0,512}\")*"),
     ),
-    Passage(
+    ContextPattern(
         "authorization",
         "authorization",
         re.compile(
@@ -70,14 +70,14 @@ PASSAGES = (
         is_drawn,
         _WORD,
     ),
-    Passage(
+    ContextPattern(
         "authorization",
         "bearer",
         re.compile(r"(?i:bearer)[ \t]{1,4}(?P<secret>[A-Za-z0-9._~+/=-]{16,256})"),
         is_drawn,
         re.compile(r"[A-Za-z0-9._~+/=-]*"),
     ),
-    Passage(
+    ContextPattern(
         "cookie",
         "cookie",
         re.compile(
@@ -87,7 +87,7 @@ PASSAGES = (
         _holds_session,
         re.compile(r"[^\s;\"'`\\]*(?:;[ \t]{0,4}[^\s;\"'`\\]+)*"),
     ),
-    Passage(
+    ContextPattern(
         "url-credentials",
         "://",
         re.compile(
@@ -97,7 +97,7 @@ PASSAGES = (
         _is_login,
         NO_MORE,
     ),
-    Passage(
+    ContextPattern(
         "url-credentials",
         "://",
         re.compile(r"://(?P<secret>[^\s/?#@:\"'<>`\\]{20,512})(?=@)"),
@@ -105,7 +105,7 @@ PASSAGES = (
         NO_MORE,
     ),
     *(
-        Passage(
+        ContextPattern(
             "signature",
             f"{name}=",
             re.compile(
@@ -153,7 +153,7 @@ def passages(text: str, low: str) -> Iterator[Span]:
             at = low.find(anchor, end)
 
 
-def _span_at(passage: Passage, text: str, at: int) -> Span | None:
+def _span_at(passage: ContextPattern, text: str, at: int) -> Span | None:
     match = passage.pattern.match(text, at)
     if match is None or not passage.accept(match):
         return None

@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 
 
-class Token(NamedTuple):
+class TokenFormat(NamedTuple):
     """A class of token; one of `anchors` stands in each, inside a run of 20 word characters.
 
     Without anchors the pattern itself tells the runs that hold one.
@@ -22,8 +22,8 @@ class Token(NamedTuple):
     pattern: re.Pattern[str]
 
 
-def _token(name: str, anchors: str, pattern: str) -> Token:
-    return Token(name, tuple(anchors.split()), re.compile(pattern))
+def _token(name: str, anchors: str, pattern: str) -> TokenFormat:
+    return TokenFormat(name, tuple(anchors.split()), re.compile(pattern))
 
 
 _GITLAB = ("pat", "ptt", "dt", "rt", "rtr", "cbt", "soat", "ft", "oas", "agent", "imt", "ffct")
@@ -56,7 +56,7 @@ ISSUED = (
     _token("pypi-token", "pypi-AgE", r"pypi-AgE[A-Za-z0-9_-]{40,}"),
     _token("sendgrid-key", "SG.", r"SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}"),
     _token("twilio-key", "SK AC", r"(?:SK|AC)[0-9a-f]{32}"),
-    Token(
+    TokenFormat(
         "telegram-token",
         (" AA",),  # the colon before it ends a run
         re.compile(r"(?<=[0-9]{8}:)AA[A-Za-z0-9_-]{32,}"),

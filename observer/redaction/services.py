@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import re
 
-from observer.redaction.issuers import Token
+from observer.redaction.issuers import TokenFormat
 from observer.redaction.secrets import LOWER_UUID
 
 _HAS_DIGIT = r"(?=[A-Za-z_-]*\d)"
 _BEGIN, _END = "(?<![A-Za-z0-9])", "(?![A-Za-z0-9])"
 
 
-def _word(name: str, anchors: str, pattern: str) -> Token:
+def _word(name: str, anchors: str, pattern: str) -> TokenFormat:
     """Return a token whose prefix counts only where a word begins.
 
     It takes the rest of its word with it: else the next of a chain would begin a word only once
     this one is gone, and each would cost a pass.
     """
-    return Token(name, tuple(anchors.split()), re.compile(f"{_BEGIN}{pattern}[A-Za-z0-9]*+"))
+    return TokenFormat(name, tuple(anchors.split()), re.compile(f"{_BEGIN}{pattern}[A-Za-z0-9]*+"))
 
 
 SERVICES = (
@@ -30,7 +30,7 @@ SERVICES = (
     _word("adobe-secret", "p8e-", r"p8e-[A-Za-z0-9]{32}"),
     _word("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}"),
     _word("artifactory-token", "cmVmd", r"cmVmd[A-Za-z0-9]{59}"),
-    Token(
+    TokenFormat(
         "asana-token",
         (" ",),
         re.compile(r"/(?<=[0-2]/)\d{13,20}(?:/\d{13,20})?:[0-9a-f]{32}"),
@@ -40,7 +40,7 @@ SERVICES = (
         ".acc_ .acc-",
         r"(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][\w-]{10,32}\.[\w+/=-]{30,}",
     ),
-    Token("azure-secret", (" ",), re.compile(r"Q~(?<=[\w~.]{3}\dQ~)[\w~.-]{31,}")),
+    TokenFormat("azure-secret", (" ",), re.compile(r"Q~(?<=[\w~.]{3}\dQ~)[\w~.-]{31,}")),
     _word("bitbucket-password", "ATBB", r"ATBB[A-Za-z0-9]{24,}"),
     _word("buildkite-token", "bkua_", r"bkua_[0-9a-f]{40}"),
     _word("cerebras-key", "csk-", r"csk-[a-z0-9]{40,}"),
@@ -62,7 +62,7 @@ SERVICES = (
     _word("flutterwave-key", "FLWSECK", r"FLWSECK(?:_TEST)?-[a-h0-9]{12,}(?:-X)?"),
     _word("frameio-token", "fio-u-", r"fio-u-[\w=-]{64}"),
     _word("gitlab-token", "GR1348941", r"GR1348941[\w-]{20}"),
-    Token("google-token", (" 0",), re.compile(r"1//0(?=[A-Za-z_-]*\d)[\w-]{30,}")),
+    TokenFormat("google-token", (" 0",), re.compile(r"1//0(?=[A-Za-z_-]*\d)[\w-]{30,}")),
     _word("harness-key", "pat. sat.", r"[ps]at\.[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
     _word("hubspot-token", "pat-", rf"pat-(?:na|eu|ap)\d-{LOWER_UUID}"),
     _word("huggingface-token", "api_org_", r"api_org_[A-Za-z]{34}"),
@@ -83,7 +83,7 @@ SERVICES = (
     _word("nuget-key", "oy2", rf"oy2[a-z0-9]{{43}}{_END}"),
     _word("nvidia-key", "nvapi-", r"nvapi-[\w-]{60,}"),
     _word("octopus-key", "API-", rf"API-(?=[A-Z]*\d)[A-Z0-9]{{25,26}}{_END}"),
-    Token("openshift-token", (" ",), re.compile(r"sha256~[\w-]{43}")),
+    TokenFormat("openshift-token", (" ",), re.compile(r"sha256~[\w-]{43}")),
     _word("pinecone-key", "pcsk_", r"pcsk_[A-Za-z0-9]{5,6}_[A-Za-z0-9]{60,}"),
     _word("plaid-token", "access-", rf"access-(?:sandbox|development|production)-{LOWER_UUID}"),
     _word("posthog-key", "phx_", r"phx_[A-Za-z0-9]{40,}"),

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from observer.redaction.secrets import LOWER_UUID, is_one_draw, is_placeholder, is_random
 
 
-class Passage(NamedTuple):
+class ContextPattern(NamedTuple):
     """A class told by its surroundings: group `secret` is the span.
 
     `pattern` is tried wherever the lower-case `anchor` stands; `accept` has the last word; an
@@ -56,7 +56,9 @@ def _is_drawn(match: re.Match[str]) -> bool:
 
 
 WEBHOOKS = tuple(
-    Passage("webhook", anchor, re.compile(f"(?i:{re.escape(anchor)}){pattern}"), accept, NO_MORE)
+    ContextPattern(
+        "webhook", anchor, re.compile(f"(?i:{re.escape(anchor)}){pattern}"), accept, NO_MORE
+    )
     for anchor, pattern, accept in (
         ("hooks.slack.com/", r"(?:services|workflows|triggers)/(?P<secret>[\w+/-]{20,})", _tells),
         ("/api/webhooks/", r"\d{5,25}/(?P<secret>[\w-]{40,})", _tells),

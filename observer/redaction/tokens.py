@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from observer.redaction.issuers import ISSUED, Token
+from observer.redaction.issuers import ISSUED, TokenFormat
 from observer.redaction.secrets import Span
 from observer.redaction.services import SERVICES, SPLIT
 
@@ -37,10 +37,10 @@ def tokens(text: str) -> Iterator[Span]:
                 yield Span(match.start(), match.end(), token.name)
 
 
-def _present(text: str) -> dict[Token, None]:
+def _present(text: str) -> dict[TokenFormat, None]:
     """Return the tokens that may stand in a text, in the order of the tables."""
     runs = _long_runs(text.encode("utf-8", "surrogatepass"))
-    found: dict[Token, None] = {}
+    found: dict[TokenFormat, None] = {}
     if runs:
         found = dict.fromkeys(token for anchor, token in _ANCHORS if anchor in runs)
         found |= dict.fromkeys(token for token in _SHAPES if token.pattern.search(runs))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from observer.core.events import Value
 from observer.core.model import iso
 from observer.core.paths import Home, read_plain
+from observer.core.value import Value
 from observer.spool.files import replace
 
 TOLD_MS = 7 * 86_400_000

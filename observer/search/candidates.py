@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.model import ItemKind
-from observer.index import Best, View, Wanted
+from observer.index import Best, ListRequest, View
 from observer.search.language import quoted
-from observer.search.query import Plan
-from observer.search.rank import COMPARED, NEAR, Signals, relevance
-from observer.search.signals import Column, Query, Vector, columns, found_share, no_columns
-from observer.store.interface import Reader
+from observer.search.query import QueryPlan
+from observer.search.rank import COMPARED, NEAR, HitSignals, relevance
+from observer.search.signals import Column, QueryWords, Vector, columns, found_share, no_columns
+from observer.store.interface import StoreReader
 
 Leg = Literal["words", "meaning"]
 LEGS: tuple[Leg, ...] = ("words", "meaning")
@@ -67,7 +67,7 @@ _LISTS: tuple[tuple[ItemKind, ...], ...] = (("observation", "note"), ("summary",
 class Sources(NamedTuple):
     """One snapshot of the memory: its rows, its index, and the way from a text to its meaning."""
 
-    reader: Reader
+    reader: StoreReader
     view: View
     encode: Encode
 
@@ -80,7 +80,7 @@ def nothing_matches(_: Filters) -> NDArray[np.int64]:
 class Candidates:
     """Items that a query may mean, and what speaks for each: a column of figures, 0 to 1, a signal.
 
-    Which signals there are: see `rank.Signals`. `weights` say by what the score of each is to be
+    Which signals there are: see `rank.HitSignals`. `weights` say by what the score of each is to be
     multiplied for what it is: a prompt that only asks is no answer. `degraded` tells why some
     items may be missing. `matching` returns all items of some filters that have a signal (see
     `rank.has_signal`), far more than are candidates: so that what is not looked at can be counted.
@@ -118,13 +118,13 @@ class Candidates:
         ids = self._columns["ids"][order]
         return [ids[numbers == number].tolist() for number in range(self._lists)]
 
-    def signals(self, item_id: int, recency: float, *, usefulness: float = 1.0) -> Signals:
+    def signals(self, item_id: int, recency: float, *, usefulness: float = 1.0) -> HitSignals:
         """Return what speaks for an item; for one that is no candidate nothing beside these two."""
         place = self._places.get(item_id)
         if place is None:
-            return Signals(recency=recency, usefulness=usefulness)
+            return HitSignals(recency=recency, usefulness=usefulness)
         columns = self._columns
-        return Signals(
+        return HitSignals(
             **{name: float(columns[name][place]) for name in COMPARED},
             recency=recency,
             usefulness=usefulness,
@@ -137,7 +137,7 @@ class Candidates:
 
 def candidates(
     sources: Sources,
-    wanted: Plan,
+    wanted: QueryPlan,
     filters: Filters,
     *,
     legs: Sequence[Leg] = LEGS,
@@ -158,13 +158,13 @@ def candidates(
     view = sources.view
     among, cut = _among(sources.reader, wanted, filters)
     lists = [
-        Wanted(
+        ListRequest(
             view.mask(msgspec.structs.replace(filters, kinds=kinds), among),
             most // _share(kinds),
         )
         for kinds in asked
     ]
-    query = Query(sources.reader, sources.view, wanted)
+    query = QueryWords(sources.reader, sources.view, wanted)
     by_words = view.by_words(query.codes, lists) if "words" in legs else []
     doubt = 1 - found_share(_best_score(by_words), view.most_relevance(query.codes))
     vector = sources.encode(wanted.text, doubt) if "meaning" in legs else None
@@ -194,10 +194,10 @@ def _best_score(lists: Sequence[Best]) -> float:
     return max((float(best.scores.max(initial=0)) for best in lists), default=0.0)
 
 
-def _by_meaning(view: View, vector: Vector, lists: Sequence[Wanted], most: int) -> list[Best]:
+def _by_meaning(view: View, vector: Vector, lists: Sequence[ListRequest], most: int) -> list[Best]:
     """Find what means the same, for whichever list: the nearest of one alone may all be far."""
     of_any = np.logical_or.reduce([each.mask for each in lists])
-    return view.by_meaning(vector, [Wanted(of_any, most)])
+    return view.by_meaning(vector, [ListRequest(of_any, most)])
 
 
 def _bare(view: View, *, has_model: bool) -> str:
@@ -210,7 +210,9 @@ def _bare(view: View, *, has_model: bool) -> str:
     return f"{bare:.0%} of the items are found by words alone until the daemon has embedded them"
 
 
-def _among(reader: Reader, wanted: Plan, filters: Filters) -> tuple[NDArray[np.int64] | None, str]:
+def _among(
+    reader: StoreReader, wanted: QueryPlan, filters: Filters
+) -> tuple[NDArray[np.int64] | None, str]:
     """Return the items that fit what only the store can tell, None for all; and what is missing."""
     expressions = [wanted.expression] if wanted.expression else []
     if filters.files:

@@ -11,11 +11,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from observer.core.events import FileWrite, Value
+from observer.core.events import FileWrite
 from observer.core.filters import Filters, touches
 from observer.core.model import Item, Session
-from observer.git.blame import UNCOMMITTED, Origin
-from observer.store.interface import Reader
+from observer.core.value import Value
+from observer.git.blame import UNCOMMITTED, BlamedCommit
+from observer.store.interface import StoreReader
 
 EDITS = 200
 """Newest edits between two commits of a file that are looked at."""
@@ -37,14 +38,14 @@ JUDGING = frozenset({"testing", "linting", "types", "build"})
 """Concepts of commands that judge the code."""
 
 
-class Change(Value):
+class CodeChange(Value):
     """One commit, or what is not committed yet, and the story of it as far as it is remembered.
 
     `asked` are prompts, `edits` file writes, `tried` fixes and rejected attempts, `checks` runs of
     tests and other tools that judge the code; oldest first.
     """
 
-    origin: Origin
+    origin: BlamedCommit
     commit: Item | None = None
     sessions: tuple[Session, ...] = ()
     asked: tuple[Item, ...] = ()
@@ -72,12 +73,12 @@ class Piece(Value):
     authors: frozenset[str] = frozenset()
 
 
-def story(reader: Reader, piece: Piece, origins: Iterable[Origin]) -> list[Change]:
+def story(reader: StoreReader, piece: Piece, origins: Iterable[BlamedCommit]) -> list[CodeChange]:
     """Return what is remembered of each of the commits."""
     return [_change(reader, piece, origin) for origin in origins]
 
 
-def _change(reader: Reader, piece: Piece, origin: Origin) -> Change:
+def _change(reader: StoreReader, piece: Piece, origin: BlamedCommit) -> CodeChange:
     commit = _commit(reader, piece, origin)
     until_ms = _end(origin, commit)
     edits: Sequence[Item] = ()
@@ -98,7 +99,7 @@ def _change(reader: Reader, piece: Piece, origin: Origin) -> Change:
         asked += prompt
         begun_ms = min([begun_ms, *(each.created_ms for each in prompt)])
         around += _moments(reader, session, begun_ms, until_ms and until_ms + AFTERWARDS_MS)
-    return Change(
+    return CodeChange(
         origin=origin,
         commit=commit,
         sessions=tuple(sessions),
@@ -109,7 +110,7 @@ def _change(reader: Reader, piece: Piece, origin: Origin) -> Change:
     )
 
 
-def _commit(reader: Reader, piece: Piece, origin: Origin) -> Item | None:
+def _commit(reader: StoreReader, piece: Piece, origin: BlamedCommit) -> Item | None:
     """Find the item of a commit, or of one that was amended or rebased into it."""
     if not origin.hash:
         return None
@@ -127,7 +128,7 @@ def _commit(reader: Reader, piece: Piece, origin: Origin) -> Item | None:
     return next(alike, None)
 
 
-def _is_foreign(piece: Piece, origin: Origin, commit: Item | None) -> bool:
+def _is_foreign(piece: Piece, origin: BlamedCommit, commit: Item | None) -> bool:
     """Return True if a commit came from elsewhere: what was done here did not make it."""
     is_made_here = commit is not None and commit.session_id is not None
     if not origin.hash or is_made_here:
@@ -136,10 +137,10 @@ def _is_foreign(piece: Piece, origin: Origin, commit: Item | None) -> bool:
 
 
 def _written(
-    reader: Reader,
+    reader: StoreReader,
     sessions: Sequence[Session],
     piece: Piece,
-    origin: Origin,
+    origin: BlamedCommit,
     until_ms: int | None,
 ) -> list[Session]:
     """Return the sessions that wrote the lines asked about as they stand, the one of most first.
@@ -178,7 +179,7 @@ def _lines_added(write: FileWrite) -> set[str]:
     )
 
 
-def _end(origin: Origin, commit: Item | None) -> int | None:
+def _end(origin: BlamedCommit, commit: Item | None) -> int | None:
     """Return when a change was over; None for one that is not."""
     if not origin.hash:
         return None
@@ -186,7 +187,7 @@ def _end(origin: Origin, commit: Item | None) -> int | None:
     return max(known_ms, origin.authored_ms + _SECOND_MS)
 
 
-def _edits(reader: Reader, piece: Piece, *, since_ms: int, until_ms: int | None) -> list[Item]:
+def _edits(reader: StoreReader, piece: Piece, *, since_ms: int, until_ms: int | None) -> list[Item]:
     """Return the edits of the file in a stretch of time; those of the symbol if there are any."""
     writes = Filters(
         project_id=piece.project_id,
@@ -208,7 +209,7 @@ def _names(item: Item, symbol: str) -> bool:
     return any(last in text for text in (item.title, item.subtitle, item.narrative, *item.facts))
 
 
-def _sessions(reader: Reader, edits: Sequence[Item], commit: Item | None) -> list[Session]:
+def _sessions(reader: StoreReader, edits: Sequence[Item], commit: Item | None) -> list[Session]:
     """Return the sessions that made the edits, else the one that made the commit."""
     told = (*edits, commit) if commit and not edits else edits
     ids = dict.fromkeys(each.session_id for each in told if each and each.session_id is not None)
@@ -216,7 +217,7 @@ def _sessions(reader: Reader, edits: Sequence[Item], commit: Item | None) -> lis
     return [session for session in found if session]
 
 
-def _prompt(reader: Reader, session: Session, before_ms: int) -> list[Item]:
+def _prompt(reader: StoreReader, session: Session, before_ms: int) -> list[Item]:
     prompts = Filters(
         project_id=session.project_id,
         session_id=session.id,
@@ -226,7 +227,9 @@ def _prompt(reader: Reader, session: Session, before_ms: int) -> list[Item]:
     return reader.recent(prompts, limit=1)
 
 
-def _moments(reader: Reader, session: Session, since_ms: int, until_ms: int | None) -> list[Item]:
+def _moments(
+    reader: StoreReader, session: Session, since_ms: int, until_ms: int | None
+) -> list[Item]:
     wanted = Filters(
         project_id=session.project_id,
         session_id=session.id,

@@ -4,34 +4,169 @@ The budget is hard: what the front will render is what is charged. The resume ca
 where one is asked for. With a query, what fits it follows (see `recall.answer`). Without one, and
 where nothing fits, it is knowledge, then the newest finished sessions, then everything else by its
 worth; what does not fit makes room for something smaller, and is named.
+
+The part of a context pack that answers a query.
+
+What fits the query comes first, best first, whatever it is: entries and the summaries of sessions
+that are over. Knowledge that matches nothing gets a share of the budget, and only once nothing
+that fits the query is left. No text is paid for twice, and what was never looked at is counted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 from msgspec.structs import replace
 
 from observer.core.errors import BadInput
-from observer.search.answer import KNOWLEDGE_SHARE, answer
+from observer.core.model import Item, SummaryFields
 from observer.search.candidates import Sources
-from observer.search.dedupe import distinct
-from observer.search.fitting import fitting
-from observer.search.overview import newest, newest_summaries, ranked
-from observer.search.rank import leads
+from observer.search.dedupe import Repeats, content, distinct
+from observer.search.overview import (
+    MOST,
+    Fitting,
+    fitting,
+    joined,
+    newest,
+    newest_summaries,
+    ranked,
+    without,
+)
+from observer.search.rank import Hit, is_knowledge, leads
 from observer.search.recent_sessions import Uncommitted
-from observer.search.resume_card import CardRequest, Line, card
+from observer.search.resume_card import CardFact, CardRequest, card
 from observer.search.token_budget import (
     KNOWLEDGE_LENGTHS,
+    MOST_MISSES,
     OTHER_LENGTHS,
     Costs,
-    Entry,
     Finished,
     Pack,
+    PackEntry,
     PackRequest,
     Purse,
 )
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
-__all__ = ["Costs", "Entry", "Finished", "Pack", "PackRequest", "pack"]
+ANSWER_SUMMARY_SHARE = 0.5
+"""Of the budget, for summaries, while entries that fit the query may still come."""
+
+KNOWLEDGE_SHARE = 0.25
+"""Of the budget, for knowledge that does not fit the query."""
+
+SAID = "all of it is said above"
+NO_ROOM = "not tried: hardly anything would fit"
+
+
+def answer(reader: StoreReader, request: PackRequest, fits: Fitting, purse: Purse) -> Pack:
+    """Buy what fits a query, then knowledge."""
+    basket = _Basket(purse, fits.wanted.words)
+    _buy(fits, basket, purse)
+    leading = len(basket.entries)
+    tried = np.array([item for hit in fits.hits for item in (hit.item.id, *hit.alike)], np.int64)
+    others = without(fits.knowledge, tried)
+    if not basket.is_full and not len(without(fits.every, tried)):
+        keep = max(0, purse.left - int(request.budget_tokens * KNOWLEDGE_SHARE))
+        for hit in distinct(ranked(reader, request, others[-MOST:].tolist())):
+            basket.take(hit, keep=keep)
+    settled = np.array(sorted(basket.settled), np.int64)
+    all_there_is = joined(joined(fits.every, tried), others)
+    return Pack(
+        entries=tuple(basket.entries),
+        summaries=tuple(basket.summaries),
+        leading=leading,
+        left_out=len(without(all_there_is, settled)),
+    )
+
+
+def _buy(fits: Fitting, basket: _Basket, purse: Purse) -> None:
+    """Buy what fits, best first; summaries beyond their share come after all entries."""
+    least = purse.left - int(purse.left * ANSWER_SUMMARY_SHARE)
+    postponed = []
+    for hit in fits.hits:
+        if hit.item.kind != "summary":
+            before = purse.left
+            basket.take(hit)
+            least = max(0, least - before + purse.left)
+        elif not basket.take_summary(hit, fits.summaries[hit.item.id], keep=least):
+            postponed.append(hit)
+    for hit in postponed:
+        if not basket.take_summary(hit, fits.summaries[hit.item.id]):
+            purse.omit(hit.item.id, hit.item.title, NO_ROOM)
+
+
+class _Basket:
+    """What is bought, each text once.
+
+    `settled` are the items of which nothing is missing: shown, or said by what is.
+    """
+
+    def __init__(self, purse: Purse, words: Sequence[str]) -> None:
+        self.entries: list[PackEntry] = []
+        self.summaries: list[Finished] = []
+        self.settled: set[int] = set()
+        self._purse = purse
+        self._words = words
+        self._repeats = Repeats()
+        self._misses = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing more is tried: hardly anything would fit."""
+        return self._purse.is_spent or self._misses >= MOST_MISSES
+
+    def take(self, hit: Hit, *, keep: int = 0) -> None:
+        """Buy what an item says that was not said; `keep` tokens are left then."""
+        item = hit.item
+        if self.is_full:
+            self._purse.omit(item.id, item.title, NO_ROOM)
+            return
+        text = self._repeats.fresh(content(item), beside=item.title)
+        if not text and self._repeats.has(item.title):
+            self._settle(hit)
+            self._purse.name(item.id, item.title, SAID)
+            return
+        lengths = KNOWLEDGE_LENGTHS if is_knowledge(item) else OTHER_LENGTHS
+        entry = self._purse.entry(hit, text, lengths, words=self._words, keep=keep)
+        self._misses = 0 if entry else self._misses + 1
+        if entry:
+            self.entries.append(entry)
+            self._repeats.add([item.title, entry.content])
+            self._settle(hit)
+
+    def take_summary(self, hit: Hit, summary: Finished, *, keep: int = 0) -> bool:
+        """Buy what a summary says that was not said; return False if that costs too much."""
+        if self.is_full:
+            return False
+        trimmed = self._trimmed(summary)
+        if not any(_answers(trimmed.item)) and any(_answers(summary.item)):
+            self._purse.name(hit.item.id, hit.item.title, SAID)
+        elif self._purse.summary(trimmed, keep=keep):
+            self.summaries.append(trimmed)
+            self._repeats.add([hit.item.title, *_answers(trimmed.item)])
+        else:
+            return False
+        self._settle(hit)
+        return True
+
+    def _trimmed(self, summary: Finished) -> Finished:
+        fields = summary.item.summary or SummaryFields()
+        left = {name: self._repeats.fresh(getattr(fields, name)) for name in _FIELDS}
+        return summary._replace(item=replace(summary.item, summary=SummaryFields(**left)))
+
+    def _settle(self, hit: Hit) -> None:
+        self.settled |= {hit.item.id, *hit.alike}
+        for same in hit.alike:
+            self._purse.name(same, hit.item.title, f"says the same as #{hit.item.id}")
+
+
+_FIELDS = SummaryFields.__struct_fields__
+
+
+def _answers(item: Item) -> Iterator[str]:
+    return (text for name in _FIELDS if (text := getattr(item.summary, name, "")))
+
 
 CARD_TOKENS = 600
 CARD_SHARE = 0.5
@@ -89,7 +224,7 @@ def _answer(sources: Sources, request: PackRequest, purse: Purse) -> Pack:
     return replace(packed, notice="; ".join(filter(None, notices)), degraded=fits.degraded)
 
 
-def _overview(reader: Reader, request: PackRequest, purse: Purse) -> Pack:
+def _overview(reader: StoreReader, request: PackRequest, purse: Purse) -> Pack:
     """Pack what is worth showing where nothing is asked, or nothing fits what is."""
     hits = distinct(ranked(reader, request, list(dict.fromkeys(newest(reader, request)))))
     knowledge = [hit for hit in hits if leads(hit.item)]
@@ -107,8 +242,8 @@ def _overview(reader: Reader, request: PackRequest, purse: Purse) -> Pack:
 
 
 def _card(
-    reader: Reader, request: PackRequest, purse: Purse, uncommitted: Uncommitted | None
-) -> list[Line]:
+    reader: StoreReader, request: PackRequest, purse: Purse, uncommitted: Uncommitted | None
+) -> list[CardFact]:
     most = min(request.card_tokens, int(purse.left * CARD_SHARE))
     if not most:
         return []

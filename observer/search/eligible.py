@@ -16,12 +16,12 @@ import msgspec
 from observer.core.model import Item, Reason, Standing
 from observer.observations.prompt_injection import strict_suspicion
 from observer.search.rank import Hit
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
 _AWAY = frozenset({"elsewhere", "reverted"})
 
 
-def discarded(reader: Reader, items: Iterable[Item]) -> frozenset[int]:
+def discarded(reader: StoreReader, items: Iterable[Item]) -> frozenset[int]:
     """Return the commits among items that were reset, reverted, amended, squashed or rebased away.
 
     A commit of another branch is none of this one's history either.

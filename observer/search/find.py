@@ -11,14 +11,14 @@ from difflib import get_close_matches
 
 from msgspec.structs import replace
 
-from observer.core.events import Value
 from observer.core.filters import Filters
+from observer.core.value import Value
 from observer.search.candidates import LEGS, SEARCHED, Leg, Sources
 from observer.search.dedupe import Distinct
 from observer.search.eligible import outranked
 from observer.search.lookup import HitLoader, look_up, with_newer
 from observer.search.query import NO_WORD
-from observer.search.rank import Hit, Signals, has_signal, order, recency
+from observer.search.rank import Hit, HitSignals, has_signal, order, recency
 
 FLOOR = 0.4
 """Share of the best hit's fit from which on a hit is worth its tokens.
@@ -39,7 +39,7 @@ NEWEST_FIRST = "the newest first, since no word was given"
 MERELY_NEAR = "nothing holds any of these words; what was found is merely near in meaning"
 
 
-class Found(Value):
+class SearchHits(Value):
     """Hits, best first.
 
     `notice` tells how the query was read, or that none of its words was found; `degraded` why less
@@ -50,7 +50,7 @@ class Found(Value):
     notice: str = ""
     degraded: str = ""
 
-    def above_floor(self) -> Found:
+    def above_floor(self) -> SearchHits:
         """Return the strong hits, which the best always is; what is left out is counted.
 
         Weak is what holds fewer words than another hit, and fits far less well than the best.
@@ -78,7 +78,7 @@ def search(
     limit: int,
     now_ms: int,
     legs: Sequence[Leg] = LEGS,
-) -> Found:
+) -> SearchHits:
     """Find items by words and by meaning.
 
     Args:
@@ -102,23 +102,23 @@ def search(
     is_merely_near = bool(ordered) and not any(hit.signals.terms for hit in ordered)
     unknown = [] if ordered else _unknown(sources, filters)
     notices = (wanted.notice, MERELY_NEAR if is_merely_near else "", *unknown)
-    return Found(
+    return SearchHits(
         hits=tuple(ordered), notice="; ".join(filter(None, notices)), degraded=found.degraded
     )
 
 
 def browse(
     sources: Sources, filters: Filters, notice: str = "", *, limit: int, now_ms: int
-) -> Found:
+) -> SearchHits:
     """Return what fits some filters, the newest first; a score is nothing but recency."""
     chosen = filters if filters.kinds else replace(filters, kinds=SEARCHED)
     hits = Distinct()
     for item in filter(filters.admits, sources.reader.recent(chosen, limit=_ECHOES * limit)):
         age = recency(item.created_ms, now_ms=now_ms)
-        hits.take(Hit(item=item, score=age, signals=Signals(recency=age)))
+        hits.take(Hit(item=item, score=age, signals=HitSignals(recency=age)))
     unknown = [] if len(hits) else _unknown(sources, filters)
     notices = (notice, NEWEST_FIRST if len(hits) else "", *unknown)
-    return Found(hits=tuple(hits)[:limit], notice="; ".join(filter(None, notices)))
+    return SearchHits(hits=tuple(hits)[:limit], notice="; ".join(filter(None, notices)))
 
 
 def _unknown(sources: Sources, filters: Filters) -> Iterator[str]:

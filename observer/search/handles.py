@@ -7,14 +7,15 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from observer.core.errors import Ambiguous, NotFound
-from observer.core.events import Layer, Scope, Value
+from observer.core.events import Layer, Scope
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, ItemKind, Project
 from observer.core.paths import is_inside
 from observer.core.text import relative
+from observer.core.value import Value
 from observer.observations.drafts import FAILED
 from observer.observations.notes import label_of, note_type, tags_of
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
 LARGEST_ID = 2**63 - 1
 HINTED = 5
@@ -43,7 +44,7 @@ class Narrow(Value):
     failed: bool = False
 
 
-def filters_of(reader: Reader, narrow: Narrow, *, project: str | None, owner: str) -> Filters:
+def filters_of(reader: StoreReader, narrow: Narrow, *, project: str | None, owner: str) -> Filters:
     """Return what items must be, with the names of project, files and session looked up.
 
     Whole paths of files in one project ask for that project where none is named.
@@ -70,11 +71,11 @@ def filters_of(reader: Reader, narrow: Narrow, *, project: str | None, owner: st
     )
 
 
-def _categories(reader: Reader, narrow: Narrow, owner: str) -> tuple[str, ...]:
+def _categories(reader: StoreReader, narrow: Narrow, owner: str) -> tuple[str, ...]:
     return (FAILED,) if narrow.failed else _within(reader, label_of(narrow.category), owner)
 
 
-def _within(reader: Reader, category: str, owner: str) -> tuple[str, ...]:
+def _within(reader: StoreReader, category: str, owner: str) -> tuple[str, ...]:
     """Return a category and those below it, ``arch`` and ``arch/storage``; none for no category."""
     if not category:
         return ()
@@ -151,7 +152,7 @@ def _known(projects: Sequence[Project], handle: str) -> str:
     return f"name one, such as {shown}; observer projects lists them"
 
 
-def meant(reader: Reader, handle: str) -> int:
+def meant(reader: StoreReader, handle: str) -> int:
     """Return the id of the item that a handle stands for; see `Memory.resolve`.
 
     Raises:
@@ -168,7 +169,7 @@ def meant(reader: Reader, handle: str) -> int:
     return ids[0]
 
 
-def session_id(reader: Reader, handle: str) -> int | None:
+def session_id(reader: StoreReader, handle: str) -> int | None:
     """Return the session that a client's own id, or ours, stands for; None for no handle.
 
     Raises:

@@ -20,18 +20,19 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from observer.code import edits
-from observer.core.events import FileWrite, Value
+from observer.core.events import FileWrite
 from observer.core.filters import Filters
 from observer.core.model import Item, item_id
 from observer.core.text import relative
+from observer.core.value import Value
 from observer.observations.drafts import Where
 from observer.observations.lessons import Alternative, Repair
-from observer.observations.project_state import ASIDE, DROPPED, Edited, Story
+from observer.observations.project_state import ASIDE, DROPPED, Edited, ProjectState
 from observer.outcomes import not_started, same_check
 from observer.shell import command_forms, command_line
-from observer.shell.command_forms import Form
+from observer.shell.command_forms import InvocationForm
 from observer.shell.fixers import remedy_of
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
 SEEN = 50
 """Newest items of one failure that are looked at."""
@@ -51,7 +52,12 @@ class Remedy(Value):
 
 
 def find_fix(
-    reader: Reader, known: Story, signature: str, here: Filters, *, session_id: int | None
+    reader: StoreReader,
+    known: ProjectState,
+    signature: str,
+    here: Filters,
+    *,
+    session_id: int | None,
 ) -> Remedy | None:
     """Return the command that mends a failure; None if there is none, or everybody finds it.
 
@@ -97,7 +103,7 @@ class Returned(NamedTuple):
 
 
 def find_reverted_edit(
-    known: Story, write: FileWrite, where: Where, session_id: int | None
+    known: ProjectState, write: FileWrite, where: Where, session_id: int | None
 ) -> Returned | None:
     """Return the newest edit of an earlier session that a write repeats and that is gone."""
     coming = set(edits.of(write).edits)
@@ -109,7 +115,7 @@ def find_reverted_edit(
     return None
 
 
-def _how(known: Story, edit: Edited) -> str:
+def _how(known: ProjectState, edit: Edited) -> str:
     if edit.gone != DROPPED:
         return f"reverted in {edit.gone[:10]}"
     undo = [one for one in known.edits if one.sort == "undo" and one.since <= edit.seq < one.seq]
@@ -120,7 +126,7 @@ _CERTAIN_KNOWN_FORMS = frozenset({"missing", "usage", "script", "folder", "permi
 _CUT = "…"
 
 
-def find_form(known: Story, command: str, *, root: str, cwd: str) -> Alternative | None:
+def find_form(known: ProjectState, command: str, *, root: str, cwd: str) -> Alternative | None:
     """Return what works instead of a command of this line, by the pair that was met most often."""
     able = [one for one in known.alternatives if _is_certain(one)]
     if not able:
@@ -141,7 +147,7 @@ def _is_certain(one: Alternative) -> bool:
     return whole and one.reason in _CERTAIN_KNOWN_FORMS and not one.is_refuted
 
 
-def _is_of(form: Form, one: Alternative) -> bool:
+def _is_of(form: InvocationForm, one: Alternative) -> bool:
     """Return True if a form is what failed, or begins with the words that were to blame."""
     stem = _stem(one)
     return command_forms.is_same(form, one.failed) or (

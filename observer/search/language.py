@@ -15,8 +15,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from observer.core.errors import BadInput
-from observer.core.events import Value
 from observer.core.model import spaced
+from observer.core.value import Value
 from observer.store.interface import COLUMNS
 
 MAX_TERMS = 64
@@ -48,14 +48,14 @@ _IDIOM_AFTER = frozenset(_AFTER_PLAIN_NOT.split())
 _IDIOM_BEFORE = frozenset(_BEFORE_PLAIN_NOT.split())
 
 
-class Token(NamedTuple):
+class QueryToken(NamedTuple):
     """A piece of the text; `kind` is the name of the group of `_TOKEN` that took it."""
 
     kind: str
     text: str
 
 
-_AND_NOT = [Token("operator", "AND"), Token("operator", "NOT")]
+_AND_NOT = [QueryToken("operator", "AND"), QueryToken("operator", "NOT")]
 
 
 class Expression(Value):
@@ -71,30 +71,30 @@ def quoted(text: str) -> str:
     return '"' + spaced(text).replace('"', '""') + '"'
 
 
-def tokens(text: str) -> list[Token]:
+def tokens(text: str) -> list[QueryToken]:
     """Return the pieces of a text.
 
     ``NOT`` in idioms such as ``NOT NULL`` is a plain word; ``AND NOT`` is ``NOT``.
     """
     found = [
-        Token(match.lastgroup or "", match.group())
+        QueryToken(match.lastgroup or "", match.group())
         for match in _TOKEN.finditer(text)
         if match.lastgroup != "space"
     ]
     return [
-        Token("word", token.text) if _is_idiom(found, place) else token
+        QueryToken("word", token.text) if _is_idiom(found, place) else token
         for place, token in enumerate(found)
         if found[place : place + 2] != _AND_NOT
     ]
 
 
-def uses_operators(found: list[Token]) -> bool:
+def uses_operators(found: list[QueryToken]) -> bool:
     """Tell whether a text asks for the language: an operator, or nothing but quoted phrases."""
     kinds = {token.kind for token in found}
     return kinds == {"phrase"} or not kinds.isdisjoint({"operator", "column", "near", "prefix"})
 
 
-def parse(found: list[Token]) -> Expression:
+def parse(found: list[QueryToken]) -> Expression:
     """Read tokens as one expression.
 
     Raises:
@@ -107,7 +107,7 @@ def parse(found: list[Token]) -> Expression:
     return Expression(fts=fts, terms=tuple(parser.terms), prefixes=tuple(parser.prefixes))
 
 
-def _is_idiom(found: list[Token], place: int) -> bool:
+def _is_idiom(found: list[QueryToken], place: int) -> bool:
     if found[place] != ("operator", "NOT"):
         return False
     before = found[place - 1].text if place else ""
@@ -118,7 +118,7 @@ def _is_idiom(found: list[Token], place: int) -> bool:
 class _Parser:
     """Recursive descent; each method reads one rule of the grammar and returns it as FTS5."""
 
-    def __init__(self, found: list[Token]) -> None:
+    def __init__(self, found: list[QueryToken]) -> None:
         self.terms: list[str] = []
         self.prefixes: list[str] = []
         self._found = found

@@ -13,9 +13,9 @@ import unicodedata
 import msgspec
 
 from observer.core.errors import BadInput
-from observer.core.events import Value
+from observer.core.value import Value
 from observer.index import WORD, WORD_CHARS, pieces
-from observer.search.language import MAX_TERMS, Token, parse, quoted, tokens, uses_operators
+from observer.search.language import MAX_TERMS, QueryToken, parse, quoted, tokens, uses_operators
 
 MAX_WORD = WORD_CHARS
 """Characters of one word that are looked at; what is longer is no word."""
@@ -46,7 +46,7 @@ _PIECE = re.compile(r'"([^"]*)"|([^\s"]+)')
 _UNUSABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 
 
-class Plan(Value):
+class QueryPlan(Value):
     """What to look for.
 
     `words` are single words, in the order of the text; `shapes` are texts whose words must stand
@@ -64,7 +64,7 @@ class Plan(Value):
     notice: str = ""
 
 
-def plan(text: str) -> Plan:
+def plan(text: str) -> QueryPlan:
     """Turn any text into a plan; `notice` says where it was not taken at its word."""
     half = MAX_CHARS // 2
     is_whole = len(text) <= MAX_CHARS
@@ -77,9 +77,9 @@ def plan(text: str) -> Plan:
     return msgspec.structs.replace(made, notice="; ".join(filter(None, (made.notice, cut))))
 
 
-def _plan(clean: str) -> Plan:
+def _plan(clean: str) -> QueryPlan:
     if not clean:
-        return Plan()
+        return QueryPlan()
     found = tokens(clean)
     if not uses_operators(found):
         unclosed = any(token.kind == "stray" for token in found)
@@ -102,7 +102,7 @@ def parts(text: str) -> list[str]:
     return [piece for word in WORD.findall(text) for piece in pieces(word)]
 
 
-def _words(text: str, reason: str) -> Plan:
+def _words(text: str, reason: str) -> QueryPlan:
     words: dict[str, str] = {}
     shapes: dict[str, str] = {}
     for phrase, bare in _PIECE.findall(text):
@@ -115,7 +115,7 @@ def _words(text: str, reason: str) -> Plan:
     if len(useful) > MAX_TERMS:
         notices.append(f"only the first and the last {MAX_TERMS // 2} words were searched")
     searched = _ends(useful, MAX_TERMS)
-    return Plan(
+    return QueryPlan(
         text=text,
         words=searched,
         shapes=_ends(list(shapes.values()), MAX_SHAPES),
@@ -142,14 +142,14 @@ def _take(piece: str, words: dict[str, str], shapes: dict[str, str]) -> None:
         shapes.setdefault(shape.casefold(), shape)
 
 
-def _is_prose(found: list[Token]) -> bool:
+def _is_prose(found: list[QueryToken]) -> bool:
     """Tell a sentence that happens to hold AND, OR or NOT from a query.
 
     A query names single words between its operators; a sentence runs on.
     """
     run: list[str] = []
     is_near = False
-    for token in (*found, Token("", "")):
+    for token in (*found, QueryToken("", "")):
         is_near = token.kind == "near" or (is_near and token.kind != "close")
         if token.kind == "word" and not is_near:
             run.append(token.text.casefold())

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from observer.core.events import Value
 from observer.core.model import KNOWLEDGE_TYPES, Item, Reason
+from observer.core.value import Value
 from observer.observations.conversation import PROPOSED
 
 HALF_LIFE_MS = 168 * 3_600_000
@@ -25,7 +25,7 @@ KNOWLEDGE_FACTOR = 3.0
 _NEWER: frozenset[Reason] = frozenset({"supersedes", "amends"})
 
 
-class Signals(Value):
+class HitSignals(Value):
     """Why an item was found.
 
     `fts5` is BM25 divided by the best of the answer, or by half of what it could be at most where
@@ -61,7 +61,7 @@ class Hit(Value):
 
     item: Item
     score: float
-    signals: Signals
+    signals: HitSignals
     alike: tuple[int, ...] = ()
     """Ids of items that say the same and were left out for it."""
 
@@ -130,7 +130,7 @@ KNEE = 0.5
 """Worth from which on a fit grows less and less, so that it stays below 1."""
 
 
-def fit(signals: Signals) -> float:
+def fit(signals: HitSignals) -> float:
     """Return how well an item with these signals fits a query, 0 to 1."""
     worth = float(relevance(**{name: getattr(signals, name) for name in COMPARED}))
     # What means the query in wholly other words is worth more than 1; it keeps its order.
@@ -153,7 +153,7 @@ def order(hit: Hit) -> tuple[float, float, int, int]:
     return (-round(hit.score, TIE), -hit.signals.usefulness, -item.created_ms, -item.id)
 
 
-def has_signal(signals: Signals) -> bool:
+def has_signal(signals: HitSignals) -> bool:
     """Return True if an item holds a word of the query, or is near to what it means."""
     return signals.fts5 > 0 or signals.semantic >= NEAR
 
@@ -182,7 +182,7 @@ def recency(created_ms: int, *, now_ms: int) -> float:
     return float(0.5 ** (max(0, now_ms - created_ms) / HALF_LIFE_MS))
 
 
-def composite(signals: Signals, *, type_: str) -> float:
+def composite(signals: HitSignals, *, type_: str) -> float:
     """Return the worth of an item where nothing is asked; it may exceed 1, so clamp to show it.
 
     An item of one of the knowledge types is worth more by `KNOWLEDGE_FACTOR`. With a query items

@@ -16,7 +16,7 @@ from observer.observations import project_state
 from observer.observations.open_failures import OpenFailure, worth_telling
 from observer.observations.open_steps import is_about
 from observer.observations.unfinished import Unfinished, unfinished
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
 SESSIONS = 40
 """Sessions that are looked at, the last active ones."""
@@ -63,7 +63,7 @@ class Dirty(NamedTuple):
 class Pasts:
     """The last sessions of a project that did something, the last active first."""
 
-    def __init__(self, reader: Reader, project_id: int) -> None:
+    def __init__(self, reader: StoreReader, project_id: int) -> None:
         self._reader = reader
         self._project_id = project_id
         self._happenings: dict[int, list[Item]] = {}

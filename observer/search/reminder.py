@@ -11,20 +11,21 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from observer.core.events import Command, Event, FileWrite, Value
+from observer.core.events import Command, Event, FileWrite
 from observer.core.filters import Filters
 from observer.core.model import KNOWLEDGE_TYPES, Item
+from observer.core.value import Value
 from observer.observations import project_state
 from observer.observations.analysis import gist
 from observer.observations.drafts import Where
-from observer.observations.project_state import Story
+from observer.observations.project_state import ProjectState
 from observer.outcomes import not_started
 from observer.search import known_fixes
 from observer.search.candidates import Sources
 from observer.search.eligible import is_harmless
 from observer.search.find import search
 from observer.search.rank import Hit
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
 LOOKED_AT = 5
 """Rules that fit a prompt best, of which one is told."""
@@ -73,7 +74,7 @@ def harmless(known: Reminder) -> Reminder:
     return known if is_harmless(known.instead, known.failed, known.why) else NOTHING
 
 
-def before(reader: Reader, event: Event, here: Filters) -> Reminder:
+def before(reader: StoreReader, event: Event, here: Filters) -> Reminder:
     """Return what is known of a command or edit that is about to be made, in its project."""
     known, root = _known(reader, event, here)
     if isinstance(event.body, Command):
@@ -90,7 +91,7 @@ def before(reader: Reader, event: Event, here: Filters) -> Reminder:
     return NOTHING
 
 
-def after(reader: Reader, event: Event, here: Filters) -> Reminder:
+def after(reader: StoreReader, event: Event, here: Filters) -> Reminder:
     """Return what to do about a command that has failed, by its output if by nothing else."""
     if not isinstance(event.body, Command):
         return NOTHING
@@ -135,7 +136,7 @@ def decided(sources: Sources, prompt: str, here: Filters, *, now_ms: int) -> Rem
     )
 
 
-def _known(reader: Reader, event: Event, here: Filters) -> tuple[Story, str]:
+def _known(reader: StoreReader, event: Event, here: Filters) -> tuple[ProjectState, str]:
     """Return the story of the project, and the work tree that an event belongs to."""
     known = project_state.decode(reader.story(here.project_id or 0))
     around = [root for root in known.branches if _is_in(event.cwd, root)]
@@ -146,7 +147,7 @@ def _is_in(folder: str, root: str) -> bool:
     return f"{folder.rstrip('/')}/".startswith(f"{root.rstrip('/')}/")
 
 
-def _form(known: Story, command: str, root: str, cwd: str) -> Reminder:
+def _form(known: ProjectState, command: str, root: str, cwd: str) -> Reminder:
     found = known_fixes.find_form(known, command, root=root, cwd=cwd)
     if found is None:
         return NOTHING

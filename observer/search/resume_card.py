@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from observer.core.events import Value
 from observer.core.filters import Filters
 from observer.core.model import Item, SummaryFields
 from observer.core.text import listed
+from observer.core.value import Value
 from observer.search.eligible import (
     ENDS,
     WITHHELD,
@@ -27,7 +27,7 @@ from observer.search.eligible import (
 from observer.search.rank import recency
 from observer.search.recent_sessions import Dirty, Past, Pasts, Red, Uncommitted
 from observer.search.usage import UNKNOWN, usefulness
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
 MOST_RED, MOST_DIRTY, MOST_STEPS, MOST_REJECTED, MOST_STANDING, MOST_OTHERS = 3, 8, 4, 3, 8, 5
 """Lines of each sort that are offered to the budget."""
@@ -54,7 +54,7 @@ LAST = "last session"
 _ENDS = {"active": "still open", "ended": "ended", "idle": "broke off"}
 
 
-class Line(Value):
+class CardFact(Value):
     """One fact of a card. `item` is what to fetch, `why` what put it there, `weight` its use.
 
     An `item` of 0 has nothing to fetch. Of `text` so many characters are shown.
@@ -82,8 +82,8 @@ class CardRequest(Value):
 
 
 def card(
-    reader: Reader, request: CardRequest, *, uncommitted: Uncommitted | None = None
-) -> list[Line]:
+    reader: StoreReader, request: CardRequest, *, uncommitted: Uncommitted | None = None
+) -> list[CardFact]:
     """Return the lines of a project's card, the most urgent first; none where nothing happened.
 
     What reads like an order to a model is none of them.
@@ -93,7 +93,9 @@ def card(
     ]
 
 
-def _lines(reader: Reader, request: CardRequest, uncommitted: Uncommitted | None) -> list[Line]:
+def _lines(
+    reader: StoreReader, request: CardRequest, uncommitted: Uncommitted | None
+) -> list[CardFact]:
     pasts = Pasts(reader, request.project_id)
     last = pasts.last(request.client)
     standing = _standing(reader, request)[:MOST_STANDING] if request.with_standing else []
@@ -115,7 +117,7 @@ def _lines(reader: Reader, request: CardRequest, uncommitted: Uncommitted | None
     ]
 
 
-def _asked(last: Past) -> Line:
+def _asked(last: Past) -> CardFact:
     session = last.session
     where = f" on {session.branch}" if clean(session.branch) else ""
     asked = clean(last.left.request) or clean(last.summary.title) or WITHHELD
@@ -123,7 +125,7 @@ def _asked(last: Past) -> Line:
     return _of(last, LAST, text, at_ms=session.last_ms)
 
 
-def _red(red: Red, last: Past) -> Line:
+def _red(red: Red, last: Past) -> CardFact:
     """Return what fails, at the time of its last run, and what nobody has run it on since."""
     failure = red.failure
     why = "red when it ran last"
@@ -136,26 +138,26 @@ def _red(red: Red, last: Past) -> Line:
         told.append(f"changed since and not run again: {listed(failure.changed, NAMES_SAID)}")
     where = f" on {failure.branch}" if failure.branch != last.session.branch else ""
     text = f"{failure.head}{where}: {'; '.join(filter(None, told))}".removesuffix(": ")
-    return Line(item=red.item.id, why=why, text=text, at_ms=failure.last_ms)
+    return CardFact(item=red.item.id, why=why, text=text, at_ms=failure.last_ms)
 
 
-def _uncommitted(dirty: Sequence[Dirty], last: Past) -> Iterator[Line]:
+def _uncommitted(dirty: Sequence[Dirty], last: Past) -> Iterator[CardFact]:
     for path, past, item in ((each.path, each.past, each.item) for each in dirty[:MOST_DIRTY]):
         changed = ", ".join(item.facts[1:NAMES_SAID]) if item.facts[:1] == (path,) else ""
         who = "" if past is last else f", changed by {past.session.client}"
         text = f"{path} ({changed})" if changed else path
-        yield Line(item=item.id, why=f"not committed{who}", text=text)
+        yield CardFact(item=item.id, why=f"not committed{who}", text=text)
     if more := dirty[MOST_DIRTY:]:
         text = f"{len(more)} more: {listed([each.path for each in more], 2 * NAMES_SAID)}"
-        yield Line(item=more[0].past.summary.id, why="not committed", text=text)
+        yield CardFact(item=more[0].past.summary.id, why="not committed", text=text)
 
 
-def _step(past: Past, step: str, last: Past) -> Line:
+def _step(past: Past, step: str, last: Past) -> CardFact:
     why = "next step" if past is last else f"next step of {past.session.client} before"
     return _of(past, why, step, at_ms=0 if past is last else past.session.last_ms)
 
 
-def _standing(reader: Reader, request: CardRequest) -> list[Line]:
+def _standing(reader: StoreReader, request: CardRequest) -> list[CardFact]:
     """Return what holds here: what is not stale before what is, then by kind, use and age."""
     filters = Filters(
         project_id=request.project_id,
@@ -175,7 +177,7 @@ def _standing(reader: Reader, request: CardRequest) -> list[Line]:
         return is_stale(note), -worth
 
     return [
-        Line(item=note.id, why=_holds(note), text=_said(note), weight=weights[note.id])
+        CardFact(item=note.id, why=_holds(note), text=_said(note), weight=weights[note.id])
         for note in sorted(notes, key=order)
     ]
 
@@ -198,7 +200,7 @@ def _said(note: Item) -> str:
     return f"{note.title}: {note.narrative}" if note.narrative else note.title
 
 
-def _changed(other: Past) -> Line:
+def _changed(other: Past) -> CardFact:
     asked = other.left.request or other.summary.title
     files = listed(other.summary.files_modified, NAMES_SAID)
     why = f"changed by {other.session.client}"
@@ -206,8 +208,8 @@ def _changed(other: Past) -> Line:
 
 
 def _committed(
-    reader: Reader, request: CardRequest, last: Past, others: Sequence[Past]
-) -> Iterator[Line]:
+    reader: StoreReader, request: CardRequest, last: Past, others: Sequence[Past]
+) -> Iterator[CardFact]:
     """Yield what was committed outside of the sessions told, a line an author."""
     told = {last.session.id, *(other.session.id for other in others)}
     filters = Filters(
@@ -223,7 +225,7 @@ def _committed(
         newest = commits[0]
         files = dict.fromkeys(path for commit in commits for path in commit.files_modified)
         more = f" and {len(commits) - 1} more" if commits[1:] else ""
-        yield Line(
+        yield CardFact(
             item=newest.id,
             why=f"committed by {author}" if author else "committed",
             text=f"{newest.title}{more}: {listed(tuple(files), NAMES_SAID)}",
@@ -231,7 +233,7 @@ def _committed(
         )
 
 
-def _outcome(last: Past) -> Iterator[Line]:
+def _outcome(last: Past) -> Iterator[CardFact]:
     told = last.summary.summary or SummaryFields()
     asked = last.summary.title.removesuffix("…")
     for why, text in (("done", told.completed), ("learned", told.learned)):
@@ -239,5 +241,5 @@ def _outcome(last: Past) -> Iterator[Line]:
             yield _of(last, why, text)
 
 
-def _of(past: Past, why: str, text: str, *, at_ms: int = 0) -> Line:
-    return Line(item=past.summary.id, why=why, text=text, at_ms=at_ms)
+def _of(past: Past, why: str, text: str, *, at_ms: int = 0) -> CardFact:
+    return CardFact(item=past.summary.id, why=why, text=text, at_ms=at_ms)

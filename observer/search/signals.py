@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
-from observer.index import Best, Damping, View, Wanted
+from observer.index import Best, Damping, ListRequest, View
 from observer.observations.memory_use import QUESTION
-from observer.search.query import Plan
+from observer.search.query import QueryPlan
 from observer.search.rank import ASKING, COMPARED, TYPE_WEIGHTS
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
 Column = NDArray[Any]
 Vector = NDArray[np.float32]
@@ -44,10 +44,10 @@ _QUESTIONS = Filters(types=("prompt", "summary"), categories=(QUESTION,))
 _NONE = Best(np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
-class Query:
+class QueryWords:
     """The words of a plan as the index knows them."""
 
-    def __init__(self, reader: Reader, view: View, wanted: Plan) -> None:
+    def __init__(self, reader: StoreReader, view: View, wanted: QueryPlan) -> None:
         names = {code: word for word in wanted.words for code in view.codes(word)}
         for prefix in wanted.prefixes:
             endings = reader.beginning_with(prefix.casefold(), limit=MOST_ENDINGS)
@@ -61,14 +61,14 @@ class Query:
 
 def columns(
     view: View,
-    query: Query,
+    query: QueryWords,
     vector: Vector | None,
-    lists: Sequence[Wanted],
+    lists: Sequence[ListRequest],
     *,
     by_words: Sequence[Best],
     by_meaning: Sequence[Best],
 ) -> Mapping[str, Column]:
-    """Return the figures of all candidates, a column a signal; see `rank.Signals`.
+    """Return the figures of all candidates, a column a signal; see `rank.HitSignals`.
 
     Args:
         view: the index.

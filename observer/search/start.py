@@ -13,16 +13,16 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 
 from observer.core.errors import BadInput
-from observer.core.events import Value
 from observer.core.text import one_line
+from observer.core.value import Value
 from observer.observations.unfinished import is_trivial
 from observer.search.eligible import WITHHELD, clean, is_harmless
 from observer.search.recent_sessions import Uncommitted
-from observer.search.resume_card import LAST, CardRequest, Line, card
+from observer.search.resume_card import LAST, CardFact, CardRequest, card
 from observer.search.token_budget import Omitted
 from observer.search.working_set import (
     MOST_FILES,
-    Work,
+    SessionWork,
     dense,
     form_of,
     frequent_files,
@@ -31,7 +31,7 @@ from observer.search.working_set import (
     working_checks,
     working_forms,
 )
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
 FILES_SHARE = 0.5
 """Of a budget that is kept for the files that work concentrates on."""
@@ -63,7 +63,7 @@ class StartRequest(Value):
 class Start(Value):
     """The lines of a session's start; `omitted` names what did not fit, the first of it."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[CardFact, ...]
     budget_tokens: int
     used_tokens: int
     omitted: tuple[Omitted, ...] = ()
@@ -72,13 +72,13 @@ class Start(Value):
 class _Budget:
     """Tokens to spend on lines, and what was not bought."""
 
-    def __init__(self, tokens: int, cost: Callable[[Line], int]) -> None:
+    def __init__(self, tokens: int, cost: Callable[[CardFact], int]) -> None:
         self.left = tokens
-        self.lines: list[Line] = []
+        self.lines: list[CardFact] = []
         self.omitted: list[Omitted] = []
         self._cost = cost
 
-    def buy(self, line: Line, *, keep: int = 0) -> bool:
+    def buy(self, line: CardFact, *, keep: int = 0) -> bool:
         """Take a line if it leaves `keep` tokens, and is harmless; say in `omitted` if not."""
         if not is_harmless(line.why, line.text):
             self.omitted.append(Omitted(item=line.item, title=line.why, why=WITHHELD))
@@ -94,9 +94,9 @@ class _Budget:
 
 
 def start(
-    reader: Reader,
+    reader: StoreReader,
     request: StartRequest,
-    cost: Callable[[Line], int],
+    cost: Callable[[CardFact], int],
     *,
     uncommitted: Uncommitted | None = None,
     exists: Exists | None = None,
@@ -143,31 +143,31 @@ def start(
     )
 
 
-def _is_later(line: Line) -> bool:
+def _is_later(line: CardFact) -> bool:
     return line.why.startswith(_LATER)
 
 
-def _joined(lines: Sequence[Line]) -> Iterator[Line]:
+def _joined(lines: Sequence[CardFact]) -> Iterator[CardFact]:
     """Yield the lines of a card with all files that are not committed in one of them."""
     for why, group in groupby(lines, key=lambda line: line.why):
         same = list(group)
         if why.startswith("not committed") and len(same) > 1:
             first, *others = same
             text = "; ".join([first.text, *(f"#{line.item} {line.text}" for line in others)])
-            yield Line(item=first.item, why=why, text=text)
+            yield CardFact(item=first.item, why=why, text=text)
         else:
             yield from same
 
 
-def _checks(works: Sequence[Work]) -> Iterator[Line]:
+def _checks(works: Sequence[SessionWork]) -> Iterator[CardFact]:
     found = working_checks(works)
     if found:
         said = (f"`{one.command}`" + (f" ({one.said})" if one.said else "") for one in found)
         newest = found[0].work
-        yield Line(item=newest.summary.id, why=CHECKED, text=" · ".join(said))
+        yield CardFact(item=newest.summary.id, why=CHECKED, text=" · ".join(said))
 
 
-def _forms(reader: Reader, request: StartRequest) -> Iterator[Line]:
+def _forms(reader: StoreReader, request: StartRequest) -> Iterator[CardFact]:
     """Yield which commands do not work here, and which do instead, one line a failing form."""
     shown: set[str] = set()
     for item in working_forms(reader, request.project_id):
@@ -175,11 +175,11 @@ def _forms(reader: Reader, request: StartRequest) -> Iterator[Line]:
         if form and form.failed not in shown and len(shown) < MOST_FORMS:
             shown.add(form.failed)
             text = f"`{form.works}`, not `{form.failed}` (failed {form.times} times)"
-            yield Line(item=item.id, why=FORM, text=text)
+            yield CardFact(item=item.id, why=FORM, text=text)
 
 
 def _files(
-    reader: Reader, request: StartRequest, works: Sequence[Work], exists: Exists | None
+    reader: StoreReader, request: StartRequest, works: Sequence[SessionWork], exists: Exists | None
 ) -> list[str]:
     files = frequent_files(reader, request.project_id, works)[: 3 * MOST_FILES]
     there = exists(files) if exists else frozenset(files)
@@ -190,7 +190,7 @@ def _buy_files(budget: _Budget, files: Sequence[str]) -> None:
     """Buy as many of the files as fit, the most frequent ones."""
     count = len(files)
     while count:
-        line = Line(item=0, why=FILES, text=dense(files[:count]), most_chars=FILES_CHARS)
+        line = CardFact(item=0, why=FILES, text=dense(files[:count]), most_chars=FILES_CHARS)
         if len(line.text) <= FILES_CHARS and budget.buy(line):
             budget.omitted = [one for one in budget.omitted if one.item]
             if more := len(files) - count:
@@ -200,15 +200,15 @@ def _buy_files(budget: _Budget, files: Sequence[str]) -> None:
         count = int(count * _FEWER)
 
 
-def _symbols(works: Sequence[Work]) -> Iterator[Line]:
+def _symbols(works: Sequence[SessionWork]) -> Iterator[CardFact]:
     if symbols := list(filter(clean, frequent_symbols(works)[:MOST_SYMBOLS])):
-        yield Line(item=0, why=SYMBOLS, text=", ".join(symbols))
+        yield CardFact(item=0, why=SYMBOLS, text=", ".join(symbols))
 
 
-def _sessions(works: Sequence[Work], lines: Sequence[Line]) -> Iterator[Line]:
+def _sessions(works: Sequence[SessionWork], lines: Sequence[CardFact]) -> Iterator[CardFact]:
     """Yield the titles of the last sessions that no other line speaks of, questions last."""
     shown = {line.item for line in lines if line.why == LAST or line.why.startswith("changed by")}
     others = [work for work in works if work.summary.id not in shown and not work.session.parent]
     for work in sorted(others, key=lambda work: is_trivial(work.session))[:MOST_SESSIONS]:
         at_ms = work.session.last_ms
-        yield Line(item=work.summary.id, why=SESSION, text=work.summary.title, at_ms=at_ms)
+        yield CardFact(item=work.summary.id, why=SESSION, text=work.summary.title, at_ms=at_ms)

@@ -9,18 +9,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from observer.core.errors import BadInput, NotFound
-from observer.core.events import Value
 from observer.core.filters import Filters
 from observer.core.model import Item, Session, item_id
+from observer.core.value import Value
 from observer.observations.drafts import FAILED
 from observer.search.handles import session_id
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
 MAX_DEPTH = 50
 """Most entries on one side of the anchor."""
 
 
-class Entry(Value):
+class TimelineEntry(Value):
     """An item of a timeline; `position` is negative before the anchor, 0 at it, positive after."""
 
     position: int
@@ -31,11 +31,11 @@ class Timeline(Value):
     """The anchor and its neighbours of the same project, oldest first."""
 
     anchor: Item
-    entries: tuple[Entry, ...]
+    entries: tuple[TimelineEntry, ...]
 
 
 def timeline(
-    reader: Reader, anchor_id: int, *, owner: str, before: int = 5, after: int = 5
+    reader: StoreReader, anchor_id: int, *, owner: str, before: int = 5, after: int = 5
 ) -> Timeline:
     """Return what happened before and after an item in its project.
 
@@ -58,7 +58,9 @@ def timeline(
         raise NotFound(f"there is no item {anchor_id}", hint="search for it first")
     items = reader.around(found[0], owner=owner, before=before, after=after)
     origin = [item.id for item in items].index(anchor_id)
-    entries = (Entry(position=place - origin, item=item) for place, item in enumerate(items))
+    entries = (
+        TimelineEntry(position=place - origin, item=item) for place, item in enumerate(items)
+    )
     return Timeline(anchor=found[0], entries=tuple(entries))
 
 
@@ -71,7 +73,7 @@ OBSERVED = ("command", "commit", "file-write", "fix", "tool-use", *NOTED)
 """Types of observations that an account looks at."""
 
 
-class Ran(Value):
+class SessionRun(Value):
     """A session and its summary, if it has one yet."""
 
     session: Session
@@ -86,7 +88,7 @@ class Share(Value):
     """
 
     project_id: int | None
-    sessions: tuple[Ran, ...]
+    sessions: tuple[SessionRun, ...]
     commits: tuple[Item, ...]
     fixes: tuple[Item, ...]
     noted: tuple[Item, ...]
@@ -105,18 +107,20 @@ class Account(Value):
     is_partial: bool = False
 
 
-class Course(Value):
+class SessionTimeline(Value):
     """The course of one session: what it left in the memory, oldest first.
 
     `left_out` counts what came before the first of the items.
     """
 
-    ran: Ran
+    ran: SessionRun
     items: tuple[Item, ...]
     left_out: int
 
 
-def account(reader: Reader, since_ms: int, *, project_id: int | None = None, owner: str) -> Account:
+def account(
+    reader: StoreReader, since_ms: int, *, project_id: int | None = None, owner: str
+) -> Account:
     """Return what happened since a time in a project, or in all.
 
     Sessions that began earlier and went on after that time are among it.
@@ -145,7 +149,7 @@ def account(reader: Reader, since_ms: int, *, project_id: int | None = None, own
     )
 
 
-def course(reader: Reader, handle: str, *, owner: str, limit: int) -> Course:
+def course(reader: StoreReader, handle: str, *, owner: str, limit: int) -> SessionTimeline:
     """Return the course of a session that a client's own id, or ours, stands for.
 
     Raises:
@@ -162,7 +166,7 @@ def course(reader: Reader, handle: str, *, owner: str, limit: int) -> Course:
         owner=owner,
     )
     ids = reader.ids(within, limit=MOST_ITEMS)
-    return Course(
+    return SessionTimeline(
         ran=_with_summaries(reader, [session])[0],
         items=tuple(reader.items(ids[:limit][::-1])),
         left_out=len(ids[limit:]),
@@ -177,14 +181,18 @@ def _lately(ran: Iterable[Session], items: Iterable[Item]) -> list[int | None]:
     return list(dict.fromkeys(project for _, project in newest_first))
 
 
-def _with_summaries(reader: Reader, sessions: Sequence[Session]) -> list[Ran]:
+def _with_summaries(reader: StoreReader, sessions: Sequence[Session]) -> list[SessionRun]:
     ids = {session.id: item_id(session.id, "summary") for session in sessions}
     known = {item.id: item for item in reader.items(list(ids.values()))}
-    return [Ran(session=session, summary=known.get(ids[session.id])) for session in sessions]
+    return [SessionRun(session=session, summary=known.get(ids[session.id])) for session in sessions]
 
 
 def _share(
-    project_id: int | None, ran: Sequence[Ran], *, notes: Sequence[Item], observed: Sequence[Item]
+    project_id: int | None,
+    ran: Sequence[SessionRun],
+    *,
+    notes: Sequence[Item],
+    observed: Sequence[Item],
 ) -> Share:
     noted = [*notes, *_of_types(observed, NOTED)]
     return Share(

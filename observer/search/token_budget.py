@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from observer.core.events import Value
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemKind
+from observer.core.value import Value
 from observer.search.dedupe import content
-from observer.search.rank import Hit, Signals
-from observer.search.resume_card import Line
+from observer.search.rank import Hit, HitSignals
+from observer.search.resume_card import CardFact
 from observer.search.snippet import passage
 
 MOST_MISSES = 10
@@ -27,7 +27,7 @@ MOST_OMITTED = 50
 """Of what did not fit, named."""
 
 
-class Entry(Value):
+class PackEntry(Value):
     """An item of a pack; `content` is the part of its text that is shown and was charged."""
 
     hit: Hit
@@ -56,9 +56,9 @@ class Costs(NamedTuple):
     a pack without any entry costs.
     """
 
-    entry: Callable[[Entry], int]
+    entry: Callable[[PackEntry], int]
     summary: Callable[[Finished], int]
-    line: Callable[[Line], int]
+    line: Callable[[CardFact], int]
     overhead: int
 
 
@@ -75,16 +75,18 @@ class Purse:
     def _least(self) -> int:
         """Tokens below which nothing can be bought."""
         blank = Item(id=0, uuid="", kind="note", type="", title="")
-        return self._costs.entry(Entry(hit=Hit(item=blank, score=0, signals=Signals()), content=""))
+        return self._costs.entry(
+            PackEntry(hit=Hit(item=blank, score=0, signals=HitSignals()), content="")
+        )
 
     @property
     def is_spent(self) -> bool:
         """Whether no entry fits any more, however short."""
         return self.left < self._least
 
-    def lines(self, offered: Iterable[Line], *, at_most: int) -> list[Line]:
+    def lines(self, offered: Iterable[CardFact], *, at_most: int) -> list[CardFact]:
         """Buy lines of a card, in their order, for `at_most` tokens together."""
-        bought: list[Line] = []
+        bought: list[CardFact] = []
         keep = self.left - at_most
         for line in offered:
             price = self._costs.line(line)
@@ -96,9 +98,9 @@ class Purse:
 
     def entries(
         self, hits: Iterable[Hit], lengths: Sequence[int], *, at_most: int | None = None
-    ) -> list[Entry]:
+    ) -> list[PackEntry]:
         """Buy entries, in their order, for `at_most` tokens together, if that is said."""
-        bought: list[Entry] = []
+        bought: list[PackEntry] = []
         keep = 0 if at_most is None else max(0, self.left - at_most)
         misses = 0
         for hit in hits:
@@ -121,11 +123,11 @@ class Purse:
         *,
         words: Sequence[str] = (),
         keep: int = 0,
-    ) -> Entry | None:
+    ) -> PackEntry | None:
         """Buy an entry with as much of a text as fits, of these lengths, around these words."""
         price = 0
         for shown in _shown(text, lengths, words):
-            entry = Entry(hit=hit, content=shown)
+            entry = PackEntry(hit=hit, content=shown)
             price = self._costs.entry(entry)
             if self._buy(price, keep=keep):
                 return entry
@@ -215,13 +217,13 @@ class Pack(Value):
     named, but not counted.
     """
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[PackEntry, ...] = ()
     summaries: tuple[Finished, ...] = ()
     budget_tokens: int = 0
     used_tokens: int = 0
     left_out: int = 0
     leading: int = 0
-    card: tuple[Line, ...] = ()
+    card: tuple[CardFact, ...] = ()
     omitted: tuple[Omitted, ...] = ()
     notice: str = ""
     degraded: str = ""

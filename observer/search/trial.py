@@ -28,7 +28,7 @@ _KEY_BYTES = 16
 _ALL = 1 << 64
 
 
-class Plan(Value):
+class TrialPlan(Value):
     """One trial. `share` of the sessions is told; with `is_same` all are, whatever was drawn.
 
     `key` decides the draw and never leaves the home. `stopped_ms` is 0 unless somebody ended it.
@@ -70,7 +70,7 @@ class Trials:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def newest(self) -> Plan | None:
+    def newest(self) -> TrialPlan | None:
         """Return the trial that began last; None if there was none.
 
         Raises:
@@ -82,18 +82,18 @@ class Trials:
             return None
         path = self._plan(max(begun))
         try:
-            plan = msgspec.json.decode(read_plain(path), type=Plan)
+            plan = msgspec.json.decode(read_plain(path), type=TrialPlan)
             bytes.fromhex(plan.key)
         except (msgspec.DecodeError, ValueError) as error:
             raise ConfigInvalid(f"{path}: {error}", hint="delete it to end this trial") from error
         return plan
 
-    def running(self, at_ms: int) -> Plan | None:
+    def running(self, at_ms: int) -> TrialPlan | None:
         """Return the trial that runs at a time; raises as `newest`."""
         plan = self.newest()
         return plan if plan and plan.start_ms <= at_ms < plan.until_ms else None
 
-    def begin(self, *, at_ms: int, days: int, share: float, is_same: bool) -> Plan:
+    def begin(self, *, at_ms: int, days: int, share: float, is_same: bool) -> TrialPlan:
         """Begin a trial.
 
         Raises:
@@ -102,7 +102,7 @@ class Trials:
         """
         if self.running(at_ms):
             raise BadInput("a trial runs", hint="end it first: observer trial stop")
-        plan = Plan(
+        plan = TrialPlan(
             key=secrets.token_hex(_KEY_BYTES),
             start_ms=at_ms,
             end_ms=at_ms + days * DAY_MS,
@@ -112,7 +112,7 @@ class Trials:
         self._write(plan)
         return plan
 
-    def stop(self, at_ms: int) -> Plan:
+    def stop(self, at_ms: int) -> TrialPlan:
         """End the trial that runs.
 
         Raises:
@@ -140,7 +140,7 @@ class Trials:
             file.write(line)
         return not plan.is_same and plan.arm(client, session) == "withheld"
 
-    def met(self, plan: Plan) -> frozenset[str]:
+    def met(self, plan: TrialPlan) -> frozenset[str]:
         """Return the names of the sessions in which there was something to say."""
         path = self._met(plan)
         return frozenset(read_plain(path).decode("ascii").split()) if path.exists() else frozenset()
@@ -148,10 +148,10 @@ class Trials:
     def _plan(self, start_ms: int) -> Path:
         return self._folder / f"{start_ms}.json"
 
-    def _met(self, plan: Plan) -> Path:
+    def _met(self, plan: TrialPlan) -> Path:
         return self._folder / f"{plan.start_ms}.met"
 
-    def _write(self, plan: Plan) -> None:
+    def _write(self, plan: TrialPlan) -> None:
         make_private(self._folder)
         path = self._plan(plan.start_ms)
         fresh = path.with_suffix(".new")

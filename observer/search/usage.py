@@ -32,11 +32,11 @@ from observer.core.events import (
     Prompt,
     Remember,
     Reply,
-    Value,
 )
 from observer.core.filters import touches
 from observer.core.model import Item, Recorded, Use
 from observer.core.text import word_set
+from observer.core.value import Value
 
 HALF_LIFE_MS = 30 * 86_400_000
 KEPT_MS = 8 * HALF_LIFE_MS

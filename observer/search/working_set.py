@@ -24,7 +24,7 @@ from observer.observations.session_state import State
 from observer.shell import command_line
 from observer.shell.check_tools import judge_of
 from observer.shell.fixers import rewrites
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
 SESSIONS = 40
 """Sessions that are looked at, the last active ones: the share of older ones is under 2 %."""
@@ -48,7 +48,7 @@ _PROSE = frozenset({"css", "ini", "json", "markdown", "restructuredtext", "toml"
 """Languages whose symbols are headings, selectors and keys."""
 
 
-class Work(NamedTuple):
+class SessionWork(NamedTuple):
     """A session as far as the working set goes."""
 
     session: Session
@@ -61,7 +61,7 @@ class WorkingCheck(NamedTuple):
 
     command: str
     said: str
-    work: Work
+    work: SessionWork
 
 
 class CommandForm(msgspec.Struct, frozen=True):
@@ -72,7 +72,7 @@ class CommandForm(msgspec.Struct, frozen=True):
     times: int = 1
 
 
-def recent_work(reader: Reader, project_id: int) -> list[Work]:
+def recent_work(reader: StoreReader, project_id: int) -> list[SessionWork]:
     """Return the last sessions of a project that did something, the last active first.
 
     Raises:
@@ -82,13 +82,13 @@ def recent_work(reader: Reader, project_id: int) -> list[Work]:
     ids = [item_id(session.id, "summary") for session in sessions]
     summaries = {item.id: item for item in reader.items(ids)}
     return [
-        Work(session, summary, session_state.decode(session.state))
+        SessionWork(session, summary, session_state.decode(session.state))
         for session, summary in zip(sessions, map(summaries.get, ids), strict=True)
         if summary
     ]
 
 
-def frequent_files(reader: Reader, project_id: int, works: Sequence[Work]) -> list[str]:
+def frequent_files(reader: StoreReader, project_id: int, works: Sequence[SessionWork]) -> list[str]:
     """Return the files of a project by how much of its recent work they had part in.
 
     Paths are relative to the project's root; those outside of it are left out.
@@ -109,7 +109,7 @@ def frequent_files(reader: Reader, project_id: int, works: Sequence[Work]) -> li
     return sorted(inside, key=lambda path: -weights[path])
 
 
-def working_checks(works: Sequence[Work]) -> list[WorkingCheck]:
+def working_checks(works: Sequence[SessionWork]) -> list[WorkingCheck]:
     """Return the commands that test, check and build here: of each kind the one used most.
 
     One that does several of these at once is there only for a kind that no other does.
@@ -136,7 +136,7 @@ def working_checks(works: Sequence[Work]) -> list[WorkingCheck]:
     return [last[command] for command in chosen[:MOST_CHECKS]]
 
 
-def working_forms(reader: Reader, project_id: int) -> list[Item]:
+def working_forms(reader: StoreReader, project_id: int) -> list[Item]:
     """Return the fixes that say which form of a command works here, the most often met first."""
     filters = Filters(project_id=project_id, types=("fix",), categories=(ALTERNATIVE,))
     known = ((form_of(item), item) for item in reader.recent(filters, limit=FORMS))
@@ -173,7 +173,7 @@ def dense(paths: Iterable[str]) -> str:
     )
 
 
-def frequent_symbols(works: Sequence[Work]) -> list[str]:
+def frequent_symbols(works: Sequence[SessionWork]) -> list[str]:
     """Return the symbols of code that sessions changed, by how many did, younger ones more."""
     weights: dict[str, float] = defaultdict(float)
     for age, work in enumerate(works):

@@ -12,8 +12,8 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 
-from observer.core.events import Value
 from observer.core.text import distinct, one_line, relative, word_set
+from observer.core.value import Value
 from observer.shell.check_tables import (
     EXACT,
     NEUTRAL,
@@ -27,7 +27,7 @@ from observer.shell.check_tables import (
 )
 from observer.shell.check_targets import Judge
 from observer.shell.check_tools import judge_of
-from observer.shell.command_line import Part
+from observer.shell.command_line import SimpleCommand
 from observer.shell.fixers import rewrites
 from observer.shell.runners import XARGS
 from observer.shell.words import unquoted
@@ -52,7 +52,7 @@ _LAST_FAILED = word_set("--lf --last-failed --onlyFailures --only-failures --fai
 """With these a run looks at what failed last, and at nothing else."""
 
 
-class Check(Value):
+class CheckIdentity(Value):
     """What is checked. `base` is the same for equal judgements, `tool` the program.
 
     `paths` are folders and files relative to the project, "" for all of it; a Go package without
@@ -81,7 +81,7 @@ class Check(Value):
         return not _LAST_FAILED.isdisjoint(self.filters)
 
 
-def check_of(part: Part, folder: str, root: str = "") -> Check | None:
+def check_of(part: SimpleCommand, folder: str, root: str = "") -> CheckIdentity | None:
     """Return what a simple command checks in a folder of the project; None if nothing of it."""
     judge = judge_of(part.words)
     if judge is None or folder.startswith("/"):
@@ -92,7 +92,7 @@ def check_of(part: Part, folder: str, root: str = "") -> Check | None:
     filters = [*scope.filters, *([part.wrapping] if XARGS in part.wrapping.split() else [])]
     if judge.is_task and (partial := _PARTIAL.search(judge.base)):
         filters.append(partial.group())
-    return Check(
+    return CheckIdentity(
         kind=judge.kind,
         base=one_line(judge.base, 80),
         tool=part.words[0].rpartition("/")[2][:40],
@@ -112,18 +112,18 @@ def distinct_paths(paths: Iterable[str]) -> tuple[str, ...]:
     return ("",) if "" in found else tuple(found[:_MOST])
 
 
-def covers(green: Check, red: Check) -> bool:
+def covers(green: CheckIdentity, red: CheckIdentity) -> bool:
     """Return True if all that the red run looked at was looked at by the green one."""
     is_unfiltered = set(green.filters) <= set(red.filters)
     return is_comparable(green, red) and is_unfiltered and is_within_scope(green, red)
 
 
-def clears(green: Check, red: Check) -> bool:
+def clears(green: CheckIdentity, red: CheckIdentity) -> bool:
     """Return True if the pass of one run proves that the other would pass now."""
     return covers(green, red) and (red.mends or not green.mends)
 
 
-def is_comparable(green: Check, red: Check) -> bool:
+def is_comparable(green: CheckIdentity, red: CheckIdentity) -> bool:
     """Return True if what passes in one run would pass in the other, as far as both look at it."""
     is_vague = green.is_task or green.is_guess
     if not is_same_judge(green, red) or not (is_vague or set(red.strict) <= set(green.strict)):
@@ -131,17 +131,17 @@ def is_comparable(green: Check, red: Check) -> bool:
     return green.folder == red.folder or green.is_given or green.base.startswith(RECURSIVE)
 
 
-def is_within_scope(green: Check, red: Check) -> bool:
+def is_within_scope(green: CheckIdentity, red: CheckIdentity) -> bool:
     """Return True if the paths of a red run lie within those of a green one."""
     return all(any(_inside(path, place) for place in green.paths) for path in red.paths)
 
 
-def is_same_judge(green: Check, red: Check) -> bool:
+def is_same_judge(green: CheckIdentity, red: CheckIdentity) -> bool:
     """Return True if a pass of one judge says something about the other's failure."""
     return green.base == red.base or green.base in WIDER.get(red.base, ())
 
 
-def chooses(check: Check, name: str, place: str = "") -> bool:
+def chooses(check: CheckIdentity, name: str, place: str = "") -> bool:
     """Return True if a run looks at a test of this name, or at the place of its failure.
 
     The test is one that failed when it ran last.

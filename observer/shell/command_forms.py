@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from observer.core.events import Value
 from observer.core.text import one_line, word_set
+from observer.core.value import Value
 from observer.shell import command_line
-from observer.shell.command_line import Part
+from observer.shell.command_line import SimpleCommand
 from observer.shell.runners import ASSIGNMENT, name_of
 
 _WORDS = 40
@@ -36,7 +36,7 @@ _BYPASSING = (
 """Options by which a failure is stepped over, not mended."""
 
 
-class Form(Value):
+class InvocationForm(Value):
     """One simple command as it was typed, with what wraps it and where it ran.
 
     `words` are those that say what is run, in a form in which equal programs have equal names.
@@ -48,7 +48,7 @@ class Form(Value):
     folder: str = ""
 
 
-def forms_of(command: str, *, folder: str = "") -> tuple[Form, ...]:
+def forms_of(command: str, *, folder: str = "") -> tuple[InvocationForm, ...]:
     """Return the simple commands of a line that do more than look or set things up.
 
     Args:
@@ -69,12 +69,12 @@ _SETTING = word_set("source . export")
 _ASIDE = word_set("cd export source . set unset echo printf")
 
 
-def _form(part: Part, folder: str, before: Sequence[str]) -> Form:
+def _form(part: SimpleCommand, folder: str, before: Sequence[str]) -> InvocationForm:
     settings = [word for word in part.wrapping.split() if ASSIGNMENT.match(word)]
     line = " ".join(filter(None, (*settings, part.runner, *part.words)))
     place = [f"cd {folder}"] if folder and not folder.startswith(("/", "~")) else []
     whole = " && ".join([*place, *before, line])
-    return Form(line=one_line(whole, _LINE), words=_canonical(part.words), folder=folder)
+    return InvocationForm(line=one_line(whole, _LINE), words=_canonical(part.words), folder=folder)
 
 
 def _canonical(typed: Sequence[str]) -> tuple[str, ...]:
@@ -90,12 +90,12 @@ def _canonical(typed: Sequence[str]) -> tuple[str, ...]:
     return tuple(one_line(word.strip("'\""), 120) for word in found[:_WORDS])
 
 
-def is_same(one: Form, other: Form) -> bool:
+def is_same(one: InvocationForm, other: InvocationForm) -> bool:
     """Return True if both are typed and placed alike."""
     return one.line == other.line
 
 
-def is_other_form(failed: Form, worked: Form, error: str) -> bool:
+def is_other_form(failed: InvocationForm, worked: InvocationForm, error: str) -> bool:
     """Return True if a command runs what another one, that could not, was meant to run.
 
     They may differ by up to two words before the program (`rtk bun test`), and by options that
@@ -117,7 +117,7 @@ def is_other_form(failed: Form, worked: Form, error: str) -> bool:
     return False
 
 
-def is_with_more(failed: Form, worked: Form) -> bool:
+def is_with_more(failed: InvocationForm, worked: InvocationForm) -> bool:
     """Return True if a command only adds a setting to one that failed.
 
     A setting is a variable or program before it, or an option of an installation. Other options
@@ -133,7 +133,7 @@ def is_with_more(failed: Form, worked: Form) -> bool:
     return installs and is_longer and all(word.startswith("--") for word in more)
 
 
-def _bypasses(failed: Form, worked: Form) -> bool:
+def _bypasses(failed: InvocationForm, worked: InvocationForm) -> bool:
     return any(word.startswith(_BYPASSING) for word in worked.words if word not in failed.words)
 
 

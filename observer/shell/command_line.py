@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from observer.core.events import Value
 from observer.core.text import distinct, one_line, word_set
+from observer.core.value import Value
 from observer.shell import runners
 from observer.shell import words as shell
 from observer.shell.check_tables import PROGRAMS
@@ -66,7 +66,7 @@ _MEMORY_LOOKING = word_set(
 """Questions to observer itself, whose answers are echoes."""
 
 
-class Line(Value):
+class CommandLine(Value):
     """A command line: what it chiefly runs (`head`), the programs in it, whether it only looks.
 
     `tool` is the program of the head's first command, `last` that of its last.
@@ -80,7 +80,7 @@ class Line(Value):
     is_routine: bool = False
 
 
-class Part(NamedTuple):
+class SimpleCommand(NamedTuple):
     """A simple command, the sign before it (`|`, `&&`, `;` … or none), and what wraps it.
 
     `wrapping` is all that stands before its own words, `runner` what of it belongs to the command
@@ -107,7 +107,7 @@ class Part(NamedTuple):
 
 
 @lru_cache(maxsize=2048)
-def parts_of(command: str) -> tuple[Part, ...]:
+def parts_of(command: str) -> tuple[SimpleCommand, ...]:
     """Return the simple commands of a command line, without what they are wrapped in.
 
     Several readers ask about each command line, and most lines come again: kept, not to be changed.
@@ -115,7 +115,7 @@ def parts_of(command: str) -> tuple[Part, ...]:
     return tuple(_parts(command, _NESTED))
 
 
-def _parts(command: str, depth: int) -> Iterator[Part]:
+def _parts(command: str, depth: int) -> Iterator[SimpleCommand]:
     for sign, words in shell.split(command):
         part = _unwrapped(sign, words)
         if depth and (inner := _nested(part)):
@@ -125,7 +125,7 @@ def _parts(command: str, depth: int) -> Iterator[Part]:
             yield part
 
 
-def _nested(part: Part) -> str:
+def _nested(part: SimpleCommand) -> str:
     """Return the command line that a simple command runs: `bash -c "…"`, `out=$(…)`."""
     first = part.words[0]
     if len(part.words) == 1 and (run := _SUBSTITUTED.fullmatch(first)):
@@ -134,7 +134,7 @@ def _nested(part: Part) -> str:
     return first if is_quoted else runners.script_in(part.words)
 
 
-def _unwrapped(sign: str, words: list[str]) -> Part:
+def _unwrapped(sign: str, words: list[str]) -> SimpleCommand:
     wrapping: list[str] = []
     runner: list[str] = []
     words, into = _directed(words)
@@ -144,7 +144,7 @@ def _unwrapped(sign: str, words: list[str]) -> Part:
             wrapping += taken
             is_quiet = taken[0] in runners.QUIET or runners.ASSIGNMENT.match(taken[0])
             runner += [] if is_quiet else taken
-    return Part(sign, words, " ".join(wrapping), " ".join(runner), into)
+    return SimpleCommand(sign, words, " ".join(wrapping), " ".join(runner), into)
 
 
 def _directed(words: list[str]) -> tuple[list[str], str]:
@@ -166,13 +166,13 @@ def _directed(words: list[str]) -> tuple[list[str], str]:
 
 
 @lru_cache(maxsize=2048)
-def read(command: str) -> Line:
+def read(command: str) -> CommandLine:
     """Read a command line; any text gives an answer."""
     parts = parts_of(command)
     chief = _chief(parts)
     if not chief:
-        return Line(head=one_line(command, 120) or "(empty)")
-    return Line(
+        return CommandLine(head=one_line(command, 120) or "(empty)")
+    return CommandLine(
         head=one_line(_head(chief), 120) or "(empty)",
         tool=name_of(_led(chief)[0].words[0]),
         last=name_of(_led(chief)[-1].words[0]),
@@ -181,16 +181,16 @@ def read(command: str) -> Line:
     )
 
 
-def leading(parts: Sequence[Part]) -> Sequence[Part]:
+def leading(parts: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
     """Return the commands that a command line is about: those that do more than set up or look."""
     return _led(chief) if (chief := _chief(parts)) else ()
 
 
-def _chief(parts: Sequence[Part]) -> Sequence[Part]:
+def _chief(parts: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
     return [part for part in parts if part.words[0] not in _SETTING_UP] or parts
 
 
-def _head(chief: Sequence[Part]) -> str:
+def _head(chief: Sequence[SimpleCommand]) -> str:
     first, *others = _led(chief)
     said = [first.shown]
     for part in others:
@@ -199,7 +199,7 @@ def _head(chief: Sequence[Part]) -> str:
     return "".join(said)
 
 
-def _led(chief: Sequence[Part]) -> Sequence[Part]:
+def _led(chief: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
     """Return what leads its pipeline and does more than look, if anything does."""
     leading = [
         part for part in chief if part.sign != "|" or runners.XARGS in part.wrapping

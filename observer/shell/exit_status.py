@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from observer.shell import command_line
 from observer.shell import words as shell
-from observer.shell.command_line import Part
+from observer.shell.command_line import SimpleCommand
 from observer.shell.runners import XARGS, name_of
 
 _LOOPS = frozenset({"for", "while", "until"})
@@ -95,12 +95,12 @@ def _is_in_background(command: str) -> bool:
 class _Line(NamedTuple):
     """A command line, those of its commands that it is about, and the shell's options."""
 
-    parts: Sequence[Part]
-    heads: Sequence[Part]
+    parts: Sequence[SimpleCommand]
+    heads: Sequence[SimpleCommand]
     pipefail: bool
     errexit: bool
 
-    def is_head(self, part: Part) -> bool:
+    def is_head(self, part: SimpleCommand) -> bool:
         return any(part is head for head in self.heads)
 
     def until(self, end: int, *, first_of_pipe: bool) -> _Line:
@@ -119,7 +119,7 @@ class _Line(NamedTuple):
         start = next(at for at, part in enumerate(self.parts) if part is self.heads[0])
         return all(self._passes_on(part) for part in self.parts[start + 1 :])
 
-    def _passes_on(self, part: Part) -> bool:
+    def _passes_on(self, part: SimpleCommand) -> bool:
         """Return whether a failure before this command still shows in the exit code."""
         if part.sign == "|":
             return self.pipefail
@@ -142,7 +142,7 @@ class _Line(NamedTuple):
         return any(map(self.is_head, statement))
 
 
-def _before_last_pipe(statement: Sequence[Part]) -> Sequence[Part]:
+def _before_last_pipe(statement: Sequence[SimpleCommand]) -> Sequence[SimpleCommand]:
     """Return the commands whose failure keeps the last pipe from being run."""
     end = len(statement)
     while end and statement[end - 1].sign == "|":
@@ -163,7 +163,7 @@ def _worded(line: _Line) -> ExitStatus:
     return ExitStatus(line.success, line.failure, on_success=said["&&"], on_failure=said["||"])
 
 
-def _literal(part: Part) -> str:
+def _literal(part: SimpleCommand) -> str:
     """Return the words that a command prints, if they are always the same."""
     text = " ".join(part.words[1:]).strip("\"'")
     is_plain = not part.into and not set("$`>\"'\\") & set(text) and text[:1] != "-"

@@ -11,7 +11,7 @@ import re
 from typing import Literal
 
 from observer.core.text import word_set
-from observer.shell.command_line import Part
+from observer.shell.command_line import SimpleCommand
 from observer.shell.runners import name_of
 
 RemedyKind = Literal["", "fixer", "install", "generate", "service", "files", "git"]
@@ -122,7 +122,7 @@ _ONLY_CHECKING = {"isort": "-c", "prettier": "-c"}
 _CHECKING_SCRIPT = re.compile(r"(?i)(?:^|[:_.-])(?:check|verify|diff|ci)(?:$|[:_.-])")
 
 
-def remedy_of(part: Part) -> RemedyKind:
+def remedy_of(part: SimpleCommand) -> RemedyKind:
     """Return what a simple command changes that a check may depend on; "" if nothing."""
     tool, words = name_of(part.words[0]), part.words[1:]
     options = {f"--{word.lstrip('-')}".partition("=")[0] for word in words if word[0] == "-"}
@@ -140,7 +140,7 @@ def remedy_of(part: Part) -> RemedyKind:
     return "fixer" if not _FIXING.isdisjoint(words) else _of_script(plain)
 
 
-def rewrites(part: Part) -> bool:
+def rewrites(part: SimpleCommand) -> bool:
     """Return True for a formatter or linter that mends what it finds, and a script named so.
 
     Its success says that it could do so, and nothing about a check that only looks.

@@ -163,7 +163,7 @@ def remove(path: str | Path) -> None:
         os.unlink(path)  # noqa: PTH108 - a Path for each of 20,000 names costs more than the call
 
 
-class Entry(NamedTuple):
+class SpoolEntry(NamedTuple):
     """One envelope that waits to be stored.
 
     `id` is unique for ever and becomes the event's id. `end` is the offset behind the record in a

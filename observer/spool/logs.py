@@ -16,8 +16,8 @@ from typing import NamedTuple
 from observer.core.paths import read_plain
 from observer.spool.files import (
     LARGEST_BYTES,
-    Entry,
     Foreign,
+    SpoolEntry,
     envelope,
     is_unreadable,
     open_plain,
@@ -61,7 +61,7 @@ class ShellLogs:
         self._folder = folder
         self._handed: dict[str, dict[int, bool]] = {}
 
-    def waiting(self) -> list[Iterator[Entry]]:
+    def waiting(self) -> list[Iterator[SpoolEntry]]:
         """Return, for each log, its entries in the order of their offsets, read as they are drawn.
 
         What was handed out before and not finished comes again; what dead shells left and is
@@ -70,16 +70,16 @@ class ShellLogs:
         self._handed = {}
         return [_entries(log) for log in self._logs() if not _retire(log)]
 
-    def unread(self) -> list[Iterator[Entry]]:
+    def unread(self) -> list[Iterator[SpoolEntry]]:
         """Return the same, for one who only looks."""
         return [_entries(log) for log in self._logs()]
 
-    def hand_out(self, entry: Entry) -> None:
+    def hand_out(self, entry: SpoolEntry) -> None:
         """Note that the caller has this record now."""
         if entry.end is not None:
             self._handed.setdefault(entry.path, {})[entry.end] = False
 
-    def finish(self, entries: Iterable[Entry]) -> None:
+    def finish(self, entries: Iterable[SpoolEntry]) -> None:
         """Move the offsets over what is done."""
         touched = set()
         for entry in entries:
@@ -153,7 +153,7 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-def _entries(log: Log) -> Iterator[Entry]:
+def _entries(log: Log) -> Iterator[SpoolEntry]:
     try:
         data, stored, written_ms = _unread(log.path)
     except (FileNotFoundError, Foreign):
@@ -167,7 +167,7 @@ def _entries(log: Log) -> Iterator[Entry]:
     for record in _records(data, stored, to_the_last=log.is_dead):
         at_ms = _ended_ms(record.data, written_ms)
         whole = envelope({**fields, "at": str(at_ms)}, record.data)
-        yield Entry(f"{log.path.name}@{record.start}", whole, at_ms, str(log.path), record.end)
+        yield SpoolEntry(f"{log.path.name}@{record.start}", whole, at_ms, str(log.path), record.end)
 
 
 def _unread(path: Path) -> tuple[bytes, int, int]:

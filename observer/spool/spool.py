@@ -26,8 +26,8 @@ from typing import NamedTuple
 from observer.core.paths import make_private
 from observer.spool.files import (
     Disposal,
-    Entry,
     Foreign,
+    SpoolEntry,
     create,
     envelope,
     is_unreadable,
@@ -38,8 +38,6 @@ from observer.spool.files import (
 )
 from observer.spool.logs import ShellLogs
 from observer.spool.pauses import Pauses
-
-__all__ = ["Entry", "Spool"]
 
 BATCH_BYTES = 32 << 20
 
@@ -110,13 +108,13 @@ class Spool:
         settle(self._new)
         return name
 
-    def claim(self, *, at_most: int, at_most_bytes: int = BATCH_BYTES) -> list[Entry]:
+    def claim(self, *, at_most: int, at_most_bytes: int = BATCH_BYTES) -> list[SpoolEntry]:
         """Return the oldest entries; at least one if any waits, whatever its size.
 
         Meets things that no hook made by moving them to `bad/`, unopened. An entry that the medium
         does not give is left where it is, and still counted by `depth`.
         """
-        batch: list[Entry] = []
+        batch: list[SpoolEntry] = []
         size_bytes = 0
         for entry in islice(_merged(self._own_files(at_most), *self._logs.waiting()), at_most):
             size_bytes += len(entry.data)
@@ -126,7 +124,7 @@ class Spool:
         self.hold(batch)
         return batch
 
-    def backlog(self) -> Iterator[Entry]:
+    def backlog(self) -> Iterator[SpoolEntry]:
         """Yield all that waits, oldest first, and change nothing; what no hook made is left out.
 
         For a process that reads ahead of the one that drains: `claim` tells that one the rest.
@@ -135,7 +133,7 @@ class Spool:
         own = (self._opened(name, known, _leave) for name, known in waiting)
         yield from _merged(filter(None, own), *self._logs.unread())
 
-    def hold(self, entries: Iterable[Entry]) -> None:
+    def hold(self, entries: Iterable[SpoolEntry]) -> None:
         """Take charge of entries, also of those that another process read; `ack` ends it."""
         for entry in entries:
             self._logs.hand_out(entry)
@@ -144,7 +142,7 @@ class Spool:
         """Return how many entries the last `claim` knew of; more may have come since."""
         return len(self._queue)
 
-    def ack(self, entries: Iterable[Entry]) -> None:
+    def ack(self, entries: Iterable[SpoolEntry]) -> None:
         """Forget entries whose events are on the disk; those already forgotten are no error."""
         entries = list(entries)
         for entry in entries:
@@ -161,7 +159,7 @@ class Spool:
         self._disposal.delete([self._bodies + name for name in own])
         self._logs.finish(entries)
 
-    def quarantine(self, entry: Entry, *, reason: str, kept: bytes) -> None:
+    def quarantine(self, entry: SpoolEntry, *, reason: str, kept: bytes) -> None:
         """Put an entry that cannot become events into `bad/`, and forget it.
 
         Args:
@@ -234,7 +232,7 @@ class Spool:
                     swept += 1
         return swept + self._logs.clear()
 
-    def _own_files(self, at_most: int) -> Iterator[Entry]:
+    def _own_files(self, at_most: int) -> Iterator[SpoolEntry]:
         if len(self._queue) < at_most:
             self._queue = self._listed(self._set_aside)
         for name, waiting in list(self._queue.items()):
@@ -255,7 +253,7 @@ class Spool:
         found.sort()
         return {name: _Waiting(_ms(status), status.st_size > 0) for _, name, status in found}
 
-    def _opened(self, name: str, waiting: _Waiting, odd: _Odd) -> Entry | None:
+    def _opened(self, name: str, waiting: _Waiting, odd: _Odd) -> SpoolEntry | None:
         path = self._names + name
         try:
             data, fault = read(path if waiting.has_own_bytes else self._bodies + name)
@@ -270,7 +268,7 @@ class Spool:
             if is_unreadable(error):
                 return None
             raise
-        return Entry(_id(name), data, waiting.at_ms, path, fault=fault)
+        return SpoolEntry(_id(name), data, waiting.at_ms, path, fault=fault)
 
     def _set_aside(self, name: str, reason: str) -> None:
         """Move something that no hook made to `bad/` as it is, without opening it."""
@@ -293,7 +291,7 @@ def _leave(_name: str, _reason: str) -> None:
     """Let lie what is not ours to move."""
 
 
-def _merged(*sources: Iterable[Entry]) -> Iterator[Entry]:
+def _merged(*sources: Iterable[SpoolEntry]) -> Iterator[SpoolEntry]:
     return heapq.merge(*sources, key=lambda entry: entry.at_ms)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from observer.core.events import Value
+from observer.core.value import Value
 from observer.staleness import phrases
 
 Words = frozenset[str]
@@ -77,14 +77,14 @@ _SECONDS = {
 }  # fmt: skip
 
 
-class Amount(Value):
+class Quantity(Value):
     """A number with what it counts or is measured in, empty where nothing says it."""
 
     number: str
     unit: str = ""
 
 
-def amounts_of(text: str) -> tuple[Amount, ...]:
+def amounts_of(text: str) -> tuple[Quantity, ...]:
     """Return the amounts of a text: dates by month and day, lengths of time in seconds."""
     dates = tuple(_date(found) for found in _DATE.finditer(text))
     rest = _ORDINAL.sub(lambda found: _ORDINALS[found[1].lower()], _DATE.sub(" ", text))
@@ -94,23 +94,23 @@ def amounts_of(text: str) -> tuple[Amount, ...]:
     return dates + counted if dates or counted else tuple(_lengths(rest))
 
 
-def _date(found: re.Match[str]) -> Amount:
+def _date(found: re.Match[str]) -> Quantity:
     day = found["day"] or found["then"] or ""
     month = (found["month"] or found["first"] or found["only"] or found["half"] or "").lower()
-    return Amount(number=found["iso"] or f"{month[:3]} {day.lstrip('0')}".strip(), unit="date")
+    return Quantity(number=found["iso"] or f"{month[:3]} {day.lstrip('0')}".strip(), unit="date")
 
 
-def _counted(number: str, unit: str, noun: str) -> Amount | None:
+def _counted(number: str, unit: str, noun: str) -> Quantity | None:
     named = (unit or noun).lower()
     if number[0].isalpha() and (not named or named in phrases.EMPTY):
         return None
     kind = "clock" if ":" in number else unit_of(named)
     plain = phrases.NUMBERS.get(number.lower(), number.replace("_", "").replace(",", ""))
     if kind == "time":
-        return Amount(number=_length(plain, named), unit=kind)
+        return Quantity(number=_length(plain, named), unit=kind)
     measured = f"{plain} {named.removesuffix('s')}" if kind else plain
     counted = "" if noun.lower() in phrases.EMPTY else stem(noun.lower())
-    return Amount(number=measured, unit=kind or counted)
+    return Quantity(number=measured, unit=kind or counted)
 
 
 def _length(number: str, unit: str) -> str:
@@ -120,14 +120,14 @@ def _length(number: str, unit: str) -> str:
     return f"{float(number[:12]) * seconds:g} s"
 
 
-def _lengths(text: str) -> list[Amount]:
+def _lengths(text: str) -> list[Quantity]:
     """Return the lengths of time, and the days of the week, that stand without a number."""
     named = [word for word in phrases.WORD.findall(text.lower()) if len(word) > 2]
     kinds = [(word, unit_of(word)) for word in named]
     return [
-        Amount(number=_length("1", word), unit=kind)
+        Quantity(number=_length("1", word), unit=kind)
         if kind == "time"
-        else Amount(number=word, unit=f"per {kind}")
+        else Quantity(number=word, unit=f"per {kind}")
         for word, kind in kinds
         if kind and not (kind == "time" and word.endswith("s"))
     ]

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from observer.git.commit_diffs import Moved, Step
+from observer.git.commit_diffs import CommitDiff, Moved
 from observer.staleness.changed_items import Fresh
 from observer.staleness.history_walk import ABSENT, FILE, NOBODYS, OUTSIDE, Walk, print_of
-from observer.staleness.repository import Repository
+from observer.staleness.repository import RepositoryView
 from observer.store.anchors import Anchor, Mooring, Vantage
 from observer.store.interface import Store
 
 
 def moored(
     store: Store,
-    repository: Repository,
+    repository: RepositoryView,
     vantage: Vantage,
     fresh: Sequence[Fresh],
     *,
@@ -32,7 +32,7 @@ class _Mooring:
     """One round of mooring, through as much of the history as its items need."""
 
     def __init__(
-        self, store: Store, repository: Repository, vantage: Vantage, pause: Callable[[], None]
+        self, store: Store, repository: RepositoryView, vantage: Vantage, pause: Callable[[], None]
     ) -> None:
         self._store = store
         self._git = repository
@@ -72,7 +72,7 @@ class _Mooring:
                 beside += made if step.commit not in trunk else []
         return beside
 
-    def _moor(self, fresh: Sequence[Fresh], step: Step, *, is_here: bool) -> list[Mooring]:
+    def _moor(self, fresh: Sequence[Fresh], step: CommitDiff, *, is_here: bool) -> list[Mooring]:
         made = []
         for each in fresh:
             mooring = Mooring(
@@ -88,7 +88,7 @@ class _Mooring:
             made.append(mooring)
         return made
 
-    def _anchors(self, fresh: Fresh, step: Step) -> Iterator[Anchor]:
+    def _anchors(self, fresh: Fresh, step: CommitDiff) -> Iterator[Anchor]:
         wish = fresh.wish
         if wish.is_commit:
             yield from self._walk.of_commit(step)

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from observer.core.events import Value
 from observer.core.model import Item
+from observer.core.value import Value
 from observer.store.anchors import Vantage
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 
 MOST_FILES = 16
 MOST_SYMBOLS = 24
@@ -108,7 +108,7 @@ class News(NamedTuple):
     seen: set[int]
 
 
-def news(reader: Reader, vantage: Vantage) -> News:
+def news(reader: StoreReader, vantage: Vantage) -> News:
     """Return what is new since the last change that a vantage has taken up."""
     told = News(vantage.change, [], set())
     while len(told.fresh) < MOST:

@@ -14,8 +14,8 @@ import re
 
 from msgspec.structs import replace
 
-from observer.core.events import Value
 from observer.core.text import word_set
+from observer.core.value import Value
 from observer.staleness import phrases
 from observer.staleness.amounts import Words, stem, stems
 from observer.staleness.verbs import LISTING, NOUNS, class_of, is_base, is_gerund, is_past

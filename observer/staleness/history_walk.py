@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from observer.code import outline
 from observer.code.languages import language_of
-from observer.git.commit_diffs import Moved, Step
+from observer.git.commit_diffs import CommitDiff, Moved
 from observer.store.anchors import Anchor, Mooring
 
 OUTSIDE = ""
@@ -96,12 +96,12 @@ Text = Callable[[str], bytes | None]
 """Returns the content that git calls by a name; None if it is missing or too large to look at."""
 
 
-def reverts(step: Step) -> list[str]:
+def reverts(step: CommitDiff) -> list[str]:
     """Return the commits that a commit says it takes back."""
     return _REVERTS.findall(step.message)
 
 
-NOBODYS = Step(commit="", parents=(), committed_ms=0, message="", files=())
+NOBODYS = CommitDiff(commit="", parents=(), committed_ms=0, message="", files=())
 """The step of a change of which nobody knows the commit."""
 
 
@@ -159,7 +159,7 @@ class Walk:
         """Return those that were moored or differ since the beginning."""
         return [self._moored[item] for item in sorted(self._changed)]
 
-    def step(self, step: Step, *, is_trunk: bool) -> None:
+    def step(self, step: CommitDiff, *, is_trunk: bool) -> None:
         """Take a step: land what it commits and, on the trunk, look at what it changed.
 
         The commits of a side branch do not change what is checked out; the merge does.
@@ -168,7 +168,7 @@ class Walk:
         for moved in step.files:
             self.move(moved, step, is_trunk=is_trunk)
 
-    def move(self, moved: Moved, step: Step, *, is_trunk: bool = True) -> None:
+    def move(self, moved: Moved, step: CommitDiff, *, is_trunk: bool = True) -> None:
         """Follow the anchors of one file."""
         for item in sorted(self._in_file[moved.old] | self._in_file[moved.path]):
             mooring = self._moored[item]
@@ -194,7 +194,7 @@ class Walk:
             if mooring.base in commits:
                 self.alter(replace(mooring, is_here=True))
 
-    def of_commit(self, step: Step) -> Iterator[Anchor]:
+    def of_commit(self, step: CommitDiff) -> Iterator[Anchor]:
         """Yield anchors for what a commit changed: its symbols, or what is outside of them."""
         if len(step.parents) > 1:
             return
@@ -213,7 +213,7 @@ class Walk:
                 )
             room -= len(names)
 
-    def _followed(self, anchor: Anchor, moved: Moved, step: Step, mooring: Mooring) -> Anchor:
+    def _followed(self, anchor: Anchor, moved: Moved, step: CommitDiff, mooring: Mooring) -> Anchor:
         now = self._texts.prints(moved.blob, moved.path)
         current = print_of(now, anchor.symbol)
         path = moved.path if anchor.path == moved.old else anchor.path
@@ -230,7 +230,7 @@ class Walk:
         commit = step.commit if reason else ""
         return replace(anchor, path=path, reason=reason, commit=commit, since_ms=since_ms)
 
-    def _taken_to(self, anchor: Anchor, step: Step) -> str:
+    def _taken_to(self, anchor: Anchor, step: CommitDiff) -> str:
         """Return the file into which a step took a symbol as it was, "" if into none."""
         if anchor.symbol == OUTSIDE or anchor.print == ABSENT:
             return ""
@@ -242,7 +242,7 @@ class Walk:
                     return moved.path
         return ""
 
-    def _revert(self, step: Step) -> None:
+    def _revert(self, step: CommitDiff) -> None:
         for commit in reverts(step):
             for item in list(self._based[commit]):
                 back = replace(
@@ -269,7 +269,7 @@ def _reason(anchor: Anchor, current: str, path: str, *, is_there: bool) -> str:
     return "changed"
 
 
-def _landed(mooring: Mooring, anchors: Sequence[Anchor], step: Step) -> Mooring:
+def _landed(mooring: Mooring, anchors: Sequence[Anchor], step: CommitDiff) -> Mooring:
     """Return a mooring with these anchors, based on the step that committed what it tells of."""
     had = [anchor for anchor in mooring.anchors if anchor.print is None]
     still = [anchor for anchor in anchors if anchor.print is None]

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from observer.git import commit_diffs as git
-from observer.git.blobs import Blobs
-from observer.git.commit_diffs import Moved, Step
-from observer.git.status import uncommitted
+from observer.git.commit_diffs import CommitDiff, Moved
+from observer.git.status import Blobs, uncommitted
 from observer.staleness.history_walk import Texts
 
 MOST_NAMED = 100
@@ -17,7 +16,7 @@ MOST_ASKED = 500
 """Files named in one question."""
 
 
-class Repository(AbstractContextManager["Repository"]):
+class RepositoryView(AbstractContextManager["RepositoryView"]):
     """A work tree's repository; a context manager, since it keeps a process for texts.
 
     Raises:
@@ -57,11 +56,11 @@ class Repository(AbstractContextManager["Repository"]):
         """Return which of the first `MOST_ASKED` files differ from HEAD, as far as git tells."""
         return uncommitted(self.root, paths[:MOST_ASKED]) or frozenset()
 
-    def steps(self, since: str, to: str) -> Iterator[Step]:
+    def steps(self, since: str, to: str) -> Iterator[CommitDiff]:
         """Yield the commits that `to` contains and `since` ("" for none) does not, in order."""
         return git.steps(self.root, since, to)
 
-    def named(self, commits: Sequence[str]) -> Iterator[Step]:
+    def named(self, commits: Sequence[str]) -> Iterator[CommitDiff]:
         """Yield those of the commits that there are."""
         for start in range(0, len(commits), MOST_NAMED):
             yield from git.named(self.root, commits[start : start + MOST_NAMED])

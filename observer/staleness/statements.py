@@ -15,9 +15,9 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from observer.core.events import Value
+from observer.core.value import Value
 from observer.staleness import phrases
-from observer.staleness.amounts import Amount, Words, amounts_of, stem, stems
+from observer.staleness.amounts import Quantity, Words, amounts_of, stem, stems
 from observer.staleness.clauses import PREPOSITIONS, Frame, frame_of, known
 from observer.staleness.verbs import is_gerund, is_verb_only
 
@@ -148,7 +148,7 @@ class Statement(Value):
     plain: str
     subject: Words
     words: Words
-    amounts: tuple[Amount, ...] = ()
+    amounts: tuple[Quantity, ...] = ()
     replaced: Words = frozenset()
     scope: Words = frozenset()
     listed: Words = frozenset()

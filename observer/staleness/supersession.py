@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from operator import mul
 
-from observer.core.events import Value
 from observer.core.model import Item, Reason, Standing, seq_of
 from observer.core.text import one_line
+from observer.core.value import Value
 from observer.staleness.relating import Relation, joins_list, relation
 from observer.staleness.statements import TEXT_CHARS, read
 
@@ -34,7 +34,7 @@ _LISTING = frozenset({"(list)"})
 """Stands for lists among the words by which statements are compared."""
 
 
-class Said(Value):
+class PlacedStatement(Value):
     """A statement in its item; `items` are all that it is said of, that one first.
 
     `is_part` of an item that says much else: nothing is said of that for it.
@@ -47,7 +47,7 @@ class Said(Value):
 
 
 def standings(
-    said: Sequence[Said], vectors: Mapping[int, bytes]
+    said: Sequence[PlacedStatement], vectors: Mapping[int, bytes]
 ) -> dict[int, tuple[Standing, ...]]:
     """Return what must be said of each item: what took its place or amended it, and whose it took.
 
@@ -67,7 +67,7 @@ def standings(
     return {item: tuple(found.values()) for item, found in told.items()}
 
 
-def _of(reason: Reason, other: Said, since_ms: int) -> Standing:
+def _of(reason: Reason, other: PlacedStatement, since_ms: int) -> Standing:
     target = other.item.id
     is_newer = reason in {"supersedes", "amends"}
     subject = f"{target} {one_line(other.text, TITLE_CHARS)}" if is_newer else str(target)
@@ -75,8 +75,8 @@ def _of(reason: Reason, other: Said, since_ms: int) -> Standing:
 
 
 def _successions(
-    ordered: Sequence[Said], vectors: Mapping[int, bytes]
-) -> Iterator[tuple[Said, Said, Relation]]:
+    ordered: Sequence[PlacedStatement], vectors: Mapping[int, bytes]
+) -> Iterator[tuple[PlacedStatement, PlacedStatement, Relation]]:
     """Yield an older statement, what came of it, and how; of several that replace it the newest."""
     postings, linking = _postings(ordered), _linking(ordered)
     for place, older in enumerate(ordered):
@@ -91,7 +91,7 @@ def _successions(
                 break
 
 
-def _postings(ordered: Sequence[Said]) -> dict[str, list[int]]:
+def _postings(ordered: Sequence[PlacedStatement]) -> dict[str, list[int]]:
     postings: defaultdict[str, list[int]] = defaultdict(list)
     for place, one in enumerate(ordered):
         statement = read(one.text)
@@ -102,7 +102,7 @@ def _postings(ordered: Sequence[Said]) -> dict[str, list[int]]:
     return postings
 
 
-def _linking(ordered: Sequence[Said]) -> Mapping[int, Sequence[int]]:
+def _linking(ordered: Sequence[PlacedStatement]) -> Mapping[int, Sequence[int]]:
     """Return the places of the statements in items that link to an item as superseded."""
     found: defaultdict[int, list[int]] = defaultdict(list)
     for place, one in enumerate(ordered):
@@ -112,8 +112,8 @@ def _linking(ordered: Sequence[Said]) -> Mapping[int, Sequence[int]]:
 
 
 def _akin(
-    ordered: Sequence[Said], place: int, postings: Mapping[str, Sequence[int]]
-) -> Iterator[Said]:
+    ordered: Sequence[PlacedStatement], place: int, postings: Mapping[str, Sequence[int]]
+) -> Iterator[PlacedStatement]:
     """Yield newer statements that share a word with one, the newest first."""
     statement = read(ordered[place].text)
     shared: Counter[int] = Counter()
@@ -126,7 +126,9 @@ def _akin(
     yield from (ordered[newer] for newer in sorted(shared))
 
 
-def _between(newer: Said, older: Said, vectors: Mapping[int, bytes]) -> Relation | None:
+def _between(
+    newer: PlacedStatement, older: PlacedStatement, vectors: Mapping[int, bytes]
+) -> Relation | None:
     is_one = seq_of(newer.item.id) == seq_of(older.item.id)
     if is_one or not _may_replace(newer.item, older.item):
         return None
@@ -165,7 +167,7 @@ def takes_place_of(newer: Item, older: Item) -> bool:
     return _may_replace(newer, older) and relation(text_of(newer), text_of(older)) == "supersedes"
 
 
-def _cosine(one: Said, other: Said, vectors: Mapping[int, bytes]) -> float:
+def _cosine(one: PlacedStatement, other: PlacedStatement, vectors: Mapping[int, bytes]) -> float:
     """Return how alike two items are in meaning; 0 where that is not known."""
     if one.item.id not in vectors or other.item.id not in vectors:
         return 0.0

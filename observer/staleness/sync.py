@@ -19,12 +19,12 @@ from observer.observations.conversation import DECISION, FINDING
 from observer.observations.decisions import is_decision, is_document, sentences
 from observer.observations.memory_use import QUESTION
 from observer.observations.prompts import words_of
-from observer.staleness.repository import Repository
+from observer.staleness.repository import RepositoryView
 from observer.staleness.statements import read
-from observer.staleness.supersession import TYPES, Said, standings, text_of
+from observer.staleness.supersession import TYPES, PlacedStatement, standings, text_of
 from observer.staleness.worktree_sync import Following, Write
 from observer.store.anchors import ANYWHERE, StandingsById, Vantage
-from observer.store.interface import Reader, Store, Writer
+from observer.store.interface import Store, StoreReader, Writer
 
 MOST_NOTES = 500
 MOST_PROPOSALS = 500
@@ -36,27 +36,27 @@ MOST_SENTENCES = 20
 LEAST_CHARS, MOST_CHARS = 15, 300
 
 
-def statements(reader: Reader, project_id: int) -> list[Said]:
+def statements(reader: StoreReader, project_id: int) -> list[PlacedStatement]:
     """Return what was stated in a project, each with the items that it is said of."""
     notes = _recent(reader, project_id, "note", TYPES, MOST_NOTES)
     proposals = _recent(reader, project_id, "observation", (DECISION,), MOST_PROPOSALS)
     prompts = _recent(reader, project_id, "observation", ("prompt",), MOST_PROMPTS)
     summaries = _titles(reader, prompts)
-    said = [Said(item=note, text=text_of(note), items=(note.id,)) for note in notes]
+    said = [PlacedStatement(item=note, text=text_of(note), items=(note.id,)) for note in notes]
     # Below an answer stands what was not chosen.
     said += (
-        Said(item=each, text=text_of(each).partition("\n")[0], items=(each.id,))
+        PlacedStatement(item=each, text=text_of(each).partition("\n")[0], items=(each.id,))
         for each in proposals
     )
     for finding in _recent(reader, project_id, "observation", (FINDING,), MOST_PROPOSALS):
         decided = filter(is_decision, sentences(finding.narrative))
-        said += (Said(item=finding, text=one, items=(finding.id,)) for one in decided)
+        said += (PlacedStatement(item=finding, text=one, items=(finding.id,)) for one in decided)
     for prompt in prompts:
         opened = item_id(prompt.session_id or 0, "summary")
         beside = (opened,) if summaries.get(opened) == prompt.title else ()
         items = (prompt.id, *beside)
         said += (
-            Said(
+            PlacedStatement(
                 item=prompt,
                 text=one,
                 items=items if is_short else (prompt.id,),
@@ -68,13 +68,13 @@ def statements(reader: Reader, project_id: int) -> list[Said]:
 
 
 def _recent(
-    reader: Reader, project_id: int, kind: ItemKind, types: tuple[str, ...], limit: int
+    reader: StoreReader, project_id: int, kind: ItemKind, types: tuple[str, ...], limit: int
 ) -> Sequence[Item]:
     wanted = Filters(project_id=project_id, kinds=(kind,), types=types)
     return reader.recent(wanted, limit=limit)
 
 
-def _titles(reader: Reader, prompts: Sequence[Item]) -> dict[int, str]:
+def _titles(reader: StoreReader, prompts: Sequence[Item]) -> dict[int, str]:
     """Return the titles of the summaries of the sessions that prompts are of."""
     ids = {item_id(prompt.session_id, "summary") for prompt in prompts if prompt.session_id}
     return {item.id: item.title for item in reader.items(sorted(ids))}
@@ -119,7 +119,7 @@ def keep_up(
         if not Path(root).is_dir():
             _forget(store, write, root)
             continue
-        with Repository(root) as repository:
+        with RepositoryView(root) as repository:
             if repository.head:
                 vantage = _vantage(store, write, project, repository)
                 news |= Following(store, write, repository, vantage, pause=pause).follow()
@@ -157,7 +157,9 @@ def keep_order(
         known[project.id] = digest
 
 
-def _digest(said: Sequence[Said], before: StandingsById, vectors: Collection[int]) -> int:
+def _digest(
+    said: Sequence[PlacedStatement], before: StandingsById, vectors: Collection[int]
+) -> int:
     stated = ((one.item.id, one.item.updated_ms, one.text) for one in said)
     links = (link for one in said for link in one.item.links)
     return hash((*stated, *links, *before.items(), *vectors))
@@ -168,7 +170,7 @@ def _of_items(standing: Iterable[Standing]) -> tuple[Standing, ...]:
     return tuple(each for each in standing if each.target)
 
 
-def _vantage(store: Store, write: Write, project: Project, repository: Repository) -> Vantage:
+def _vantage(store: Store, write: Write, project: Project, repository: RepositoryView) -> Vantage:
     """Return from where a work tree is followed: as it was left, or like one beside it, or anew."""
     with store.read() as reader:
         known = [each for each in reader.vantages() if each.project_id == project.id]

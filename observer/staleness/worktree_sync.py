@@ -15,11 +15,11 @@ from itertools import islice
 from msgspec.structs import replace
 
 from observer.core.model import Standing
-from observer.git.commit_diffs import Moved, Step
+from observer.git.commit_diffs import CommitDiff, Moved
 from observer.staleness.anchoring import moored
 from observer.staleness.changed_items import news
 from observer.staleness.history_walk import FILE, NOBODYS, OUTSIDE, Walk, reverts
-from observer.staleness.repository import Repository
+from observer.staleness.repository import RepositoryView
 from observer.store.anchors import Anchor, Mooring, Vantage
 from observer.store.interface import Store, Writer
 
@@ -124,7 +124,7 @@ class Following:
         self,
         store: Store,
         write: Write,
-        repository: Repository,
+        repository: RepositoryView,
         vantage: Vantage,
         *,
         pause: Callable[[], None],
@@ -169,7 +169,7 @@ class Following:
         walk.leave(lost)
         self._keep(walk.changed(), self._vantage)
 
-    def _go(self, chunk: Sequence[Step], trunk: set[str]) -> None:
+    def _go(self, chunk: Sequence[CommitDiff], trunk: set[str]) -> None:
         """Take some steps; those of side branches only land what was not committed yet."""
         commits = {step.commit for step in chunk}
         back = {commit for step in chunk for commit in reverts(step)}

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Literal, Protocol
 
-from observer.core.events import Value
-from observer.core.model import Change, Standing
+from observer.core.model import ItemChange, Standing
+from observer.core.value import Value
 
 ANYWHERE = 0
 """The vantage of what is so from every work tree."""
@@ -90,7 +90,7 @@ class TruthReads(Protocol):
     def unsettled(self, vantage: int) -> list[Mooring]:
         """Return the moorings that are not here, or of work that is not committed yet."""
 
-    def changes_in(self, project_id: int, *, after: int, limit: int) -> list[Change]:
+    def changes_in(self, project_id: int, *, after: int, limit: int) -> list[ItemChange]:
         """Return the next changes of a project's items after a number, without vectors."""
 
     def snapshot(self) -> Hashable:

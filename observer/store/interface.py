@@ -1,7 +1,7 @@
 """The contract of a store: one log of events, one table of items, everything else derived.
 
 A store has one writer at a time (`Store.write`, one transaction) and any number of readers. Every
-method of `Reader` sees committed data only; `Writer` sees its own changes too.
+method of `StoreReader` sees committed data only; `Writer` sees its own changes too.
 
 Errors: any failure of the engine is raised as `StoreUnavailable`; an empty result means that
 nothing matched.
@@ -14,12 +14,12 @@ from contextlib import AbstractContextManager
 from typing import Literal, Protocol
 
 from observer.core.errors import StoreUnavailable
-from observer.core.events import Triage, Value
+from observer.core.events import Triage
 from observer.core.filters import Filters
 from observer.core.model import (
-    Change,
     Enrichment,
     Item,
+    ItemChange,
     Link,
     Project,
     Recorded,
@@ -28,6 +28,7 @@ from observer.core.model import (
     Spending,
     Use,
 )
+from observer.core.value import Value
 from observer.store.anchors import StandingsById, TruthReads, TruthWrites
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
@@ -60,7 +61,7 @@ class Totals(Value):
     """Whether items are what an older observer made of the log, until it is derived anew."""
 
 
-class Reader(TruthReads, Protocol):
+class StoreReader(TruthReads, Protocol):
     """Reads. Deleted items are never returned, except by `item(..., deleted=True)`."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
@@ -82,7 +83,7 @@ class Reader(TruthReads, Protocol):
     def newest_change(self) -> int:
         """Return the number of the last change; 0 without any."""
 
-    def changes(self, *, after: int, model: str, limit: int) -> list[Change]:
+    def changes(self, *, after: int, model: str, limit: int) -> list[ItemChange]:
         """Return the next changes after a number, with vectors of a model: each item once.
 
         An item that changed again stands where it changed last.
@@ -90,7 +91,7 @@ class Reader(TruthReads, Protocol):
 
     def without_vector(
         self, model: str, *, dimensions: int, after: int, limit: int
-    ) -> list[Change]:
+    ) -> list[ItemChange]:
         """Return the next changes after a number whose items a model has not embedded wholly.
 
         A vector of fewer than `dimensions` is but the beginning of one.
@@ -263,7 +264,7 @@ class Reader(TruthReads, Protocol):
         """Return counts and sizes; cheap enough to ask every second."""
 
 
-class Writer(Reader, TruthWrites, Protocol):
+class Writer(StoreReader, TruthWrites, Protocol):
     """Changes inside one transaction; nothing is visible outside before it commits."""
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:
@@ -322,7 +323,7 @@ class Writer(Reader, TruthWrites, Protocol):
         """Add to what language models cost on a day; a rebuild keeps it. Negative gives back."""
 
     def put_uses(self, uses: Iterable[Use], *, followed: int | None = None) -> None:
-        """Add uses; one that is known keeps its later time. `followed` as `Reader.followed`."""
+        """Add uses; a known one keeps its later time. `followed` as `StoreReader.followed`."""
 
     def drop_uses(self, items: Sequence[int] | None = None, *, before_ms: int) -> int:
         """Delete uses older than a time, of these items or of all; return how many there were."""
@@ -337,7 +338,7 @@ class Writer(Reader, TruthWrites, Protocol):
 class Store(Protocol):
     """A database. Safe to share between threads; `close` waits for nobody."""
 
-    def read(self) -> AbstractContextManager[Reader]:
+    def read(self) -> AbstractContextManager[StoreReader]:
         """Lend a reader; its results belong to one consistent snapshot until it is given back."""
 
     def write(self) -> AbstractContextManager[Writer]:

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from observer.store.interface import Reader, Store, Writer
+from observer.store.interface import Store, StoreReader, Writer
 
 ALL_MS = 1 << 62
 """A time after all events."""
@@ -91,7 +91,7 @@ class Made(NamedTuple):
     session_id: int | None
 
 
-class PurgeReader(Reader, Protocol):
+class PurgeReader(StoreReader, Protocol):
     """Reads what a purge has to know."""
 
     def stored_events(self) -> Iterator[StoredEvent]:

@@ -11,7 +11,7 @@ from observer.core.model import Project, Session
 from observer.memory.api import Memory
 from observer.toolsets.compact import minute
 from observer.views import render
-from observer.views.tool import Answer, Row, Tool
+from observer.views.tool import ResultRow, Tool, ToolResult
 
 GUIDE = """\
 projects and sessions list what observer knows of: names to pass as `project`, ids to pass as \
@@ -19,7 +19,7 @@ projects and sessions list what observer knows of: names to pass as `project`, i
 """
 
 
-class ProjectRow(Row, kw_only=True):
+class ProjectRow(ResultRow, kw_only=True):
     """A project; any of its fields names it."""
 
     name: str
@@ -28,13 +28,13 @@ class ProjectRow(Row, kw_only=True):
     remotes: list[str] | UnsetType = UNSET
 
 
-class Projects(Row):
+class Projects(ResultRow):
     """Result of `projects`."""
 
     projects: list[ProjectRow]
 
 
-class SessionRow(Row, kw_only=True):
+class SessionRow(ResultRow, kw_only=True):
     """A session; `request` is what was asked, `summary_id` the item that tells all of it."""
 
     session: str
@@ -48,7 +48,7 @@ class SessionRow(Row, kw_only=True):
     summary_id: int | UnsetType = UNSET
 
 
-class Sessions(Row):
+class Sessions(ResultRow):
     """Result of `sessions`, last active first."""
 
     sessions: list[SessionRow]
@@ -68,14 +68,14 @@ class Browse:
             Tool(run=self.sessions, title="Known sessions"),
         )
 
-    def projects(self) -> Answer[Projects]:
+    def projects(self) -> ToolResult[Projects]:
         """List the projects of which something is remembered."""
         found = [_project_row(project) for project in self._memory.projects()]
         lines = (
             " · ".join(map(render.one_line, [row.name, *(row.folders or ()), row.uuid]))
             for row in found
         )
-        return Answer("\n".join(lines) or "nothing recorded yet", Projects(projects=found))
+        return ToolResult("\n".join(lines) or "nothing recorded yet", Projects(projects=found))
 
     def sessions(
         self,
@@ -83,7 +83,7 @@ class Browse:
             str, Meta(description='Name, folder or remote; "." is yours; default: all.')
         ] = "",
         limit: Annotated[int, Meta(ge=1, le=100)] = 20,
-    ) -> Answer[Sessions]:
+    ) -> ToolResult[Sessions]:
         """List sessions of editors and shells, last active first."""
         handle = self._here() if project == "." else project
         found = self._memory.sessions(project=handle or None, limit=limit)
@@ -97,7 +97,7 @@ class Browse:
             )
             for row in rows
         )
-        return Answer("\n".join(lines) or "nothing recorded yet", Sessions(sessions=rows))
+        return ToolResult("\n".join(lines) or "nothing recorded yet", Sessions(sessions=rows))
 
     def _session_row(self, session: Session, project: str) -> SessionRow:
         summary = self._memory.summary(session.id)

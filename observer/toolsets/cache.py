@@ -16,14 +16,14 @@ from typing import Any
 
 from observer.memory.api import Memory
 from observer.search.recent_sessions import Uncommitted
-from observer.views.tool import Answer
+from observer.views.tool import ToolResult
 
 MOST = 32
 LONGEST = 50_000
 """Answers that are kept, and characters of the longest such text: at most 5 MB, mostly 0.5."""
 MINUTE_MS = 60_000
 
-Made = Answer[Any]  # each tool has its own result
+Made = ToolResult[Any]  # each tool has its own result
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,15 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from observer.core.model import Item, SummaryFields, iso
-from observer.search.context import Entry
 from observer.search.rank import Hit
+from observer.search.token_budget import PackEntry
 from observer.toolsets.rows import CardLine, ProjectName
 from observer.views import render
 from observer.views.labels import Written, json_characters, labels, written
-from observer.views.tool import Row
+from observer.views.tool import ResultRow
 
 
-class ItemLine(Row, kw_only=True):
+class ItemLine(ResultRow, kw_only=True):
     """An item of a list; `text` is the one thing worth knowing beside the title."""
 
     id: int
@@ -45,7 +45,7 @@ class TimelineLine(ItemLine, kw_only=True):
     position: int
 
 
-class SearchResult(Row):
+class SearchResult(ResultRow):
     """Result of `search`, each list best first."""
 
     observations: list[HitLine]
@@ -54,13 +54,13 @@ class SearchResult(Row):
     degraded: str | UnsetType = UNSET
 
 
-class TimelineResult(Row):
+class TimelineResult(ResultRow):
     """Result of `timeline`, oldest first."""
 
     timeline: list[TimelineLine]
 
 
-class ContextLine(Row, kw_only=True):
+class ContextLine(ResultRow, kw_only=True):
     """An item of a context pack; `content` is the part of its text that was chosen for it."""
 
     id: int
@@ -71,7 +71,7 @@ class ContextLine(Row, kw_only=True):
     standing: list[str] | UnsetType = UNSET
 
 
-class SummaryLine(Row, kw_only=True):
+class SummaryLine(ResultRow, kw_only=True):
     """What a session was about; empty answers are left out."""
 
     id: int
@@ -87,7 +87,7 @@ class SummaryLine(Row, kw_only=True):
     written: Written | UnsetType = UNSET
 
 
-class ContextResult(Row):
+class ContextResult(ResultRow):
     """Result of `get_context`; of `left_out` see `recall.packed.Pack`."""
 
     project: str
@@ -111,7 +111,7 @@ def timeline_line(item: Item, position: int, name: ProjectName) -> TimelineLine:
     return TimelineLine(**_fields(item, name, render.gist(item)), position=position)
 
 
-def context_line(entry: Entry) -> ContextLine:
+def context_line(entry: PackEntry) -> ContextLine:
     """Return an entry of a pack."""
     item = entry.hit.item
     return ContextLine(
@@ -141,7 +141,7 @@ def summary_line(item: Item) -> SummaryLine:
     )
 
 
-def context_characters(entry: Entry) -> int:
+def context_characters(entry: PackEntry) -> int:
     """Return at least how many characters `context_line` has as JSON, a comma included."""
     item = entry.hit.item
     return json_characters(_SHELL, item, render.one_line(item.title), entry.content)

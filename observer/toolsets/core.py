@@ -17,17 +17,17 @@ from msgspec import UNSET, Meta
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Project
+from observer.memory.accounts import uncommitted_at
 from observer.memory.api import MOST_IDS, Memory
-from observer.memory.worktree_store import uncommitted_at
-from observer.search.context import Costs, Entry, Finished, Pack
-from observer.search.find import Found
-from observer.search.resume_card import Line
+from observer.search.find import SearchHits
+from observer.search.resume_card import CardFact
+from observer.search.token_budget import Costs, Finished, Pack, PackEntry
 from observer.toolsets import compact, notes, rows
 from observer.toolsets.cache import Kept, Witness
 from observer.views import render
 from observer.views.fence import FRAME_CHARACTERS
 from observer.views.parse_filters import LARGEST, MOST_AROUND, MOST_RESULTS, narrow
-from observer.views.tool import Answer, Row, Tool
+from observer.views.tool import ResultRow, Tool, ToolResult
 
 GUIDE = """\
 observer remembers earlier work on this machine: edits, commands and their results, commits, \
@@ -68,7 +68,7 @@ class Core:
     def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
         self._memory = memory
         self._here = here
-        self._notes = notes.Notes(memory, here)
+        self._notes = notes.MemoryTool(memory, here)
         self._kept = Kept(memory, now_ms)
 
     def tools(self) -> tuple[Tool, ...]:
@@ -110,7 +110,7 @@ class Core:
         until: str = "",
         failed: bool = False,
         detail: Detail = "compact",
-    ) -> Answer[compact.SearchResult | rows.Found]:
+    ) -> ToolResult[compact.SearchResult | rows.FullSearchResult]:
         """Find earlier work: changes, commands with results, commits, decisions, notes, sessions.
 
         Use before a task that may have been tried, when an error or a file seems familiar, when
@@ -127,7 +127,7 @@ class Core:
         told = render.gists(found.hits)
         text = render.hits(found.hits, name, remarks=(found.notice, found.degraded), told=told)
         if detail == "full":
-            return Answer(text, self._found_in_full(found, name))
+            return ToolResult(text, self._found_in_full(found, name))
         lines = [
             compact.hit_line(hit, name, gist) for hit, gist in zip(found.hits, told, strict=True)
         ]
@@ -137,13 +137,13 @@ class Core:
             notice=found.notice or UNSET,
             degraded=found.degraded or UNSET,
         )
-        return Answer(text, result)
+        return ToolResult(text, result)
 
-    def _found_in_full(self, found: Found, name: rows.ProjectName) -> rows.Found:
+    def _found_in_full(self, found: SearchHits, name: rows.ProjectName) -> rows.FullSearchResult:
         items = [hit.item for hit in found.hits]
         summaries = [item for item in items if item.kind == "summary"]
         sessions = self._memory.session_names(i.session_id or 0 for i in summaries)
-        return rows.Found(
+        return rows.FullSearchResult(
             observations=[rows.observation(i, name) for i in items if i.kind != "summary"],
             summaries=[
                 rows.summary(i, name, sessions.get(i.session_id or 0, "")) for i in summaries
@@ -160,7 +160,7 @@ class Core:
         depth_after: Depth = 5,
         *,
         detail: Detail = "compact",
-    ) -> Answer[compact.TimelineResult | rows.Moments]:
+    ) -> ToolResult[compact.TimelineResult | rows.Moments]:
         """Show what happened before and after an item in its project, oldest first."""
         anchor = self._memory.resolve(str(anchor_id))
         around = self._seen().timeline(anchor, before=depth_before, after=depth_after)
@@ -168,14 +168,14 @@ class Core:
         entries = [(entry.item, entry.position) for entry in around.entries]
         if detail == "full":
             moments = [rows.moment(item, position, name) for item, position in entries]
-            return Answer(text, rows.Moments(timeline=moments))
+            return ToolResult(text, rows.Moments(timeline=moments))
         lines = [compact.timeline_line(item, position, name) for item, position in entries]
-        return Answer(text, compact.TimelineResult(timeline=lines))
+        return ToolResult(text, compact.TimelineResult(timeline=lines))
 
     def get_observations(
         self,
         ids: Annotated[list[Handle], Meta(description=f"{MOST_IDS} at most; batch them.")],
-    ) -> Answer[rows.Fetched]:
+    ) -> ToolResult[rows.ObservationsResult]:
         """Fetch full records by id: narrative, facts (paths, commands, results), files."""
         if not ids:
             raise BadInput("ids is empty", hint="give at least one id; search finds them")
@@ -188,11 +188,11 @@ class Core:
         self._memory.usage.fetched([item.id for item in fetched.items])
         name = self._names()
         missing = [*missing, *fetched.missing]
-        result = rows.Fetched(
+        result = rows.ObservationsResult(
             observations=[rows.observation(item, name) for item in fetched.items],
             missing_ids=missing or UNSET,
         )
-        return Answer(render.details(fetched.items, name, missing=missing), result)
+        return ToolResult(render.details(fetched.items, name, missing=missing), result)
 
     def _resolved(self, handles: Sequence[Handle]) -> tuple[list[int], list[Handle]]:
         """Return the ids that handles stand for, each once, and the handles without an item."""
@@ -212,7 +212,7 @@ class Core:
         query: Annotated[str, Meta(description="What you are about to do.")] = "",
         *,
         detail: Detail = "compact",
-    ) -> Answer[compact.ContextResult | rows.Context]:
+    ) -> ToolResult[compact.ContextResult | rows.FullContextResult]:
         """Get the most useful memory of a project within a token budget.
 
         Use at the start of a session or task: where the work stands, decisions and constraints,
@@ -230,7 +230,7 @@ class Core:
 
     def _packed(
         self, handle: str, budget: int, witness: Witness, *, query: str, is_full: bool
-    ) -> Answer[compact.ContextResult | rows.Context]:
+    ) -> ToolResult[compact.ContextResult | rows.FullContextResult]:
         asked = self._memory.project(handle)
         shape = _Shape(asked, self._names(), is_full=is_full)
         packed = self._seen().context(
@@ -240,7 +240,7 @@ class Core:
             costs=shape.costs(),
             uncommitted=witness.hearing(uncommitted_at(asked, self._here())),
         )
-        return Answer(render.pack(packed), shape.context(packed))
+        return ToolResult(render.pack(packed), shape.context(packed))
 
     def _project_here(self) -> str:
         folder = self._here()
@@ -254,7 +254,9 @@ class Core:
         return rows.project_names(self._memory.projects())
 
 
-def _nothing_recorded(folder: str, budget: int) -> Answer[compact.ContextResult | rows.Context]:
+def _nothing_recorded(
+    folder: str, budget: int
+) -> ToolResult[compact.ContextResult | rows.FullContextResult]:
     text = f"nothing recorded yet in {render.one_line(folder)}"
     result = compact.ContextResult(
         project="",
@@ -264,7 +266,7 @@ def _nothing_recorded(folder: str, budget: int) -> Answer[compact.ContextResult 
         tokensUsed=render.tokens(text) + EMPTY_TOKENS,
         notice=text,
     )
-    return Answer(text, result)
+    return ToolResult(text, result)
 
 
 class _Shape:
@@ -275,9 +277,9 @@ class _Shape:
         self._name = name
         self._is_full = is_full
 
-    def context(self, packed: Pack) -> compact.ContextResult | rows.Context:
+    def context(self, packed: Pack) -> compact.ContextResult | rows.FullContextResult:
         """Return a pack as a result."""
-        row = rows.Context if self._is_full else compact.ContextResult
+        row = rows.FullContextResult if self._is_full else compact.ContextResult
         return row(
             project=self._project.name,
             items=[self._entry(entry) for entry in packed.entries],
@@ -302,7 +304,7 @@ class _Shape:
             budget_tokens=LARGEST,
             used_tokens=LARGEST,
             left_out=LARGEST,
-            card=(Line(item=0, why="", text=""),),
+            card=(CardFact(item=0, why="", text=""),),
             notice=REMARK,
         )
         return Costs(
@@ -312,7 +314,7 @@ class _Shape:
             overhead=_price(self.context(empty), render.pack(empty)) + FRAME_TOKENS,
         )
 
-    def _entry(self, entry: Entry) -> Any:  # noqa: ANN401 - of the rows that `context` fills
+    def _entry(self, entry: PackEntry) -> Any:  # noqa: ANN401 - of the rows that `context` fills
         if self._is_full:
             return rows.context_item(entry, self._name)
         return compact.context_line(entry)
@@ -322,12 +324,12 @@ class _Shape:
             return rows.summary(finished.item, self._name, finished.session)
         return compact.summary_line(finished.item)
 
-    def _characters(self, entry: Entry) -> int:
+    def _characters(self, entry: PackEntry) -> int:
         if self._is_full:
             return rows.context_characters(entry, self._name)
         return compact.context_characters(entry)
 
 
-def _price(row: Row, text: str) -> int:
+def _price(row: ResultRow, text: str) -> int:
     json = msgspec.json.encode(row).decode()
     return render.tokens(max(json, text, key=len) + ",")

@@ -15,13 +15,14 @@ from observer.core.clock import now_ms
 from observer.core.errors import BadInput
 from observer.core.events import Scope
 from observer.core.model import Item, iso
-from observer.memory.api import Memory, Narrow, Note
-from observer.notes.face import Remembered, Similar
+from observer.memory.api import Memory
+from observer.notes.values import Note, Remembered, Similar
+from observer.search.handles import Narrow
 from observer.search.rank import Hit
 from observer.views import render
 from observer.views.labels import labels
 from observer.views.parse_filters import narrow
-from observer.views.tool import Answer, Row
+from observer.views.tool import ResultRow, ToolResult
 
 ACTIONS = ("remember", "recall", "forget")
 SCOPES: tuple[str, ...] = get_args(Scope)
@@ -39,7 +40,7 @@ FACT_TYPES = {
 _SPOKEN = {type_: spoken for spoken, type_ in FACT_TYPES.items()}
 
 
-class Recalled(Row):
+class Recalled(ResultRow):
     """A note; `score` between 0 and 1, comparable within one answer.
 
     `project` is there where the asking client works in no known project.
@@ -59,7 +60,7 @@ class Recalled(Row):
     said_of_it: list[str] | UnsetType = UNSET
 
 
-class Near(Row):
+class SimilarNote(ResultRow):
     """A note that says nearly what was remembered; prefer to update it."""
 
     id: int
@@ -67,7 +68,7 @@ class Near(Row):
     score: float
 
 
-class Outcome(Row):
+class MemoryToolResult(ResultRow):
     """Result of `memory`; which fields beyond `message` are there depends on the action."""
 
     action: str
@@ -76,13 +77,13 @@ class Outcome(Row):
     updated: bool | UnsetType = UNSET
     deleted: bool | UnsetType = UNSET
     memories: list[Recalled] | UnsetType = UNSET
-    similar: list[Near] | UnsetType = UNSET
+    similar: list[SimilarNote] | UnsetType = UNSET
     dangling: list[str] | UnsetType = UNSET
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
 
 
-class Notes:
+class MemoryTool:
     """The tool of one memory; `here` returns the folder that the asking client works in."""
 
     def __init__(self, memory: Memory, here: Callable[[], str]) -> None:
@@ -124,7 +125,7 @@ class Notes:
         session: str = "",
         branch: str = "",
         id: Annotated[str, Meta(description="What to forget.")] = "",  # noqa: A002 - the documented name
-    ) -> Answer[Outcome]:
+    ) -> ToolResult[MemoryToolResult]:
         """Remember, recall or forget facts on purpose.
 
         remember (content, key to scope, tags, supersedes) when something is decided, ruled out,
@@ -150,14 +151,14 @@ class Notes:
                 return self._forget(id)
         raise BadInput(f"Invalid action: {action!r}", hint=f"must be {_one_of(ACTIONS)}")
 
-    def _remember(self, note: Note) -> Answer[Outcome]:
+    def _remember(self, note: Note) -> ToolResult[MemoryToolResult]:
         kept = self._memory.notes.remember(note, folder=self._here())
         message = (
             f"Memory updated successfully (ID: {kept.item.id})"
             if kept.updated
             else f"Memory stored successfully with ID: {kept.item.id}"
         )
-        outcome = Outcome(
+        outcome = MemoryToolResult(
             action="remember",
             message=message,
             id=kept.item.id,
@@ -165,9 +166,9 @@ class Notes:
             similar=[_near(one) for one in kept.similar] or UNSET,
             dangling=list(kept.dangling) or UNSET,
         )
-        return Answer("\n".join([message, *_remarks(kept)]), outcome)
+        return ToolResult("\n".join([message, *_remarks(kept)]), outcome)
 
-    def _recall(self, query: str, wanted: Narrow, *, limit: int) -> Answer[Outcome]:
+    def _recall(self, query: str, wanted: Narrow, *, limit: int) -> ToolResult[MemoryToolResult]:
         if not query.strip():
             raise BadInput("Missing query: recall requires query", hint="say what to look for")
         folder = self._here()
@@ -178,16 +179,16 @@ class Notes:
         # Without a project here, notes of all projects are found: each says whose it is.
         names = {} if around else {each.id: each.name for each in self._memory.projects()}
         memories = [_recalled(hit, names.get(hit.item.project_id or 0, "")) for hit in found.hits]
-        outcome = Outcome(
+        outcome = MemoryToolResult(
             action="recall",
             message=f"{len(memories)} found",
             memories=memories,
             notice=found.notice or UNSET,
             degraded=found.degraded or UNSET,
         )
-        return Answer(msgspec.json.encode(memories).decode(), outcome, is_json=True)
+        return ToolResult(msgspec.json.encode(memories).decode(), outcome, is_json=True)
 
-    def _forget(self, handle: str) -> Answer[Outcome]:
+    def _forget(self, handle: str) -> ToolResult[MemoryToolResult]:
         if handle == "":
             raise BadInput("Missing id: forget requires id", hint="recall shows the ids")
         text = handle.strip().removeprefix("#")
@@ -195,7 +196,9 @@ class Notes:
             raise BadInput(f"Invalid id: {text[:40]!r}", hint="must be a positive whole number")
         deleted = self._memory.notes.forget(int(text))
         message = f"Memory {int(text)} " + ("deleted." if deleted else "not found.")
-        return Answer(message, Outcome(action="forget", message=message, deleted=deleted))
+        return ToolResult(
+            message, MemoryToolResult(action="forget", message=message, deleted=deleted)
+        )
 
 
 def _note(content: str, *, confidence: float, scope: str) -> Note:
@@ -221,8 +224,8 @@ def _one_of(words: tuple[str, ...]) -> str:
     return ", ".join(words[:-1]) + f" or {words[-1]}"
 
 
-def _near(one: Similar) -> Near:
-    return Near(id=one.item.id, title=one.item.title, score=round(one.score, 2))
+def _near(one: Similar) -> SimilarNote:
+    return SimilarNote(id=one.item.id, title=one.item.title, score=round(one.score, 2))
 
 
 def _remarks(kept: Remembered) -> list[str]:

@@ -13,6 +13,7 @@ from observer.core.errors import BadInput
 from observer.memory.api import Memory
 from observer.toolsets import browse, chatgpt, core, story
 from observer.toolsets.mem0 import tools as mem0
+from observer.toolsets.memex import synthesis
 from observer.toolsets.memex import tools as memex
 from observer.views.tool import Tool
 
@@ -34,9 +35,9 @@ class Toolset:
 
 TOOLSETS = {
     "core": Toolset(core.GUIDE, lambda memory, here: core.Core(memory, here).tools()),
-    "story": Toolset(story.GUIDE, lambda memory, here: story.Story(memory, here).tools()),
+    "story": Toolset(story.GUIDE, lambda memory, here: story.StoryTools(memory, here).tools()),
     "browse": Toolset(browse.GUIDE, lambda memory, here: browse.Browse(memory, here).tools()),
-    "memex": Toolset(memex.GUIDE, memex.tools, memex.greeting),
+    "memex": Toolset(memex.GUIDE, memex.tools, synthesis.greeting),
     "mem0": Toolset(mem0.GUIDE, lambda memory, _: mem0.Mem0(memory).tools()),
     "chatgpt": Toolset(chatgpt.GUIDE, lambda memory, here: chatgpt.ChatGpt(memory, here).tools()),
 }

@@ -12,18 +12,18 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from observer.core.model import Item, Project, SummaryFields, iso
-from observer.search.context import Entry
 from observer.search.eligible import is_stale
 from observer.search.rank import Hit
-from observer.search.resume_card import Line
+from observer.search.resume_card import CardFact
+from observer.search.token_budget import PackEntry
 from observer.views import render
 from observer.views.labels import Written, json_characters, labels, written
-from observer.views.tool import Row
+from observer.views.tool import ResultRow
 
 ProjectName = Callable[[int | None], str]
 
 
-class Observation(Row, kw_only=True):
+class Observation(ResultRow, kw_only=True):
     """An item in full; `answers` is what the summary of a session says, by its fields."""
 
     id: int
@@ -50,7 +50,7 @@ class Observation(Row, kw_only=True):
     written: Written | UnsetType = UNSET
 
 
-class Summary(Row, kw_only=True):
+class Summary(ResultRow, kw_only=True):
     """What a session was about."""
 
     id: int
@@ -68,7 +68,7 @@ class Summary(Row, kw_only=True):
     written: Written | UnsetType = UNSET
 
 
-class Why(Row):
+class HitReasons(ResultRow):
     """Why an item was found: its score and signals (0 to 1), its place in each leg, its words.
 
     `same` are ids of items that say the same and were left out for it. By `lasting` the score was
@@ -93,7 +93,7 @@ class Why(Row):
     type_weight: float | UnsetType = UNSET
 
 
-class Found(Row):
+class FullSearchResult(ResultRow):
     """Result of `search`; `notice` says where the query was understood otherwise than written.
 
     `why` explains all of them, best first.
@@ -101,12 +101,12 @@ class Found(Row):
 
     observations: list[Observation]
     summaries: list[Summary]
-    why: list[Why]
+    why: list[HitReasons]
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
 
 
-class Moment(Row, kw_only=True):
+class Moment(ResultRow, kw_only=True):
     """One entry of a timeline; `position` is negative before the anchor, 0 for it."""
 
     id: int
@@ -121,20 +121,20 @@ class Moment(Row, kw_only=True):
     standing: list[str] | UnsetType = UNSET
 
 
-class Moments(Row):
+class Moments(ResultRow):
     """Result of `timeline`, oldest first."""
 
     timeline: list[Moment]
 
 
-class Fetched(Row):
+class ObservationsResult(ResultRow):
     """Result of `get_observations`, in the order of the ids; `missing_ids` do not exist."""
 
     observations: list[Observation]
     missing_ids: list[int | str] | UnsetType = UNSET
 
 
-class SignalValues(Row):
+class SignalValues(ResultRow):
     """Why an item is in the pack; each between 0 and 1."""
 
     semantic: float
@@ -143,7 +143,7 @@ class SignalValues(Row):
     projectMatch: float  # noqa: N815 - the seed's name
 
 
-class ContextItem(Row):
+class ContextItem(ResultRow):
     """An item of a context pack; `content` is what the budget was charged for."""
 
     id: int
@@ -158,7 +158,7 @@ class ContextItem(Row):
     standing: list[str] | UnsetType = UNSET
 
 
-class CardLine(Row):
+class CardLine(ResultRow):
     """One fact of the resume card: what to fetch for more, why it is there, since when."""
 
     id: int
@@ -167,7 +167,7 @@ class CardLine(Row):
     at: str | UnsetType = UNSET
 
 
-class Context(Row, kw_only=True):
+class FullContextResult(ResultRow, kw_only=True):
     """Result of `get_context`; of `left_out` see `recall.packed.Pack`.
 
     `card` says where the work stands, the most urgent first; it is there without a query.
@@ -239,10 +239,10 @@ def summary(item: Item, name: ProjectName, session: str) -> Summary:
     )
 
 
-def why(hit: Hit) -> Why:
+def why(hit: Hit) -> HitReasons:
     """Explain a hit; figures to four digits."""
     signals = hit.signals
-    return Why(
+    return HitReasons(
         id=hit.item.id,
         score=round(hit.score, 4),
         semantic=round(signals.semantic, 4),
@@ -281,7 +281,7 @@ def moment(item: Item, position: int, name: ProjectName) -> Moment:
     )
 
 
-def card_line(line: Line) -> CardLine:
+def card_line(line: CardFact) -> CardLine:
     """Show a line of a card, as long as it is shown as text."""
     return CardLine(
         id=line.item,
@@ -291,7 +291,7 @@ def card_line(line: Line) -> CardLine:
     )
 
 
-def context_item(entry: Entry, name: ProjectName) -> ContextItem:
+def context_item(entry: PackEntry, name: ProjectName) -> ContextItem:
     """Show an entry of a pack; figures to four digits."""
     item, signals = entry.hit.item, entry.hit.signals
     return ContextItem(
@@ -313,7 +313,7 @@ def context_item(entry: Entry, name: ProjectName) -> ContextItem:
     )
 
 
-def context_characters(entry: Entry, name: ProjectName) -> int:
+def context_characters(entry: PackEntry, name: ProjectName) -> int:
     """Return at least how many characters `context_item` has as JSON, a comma included."""
     item = entry.hit.item
     return json_characters(_SHELL, item, item.title, entry.content, name(item.project_id))

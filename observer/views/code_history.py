@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from observer.core.model import Item
-from observer.memory.code_questions import Why
-from observer.search.code_history import ATTEMPTS, Change
+from observer.memory.code_questions import CodeAnswer
+from observer.search.code_history import ATTEMPTS, CodeChange
 from observer.views.labels import accused
 from observer.views.moment import minute
 from observer.views.render import SNIPPET_CHARACTERS, heading, one_line
@@ -16,7 +16,7 @@ HASH_CHARS = 10
 MESSAGE_CHARS = 500
 
 
-def why(told: Why) -> str:
+def why(told: CodeAnswer) -> str:
     """Return the answer, newest change first."""
     lines = [_subject(told)]
     total = told.piece.last - told.piece.first + 1 if told.piece.first else 0
@@ -29,7 +29,7 @@ def why(told: Why) -> str:
     return "\n".join(lines)
 
 
-def _subject(told: Why) -> str:
+def _subject(told: CodeAnswer) -> str:
     at = told.piece
     place = f"{at.path}:{at.first}" if at.first else at.path
     span = f"{place}-{at.last}" if at.last > at.first else place
@@ -38,7 +38,7 @@ def _subject(told: Why) -> str:
     return f"{span}{symbol} in {where}"
 
 
-def _change(change: Change, *, total: int) -> Iterator[str]:
+def _change(change: CodeChange, *, total: int) -> Iterator[str]:
     yield _origin(change, total=total)
     if change.commit and change.commit.narrative:
         yield f"  {'said':9} {one_line(change.commit.narrative, MESSAGE_CHARS)}"
@@ -53,7 +53,7 @@ def _change(change: Change, *, total: int) -> Iterator[str]:
     yield from _told("checked", change.checks)
 
 
-def _origin(change: Change, *, total: int) -> str:
+def _origin(change: CodeChange, *, total: int) -> str:
     origin = change.origin
     share = f" · {origin.lines} of {total} lines" if total > 1 else ""
     if origin.similar:

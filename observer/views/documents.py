@@ -11,8 +11,8 @@ from urllib.parse import quote, unquote
 
 from observer.core.errors import NotFound
 from observer.core.model import Item, Project, Session
+from observer.memory.accounts import uncommitted_at
 from observer.memory.api import Memory
-from observer.memory.worktree_store import uncommitted_at
 from observer.search.eligible import clean
 from observer.search.recent_sessions import Uncommitted
 from observer.search.start import Exists, Start, StartRequest

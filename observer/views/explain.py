@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from observer.memory.api import Memory
-from observer.search.resume_card import Line
+from observer.search.resume_card import CardFact
 from observer.search.start import Start
 from observer.search.usage import UNKNOWN, Usefulness
 from observer.views import moment, render
-from observer.views.tool import Row
+from observer.views.tool import ResultRow
 
 
-class ExplainedLine(Row):
+class ExplainedLine(ResultRow):
     """A line of a context: `tokens` is what it costs, `weight` what its use makes of its worth.
 
     An `id` of 0 has nothing to fetch.
@@ -25,7 +25,7 @@ class ExplainedLine(Row):
     used: int
 
 
-class LeftOut(Row):
+class LeftOut(ResultRow):
     """What is not in it, and why."""
 
     id: int
@@ -33,7 +33,7 @@ class LeftOut(Row):
     why: str
 
 
-class Explanation(Row):
+class Explanation(ResultRow):
     """A session's start, explained."""
 
     token_budget: int
@@ -77,7 +77,7 @@ def usefulness(known: Usefulness) -> str:
     return f"{told}: {', '.join(sorts[-3:])}" if sorts else told
 
 
-def _line(line: Line, use: Usefulness) -> ExplainedLine:
+def _line(line: CardFact, use: Usefulness) -> ExplainedLine:
     shown = render.card_line(line)
     return ExplainedLine(
         id=line.item,

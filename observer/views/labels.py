@@ -11,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from observer.core.model import Item, Reason, Standing
 from observer.search.rank import is_proposed
 from observer.views.moment import day
-from observer.views.tool import Row
+from observer.views.tool import ResultRow
 
 HASH = 10
 """Characters of a commit's name that are shown."""
@@ -97,7 +97,7 @@ def json_characters(shell: int, item: Item, *texts: str) -> int:
 _encode = msgspec.json.Encoder().encode
 
 
-class Written(Row):
+class Written(ResultRow):
     """What the language model `by` wrote; everything else of an item is made without one.
 
     `is_outdated` says that the item has changed since.

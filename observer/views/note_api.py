@@ -14,10 +14,10 @@ import msgspec
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item, iso
 from observer.memory.api import Memory
-from observer.notes.face import Author, Changes, Connection, Note, Version
+from observer.notes.values import Author, Changes, Note, NoteLink, Version
 from observer.views import moment, render
 from observer.views.render import ProjectName
-from observer.views.tool import Row
+from observer.views.tool import ResultRow
 
 T = TypeVar("T")
 Told = dict[str, Any]  # JSON of an answer
@@ -38,7 +38,7 @@ class Forgetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     author: Author = "agent"
 
 
-class Asked(
+class NoteRequest(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="action"
 ):
     """Base of the bodies of POST /note; `id` is an exact handle."""
@@ -47,39 +47,39 @@ class Asked(
     author: Author = "agent"
 
 
-class Edit(Asked, frozen=True, kw_only=True, tag="edit"):
+class EditRequest(NoteRequest, frozen=True, kw_only=True, tag="edit"):
     """Change some fields."""
 
     changes: Changes
 
 
-class Undo(Asked, frozen=True, kw_only=True, tag="undo"):
+class UndoRequest(NoteRequest, frozen=True, kw_only=True, tag="undo"):
     """Take the last change back."""
 
 
-class Approve(Asked, frozen=True, kw_only=True, tag="approve"):
+class ApproveRequest(NoteRequest, frozen=True, kw_only=True, tag="approve"):
     """Let a person stand for it."""
 
 
-class Link(Asked, frozen=True, kw_only=True, tag="link"):
+class LinkRequest(NoteRequest, frozen=True, kw_only=True, tag="link"):
     """Link it to another item."""
 
     target: int | str
     kind: str = "explicit"
 
 
-class Unlink(Asked, frozen=True, kw_only=True, tag="unlink"):
+class Unlink(NoteRequest, frozen=True, kw_only=True, tag="unlink"):
     """Take links to an item out."""
 
     target: int | str
     kind: str = ""
 
 
-Change = Edit | Undo | Approve | Link | Unlink
+Change = EditRequest | UndoRequest | ApproveRequest | LinkRequest | Unlink
 """The body of POST /note."""
 
 
-class NoteRow(Row):
+class NoteRow(ResultRow):
     """A note in full; what it does not have is null, `status` tells what speaks against it."""
 
     id: int
@@ -150,13 +150,13 @@ def change(memory: Memory, body: bytes) -> Told:
     asked: Change = decoded(body, Change)  # type: ignore[arg-type] # a union is no type
     notes = memory.notes
     match asked:
-        case Edit():
+        case EditRequest():
             do: Callable[..., Item] = partial(notes.edit, asked.id, asked.changes)
-        case Undo():
+        case UndoRequest():
             do = partial(notes.undo, asked.id)
-        case Approve():
+        case ApproveRequest():
             do = partial(notes.approve, asked.id)
-        case Link():
+        case LinkRequest():
             do = partial(notes.link, asked.id, asked.target, kind=asked.kind)
         case Unlink():
             do = partial(notes.unlink, asked.id, asked.target, kind=asked.kind)
@@ -239,7 +239,7 @@ def version(one: Version) -> str:
     return told if one.stands else f"({told})"
 
 
-def connections(out: tuple[Connection, ...], back: tuple[Connection, ...]) -> Iterator[str]:
+def connections(out: tuple[NoteLink, ...], back: tuple[NoteLink, ...]) -> Iterator[str]:
     """Yield what a note leads to, then what leads to it, a line each."""
     for sign, found in (("->", out), ("<-", back)):
         for one in found:

@@ -11,7 +11,7 @@ from datetime import datetime
 from urllib.parse import unquote, urlsplit
 
 from observer.core.errors import BadInput
-from observer.memory.api import Narrow
+from observer.search.handles import Narrow
 from observer.views.moment import zoned
 
 LARGEST = 100_000

@@ -10,11 +10,11 @@ from functools import lru_cache, partial
 
 from observer.core.errors import ObserverError
 from observer.core.model import Item
-from observer.search.context import Entry, Pack
 from observer.search.rank import Hit
-from observer.search.resume_card import Line
+from observer.search.resume_card import CardFact
 from observer.search.snippet import held, passage
 from observer.search.timeline import Timeline
+from observer.search.token_budget import Pack, PackEntry
 from observer.views.fence import defused
 from observer.views.labels import labels
 from observer.views.moment import minute
@@ -227,14 +227,14 @@ def pack(packed: Pack) -> str:
     return "\n".join(lines) or "nothing recorded yet"
 
 
-def card_line(line: Line) -> str:
+def card_line(line: CardFact) -> str:
     """Return a line of a resume card: what to fetch, why it is there, since when, what it says."""
     when = f" {minute(line.at_ms)}" if line.at_ms else ""
     handle = f"#{line.item} " if line.item else ""
     return f"{handle}{one_line(line.why)}{when} · {one_line(line.text, line.most_chars)}"
 
 
-def pack_entry(entry: Entry) -> str:
+def pack_entry(entry: PackEntry) -> str:
     """Return an item of a pack with the part of its text that was chosen for it."""
     item = entry.hit.item
     return _under(heading(item), one_line(entry.content, LONGEST_CONTENT), item)

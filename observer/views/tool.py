@@ -34,7 +34,7 @@ Schema = dict[str, Any]  # JSON Schema is a document, not a value of ours
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Generic[Result]):
+class ToolResult(Generic[Result]):
     """What a tool found: text for a model to read, and the same as a typed result.
 
     `is_error` marks a refusal whose result says what to do instead; `is_json` a text that clients
@@ -48,7 +48,7 @@ class Answer(Generic[Result]):
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class JsonRpcError:
     """An error as JSON-RPC tells it; `data` is any JSON."""
 
     code: int
@@ -57,7 +57,7 @@ class Refusal:
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class ResultRow(msgspec.Struct, frozen=True, kw_only=True):
     """Base of results: null where a field's type says so; `UNSET` fields are left out."""
 
 
@@ -66,8 +66,8 @@ class Tool:
     """One tool.
 
     Args:
-        run: keyword arguments in, `Answer` out; its docstring is the description, its annotations
-            are the schemas.
+        run: keyword arguments in, `ToolResult` out; its docstring is the description, its
+            annotations are the schemas.
         title: for people.
         is_read_only: the tool changes nothing.
         is_destructive: the tool may delete something.
@@ -76,13 +76,13 @@ class Tool:
         refusal: makes errors of the protocol of what the tool refuses; without, they are text.
     """
 
-    run: Callable[..., Answer[Any]]  # each tool has its own result
+    run: Callable[..., ToolResult[Any]]  # each tool has its own result
     title: str
     is_read_only: bool = True
     is_destructive: bool = False
     is_always_loaded: bool = False
     aliases: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    refusal: Callable[[ObserverError], Refusal] | None = None
+    refusal: Callable[[ObserverError], JsonRpcError] | None = None
 
     @property
     def name(self) -> str:
@@ -136,7 +136,7 @@ class Tool:
             fields |= _schema(each)["properties"]
         return {"type": "object", "properties": {name: _outer(fields[name]) for name in fields}}
 
-    def call(self, arguments: Mapping[str, Any]) -> Answer[Any]:
+    def call(self, arguments: Mapping[str, Any]) -> ToolResult[Any]:
         """Check the arguments and run the tool.
 
         Models write null for what they leave out, a list or object as JSON text, a list as what

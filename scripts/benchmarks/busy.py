@@ -14,7 +14,7 @@ from observer.evaluation.bench.drain import EVENTS, PROJECTS
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
 from observer.evaluation.bench.wire import Wire, processor_s, wire
-from observer.evaluation.bench.work import Work, spool
+from observer.evaluation.bench.work import EndlessWork, spool
 from observer.spool.spool import Spool
 
 SIZES = (10_000, 100_000)
@@ -59,7 +59,7 @@ def _draining(
     aside = Home(place.folder / "aside")
     Spool(aside.spool).prepare()
     projects = [place.repository(name) for name in PROJECTS]
-    spool(aside, Work(projects, random.Random(2)), count)  # noqa: S311 - the same work each time
+    spool(aside, EndlessWork(projects, random.Random(2)), count)  # noqa: S311 - the same work each time
     for folder in ("tmp", "new"):  # a name in `new` is an entry, whose bytes are in `tmp`
         for path in (aside.spool / folder).iterdir():
             path.rename(place.home.spool / folder / path.name)

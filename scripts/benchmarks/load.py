@@ -26,7 +26,7 @@ from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.kills import NONE
 from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
 from observer.evaluation.bench.wire import Wire, rss_mib, wire
-from observer.evaluation.bench.work import Report, Work, sources
+from observer.evaluation.bench.work import EndlessWork, HookReport, sources
 from observer.spool.files import envelope
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
@@ -50,7 +50,7 @@ def run(options: Options) -> Iterator[Figure]:
     length_s = options.rounds(SECONDS)
     with lab(options) as place, ExitStack() as stack:
         projects = [place.repository(name) for name in PROJECTS]
-        work = Work(projects, random.Random(2))  # noqa: S311 - the same work each time
+        work = EndlessWork(projects, random.Random(2))  # noqa: S311 - the same work each time
         reports = list(islice((one for one in work if _TOOL_USE.search(one.payload)), REPORTS))
         # Before there are threads: a fork of them would wait for their locks for ever.
         tellers = _tellers(place, reports, length_s)
@@ -76,7 +76,7 @@ def run(options: Options) -> Iterator[Figure]:
 
 
 def _tellers(
-    place: Lab, reports: Sequence[Report], length_s: int
+    place: Lab, reports: Sequence[HookReport], length_s: int
 ) -> list[multiprocessing.context.ForkProcess]:
     forked = multiprocessing.get_context("fork")
     shares = [range(1 + number, CLIENTS, TELLERS) for number in range(TELLERS)]
@@ -87,11 +87,11 @@ def _tellers(
     ]
 
 
-Way = Callable[[Home, str, Report], None]
+Way = Callable[[Home, str, HookReport], None]
 
 
 def _tell(
-    way: Way, home: Home, reports: Sequence[Report], clients: Sequence[int], length_s: int
+    way: Way, home: Home, reports: Sequence[HookReport], clients: Sequence[int], length_s: int
 ) -> None:
     """Report as some clients do, in time; what is late is made up for."""
     begun = time.monotonic()
@@ -111,14 +111,14 @@ def _name(client: int, number: int) -> str:
     return f"load-{client:02}-{number:07}"
 
 
-def _spooled(home: Home, name: str, report: Report) -> None:
+def _spooled(home: Home, name: str, report: HookReport) -> None:
     fields = {"client": "claude-code", "event": report.event, "cwd": str(report.cwd)}
     data = envelope({**fields, "ppid": "1", "host": "box"}, report.payload)
     (home.spool / "tmp" / name).write_bytes(data)
     (home.spool / "new" / name).touch(mode=0o600)
 
 
-def _hooked(home: Home, _name: str, report: Report) -> None:
+def _hooked(home: Home, _name: str, report: HookReport) -> None:
     post = [str(home.hooks / "post"), "claude-code", report.event]
     subprocess.run(post, input=report.payload, check=True, cwd=report.cwd)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Options, lab, launchers, until
 from observer.evaluation.bench.wire import ERAS, Wire, first_answer_ms, rss_mib, wire
-from observer.evaluation.bench.work import Work, spool
+from observer.evaluation.bench.work import EndlessWork, spool
 from observer.memory.api import Memory
 from observer.toolsets.registry import tools_of
 
@@ -28,7 +28,7 @@ def run(options: Options) -> Iterator[Figure]:
     """Yield starts by launcher and protocol, memory, and round trips beyond the work itself."""
     with lab(options) as place:
         project = place.repository("shop")
-        spool(place.home, Work([project], random.Random(3)), EVENTS)  # noqa: S311 - as in drain
+        spool(place.home, EndlessWork([project], random.Random(3)), EVENTS)  # noqa: S311 - as in drain
         daemon = place.up()
         with place.memory() as memory:
             until(lambda: memory.totals().events >= EVENTS)

@@ -22,11 +22,12 @@ from observer.evaluation.bench.lab import Options
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
-from observer.notes.face import Note
+from observer.notes.values import Note
 from observer.projects import Places
 from observer.redaction.redact import secret_class
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
 
 NOTES = 100_000
 ASKED = 200

@@ -20,12 +20,12 @@ from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.projects import Places
 from observer.purge import carry_out as order
-from observer.purge.carry_out import Order, carry_out, complete
+from observer.purge.carry_out import PurgeOrder, carry_out, complete
 from observer.spool.spool import Spool
 from observer.store.migrations import Migration, migrations
 from observer.store.sqlite.database import SqliteStore
 from observer.store.tombstones import Tombstones
-from observer.views import session_context
+from observer.views import hook_output
 
 NOW_MS = 1_790_000_000_000
 STORED, SPOOLED, PURGED = 12, 6, "cormorant"
@@ -153,7 +153,7 @@ def _with_a_secret(home: Home) -> set[str]:
 
 
 def _redact(home: Home) -> None:
-    asked = Order(seqs=(), redacts=True)
+    asked = PurgeOrder(seqs=(), redacts=True)
     order.begin(home, asked)
     carry_out(home, asked, SqliteStore.owned)
 
@@ -167,7 +167,7 @@ def _purge(home: Home) -> None:
     with _store(home) as store, store.read() as reader:
         seqs = tuple(one.seq for one in reader.stored_events() if PURGED.encode() in one.held)
     if seqs:
-        asked = Order(seqs=seqs, texts=(PURGED,))
+        asked = PurgeOrder(seqs=seqs, texts=(PURGED,))
         order.begin(home, asked)
         carry_out(home, asked, SqliteStore.owned)
 
@@ -181,7 +181,7 @@ def _purge_again(home: Home) -> None:
 def _contexts(home: Home) -> None:
     with _memory(home) as memory:
         for project in memory.projects():
-            session_context.write(memory, project, home, Settings())
+            hook_output.write(memory, project, home, Settings())
 
 
 def _index(home: Home) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from observer.core.events import Value
 from observer.core.model import Item, Recorded
+from observer.core.value import Value
 from sessions.corpus import Repository, sources
 from sessions.product import events_of, items_of
 from sessions.timeline import Step, steps

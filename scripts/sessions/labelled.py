@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from observer.core.events import Command, FileWrite
 from observer.core.model import Item, Recorded, seq_of
 from observer.observations.fix_text import REPAIR
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from sessions.checks import checks
 from sessions.kept import Kept, call_key
 from sessions.labels import FixLabel, ItemLabel, Label, OutcomeLabel, SummaryLabel, agreement, read
@@ -33,7 +33,7 @@ class _Outcome(NamedTuple):
     label: OutcomeLabel
     ran: Ran
     said: str
-    verdict: Verdict
+    verdict: CommandResult
 
     @property
     def is_right(self) -> bool:

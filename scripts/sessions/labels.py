@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
-from observer.core.events import Value
+from observer.core.value import Value
 
 FOLDER = Path(__file__).parent / "labels"
 

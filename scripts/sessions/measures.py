@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from observer.core.events import Value
+from observer.core.value import Value
 
 
 class Measure(Value):

@@ -9,7 +9,7 @@ from observer.core.events import Command
 from observer.core.model import Recorded
 from observer.observations.analysis import gist
 from observer.observations.drafts import Where
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from sessions.kept import Kept, call_key
 from sessions.measures import Measure, Scored, count, line, share
 from sessions.truth import Ran, commands
@@ -49,13 +49,13 @@ def scored(kept: Kept) -> Scored:
     )
 
 
-def verdict_in(kept: Kept, ran: Ran) -> Verdict | None:
+def verdict_in(kept: Kept, ran: Ran) -> CommandResult | None:
     """Return the verdict that follows from the stored event of a command; None if it is lost."""
     recorded = kept.event_of.get(call_key(ran.step.session, ran.call))
     return verdict_of(recorded) if recorded else None
 
 
-def verdict_of(recorded: Recorded) -> Verdict | None:
+def verdict_of(recorded: Recorded) -> CommandResult | None:
     """Return the verdict on a stored event; None if it is not a command."""
     body = recorded.event.body
     if not isinstance(body, Command):

@@ -15,7 +15,7 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item, Recorded, item_id
 from observer.core.paths import Home
-from observer.daemon.requests import Told, remind
+from observer.daemon.requests import RemindedSessions, remind
 from observer.embed.lazy_model import LateModel
 from observer.embed.registry import chosen
 from observer.git.status import uncommitted
@@ -28,7 +28,7 @@ from observer.spool.spool import Spool
 from observer.staleness.sync import keep_order, keep_up
 from observer.store.interface import Writer
 from observer.store.sqlite.database import SqliteStore
-from observer.views import session_context
+from observer.views import hook_output
 
 _CLIENT = "claude-code"
 _BATCH = 500
@@ -85,7 +85,7 @@ class Product:
             encode=self._model.encode_patiently if with_vectors else lambda *_: None,
             record=self._pipeline.ingest,
         )
-        self._told = Told(self._home.told)
+        self._told = RemindedSessions(self._home.told)
         self._count = 0
         self._embedded = 0
         self.bad = 0
@@ -130,11 +130,11 @@ class Product:
         """Return what the session-start hook of Claude Code prints in a folder."""
         for project in self._memory.projects():
             if str(folder) in project.roots:
-                session_context.write(
+                hook_output.write(
                     self._memory, project, self._home, self._settings, uncommitted=uncommitted
                 )
-        place = session_context.mirror(self._home, str(folder))
-        for name in (f"CONTEXT.{_CLIENT}.md", session_context.ANYONES):
+        place = hook_output.mirror(self._home, str(folder))
+        for name in (f"CONTEXT.{_CLIENT}.md", hook_output.ANYONES):
             if (place / name).exists():
                 return (place / name).read_text(encoding="utf-8")
         return ""

@@ -14,7 +14,7 @@ from observer.cli.output import escaped
 from observer.cli.reach import open_memory
 from observer.core.config import Settings
 from observer.core.paths import Home
-from observer.views import session_context
+from observer.views import hook_output
 
 Run = Callable[..., Any]
 
@@ -122,7 +122,7 @@ def test_no_context_file_holds_controls(filled: Path, home: Home) -> None:
     """Hooks print it as it is."""
     with open_memory() as memory:
         for project in memory.projects():
-            session_context.write(memory, project, home, Settings())
+            hook_output.write(memory, project, home, Settings())
     texts = [path.read_text() for path in home.context.rglob("CONTEXT*") if path.is_file()]
     assert texts
     assert [RAW.findall(text) for text in texts] == [[] for _ in texts]

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from observer.core.paths import Home
-from observer.search.trial import DAY_MS, Plan, Trials
+from observer.search.trial import DAY_MS, TrialPlan, Trials
 
 Run = Callable[..., Any]
 Fill = Callable[[Sequence[dict[str, Any]]], None]
@@ -70,7 +70,7 @@ def tried(
 ) -> None:
     """Have a trial behind one, in which those who were told failed less often."""
     now_ms = time.time_ns() // 1_000_000
-    plan = Plan(
+    plan = TrialPlan(
         key="5a" * 16, start_ms=now_ms - 1000, end_ms=now_ms + DAY_MS, share=share, is_same=is_same
     )
     home.trials.mkdir(parents=True)

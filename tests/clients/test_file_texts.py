@@ -23,7 +23,7 @@ PAID = SymbolChanges(changed=("Pay",))
 
 
 def edit(given: dict[str, Any], response: object, *, tool: str = "Edit") -> SymbolChanges | None:
-    call = tools.Call(tool=tool, given={"file_path": "shop/pay.go", **given}, response=response)  # type: ignore[arg-type] # as it came
+    call = tools.ToolCall(tool=tool, given={"file_path": "shop/pay.go", **given}, response=response)  # type: ignore[arg-type] # as it came
     return (tools.write if tool == "Write" else tools.edit)(call).symbols
 
 

@@ -10,17 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from observer.clients.installers import (
-    TARGETS,
-    Context,
-    Plan,
-    diff,
-    here,
-    install,
-    perform,
-    uninstall,
-)
-from observer.config_files.context import shipped
+from observer.clients.installers import TARGETS, Context, Plan, install, perform, uninstall
+from observer.config_files.context import here, shipped
+from observer.config_files.file_edits import diff
 from observer.core.errors import BadInput, ConfigInvalid
 from observer.core.paths import Home
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.code.edits import NAMES, Change, change_of, merged
+from observer.code.edits import NAMES, ChangeSummary, change_of, merged
 from observer.code.edits import difference as difference_of_edits
 from observer.core.events import Edit, FileWrite
 from observer.core.value import SymbolChanges
@@ -21,7 +21,7 @@ class Cart:
 """
 
 
-def difference(old: str, new: str, language: str) -> Change:
+def difference(old: str, new: str, language: str) -> ChangeSummary:
     return difference_of_edits([Edit(old=old, new=new)], language)
 
 
@@ -101,7 +101,7 @@ def test_a_new_file_adds_all_its_lines() -> None:
 
 
 def test_a_write_that_shows_nothing_changes_nothing() -> None:
-    assert change_of(FileWrite(path="a.py")) == Change()
+    assert change_of(FileWrite(path="a.py")) == ChangeSummary()
 
 
 def test_several_edits_of_one_event_add_up() -> None:
@@ -116,38 +116,55 @@ def test_windows_paths_tell_their_language() -> None:
 
 
 MERGES = [
-    ("added-then-changed", Change(new=("f",)), Change(changed=("f",)), (("f",), (), ())),
-    ("added-then-removed", Change(new=("f",)), Change(gone=("f",)), ((), (), ())),
-    ("removed-then-added", Change(gone=("f",)), Change(new=("f",)), ((), ("f",), ())),
-    ("changed-then-removed", Change(changed=("f",)), Change(gone=("f",)), ((), (), ("f",))),
-    ("changed-twice", Change(changed=("f",)), Change(changed=("f", "g")), ((), ("f", "g"), ())),
+    (
+        "added-then-changed",
+        ChangeSummary(new=("f",)),
+        ChangeSummary(changed=("f",)),
+        (("f",), (), ()),
+    ),
+    ("added-then-removed", ChangeSummary(new=("f",)), ChangeSummary(gone=("f",)), ((), (), ())),
+    ("removed-then-added", ChangeSummary(gone=("f",)), ChangeSummary(new=("f",)), ((), ("f",), ())),
+    (
+        "changed-then-removed",
+        ChangeSummary(changed=("f",)),
+        ChangeSummary(gone=("f",)),
+        ((), (), ("f",)),
+    ),
+    (
+        "changed-twice",
+        ChangeSummary(changed=("f",)),
+        ChangeSummary(changed=("f", "g")),
+        ((), ("f", "g"), ()),
+    ),
 ]
 
 
 @pytest.mark.parametrize(("name", "first", "then", "symbols"), MERGES, ids=[m[0] for m in MERGES])
 def test_two_changes_tell_their_sum(
-    name: str, first: Change, then: Change, symbols: tuple[tuple[str, ...], ...]
+    name: str, first: ChangeSummary, then: ChangeSummary, symbols: tuple[tuple[str, ...], ...]
 ) -> None:
     both = merged(first, then)
     assert (both.new, both.changed, both.gone) == symbols
 
 
 def test_a_name_that_came_and_went_is_told_of_neither() -> None:
-    tried = Change(names=("round", "total"), dropped=("sum",))
-    both = merged(tried, Change(names=("sum", "quantize"), dropped=("round", "price")))
+    tried = ChangeSummary(names=("round", "total"), dropped=("sum",))
+    both = merged(tried, ChangeSummary(names=("sum", "quantize"), dropped=("round", "price")))
     assert (both.names, both.dropped) == (("total", "quantize"), ("price",))
 
 
 def test_the_sum_knows_a_new_symbol_by_its_last_name() -> None:
-    both = merged(Change(new=("f", "g")), Change(renamed=(("f", "h"), ("old", "new"))))
+    both = merged(
+        ChangeSummary(new=("f", "g")), ChangeSummary(renamed=(("f", "h"), ("old", "new")))
+    )
     assert (both.new, both.renamed) == (("h", "g"), (("old", "new"),))
 
 
 def test_the_sum_says_what_only_moved_or_has_other_comments() -> None:
-    first = Change(commented=("f", "g"), moved=("m",), only="comments")
-    both = merged(first, Change(commented=("h",), only="comments"))
+    first = ChangeSummary(commented=("f", "g"), moved=("m",), only="comments")
+    both = merged(first, ChangeSummary(commented=("h",), only="comments"))
     assert (both.commented, both.moved, both.only) == (("f", "g", "h"), ("m",), "comments")
-    both = merged(first, Change(changed=("f", "m")))
+    both = merged(first, ChangeSummary(changed=("f", "m")))
     assert (both.changed, both.commented, both.moved, both.only) == (("f", "m"), ("g",), (), "")
 
 

@@ -13,7 +13,7 @@ from observer.core.config import Settings
 from observer.core.events import AnyBody, Event, FileWrite, Prompt, SessionStart
 from observer.core.model import Use
 from observer.core.paths import Home
-from observer.daemon.feedback import BATCH, MARK_EVERY, SHOWN_WITHIN_MS, Feedback
+from observer.daemon.feedback import BATCH, MARK_EVERY, SHOWN_WITHIN_MS, DaemonFeedback
 from observer.daemon.health import Health
 from observer.daemon.home_guard import Tenure
 from observer.daemon.writer import WriterThread
@@ -22,7 +22,7 @@ from observer.projects import Places
 from observer.search.usage import KEPT_MS
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
-from observer.views.session_context import ANYONES, mirror
+from observer.views.hook_output import ANYONES, mirror
 
 
 class Bench:
@@ -40,9 +40,9 @@ class Bench:
         self._numbers = itertools.count()
         self.feedback = self.begin()
 
-    def begin(self) -> Feedback:
+    def begin(self) -> DaemonFeedback:
         """Begin to follow, as a daemon that has just started."""
-        return Feedback(self.store, self.writer, self._home, told=self._tell)
+        return DaemonFeedback(self.store, self.writer, self._home, told=self._tell)
 
     def _tell(self) -> None:
         self.told += 1

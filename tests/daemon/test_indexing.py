@@ -29,7 +29,8 @@ from observer.ingest.pipeline import Pipeline
 from observer.projects import Places
 from observer.spool.spool import Spool
 from observer.store.interface import Store
-from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
 
 Until = Callable[..., None]
 

@@ -14,7 +14,7 @@ import pytest
 
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
-from observer.daemon.listeners import (
+from observer.daemon.servers import (
     MOST_CONNECTIONS,
     ensure_token,
     listen,

@@ -12,18 +12,18 @@ from msgspec.structs import replace
 from observer.embed.lazy_model import LateModel
 from observer.embed.registry import find
 from observer.evaluation import sets
-from observer.evaluation.asking import Asked, ask, figures, trial
+from observer.evaluation.asking import EvaluatedQuery, ask, figures, trial
 from observer.evaluation.systems import SYSTEMS, legs_of, mentions, systems_of
 from observer.search.candidates import Sources
 
 DOCUMENTS = (
-    sets.Document(id="a", title="Edit cart.py", narrative="Added def cachePrices"),
-    sets.Document(id="b", title="Edit login.py", facts=("Added def verify_token",)),
+    sets.SetDocument(id="a", title="Edit cart.py", narrative="Added def cachePrices"),
+    sets.SetDocument(id="b", title="Edit login.py", facts=("Added def verify_token",)),
 )
 ASKED = (
-    Asked(text="cache prices", relevant=frozenset({sets.item(DOCUMENTS[0], 1).id})),
-    Asked(text="verify the token", relevant=frozenset({sets.item(DOCUMENTS[1], 2).id})),
-    Asked(text="?!", relevant=frozenset({4})),
+    EvaluatedQuery(text="cache prices", relevant=frozenset({sets.item(DOCUMENTS[0], 1).id})),
+    EvaluatedQuery(text="verify the token", relevant=frozenset({sets.item(DOCUMENTS[1], 2).id})),
+    EvaluatedQuery(text="?!", relevant=frozenset({4})),
 )
 
 
@@ -55,7 +55,7 @@ def test_everything_is_indexed_before_anything_is_asked(
     """A view has patience for a few batches only."""
     monkeypatch.setattr("observer.index.index.BATCH", 1)
     with trial(model) as memory:
-        memory.keep(sets.item(sets.Document(id=f"{n}", title="same"), n) for n in range(1, 10))
+        memory.keep(sets.item(sets.SetDocument(id=f"{n}", title="same"), n) for n in range(1, 10))
         with memory.sources() as sources:
             assert sources.view.size == 9
 

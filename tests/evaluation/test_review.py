@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from observer.embed.lazy_model import LateModel
-from observer.evaluation.measures import FIGURES, Against, Finding, Gap, Interval, Row
+from observer.evaluation.measures import FIGURES, Against, Finding, Gap, Interval, SystemFigures
 from observer.evaluation.review import Missed, Review, examples, review, verdict
 from observer.evaluation.systems import WITHOUT_MEANING
 
@@ -71,7 +71,7 @@ def a_review(
         queries=40,
         finding=Finding(
             name="shop",
-            rows=(Row(system="recall", figures=figures),),
+            rows=(SystemFigures(system="recall", figures=figures),),
             against=(Against(system=system, gap=compared),),
         ),
         silent=silent,

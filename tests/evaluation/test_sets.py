@@ -28,8 +28,8 @@ def test_a_set_is_read(tmp_path: Path) -> None:
     found = sets.read(a_set(tmp_path, lines))
     assert found.name == "shop_diff"
     assert found.documents == (
-        sets.Document(id="a", title="Edit a.py"),
-        sets.Document(id="b", title="t", narrative="n", facts=("f",), files=("x.py",)),
+        sets.SetDocument(id="a", title="Edit a.py"),
+        sets.SetDocument(id="b", title="t", narrative="n", facts=("f",), files=("x.py",)),
     )
     assert found.questions == (sets.Question(q="why a", rel=("a",)),)
 
@@ -137,5 +137,5 @@ def test_errors_hint_at_what_to_do(tmp_path: Path) -> None:
 
 
 def test_earlier_documents_are_newer(tmp_path: Path) -> None:
-    document = sets.Document(id="a", title="t")
+    document = sets.SetDocument(id="a", title="t")
     assert sets.NOW_MS > sets.item(document, 1).created_ms > sets.item(document, 2).created_ms

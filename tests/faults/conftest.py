@@ -28,8 +28,9 @@ from observer.projects import Places
 from observer.spool.spool import Spool
 from observer.staleness.sync import keep_order, keep_up
 from observer.store.interface import Writer
-from observer.store.sqlite.database import SqliteStore, stemmer
-from observer.views import session_context
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
+from observer.views import hook_output
 
 NOW_MS = 1_790_000_000_000
 
@@ -112,9 +113,7 @@ class Visitor:
         self.events(root)
         uncommitted(str(root), ["a.py", "b.py"])
         for project in self.memory.projects():
-            session_context.write(
-                self.memory, project, self._home, Settings(), uncommitted=uncommitted
-            )
+            hook_output.write(self.memory, project, self._home, Settings(), uncommitted=uncommitted)
 
     def truth(self, root: Path) -> None:
         """Follow what became of what the items speak of."""

@@ -33,10 +33,11 @@ from observer.repair.losses import losses
 from observer.repair.mend import has_damage, mended
 from observer.repair.request import demand
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.salvage import damaged_pages
+from observer.store.sqlite.stemmer import stemmer
 from observer.store.tombstones import Tombstones
-from observer.views import session_context
+from observer.views import hook_output
 
 IS_LONG = "OBSERVER_FLIPS" in os.environ
 FLIPS = int(os.environ.get("OBSERVER_FLIPS", "60"))
@@ -140,7 +141,7 @@ def refresh(home: Home) -> int:
         memory(home, store) as kept,
     ):
         settings = config.load(home)
-        return sum(session_context.write(kept, each, home, settings) for each in kept.projects())
+        return sum(hook_output.write(kept, each, home, settings) for each in kept.projects())
 
 
 def contexts(home: Home) -> dict[str, bytes]:

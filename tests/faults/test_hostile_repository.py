@@ -15,9 +15,9 @@ import pytest
 from observer.core.errors import NotFound
 from observer.git import configuration
 from observer.git.blame import blamed
-from observer.git.discovery import find, refusal
 from observer.git.log import history
 from observer.git.process import ask, repository_at
+from observer.git.repository import find, refusal
 from observer.git.status import WorkTree, uncommitted
 from observer.projects import look
 

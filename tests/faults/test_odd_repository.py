@@ -15,8 +15,8 @@ import pytest
 from observer.core.errors import ObserverError
 from observer.daemon.watching.worktree import Tree
 from observer.git import blame
-from observer.git.discovery import first_line
 from observer.git.log import read_commit
+from observer.git.repository import first_line
 from observer.projects import look
 
 from .conftest import WAYS, Git, Visitor

@@ -17,13 +17,14 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import Item, Project, Receipt, Session, SummaryFields, item_id, item_uuid
 from observer.core.paths import Home, make_private
-from observer.daemon.listeners import make_run_folder
+from observer.daemon.servers import make_run_folder
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.projects import Places
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
 
 
 @pytest.fixture

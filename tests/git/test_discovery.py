@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.git.discovery import find
+from observer.git.repository import find
 
 Git = Callable[..., str]
 

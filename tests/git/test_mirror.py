@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from observer.core.paths import Home
-from observer.git import mirror as module
-from observer.git.discovery import Repository, find
-from observer.git.mirror import mirror, settings_of
+from observer.git import repository as module
 from observer.git.process import ask
+from observer.git.repository import Repository, find, mirror, settings_of
 
 Git = Callable[..., str]
 

@@ -10,10 +10,10 @@ import pytest
 
 from observer.core.errors import NotFound
 from observer.git import process
-from observer.git.blobs import Blobs
 from observer.git.configuration import as_user, users_setting
 from observer.git.launch import TooSlow, absolute, executable
 from observer.git.process import ask, lines_of, repository_at, started
+from observer.git.status import Blobs
 
 Git = Callable[..., str]
 Fake = Callable[[str], None]

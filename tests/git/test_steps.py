@@ -9,8 +9,8 @@ import pytest
 
 from observer.core.errors import ObserverError
 from observer.git import commit_diffs as git_steps
-from observer.git.blobs import MOST_BYTES, Blobs
-from observer.git.commit_diffs import Moved, Step
+from observer.git.commit_diffs import CommitDiff, Moved
+from observer.git.status import MOST_BYTES, Blobs
 
 Git = Callable[..., str]
 
@@ -31,7 +31,7 @@ def app(tmp_path: Path, git: Git) -> Path:
     return folder
 
 
-def _steps(folder: Path, since: str = "") -> list[Step]:
+def _steps(folder: Path, since: str = "") -> list[CommitDiff]:
     return list(git_steps.steps(str(folder), since, "HEAD"))
 
 
@@ -123,7 +123,7 @@ def test_no_commit_is_no_head(tmp_path: Path, git: Git) -> None:
     assert list(_steps_or_none(folder)) == []
 
 
-def _steps_or_none(folder: str) -> list[Step]:
+def _steps_or_none(folder: str) -> list[CommitDiff]:
     return list(git_steps.named(folder, ["1" * 40]))
 
 

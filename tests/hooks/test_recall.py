@@ -17,7 +17,7 @@ import pytest
 
 from observer import client
 from observer.core.paths import Home
-from observer.daemon.listeners import make_run_folder
+from observer.daemon.servers import make_run_folder
 from observer.search.trial import Trials
 from observer.spool.spool import Spool
 

@@ -9,7 +9,8 @@ import pytest
 
 from observer.core.errors import NotFound
 from observer.core.events import Commit, Event
-from observer.importers.git import commits, count
+from observer.git.log import count
+from observer.importers.git import commits
 
 Git = Callable[..., str]
 

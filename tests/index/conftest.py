@@ -12,12 +12,12 @@ import pytest
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
-from observer.core.model import Change, Item, item_id
+from observer.core.model import Item, ItemChange, item_id
 from observer.embed.lazy_model import packed
 from observer.index import Index, View, Wanted
 from observer.index.segment import Segment
 from observer.index.tokens import Codes
-from observer.store.sqlite.database import stemmer
+from observer.store.sqlite.stemmer import stemmer
 
 MODEL, DIMENSIONS = "0123456789ab", 64
 
@@ -30,8 +30,8 @@ class Told:
     def __init__(self) -> None:
         self.name = "first"
         self.asked_after: list[int] = []
-        self._log: list[Change] = []
-        self._newest: dict[int, Change] = {}
+        self._log: list[ItemChange] = []
+        self._newest: dict[int, ItemChange] = {}
 
     def put(self, *items: Item, vector: bytes | None = None) -> None:
         for item in items:
@@ -56,7 +56,7 @@ class Told:
     def newest_change(self) -> int:
         return max(map(_number, self._newest.values()), default=0)
 
-    def changes(self, *, after: int, model: str, limit: int) -> Sequence[Change]:
+    def changes(self, *, after: int, model: str, limit: int) -> Sequence[ItemChange]:
         self.asked_after.append(after)
         some = sorted((c for c in self._newest.values() if c.change > after), key=_number)
         kept = (c if model == MODEL else msgspec.structs.replace(c, vector=None) for c in some)
@@ -65,16 +65,16 @@ class Told:
     def living(self) -> dict[int, Item]:
         return {change.id: change.item for change in self._newest.values() if change.item}
 
-    def newest(self) -> list[Change]:
+    def newest(self) -> list[ItemChange]:
         return sorted(self._newest.values(), key=_number)
 
     def _add(self, item_id_: int, item: Item | None, vector: bytes | None) -> None:
-        made = Change(change=len(self._log) + 1, id=item_id_, item=item, vector=vector)
+        made = ItemChange(change=len(self._log) + 1, id=item_id_, item=item, vector=vector)
         self._log.append(made)
         self._newest[item_id_] = made
 
 
-def _number(change: Change) -> int:
+def _number(change: ItemChange) -> int:
     return change.change
 
 

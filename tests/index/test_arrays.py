@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from observer.core.events import Value
+from observer.core.value import Value
 from observer.index.arrays import MARK, Torn, load, release, save
 
 

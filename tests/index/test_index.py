@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.core.model import Change
+from observer.core.model import ItemChange
 from observer.index import Index
 from observer.index.arrays import Torn, load, save
 from observer.index.files import FORMAT, Files
 from observer.index.segment import Segment
-from observer.index.segment_builder import Facts, merged, segment
+from observer.index.segment_builder import FileFacts, merged, segment
 from observer.index.tokens import Codes
 
 Make = Callable[..., Any]
@@ -368,7 +368,7 @@ def test_a_segment_without_all_its_arrays_is_made_again(
 ) -> None:
     path = next(settled.glob("*.segment"))
     saved = load(path)
-    save(path, Facts(last_change=1, model=""), {"ids": saved.arrays["ids"]})
+    save(path, FileFacts(last_change=1, model=""), {"ids": saved.arrays["ids"]})
     assert answers(an_index(settled), told) == fresh(told)
 
 
@@ -519,7 +519,7 @@ def test_a_name_is_of_one_segment_only(folder: Path, codes: Codes, an_item: Make
     """Whatever stands at an address in memory where another segment stood."""
 
     def rows(number: int) -> Any:
-        change = Change(change=number, id=4 * number, item=an_item(number))
+        change = ItemChange(change=number, id=4 * number, item=an_item(number))
         return segment([change], codes, model="m", dimensions=8, mean_length=1.0)
 
     files = Files(folder)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.filters import Filters
-from observer.core.model import Change, Item
+from observer.core.model import Item, ItemChange
 from observer.index.masks import KEPT, mask
 from observer.index.segment_builder import segment
 from observer.index.tokens import Codes
@@ -51,7 +51,7 @@ FILTERS = st.builds(
 
 
 def rows(codes: Codes, *items: Item | None) -> Any:
-    changes = [Change(change=n, id=4 * n, item=item) for n, item in enumerate(items, start=1)]
+    changes = [ItemChange(change=n, id=4 * n, item=item) for n, item in enumerate(items, start=1)]
     return segment(changes, codes, model="m", dimensions=8, mean_length=0.0)
 
 

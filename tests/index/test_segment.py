@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from observer.core.filters import Filters
-from observer.core.model import Change, Item
-from observer.index.arrays import Saved
+from observer.core.model import Item, ItemChange
+from observer.index.arrays import SavedArrays
 from observer.index.segment import LENGTH_SHARE, SATURATION, WEIGHTS, Segment
 from observer.index.segment_builder import facts_of, gathered, loaded, merged, segment
 from observer.index.tokens import Codes
@@ -33,7 +33,7 @@ TEXT = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 COLUMNS = st.tuples(TEXT, TEXT, TEXT, TEXT, TEXT, TEXT)
 
 
-def made(changes: Sequence[Change], codes: Codes, **given: Any) -> Segment:
+def made(changes: Sequence[ItemChange], codes: Codes, **given: Any) -> Segment:
     fields = {"model": MODEL, "dimensions": DIMENSIONS, "mean_length": 0.0} | given
     return segment(changes, codes, **fields)
 
@@ -66,9 +66,9 @@ def bm25(rows: Mapping[int, Sequence[str]], words: Sequence[str]) -> dict[int, f
     return scores
 
 
-def changes_of(an_item: Make, rows: Sequence[Sequence[str]]) -> list[Change]:
+def changes_of(an_item: Make, rows: Sequence[Sequence[str]]) -> list[ItemChange]:
     return [
-        Change(change=seq, id=4 * seq, item=item_of(an_item, seq, columns))
+        ItemChange(change=seq, id=4 * seq, item=item_of(an_item, seq, columns))
         for seq, columns in enumerate(rows, start=1)
     ]
 
@@ -128,9 +128,9 @@ STEPS = st.lists(
 )
 
 
-def history(an_item: Make, a_vector: Make, steps: Sequence[Any]) -> list[Change]:
+def history(an_item: Make, a_vector: Make, steps: Sequence[Any]) -> list[ItemChange]:
     return [
-        Change(
+        ItemChange(
             change=number,
             id=4 * seq,
             item=item_of(an_item, seq, columns) if columns else None,
@@ -140,7 +140,7 @@ def history(an_item: Make, a_vector: Make, steps: Sequence[Any]) -> list[Change]
     ]
 
 
-def parted(changes: Sequence[Change], codes: Codes, size: int) -> list[Segment]:
+def parted(changes: Sequence[ItemChange], codes: Codes, size: int) -> list[Segment]:
     parts: list[Segment] = []
     for begin in range(0, len(changes), size):
         new = made(changes[begin : begin + size], codes, mean_length=5.0)
@@ -198,12 +198,12 @@ def test_a_deletion_survives_merging_and_saving(
     a_view: Make, an_item: Make, codes: Codes, found: Make
 ) -> None:
     changes = [
-        Change(change=1, id=4, item=an_item(1, "aa")),
-        Change(change=2, id=8, item=an_item(2, "aa")),
-        Change(change=3, id=4, item=None),
+        ItemChange(change=1, id=4, item=an_item(1, "aa")),
+        ItemChange(change=2, id=8, item=an_item(2, "aa")),
+        ItemChange(change=3, id=4, item=None),
     ]
     one = merged(parted(changes, codes, 1), model=MODEL, dimensions=DIMENSIONS, mean_length=1.0)
-    kept = loaded(Saved(msgspec.json.encode(facts_of(one)), one.arrays))
+    kept = loaded(SavedArrays(msgspec.json.encode(facts_of(one)), one.arrays))
     older = made(changes[:1], codes)
     older.bury(kept.ids)
     assert set(found(a_view(codes, older, kept), "aa")) == {8}
@@ -212,7 +212,7 @@ def test_a_deletion_survives_merging_and_saving(
 def test_a_merger_leaves_vectors_of_other_models_behind(
     a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make
 ) -> None:
-    changes = [Change(change=n, id=4 * n, item=an_item(n), vector=a_vector(n)) for n in (1, 2)]
+    changes = [ItemChange(change=n, id=4 * n, item=an_item(n), vector=a_vector(n)) for n in (1, 2)]
     parts = [made(changes[:1], codes, model="other"), made(changes[1:], codes)]
     one = merged(parts, model=MODEL, dimensions=DIMENSIONS, mean_length=1.0)
     assert set(near(a_view(codes, one), a_vector(1))) == {8}
@@ -221,7 +221,7 @@ def test_a_merger_leaves_vectors_of_other_models_behind(
 def test_vectors_of_another_model_do_not_count(
     a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make
 ) -> None:
-    change = Change(change=1, id=4, item=an_item(1), vector=a_vector(1))
+    change = ItemChange(change=1, id=4, item=an_item(1), vector=a_vector(1))
     other = a_view(codes, made([change], codes, model="other"))
     assert near(other, a_vector(1)) == {}
     meaning = np.ones(DIMENSIONS, np.float32)
@@ -233,7 +233,7 @@ def test_the_beginning_of_a_vector_is_compared_until_its_rest_is_there(
     a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make
 ) -> None:
     whole = a_vector(1)
-    change = Change(change=1, id=4, item=an_item(1, "aa"), vector=whole[: DIMENSIONS // 2])
+    change = ItemChange(change=1, id=4, item=an_item(1, "aa"), vector=whole[: DIMENSIONS // 2])
     one = made([change], codes)
     assert (one.embedded(MODEL), one.whole(MODEL), one.embedded("other")) == (1, 0, 0)
     assert 0.5 < near(a_view(codes, one), whole)[4] < 0.9
@@ -246,15 +246,15 @@ def test_the_beginning_of_a_vector_is_compared_until_its_rest_is_there(
 def test_a_vector_that_is_none_is_not_found(
     a_view: Make, an_item: Make, a_vector: Make, codes: Codes, near: Make, vector: bytes
 ) -> None:
-    change = Change(change=1, id=4, item=an_item(1, "aa"), vector=vector)
+    change = ItemChange(change=1, id=4, item=an_item(1, "aa"), vector=vector)
     assert near(a_view(codes, made([change], codes)), a_vector(1)) == {}
 
 
 def test_of_equal_rows_the_newest_come_first(
     a_view: Make, an_item: Make, codes: Codes, found: Make
 ) -> None:
-    changes = [Change(change=n, id=4 * n, item=an_item(n, "aa")) for n in range(1, 9)]
-    changes += [Change(change=n, id=4 * n, item=an_item(n, "bb")) for n in range(9, 40)]
+    changes = [ItemChange(change=n, id=4 * n, item=an_item(n, "aa")) for n in range(1, 9)]
+    changes += [ItemChange(change=n, id=4 * n, item=an_item(n, "bb")) for n in range(9, 40)]
     parts = a_view(codes, made(changes[:5], codes), made(changes[5:], codes))
     assert list(found(parts, "aa"))[:3] == [32, 28, 24]
 
@@ -280,7 +280,7 @@ def test_a_limit_cuts_the_worst(
 
 @pytest.mark.parametrize("asked", [(), (4,), (4, 12), (8,), (4, 8, 12, 16), (-1, 99)])
 def test_rows_are_found_by_item(an_item: Make, codes: Codes, asked: tuple[int, ...]) -> None:
-    one = made([Change(change=n, id=8 * n - 4, item=an_item(n)) for n in (1, 2)], codes)
+    one = made([ItemChange(change=n, id=8 * n - 4, item=an_item(n)) for n in (1, 2)], codes)
     rows = one.find(np.array(asked, np.int64))
     assert one.ids[rows].tolist() == [each for each in asked if each in {4, 12}]
 
@@ -290,7 +290,7 @@ def test_what_is_inverted_in_parts_is_the_same_as_at_once(
 ) -> None:
     titles = [f"w{n} aa w{n % 3} bb w{n}" for n in range(40)]
     changes = [
-        Change(change=n, id=n, item=an_item(n, title), vector=None)
+        ItemChange(change=n, id=n, item=an_item(n, title), vector=None)
         for n, title in enumerate(titles, start=1)
     ]
     whole = made(changes, codes).postings

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays_of
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
-from observer.core.model import Change
+from observer.core.model import ItemChange
 from observer.embed.lazy_model import packed
 from observer.index.segment_builder import segment
 from observer.index.tokens import Codes
@@ -156,7 +156,7 @@ def test_the_nearest_are_found(
 ) -> None:
     vectors = clustered(5_000, 256)
     changes = [
-        Change(change=n, id=n, item=an_item(n), vector=one.tobytes())
+        ItemChange(change=n, id=n, item=an_item(n), vector=one.tobytes())
         for n, one in enumerate(packed(vectors), start=1)
     ]
     parts = [
@@ -176,7 +176,7 @@ def test_only_masked_rows_are_found_by_meaning(
     an_item: Make, a_vector: Make, a_view: Make, near: Make, codes: Codes
 ) -> None:
     changes = [
-        Change(change=n, id=4 * n, item=an_item(n, project_id=2 + n % 2), vector=a_vector(n))
+        ItemChange(change=n, id=4 * n, item=an_item(n, project_id=2 + n % 2), vector=a_vector(n))
         for n in range(1, 9)
     ]
     one = segment(changes, codes, model=MODEL, dimensions=64, mean_length=0.0)
@@ -190,7 +190,7 @@ def test_meanings_are_unit_vectors_of_what_the_masks_let_through(
 ) -> None:
     vectors = clustered(8, 64)
     changes = [
-        Change(change=n, id=4 * n, item=an_item(n, project_id=2 + n % 2), vector=one.tobytes())
+        ItemChange(change=n, id=4 * n, item=an_item(n, project_id=2 + n % 2), vector=one.tobytes())
         for n, one in enumerate(packed(vectors), start=1)
     ]
     parts = [

@@ -17,7 +17,16 @@ from observer.core.config import Settings
 from observer.core.errors import StoreUnavailable
 from observer.core.paths import Home
 from observer.ingest.pipeline import BATCH, Pipeline
-from observer.ingest.prefetch import BACKLOG, PAGE, PAGE_BYTES, Ahead, Order, Page, main, pages
+from observer.ingest.prefetch import (
+    BACKLOG,
+    PAGE,
+    PAGE_BYTES,
+    Ahead,
+    Page,
+    PrefetchOrder,
+    main,
+    pages,
+)
 from observer.ingest.prepare import Reading
 from observer.projects import Places
 from observer.spool.files import envelope
@@ -60,8 +69,8 @@ def ahead(home: Home) -> Iterator[Ahead]:
 
 
 @pytest.fixture
-def order(home: Home) -> Order:
-    return Order(str(home.spool), Settings(), frozenset())
+def order(home: Home) -> PrefetchOrder:
+    return PrefetchOrder(str(home.spool), Settings(), frozenset())
 
 
 def ids_of(store: Store) -> list[str]:
@@ -164,14 +173,14 @@ def test_the_process_does_not_outlive_its_reader(ahead: Ahead, fill: Fill, until
     assert process.returncode == 0
 
 
-def test_what_is_in_hand_is_not_read(spool: Spool, fill: Fill, order: Order) -> None:
+def test_what_is_in_hand_is_not_read(spool: Spool, fill: Fill, order: PrefetchOrder) -> None:
     names = fill(4)
     in_hand = msgspec.structs.replace(order, in_hand=frozenset(names[:2]))
     assert [line.id for page in pages(in_hand) for line in page.lines] == names[2:]
 
 
 def test_a_page_says_what_reading_says(
-    ahead: Ahead, fill: Fill, spool: Spool, order: Order
+    ahead: Ahead, fill: Fill, spool: Spool, order: PrefetchOrder
 ) -> None:
     fill(2)
     entries = spool.claim(at_most=9)
@@ -211,7 +220,7 @@ def test_a_pipeline_that_closes_ends_its_process(
 
 
 def test_the_process_writes_pages_behind_their_lengths(
-    fill: Fill, order: Order, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fill: Fill, order: PrefetchOrder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = fill(3)
     asked = io.TextIOWrapper(io.BytesIO(msgspec.msgpack.encode(order)))
@@ -229,16 +238,16 @@ def test_the_process_writes_pages_behind_their_lengths(
     assert [line.id for line in msgspec.msgpack.decode(told[8:], type=Page).lines] == names
 
 
-def test_nothing_makes_no_page(order: Order) -> None:
+def test_nothing_makes_no_page(order: PrefetchOrder) -> None:
     assert list(pages(order)) == []
 
 
-def test_pages_of_nothing_are_left_out(fill: Fill, order: Order) -> None:
+def test_pages_of_nothing_are_left_out(fill: Fill, order: PrefetchOrder) -> None:
     fill(3, payload=b"{")
     assert list(pages(order)) == []
 
 
-def test_a_page_survives_the_pipe(fill: Fill, order: Order) -> None:
+def test_a_page_survives_the_pipe(fill: Fill, order: PrefetchOrder) -> None:
     fill(3)
     (page,) = pages(order)
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(page), type=Page) == page
@@ -297,7 +306,7 @@ def test_a_store_that_cannot_write_ends_the_reading(
     assert ids_of(store) == names
 
 
-def test_a_page_of_many_bytes_is_short(fill: Fill, order: Order) -> None:
+def test_a_page_of_many_bytes_is_short(fill: Fill, order: PrefetchOrder) -> None:
     said = msgspec.json.encode({"session_id": "s1", "prompt": "x" * (PAGE_BYTES // 2)})
     fill(3, payload=said)
     assert [len(page.lines) for page in pages(order)] == [2, 1]

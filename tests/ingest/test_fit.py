@@ -22,8 +22,8 @@ from observer.core.events import (
     FileWrite,
     Prompt,
     Rewrite,
-    Value,
 )
+from observer.core.value import Value
 from observer.ingest.truncate import cut, fit, trim
 
 TEXTS = st.builds(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from observer.llm.client import Client
+from observer.llm.client import LlmClient
 from observer.llm.endpoint import Endpoint
 
 ANSWER = {
@@ -134,11 +134,11 @@ def with_client(model: StandIn) -> Callable[..., Any]:
     """Run a coroutine function with a client of the stand-in."""
 
     def run(
-        work: Callable[[Client], Awaitable[Any]], *, key: str = "", wait_s: float = 20.0
+        work: Callable[[LlmClient], Awaitable[Any]], *, key: str = "", wait_s: float = 20.0
     ) -> Any:
         async def story() -> Any:
             where = Endpoint(f"{model.url}/chat/completions", "tiny", key)
-            async with Client(where, wait_s=wait_s) as client:
+            async with LlmClient(where, wait_s=wait_s) as client:
                 return await work(client)
 
         return asyncio.run(story())

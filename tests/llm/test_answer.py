@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from observer.core.errors import BadInput
 from observer.core.events import Enriched
 from observer.core.model import Item
-from observer.llm.answer import enriched
+from observer.llm.reply import enriched
 
 ITEM = Item(id=6, uuid="u", kind="summary", type="summary", title="t", updated_ms=7)
 GOOD = '{"narrative": "It raced.", "learned": "Lock.", "concepts": ["race", "lock"]}'

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from observer.llm.client import AskFailed, Client, Reply
+from observer.llm.client import LlmClient, Reply
 from observer.llm.endpoint import Endpoint
-from observer.llm.prompt import Prompt
+from observer.llm.prompt import LlmPrompt
+from observer.llm.reply import AskFailed
 
-QUESTION = Prompt(instructions="Answer.", quoted="<data>\nx\n</data>")
+QUESTION = LlmPrompt(instructions="Answer.", quoted="<data>\nx\n</data>")
 KEY = "sk-" + "t3stk3y" * 4
 
 Ask = Callable[..., Reply]
@@ -95,7 +96,7 @@ def test_what_an_endpoint_refuses_is_left_out_from_then_on(
     refusal = b'{"error": {"message": "max_tokens and response_format are not supported"}}'
     model.script(answered(refusal, status=400), complete())
 
-    async def twice(client: Client) -> None:
+    async def twice(client: LlmClient) -> None:
         await client.ask(QUESTION)
         await client.ask(QUESTION)
 
@@ -260,7 +261,7 @@ def dripping() -> Iterator[int]:
 def _ask_at(url: str, *, wait_s: float) -> AskFailed:
 
     async def story() -> None:
-        async with Client(Endpoint(url, "tiny", KEY), wait_s=wait_s) as client:
+        async with LlmClient(Endpoint(url, "tiny", KEY), wait_s=wait_s) as client:
             await client.ask(QUESTION)
 
     with pytest.raises(AskFailed) as raised:

@@ -23,7 +23,7 @@ from observer.daemon.lazy_llm import Parts
 from observer.daemon.status import day_of, llm_status
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
-from observer.llm.client import Client
+from observer.llm.client import LlmClient
 from observer.projects import Places
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
@@ -106,7 +106,7 @@ def run(desk: Desk, with_client: Any) -> Run:
     """Let it ask until a condition holds; returns the part."""
 
     def until(condition: Callable[[Enriching], object], daily_tokens: int = 100_000) -> Enriching:
-        async def story(client: Client) -> Enriching:
+        async def story(client: LlmClient) -> Enriching:
             made = Enriching("tiny", desk.parts(), daily_tokens, pause_s=0.01, pauses_s=PAUSES_S)
             task = asyncio.create_task(made.keep_enriching(client))
             async with asyncio.timeout(20):

@@ -19,9 +19,10 @@ from observer.daemon.lazy_llm import LateLlm, Parts
 from observer.daemon.status import day_of
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
-from observer.llm import answer, prompt
-from observer.llm.client import AskFailed, Client
+from observer.llm import prompt, reply
+from observer.llm.client import LlmClient
 from observer.llm.prompt import MOST_CHARS
+from observer.llm.reply import AskFailed
 from observer.memory.values import Extracted
 from observer.projects import Places
 from observer.spool.spool import Spool
@@ -47,7 +48,7 @@ def parts(home: Home) -> Iterator[Parts]:
 @pytest.fixture
 def extract(parts: Parts, with_client: Any) -> Callable[..., Extracted]:
     def run(said: list[str] = SAID, daily_tokens: int = 100_000) -> Extracted:
-        async def ask(client: Client) -> Extracted:
+        async def ask(client: LlmClient) -> Extracted:
             return await Extracting("tiny", client, parts, daily_tokens).extracted(said)
 
         found: Extracted = with_client(ask)
@@ -102,13 +103,13 @@ def test_an_answer_that_never_came_is_paid_in_full(
     ],
 )
 def test_facts_are_read(text: str, facts: tuple[str, ...]) -> None:
-    assert answer.facts(text) == facts
+    assert reply.facts(text) == facts
 
 
 @pytest.mark.parametrize("text", ["", "none", '{"fact": []}', '{"facts": "a"}', '{"facts": [1]}'])
 def test_what_was_not_asked_for_is_no_answer(text: str) -> None:
     with pytest.raises(BadInput, match="not what was asked for"):
-        answer.facts(text)
+        reply.facts(text)
 
 
 def test_no_secret_and_no_end_of_the_fence_is_sent() -> None:

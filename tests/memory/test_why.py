@@ -24,11 +24,12 @@ from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
-from observer.memory.code_questions import Why
+from observer.memory.code_questions import CodeAnswer
 from observer.projects import Places
-from observer.search.code_history import Change
+from observer.search.code_history import CodeChange
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
 from observer.toolsets.registry import tools_of
 from observer.views import code_history
 
@@ -102,7 +103,7 @@ class Work:
     def head(self) -> str:
         return self.git(self.root, "rev-parse", "HEAD")
 
-    def why(self, target: str) -> Why:
+    def why(self, target: str) -> CodeAnswer:
         return self.memory.why(target, str(self.root))
 
 
@@ -138,7 +139,7 @@ def told(work: Work) -> Told:
     return Told(work)
 
 
-def ids(change: Change, field: str) -> list[int]:
+def ids(change: CodeChange, field: str) -> list[int]:
     return [item.id for item in getattr(change, field)]
 
 

@@ -15,11 +15,12 @@ from observer.core.events import AnyBody, Edit, Event, FileWrite, SessionEnd
 from observer.core.model import Project
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
+from observer.memory.accounts import uncommitted_at
 from observer.memory.api import Memory
-from observer.memory.worktree_store import uncommitted_at
 from observer.projects import Places
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
 from observer.toolsets.registry import tools_of
 from observer.views.documents import Documents
 

@@ -16,10 +16,12 @@ from observer.core.paths import Home
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
-from observer.notes.face import Note, Notes
+from observer.notes.notes import Notes
+from observer.notes.values import Note
 from observer.projects import Places
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
 
 START_MS = 1_790_000_000_000
 HERE, ELSEWHERE = "app", "other"

@@ -9,8 +9,9 @@ import pytest
 from observer.core.model import Item
 from observer.index import Index
 from observer.memory.api import Memory
-from observer.notes.face import Nostalgia, Note
-from observer.store.sqlite.database import stemmer
+from observer.notes.similar import Nostalgia
+from observer.notes.values import Note
+from observer.store.sqlite.stemmer import stemmer
 
 Keep = Callable[..., Item]
 DAY_MS = 86_400_000

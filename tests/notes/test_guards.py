@@ -8,8 +8,8 @@ import pytest
 
 from observer.core.clock import LAST_MS
 from observer.core.errors import BadInput
-from observer.notes.face import Changes, Note
 from observer.notes.validation import check
+from observer.notes.values import Changes, Note
 
 
 @pytest.mark.parametrize("content", ["", " \n", "\x1b\0", "\u200b", "half \ud800"])

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput, ObserverError
 from observer.core.events import Reference
 from observer.core.model import Item
-from observer.notes.face import Changes, Note, Notes
+from observer.notes.notes import Notes
+from observer.notes.values import Changes, Note
 from observer.observations.notes import folded
 
 Keep = Callable[..., Item]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from observer.notes import nearest as module
-from observer.notes.nearest import Near, Rows, Vectors, Wanted, nearest
+from observer.notes import signal_corpus as module
+from observer.notes.signal_corpus import NeighbourPairs, NeighbourQuery, Rows, Vectors, nearest
 
 LEAST = 0.9
 
@@ -18,13 +18,13 @@ def random_vectors(count: int, *, subjects: int, noise: float) -> Vectors:
     return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
 
 
-def pairs(near: Near) -> set[tuple[int, int]]:
+def pairs(near: NeighbourPairs) -> set[tuple[int, int]]:
     return set(zip(near.sources.tolist(), near.targets.tolist(), strict=True))
 
 
 def test_each_has_its_nearest_in_order() -> None:
     vectors = random_vectors(300, subjects=20, noise=0.3)
-    (near,) = nearest(vectors, [Wanted(3)], least=LEAST)
+    (near,) = nearest(vectors, [NeighbourQuery(3)], least=LEAST)
     cosines = vectors @ vectors.T - 2 * np.eye(300, dtype=np.float32)
     for row in range(300):
         expected = np.sort(cosines[row][cosines[row] >= LEAST])[::-1][:3]
@@ -33,7 +33,7 @@ def test_each_has_its_nearest_in_order() -> None:
 
 def test_of_equals_those_closest_by_come_first() -> None:
     same = np.tile(np.eye(1, 4, dtype=np.float32), (30, 1))
-    (near,) = nearest(same, [Wanted(2)], least=LEAST)
+    (near,) = nearest(same, [NeighbourQuery(2)], least=LEAST)
     assert near.targets[near.sources == 10].tolist() == [9, 11]
 
 
@@ -47,22 +47,22 @@ def test_a_kind_of_neighbours_is_chosen_among_all() -> None:
         return targets > sources + 1
 
     same = np.tile(np.eye(1, 4, dtype=np.float32), (6, 1))
-    every, larger = nearest(same, [Wanted(1), Wanted(1, only_larger)], least=LEAST)
+    every, larger = nearest(same, [NeighbourQuery(1), NeighbourQuery(1, only_larger)], least=LEAST)
     assert larger.targets[larger.sources == 2].tolist() == [4]
     assert every.targets[every.sources == 2].tolist() == [1]
 
 
 def test_among_many_nearly_all_neighbours_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = random_vectors(3_000, subjects=300, noise=0.25)
-    (exact,) = nearest(vectors, [Wanted(8)], least=LEAST)
+    (exact,) = nearest(vectors, [NeighbourQuery(8)], least=LEAST)
     monkeypatch.setattr(module, "FEW", 500)
     monkeypatch.setattr(module, "AROUND", 64)
-    (found,) = nearest(vectors, [Wanted(8)], least=LEAST)
+    (found,) = nearest(vectors, [NeighbourQuery(8)], least=LEAST)
     assert len(pairs(exact) & pairs(found)) > 0.97 * len(pairs(exact)) > 1_000
-    (again,) = nearest(vectors, [Wanted(8)], least=LEAST)
+    (again,) = nearest(vectors, [NeighbourQuery(8)], least=LEAST)
     assert pairs(again) == pairs(found)
 
 
 def test_nothing_has_no_neighbours() -> None:
-    (near,) = nearest(np.zeros((0, 4), np.float32), [Wanted(8)], least=LEAST)
+    (near,) = nearest(np.zeros((0, 4), np.float32), [NeighbourQuery(8)], least=LEAST)
     assert len(near.sources) == 0

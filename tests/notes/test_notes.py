@@ -22,7 +22,8 @@ from observer.core.events import Reference
 from observer.core.model import Item
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
-from observer.notes.face import Changes, Note, Notes
+from observer.notes.notes import Notes
+from observer.notes.values import Changes, Note
 from observer.observations.notes import CONTENT_CHARS
 from observer.projects import Places
 from observer.spool.spool import Spool

@@ -9,7 +9,7 @@ import pytest
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item
 from observer.memory.api import Memory
-from observer.notes.face import Note
+from observer.notes.values import Note
 
 
 def own(memory: Memory, content: str, **fields: Any) -> Item:

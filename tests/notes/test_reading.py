@@ -8,8 +8,10 @@ from msgspec.structs import replace
 
 from observer.core.errors import BadInput, CapturedUserOnly, NotFound, RuleUserOnly
 from observer.core.model import Item
-from observer.memory.api import Narrow
-from observer.notes.face import Changes, Hypothesis, Note, Notes
+from observer.notes.inferences import Hypothesis
+from observer.notes.notes import Notes
+from observer.notes.values import Changes, Note
+from observer.search.handles import Narrow
 
 Keep = Callable[..., Item]
 NOTES = ("note",)

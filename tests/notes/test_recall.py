@@ -9,9 +9,11 @@ import pytest
 
 from observer.core.errors import BadInput
 from observer.core.model import Item
-from observer.memory.api import Narrow
-from observer.notes.face import Note, Notes
-from observer.search.context import CARD_TOKENS, Costs, Pack
+from observer.notes.notes import Notes
+from observer.notes.values import Note
+from observer.search.context import CARD_TOKENS
+from observer.search.handles import Narrow
+from observer.search.token_budget import Costs, Pack
 from observer.views.labels import labels
 
 Keep = Callable[..., Item]

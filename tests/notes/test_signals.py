@@ -11,8 +11,10 @@ import pytest
 from observer.core.errors import NotFound
 from observer.core.model import Item
 from observer.notes import signals as module
-from observer.notes.face import Changes, Note, Notes, Signals
+from observer.notes.notes import Notes
 from observer.notes.signal_corpus import Corpus
+from observer.notes.signals import Signals
+from observer.notes.values import Changes, Note
 
 Keep = Callable[..., Item]
 DAY_MS = 86_400_000

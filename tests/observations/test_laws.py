@@ -30,7 +30,7 @@ from observer.core.events import (
 )
 from observer.core.model import Item, Recorded, Session
 from observer.observations import concepts, notes, session_state, sessions
-from observer.observations.analysis import Foretold, Gist, gist, where_of
+from observer.observations.analysis import EventAnalysis, Foretold, gist, where_of
 from observer.observations.session_reducer import Fold
 from observer.observations.summary import summarise
 
@@ -127,7 +127,7 @@ def test_a_gist_made_beforehand_changes_nothing(history: list[Recorded]) -> None
 
 def foretold(recorded: Recorded) -> Foretold:
     made = gist(recorded.event.body, where_of(recorded))
-    sent = msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=Gist)
+    sent = msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=EventAnalysis)
     return Foretold(**msgspec.structs.asdict(recorded), gist=sent)
 
 

@@ -61,7 +61,7 @@ def test_a_command_that_only_asks_the_memory_is_its_use(typed: str) -> None:
         "make observer search",
         "kubectl logs observer",
         "observer --help",
-        "cat observer/search.py",
+        "cat observer/search/__init__.py",
         "observer eval .",
         "",
     ],

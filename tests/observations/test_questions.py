@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from observer.core.events import ToolUse
-from observer.observations.decisions import Answer, read
+from observer.observations.decisions import AnsweredQuestion, read
 
 OPTIONS = [
     {"label": "Redis", "description": "Fast, one more service"},
@@ -19,7 +19,7 @@ ASKED = {
 }
 
 
-def answers(given: Any, output: Any, tool: str = "AskUserQuestion") -> tuple[Answer, ...]:
+def answers(given: Any, output: Any, tool: str = "AskUserQuestion") -> tuple[AnsweredQuestion, ...]:
     text = output if isinstance(output, str) else json.dumps(output)
     return read(ToolUse(tool=tool, input=json.dumps(given), output=text))
 

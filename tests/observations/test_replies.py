@@ -50,7 +50,7 @@ def test_an_offer_is_no_plan() -> None:
 
 
 def test_an_empty_reply_says_nothing() -> None:
-    assert replies.read("") == replies.Said()
+    assert replies.read("") == replies.ReplyExtract()
 
 
 @given(st.text(st.sampled_from("Next:.\n-*# TODObecause1)?"), max_size=300))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from observer.outcomes import same_check
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from observer.outcomes.same_check import Invocation
 
 
 def read(command: str, cwd: str = "/p") -> Invocation | None:
-    return same_check.read(command, Verdict(), root="/p", cwd=cwd)
+    return same_check.read(command, CommandResult(), root="/p", cwd=cwd)
 
 
 def known(command: str) -> Invocation:
@@ -65,7 +65,7 @@ def test_what_checks_nothing_is_none(command: str) -> None:
 
 
 def test_the_part_that_spoke_is_read() -> None:
-    spoken = same_check.read("mypy . ; pytest", Verdict(tool="mypy"), root="", cwd="")
+    spoken = same_check.read("mypy . ; pytest", CommandResult(tool="mypy"), root="", cwd="")
     assert spoken is not None
     assert (spoken.tool, spoken.family) == ("mypy", "python")
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from observer.core.events import Command
 from observer.outcomes import outcome
 from observer.outcomes.parsers import READERS
-from observer.outcomes.parsers.parser import Reader
-from observer.outcomes.result import Verdict
+from observer.outcomes.parsers.parser import OutputParser
+from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 
 REAL = [
@@ -500,7 +500,7 @@ RUNNERS_AND_BUNDLERS = [
 ]
 
 
-def judged(command: str, text: str = "", **fields: Any) -> Verdict:
+def judged(command: str, text: str = "", **fields: Any) -> CommandResult:
     return outcome.read(Command(command=command, output=text, **fields), command_line.read(command))
 
 
@@ -524,7 +524,9 @@ def test_an_output_gives_the_result_and_the_first_error(case: tuple[Any, ...]) -
     "reader", [one for one in READERS if one.marks], ids=lambda reader: reader.read.__name__
 )
 @pytest.mark.parametrize("text", ["\nhello\n", "\nFound 2 errors.\n", ""])
-def test_a_reader_is_silent_on_words_that_are_not_its_tools(reader: Reader, text: str) -> None:
+def test_a_reader_is_silent_on_words_that_are_not_its_tools(
+    reader: OutputParser, text: str
+) -> None:
     assert reader.read(text) is None
 
 

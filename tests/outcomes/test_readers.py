@@ -8,7 +8,7 @@ import pytest
 
 from observer.core.events import Command
 from observer.outcomes import outcome
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 
 MIX = """
@@ -386,7 +386,7 @@ WRAPPERS = [
 ]
 
 
-def judged(command: str, output: str, **fields: Any) -> Verdict:
+def judged(command: str, output: str, **fields: Any) -> CommandResult:
     ran = Command(command=command, output=output, **fields)
     return outcome.read(ran, command_line.read(command))
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.policy.parse import Pattern
+from observer.policy.parse import PathPattern
 
 PATTERNS = [
     "*.pem",
@@ -56,7 +56,7 @@ def test_a_file_is_matched_as_git_ignores_it(tmp_path: Path, pattern: str) -> No
     argv = ["git", "-C", tmp_path, "check-ignore", "--no-index", "--stdin"]
     done = subprocess.run(argv, input=asked, capture_output=True, text=True, check=False)
     expected = ["src/x"] if pattern in OURS_ALONE else done.stdout.splitlines()
-    assert [path for path in PATHS if Pattern(pattern).matches(path.split("/"))] == expected
+    assert [path for path in PATHS if PathPattern(pattern).matches(path.split("/"))] == expected
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_a_file_is_matched_as_git_ignores_it(tmp_path: Path, pattern: str) -> No
 )
 def test_a_pattern_that_cannot_be_used_says_why(pattern: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        Pattern(pattern)
+        PathPattern(pattern)
 
 
 def test_a_folder_pattern_matches_a_path_only_if_that_may_be_a_folder() -> None:
-    pattern = Pattern("secrets/")
+    pattern = PathPattern("secrets/")
     assert not pattern.matches(["secrets"])
     assert pattern.matches(["secrets"], is_folder=True)
 
@@ -89,7 +89,7 @@ def test_a_folder_pattern_matches_a_path_only_if_that_may_be_a_folder() -> None:
 )
 def test_any_pattern_is_refused_or_matches_at_once(text: str, names: list[str]) -> None:
     try:
-        pattern = Pattern(text)
+        pattern = PathPattern(text)
     except ValueError:
         return
     whole = pattern.matches(names)
@@ -98,5 +98,5 @@ def test_any_pattern_is_refused_or_matches_at_once(text: str, names: list[str]) 
 
 def test_no_pattern_makes_matching_go_back_without_end() -> None:
     """With plain backtracking each of these would take longer than the age of the universe."""
-    assert not Pattern("*a" * 120 + "b").matches(["a" * 250])
-    assert not Pattern("**/a/" * 50 + "b").matches(["a"] * 2000)
+    assert not PathPattern("*a" * 120 + "b").matches(["a" * 250])
+    assert not PathPattern("**/a/" * 50 + "b").matches(["a"] * 2000)

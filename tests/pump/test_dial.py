@@ -12,7 +12,7 @@ import pytest
 from observer import client
 from observer.core.errors import DaemonUnavailable
 from observer.core.paths import Home
-from observer.daemon.listeners import make_run_folder
+from observer.daemon.servers import make_run_folder
 from observer.pump.dial import PROTOCOL, SOCKET_NAME_BYTES, UNAVAILABLE, Stopped, connect, hello
 from observer.pump.dial import socket_path as found
 

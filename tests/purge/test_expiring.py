@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from tests.pipeline.test_rebuild import STEPS, _may_come, everything
 
 from observer.core.config import Settings
 from observer.core.events import (
@@ -35,7 +36,6 @@ from observer.purge.carry_out import complete
 from observer.purge.expire import Anew, expire_bad, expired, finish_backups
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
-from tests.pipeline.test_rebuild import STEPS, _may_come, everything
 
 NOW_MS = 20_700 * DAY_MS + 3_600_000
 SHORT = {"retention_by_type": ("command=10", "prompt=30"), "retention_days": 60}

@@ -14,7 +14,7 @@ import pytest
 
 from observer import client
 from observer.core.paths import Home
-from observer.purge.carry_out import Order, begin
+from observer.purge.carry_out import PurgeOrder, begin
 
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Tell = Callable[..., None]
@@ -97,7 +97,7 @@ def test_a_purge_that_was_killed_is_finished_at_the_next_start(
 
 def test_a_purge_that_was_killed_is_not_shown_as_done(told: Home, observer: Observer) -> None:
     observer("down")
-    begin(told, Order(seqs=()))
+    begin(told, PurgeOrder(seqs=()))
     for command in ("export", "backup"):
         ran = observer(command)
         assert (ran.returncode, ran.stdout) == (5, "")

@@ -14,7 +14,7 @@ from observer.core.events import Command, Edit, Event, FileWrite, Prompt
 from observer.core.model import Project, Recorded
 from observer.core.paths import Home
 from observer.ingest.projection import derived_anew
-from observer.purge.carry_out import Order, begin
+from observer.purge.carry_out import PurgeOrder, begin
 from observer.purge.redact import redact_log, secrets_in
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
@@ -123,7 +123,7 @@ def test_a_dry_run_counts_by_kind_and_changes_nothing(leaky: Home, observer: Obs
 
 
 def test_what_was_begun_is_finished_at_the_next_start(leaky: Home, observer: Observer) -> None:
-    begin(leaky, Order(seqs=(), redacts=True))
+    begin(leaky, PurgeOrder(seqs=(), redacts=True))
     observer("up")
     assert "badger" in observer("search", "badger").stdout
     observer("down")

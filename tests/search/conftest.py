@@ -16,7 +16,8 @@ from observer.core.model import Item, Project, item_id, item_uuid
 from observer.embed.lazy_model import packed
 from observer.index import Index
 from observer.search.candidates import Sources
-from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
 
 NOW_MS = 1_800_000_000_000
 HERE, ELSEWHERE = 2, 3

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.model import Item, Project, Session, Standing, SummaryFields
-from observer.search.answer import KNOWLEDGE_SHARE, NO_ROOM, SAID
 from observer.search.candidates import Sources
-from observer.search.context import NOTHING_FITS, Costs, Entry, Finished, Pack, PackRequest, pack
+from observer.search.context import KNOWLEDGE_SHARE, NO_ROOM, NOTHING_FITS, SAID, Entry, pack
 from observer.search.rank import has_signal
+from observer.search.token_budget import Costs, Finished, Pack, PackRequest
 from observer.store.anchors import ANYWHERE
 from observer.store.sqlite.database import SqliteStore
 

@@ -32,7 +32,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.observations.open_failures import TOLD_CHANGED, TOLD_MS
 from observer.projects import Places
 from observer.search.recent_sessions import OLD_MS, STEPS_OLD_MS
-from observer.search.resume_card import CardRequest, Line, card
+from observer.search.resume_card import CardFact, CardRequest, card
 from observer.spool.spool import Spool
 from observer.store.anchors import ANYWHERE
 from observer.store.sqlite.database import SqliteStore
@@ -97,7 +97,7 @@ class Shop:
         written = (FileWrite(path=str(self._root / path), edits=edits) for path in paths)
         return self.tell(*written, **told)
 
-    def lines(self, client: str = "", **asked: Any) -> list[Line]:
+    def lines(self, client: str = "", **asked: Any) -> list[CardFact]:
         """Return the lines of the card."""
         request = CardRequest(project_id=self.project_id, now_ms=NOW_MS, client=client)
         uncommitted = asked.pop("uncommitted", None)

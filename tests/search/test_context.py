@@ -11,9 +11,16 @@ from observer.core.errors import BadInput
 from observer.core.model import Item, Project, Session, Standing, SummaryFields, Use, item_id
 from observer.observations.memory_use import QUESTION
 from observer.search.candidates import Sources
-from observer.search.context import Costs, Entry, Finished, Pack, PackRequest, pack
-from observer.search.resume_card import LINE_CHARS, Line
-from observer.search.token_budget import MOST_MISSES, MOST_OMITTED
+from observer.search.context import Entry, pack
+from observer.search.resume_card import LINE_CHARS, CardFact
+from observer.search.token_budget import (
+    MOST_MISSES,
+    MOST_OMITTED,
+    Costs,
+    Finished,
+    Pack,
+    PackRequest,
+)
 from observer.store.anchors import ANYWHERE
 from observer.store.sqlite.database import SqliteStore
 
@@ -33,7 +40,7 @@ def summary_cost(told: Finished) -> int:
     return -(-len(told.item.title) // 4)
 
 
-def line_cost(line: Line) -> int:
+def line_cost(line: CardFact) -> int:
     return -(-len(f"#{line.item} {line.why} {line.text[:LINE_CHARS]}") // 4)
 
 

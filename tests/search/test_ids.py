@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.search.fitting import Ids, ascending, common, joined, without
+from observer.search.overview import Ids, ascending, common, joined, without
 
 some = st.lists(st.integers(-5, 30), max_size=20, unique=True).map(lambda ids: np.array(ids, int))
 

@@ -7,16 +7,16 @@ from msgspec.structs import replace
 
 from observer.core.model import item_id
 from observer.observations.lessons import Alternative
-from observer.observations.project_state import Story
-from observer.observations.session_state import Origin
+from observer.observations.project_state import ProjectState
+from observer.observations.session_state import ItemOrigin
 from observer.outcomes.not_started import Reason
 from observer.search import known_fixes
-from observer.shell.command_forms import Form, forms_of
+from observer.shell.command_forms import InvocationForm, forms_of
 
-ORIGIN = Origin(seq=7, event="e7", at_ms=1)
+ORIGIN = ItemOrigin(seq=7, event="e7", at_ms=1)
 
 
-def a_form(command: str, folder: str = "") -> Form:
+def a_form(command: str, folder: str = "") -> InvocationForm:
     (form,) = forms_of(command, folder=folder)
     return form
 
@@ -39,7 +39,7 @@ LINTED = a_pair("bun run lint", "bun run lint", 'Script not found "lint"', folde
 
 
 def told(command: str, *known: Alternative, cwd: str = "/app") -> str:
-    found = known_fixes.find_form(Story(alternatives=known), command, root="/app", cwd=cwd)
+    found = known_fixes.find_form(ProjectState(alternatives=known), command, root="/app", cwd=cwd)
     return found.worked.line if found else ""
 
 

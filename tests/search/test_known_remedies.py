@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from observer.core.filters import Filters
 from observer.core.model import Item, Link, item_id
 from observer.observations.lessons import Repair
-from observer.observations.project_state import Story
-from observer.observations.session_state import Origin
+from observer.observations.project_state import ProjectState
+from observer.observations.session_state import ItemOrigin
 from observer.search import known_fixes
 from observer.search.known_fixes import Remedy
 from observer.store.sqlite.database import SqliteStore
@@ -23,7 +23,7 @@ FIXER = Repair(
     program="biome",
     head="bun run lint",
     by="bun run lint:fix",
-    origin=Origin(seq=7, event="e7", at_ms=1),
+    origin=ItemOrigin(seq=7, event="e7", at_ms=1),
     times=2,
     signatures=(MISSING,),
     spans=(6, 9),
@@ -36,12 +36,14 @@ Make = Callable[..., Item]
 def told(store: SqliteStore) -> Callable[..., Remedy | None]:
     """Return what mends a failure, by what is stored and by the story of the project."""
 
-    def find(*stored: Item, known: Story | None = None, signature: str = MISSING) -> Any:
+    def find(*stored: Item, known: ProjectState | None = None, signature: str = MISSING) -> Any:
         with store.write() as writer:
             writer.put_items(stored)
         here = Filters(project_id=HERE)
         with store.read() as reader:
-            return known_fixes.find_fix(reader, known or Story(), signature, here, session_id=9)
+            return known_fixes.find_fix(
+                reader, known or ProjectState(), signature, here, session_id=9
+            )
 
     return find
 
@@ -95,12 +97,12 @@ def test_what_mended_it_in_this_session_is_no_news(
 def test_another_failure_is_none_of_it(told: Callable[..., Remedy | None], a_fix: Make) -> None:
     stored = a_fix(1, "bun install")
     assert told(stored, signature="another") is None
-    assert told(stored, known=Story(repairs=(FIXER,)), signature="") is None
+    assert told(stored, known=ProjectState(repairs=(FIXER,)), signature="") is None
 
 
 def test_a_fixer_that_was_searched_for_is_told(told: Callable[..., Remedy | None]) -> None:
     expected = Remedy(command="bun run lint:fix", times=2, item=item_id(7, "arc"))
-    assert told(known=Story(repairs=(FIXER,))) == expected
+    assert told(known=ProjectState(repairs=(FIXER,))) == expected
 
 
 @pytest.mark.parametrize(
@@ -114,4 +116,4 @@ def test_a_fixer_that_was_searched_for_is_told(told: Callable[..., Remedy | None
 def test_a_fixer_that_everybody_runs_next_is_not(
     told: Callable[..., Remedy | None], unsure: Repair
 ) -> None:
-    assert told(known=Story(repairs=(unsure,))) is None
+    assert told(known=ProjectState(repairs=(unsure,))) is None

@@ -7,7 +7,7 @@ import pytest
 from observer.code import edits as marks
 from observer.core.events import Edit, FileWrite
 from observer.observations.drafts import Where
-from observer.observations.project_state import ASIDE, DROPPED, Edited, Ground, Story
+from observer.observations.project_state import ASIDE, DROPPED, Edited, Ground, ProjectState
 from observer.search import known_fixes
 
 HERE = Where(root="/app", cwd="/app")
@@ -31,7 +31,7 @@ def an_edit(
 
 
 def how(*edits: Edited, write: FileWrite = WRITE, session: int | None = 2) -> str:
-    found = known_fixes.find_reverted_edit(Story(edits=edits), write, HERE, session)
+    found = known_fixes.find_reverted_edit(ProjectState(edits=edits), write, HERE, session)
     return found.how if found else ""
 
 

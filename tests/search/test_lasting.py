@@ -6,7 +6,7 @@ import pytest
 
 from observer.core.model import Item, Standing
 from observer.search.eligible import is_stale, lasting, outranked
-from observer.search.rank import Hit, Signals, fit
+from observer.search.rank import Hit, HitSignals, fit
 
 
 def _item(number: int = 1, *standing: Standing, stale_ms: int | None = None) -> Item:
@@ -17,7 +17,7 @@ def _item(number: int = 1, *standing: Standing, stale_ms: int | None = None) -> 
 
 
 def _hit(item: Item, score: float) -> Hit:
-    return Hit(item=item, score=score, signals=Signals())
+    return Hit(item=item, score=score, signals=HitSignals())
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_no_score_falls_below_0() -> None:
 
 
 def test_a_hit_tells_what_is_left_of_its_worth() -> None:
-    signals = Signals(fts5=1.0)
+    signals = HitSignals(fts5=1.0)
     hit = Hit(item=_item(), score=0.4 * fit(signals), signals=signals)
     assert hit.lasting == pytest.approx(0.4)
     assert _hit(_item(), 0.0).lasting == 1.0

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.search.rank import HALF_LIFE_MS, Signals, clamped, composite, recency
+from observer.search.rank import HALF_LIFE_MS, HitSignals, clamped, composite, recency
 
-ALL = Signals(semantic=1.0, fts5=1.0, recency=1.0, project_match=1.0)
+ALL = HitSignals(semantic=1.0, fts5=1.0, recency=1.0, project_match=1.0)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from observer.core.model import Item, Project, Standing, Use
 from observer.observations.memory_use import QUESTION
 from observer.search import candidates
 from observer.search.candidates import LEGS, Leg, Sources
-from observer.search.find import MERELY_NEAR, NEWEST_FIRST, Found, search
-from observer.search.rank import Signals, fit
+from observer.search.find import MERELY_NEAR, NEWEST_FIRST, SearchHits, search
+from observer.search.rank import HitSignals, fit
 from observer.store.anchors import ANYWHERE
 from observer.store.sqlite.database import SqliteStore
 
@@ -27,11 +27,11 @@ HERE, ELSEWHERE = 2, 3
 
 def run(
     sources: Sources, text: str, *, limit: int = 10, legs: tuple[Leg, ...] = LEGS, **filters: Any
-) -> Found:
+) -> SearchHits:
     return search(sources, text, Filters(**filters), limit=limit, now_ms=NOW_MS, legs=legs)
 
 
-def titles(found: Found) -> list[str]:
+def titles(found: SearchHits) -> list[str]:
     return [hit.item.title for hit in found.hits]
 
 
@@ -296,7 +296,7 @@ def test_accents_are_found_composed_or_not(filled: Filled, title: str, text: str
 
 
 def test_what_fits_better_has_the_higher_score_however_well_others_fit() -> None:
-    worths = [fit(Signals(semantic=n / 10, meaning_weight=7.0)) for n in range(1, 11)]
+    worths = [fit(HitSignals(semantic=n / 10, meaning_weight=7.0)) for n in range(1, 11)]
     assert worths == sorted(set(worths))
     assert 0 < worths[0] < worths[-1] < 1
 

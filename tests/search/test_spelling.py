@@ -10,7 +10,7 @@ import pytest
 from observer.core.filters import Filters
 from observer.core.model import Item
 from observer.search.candidates import Sources
-from observer.search.find import Found, search
+from observer.search.find import SearchHits, search
 
 Filled = Callable[..., Sources]
 Make = Callable[..., Item]
@@ -20,7 +20,7 @@ HERE, ELSEWHERE = 2, 3
 TITLES = ("authentication of users", "a timeout in the logic", "catch the error", "the authors")
 
 
-def run(sources: Sources, text: str, **filters: Any) -> Found:
+def run(sources: Sources, text: str, **filters: Any) -> SearchHits:
     return search(sources, text, Filters(**filters), limit=10, now_ms=NOW_MS)
 
 

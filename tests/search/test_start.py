@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput
 from observer.core.model import Item, Project, Session, SummaryFields, item_id
 from observer.observations import session_state
-from observer.observations.session_state import Ran, State, Touched
+from observer.observations.session_state import CommandState, State, Touched
 from observer.search.eligible import WITHHELD
-from observer.search.resume_card import Line
+from observer.search.resume_card import CardFact
 from observer.search.start import FILES, SESSION, SYMBOLS, Start, StartRequest, start
 from observer.store.sqlite.database import SqliteStore
 
@@ -24,7 +24,7 @@ HERE = 2
 NOW_MS = 1_800_000_000_000
 
 
-def cost(line: Line) -> int:
+def cost(line: CardFact) -> int:
     return -(-len(f"#{line.item} {line.why} · {line.text[: line.most_chars]}") // 4)
 
 
@@ -122,7 +122,7 @@ def test_uncommitted_files_share_a_line_and_keep_their_ids(
 
 
 def test_what_passed_here_is_named(store: SqliteStore, add: Callable[..., None]) -> None:
-    passed = Ran(ok=True, said="3 passed", is_check=True)
+    passed = CommandState(ok=True, said="3 passed", is_check=True)
     add(1, "Round the total", "a.py", commands={"uv run pytest -q": passed})
     assert texts(begun(store), "passed here") == ["`uv run pytest -q` (3 passed)"]
 

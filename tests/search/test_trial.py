@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.errors import BadInput, ConfigInvalid, NotFound
-from observer.search.trial import DAY_MS, Plan, Trials
+from observer.search.trial import DAY_MS, TrialPlan, Trials
 
 NOW_MS = 1_742_050_000_000
 SESSIONS = [f"s{n}" for n in range(2000)]
 
 
-def begun(folder: Path, *, share: float = 0.5, is_same: bool = False) -> tuple[Trials, Plan]:
+def begun(folder: Path, *, share: float = 0.5, is_same: bool = False) -> tuple[Trials, TrialPlan]:
     trials = Trials(folder / "trials")
     return trials, trials.begin(at_ms=NOW_MS, days=28, share=share, is_same=is_same)
 
@@ -27,7 +27,7 @@ def withheld(trials: Trials, session: str, at_ms: int = NOW_MS) -> bool:
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
 def test_a_share_of_the_sessions_is_told(tmp_path: Path, share: float) -> None:
-    plan = Plan(key="5a" * 16, start_ms=0, end_ms=1, share=share)
+    plan = TrialPlan(key="5a" * 16, start_ms=0, end_ms=1, share=share)
     told = sum(plan.arm("kiro", session) == "told" for session in SESSIONS)
     assert told / len(SESSIONS) == pytest.approx(share, abs=0.04)
 
@@ -42,13 +42,13 @@ def test_what_is_withheld_is_what_was_drawn_also_by_the_next_daemon(tmp_path: Pa
 
 @given(st.text(), st.text())
 def test_any_name_of_a_session_can_be_drawn(client: str, session: str) -> None:
-    plan = Plan(key="5a" * 16, start_ms=0, end_ms=1)
+    plan = TrialPlan(key="5a" * 16, start_ms=0, end_ms=1)
     assert plan.arm(client, session) in {"told", "withheld"}
     assert plan.name(client, session) != plan.name(session, f"{client}x")
 
 
 def test_another_trial_draws_anew_and_the_arm_is_not_in_the_name(tmp_path: Path) -> None:
-    one, other = (Plan(key=key * 16, start_ms=0, end_ms=1) for key in ("5a", "5b"))
+    one, other = (TrialPlan(key=key * 16, start_ms=0, end_ms=1) for key in ("5a", "5b"))
     same = sum(one.arm("kiro", s) == other.arm("kiro", s) for s in SESSIONS)
     assert same / len(SESSIONS) == pytest.approx(0.5, abs=0.04)
     assert one.name("kiro", "s1") != other.name("kiro", "s1")

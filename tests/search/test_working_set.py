@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from observer.core.model import Item, Project, Session, item_id
 from observer.observations import session_state
-from observer.observations.session_state import Ran, State, Touched
+from observer.observations.session_state import CommandState, State, Touched
 from observer.search.working_set import (
     MOST_CHECKS,
     dense,
@@ -23,7 +23,7 @@ from observer.store.sqlite.database import SqliteStore
 
 Make = Callable[..., Item]
 HERE = 2
-PASSED = Ran(ok=True, said="3 passed", is_check=True)
+PASSED = CommandState(ok=True, said="3 passed", is_check=True)
 
 
 @pytest.fixture
@@ -92,12 +92,15 @@ def test_files_elsewhere_and_lock_files_are_left_out(
             {"pytest -q": PASSED, "ruff check .": PASSED}, ["pytest -q", "ruff check ."], id="kinds"
         ),
         pytest.param(
-            {"pytest -q tests/a": PASSED, "pytest -q": Ran(ok=True, is_check=True, runs=5)},
+            {
+                "pytest -q tests/a": PASSED,
+                "pytest -q": CommandState(ok=True, is_check=True, runs=5),
+            },
             ["pytest -q"],
             id="most used",
         ),
         pytest.param({"pytest a.py": PASSED, "pytest": PASSED}, ["pytest"], id="wider"),
-        pytest.param({"pytest -q": Ran(ok=False, is_check=True)}, [], id="failed"),
+        pytest.param({"pytest -q": CommandState(ok=False, is_check=True)}, [], id="failed"),
         pytest.param({"git push": PASSED, "python app.py": PASSED}, [], id="no checks"),
         pytest.param(
             {"go test ./... && go vet ./...": PASSED, "go test ./...": PASSED},
@@ -121,7 +124,7 @@ def test_files_elsewhere_and_lock_files_are_left_out(
     ],
 )
 def test_of_each_kind_of_check_the_one_that_works_is_chosen(
-    store: SqliteStore, add: Callable[..., None], ran: Mapping[str, Ran], chosen: list[str]
+    store: SqliteStore, add: Callable[..., None], ran: Mapping[str, CommandState], chosen: list[str]
 ) -> None:
     add(1, commands=dict(ran))
     assert sorted(commands(store)) == sorted(chosen)

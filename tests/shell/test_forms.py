@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from observer.shell.command_forms import Form, forms_of, is_other_form, is_same, is_with_more
+from observer.shell.command_forms import (
+    InvocationForm,
+    forms_of,
+    is_other_form,
+    is_same,
+    is_with_more,
+)
 
 
-def form(command: str, folder: str = "") -> Form:
+def form(command: str, folder: str = "") -> InvocationForm:
     (found,) = forms_of(command, folder=folder)
     return found
 

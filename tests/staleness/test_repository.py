@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.staleness.repository import MOST_NAMED, Repository
+from observer.staleness.repository import MOST_NAMED, RepositoryView
 
 Git = Callable[..., str]
 
@@ -21,6 +21,6 @@ def test_a_commit_holds_what_led_to_it_and_nothing_else(
         git(tmp_path, "commit", "--allow-empty", "-m", message)
     one, two, three = git(tmp_path, "rev-list", "--reverse", "HEAD").split()
     unknown = {f"{number:040x}" for number in range(1, 2 + more)}
-    with Repository(str(tmp_path)) as repository:
+    with RepositoryView(str(tmp_path)) as repository:
         assert repository.held({one, two, three, *unknown}, by=two) == {one, two}
         assert repository.held(unknown, by=two) == set()

@@ -17,7 +17,13 @@ from observer.core.model import Item, Link, Standing
 from observer.embed.lazy_model import LateModel
 from observer.embed.registry import find
 from observer.staleness.relating import relation
-from observer.staleness.supersession import COMMON, Said, standings, takes_place_of, text_of
+from observer.staleness.supersession import (
+    COMMON,
+    PlacedStatement,
+    standings,
+    takes_place_of,
+    text_of,
+)
 
 from .conftest import Story
 
@@ -40,7 +46,7 @@ def note(number: int, text: str, **fields: object) -> Item:
 def told_of(
     notes: list[Item], vectors: Mapping[int, bytes] = MappingProxyType({})
 ) -> dict[int, tuple[Standing, ...]]:
-    said = [Said(item=each, text=text_of(each), items=(each.id,)) for each in notes]
+    said = [PlacedStatement(item=each, text=text_of(each), items=(each.id,)) for each in notes]
     return standings(said, vectors)
 
 

@@ -15,9 +15,9 @@ from observer.core.events import AnyBody, Command, Event, FileWrite, Intent, Pro
 from observer.core.filters import Filters
 from observer.core.model import (
     UNASSIGNED,
-    Change,
     Enrichment,
     Item,
+    ItemChange,
     Link,
     Project,
     Recorded,
@@ -77,7 +77,7 @@ def vector(number: int) -> bytes:
     return bytes([number, 0, 0, 0])
 
 
-def changes(store: Store, *, after: int = 0, model: str = "m") -> list[Change]:
+def changes(store: Store, *, after: int = 0, model: str = "m") -> list[ItemChange]:
     with store.read() as reader:
         return reader.changes(after=after, model=model, limit=50)
 

@@ -20,9 +20,9 @@ from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.events import Command, Event
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Item, Link, Recorded
-from observer.store.interface import Reader
+from observer.store.interface import StoreReader
 from observer.store.migrations import Migration, migrations, needed
-from observer.store.sqlite.connection import Connection
+from observer.store.sqlite.connection import NumberedConnection
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.pages import VFS
 from observer.store.sqlite.rows import EVENT_COLUMNS, marks, recorded_row
@@ -62,7 +62,7 @@ def test_threads_that_open_it_at_once_leave_the_process_its_file_mode_mask(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     SqliteStore(path).close()
-    connect = Connection
+    connect = NumberedConnection
 
     def slowly(*args: Any, **options: Any) -> apsw.Connection:
         time.sleep(0.001)
@@ -345,7 +345,7 @@ NOTES = Filters(kinds=("note",), owner="ana")
     ],
 )
 def test_no_read_goes_through_all_observations_events_or_sessions(
-    path: Path, read: Callable[[Reader], object]
+    path: Path, read: Callable[[StoreReader], object]
 ) -> None:
     asked: list[tuple[str, object]] = []
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from observer.core.model import Item, spaced
-from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
 
 
 @pytest.mark.parametrize(

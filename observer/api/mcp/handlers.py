@@ -25,7 +25,7 @@ from observer.core.errors import ObserverError
 from observer.views import render
 from observer.views.documents import Documents
 from observer.views.fence import RECORDS, defused, marked, marked_content
-from observer.views.tool import Answer, Tool
+from observer.views.tool import Tool, ToolResult
 
 logger = logging.getLogger(__name__)
 
@@ -154,12 +154,12 @@ class Face:
         return await anyio.to_thread.run_sync(work, limiter=self._limiter)
 
 
-def _run(tool: Tool, arguments: dict[str, Any]) -> tuple[Answer[Any], Content]:
+def _run(tool: Tool, arguments: dict[str, Any]) -> tuple[ToolResult[Any], Content]:
     answer = tool.call(arguments)
     return answer, marked_content(msgspec.to_builtins(answer.result))
 
 
-def _marked(answer: Answer[Any], content: Content) -> tuple[str, ...]:
+def _marked(answer: ToolResult[Any], content: Content) -> tuple[str, ...]:
     """Return the texts of an answer, marked as data; JSON stays JSON, a list with a text beside."""
     if not answer.is_json:
         return (marked(answer.text),)

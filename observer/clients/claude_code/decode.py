@@ -189,8 +189,8 @@ def _tool(payload: Object) -> AnyBody:
     return tools.make(_call(payload), TOOLS)
 
 
-def _call(payload: Object) -> tools.Call:
-    return tools.Call(
+def _call(payload: Object) -> tools.ToolCall:
+    return tools.ToolCall(
         tool=text(payload, "tool_name"),
         given=inner(payload, "tool_input"),
         response=payload.get("tool_response"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from observer.config_files import jsonc
-from observer.config_files.context import Context, Plan, command, is_ours
+from observer.config_files.context import InstallContext, InstallPlan, command, is_ours
 from observer.config_files.json_entries import IsOurs, drop_server, edit_json, merge, put_server
 
 NAME = "claude-code"
@@ -35,9 +35,9 @@ _RECALLING: dict[str, dict[str, object]] = {
 _TOOL_EVENTS = frozenset({"PostToolUse", "PostToolUseFailure"})
 
 
-def install(context: Context) -> Plan:
+def install(context: InstallContext) -> InstallPlan:
     """Plan the hooks and the MCP server."""
-    return Plan(
+    return InstallPlan(
         edits=(
             edit_json(_settings(context), lambda text: _put(text, context)),
             edit_json(
@@ -51,9 +51,9 @@ def install(context: Context) -> Plan:
     )
 
 
-def uninstall(context: Context) -> Plan:
+def uninstall(context: InstallContext) -> InstallPlan:
     """Plan the removal of both."""
-    return Plan(
+    return InstallPlan(
         edits=(
             edit_json(_settings(context), lambda text: _drop(text, context)),
             edit_json(_state(context), lambda text: drop_server(text, context)),
@@ -61,29 +61,29 @@ def uninstall(context: Context) -> Plan:
     )
 
 
-def _settings(context: Context) -> Path:
+def _settings(context: InstallContext) -> Path:
     return context.place("CLAUDE_CONFIG_DIR", ".claude") / "settings.json"
 
 
-def _state(context: Context) -> Path:
+def _state(context: InstallContext) -> Path:
     return context.place("CLAUDE_CONFIG_DIR", ".") / ".claude.json"
 
 
-def _put(text: str, context: Context) -> str:
+def _put(text: str, context: InstallContext) -> str:
     text = _drop_strays(text, context)
     for event in dict.fromkeys((*_EVENTS, *_RECALLING)):
         text = merge(text, ("hooks", event), _groups(event, context), _recogniser(context))
     return text
 
 
-def _drop(text: str, context: Context) -> str:
+def _drop(text: str, context: InstallContext) -> str:
     text = _drop_strays(text, context)
     for event in _events_in(text):
         text = merge(text, ("hooks", event), [], _recogniser(context))
     return text
 
 
-def _drop_strays(text: str, context: Context) -> str:
+def _drop_strays(text: str, context: InstallContext) -> str:
     """Take our handlers out of the groups where somebody else's stand as well."""
     for event in _events_in(text):
         groups = jsonc.at(text, ("hooks", event))
@@ -100,7 +100,7 @@ def _events_in(text: str) -> list[str]:
     return list(hooks) if isinstance(hooks, dict) else []
 
 
-def _groups(event: str, context: Context) -> list[object]:
+def _groups(event: str, context: InstallContext) -> list[object]:
     groups: list[object] = []
     if event in _EVENTS:
         lines = [command(context.home, "post", NAME, event)]
@@ -116,13 +116,13 @@ def _groups(event: str, context: Context) -> list[object]:
     return groups
 
 
-def _recogniser(context: Context) -> IsOurs:
+def _recogniser(context: InstallContext) -> IsOurs:
     return lambda group: (
         bool(_handlers(group)) and all(_is_ours(context, handler) for handler in _handlers(group))
     )
 
 
-def _is_ours(context: Context, handler: object) -> bool:
+def _is_ours(context: InstallContext, handler: object) -> bool:
     return isinstance(handler, dict) and is_ours(context.home, handler.get("command"))
 
 

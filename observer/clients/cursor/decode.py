@@ -153,7 +153,7 @@ def _prompt(payload: Object) -> Bodies:
 
 def _after_shell(payload: Object) -> Bodies:
     # Neither exit code nor folder: the output is all that tells how it went.
-    call = tools.Call(
+    call = tools.ToolCall(
         tool="Shell",
         given={"command": text(payload, "command")},
         response=payload.get("output"),
@@ -165,7 +165,7 @@ def _after_shell(payload: Object) -> Bodies:
 def _after_mcp(payload: Object) -> Bodies:
     server = text(payload, "mcp_server_name")
     name = text(payload, "tool_name").removeprefix(SERVERLESS)
-    call = tools.Call(
+    call = tools.ToolCall(
         tool=f"mcp__{server}__{name}" if server else f"{SERVERLESS}{name}",
         given=inner(payload, "tool_input"),
         response=_unpacked(payload, "result_json"),
@@ -179,11 +179,11 @@ def _before_read(payload: Object) -> Bodies:
 
 
 def _after_edit(payload: Object) -> Bodies:
-    yield tools.edit(tools.Call(tool="Write", given=payload))
+    yield tools.edit(tools.ToolCall(tool="Write", given=payload))
 
 
 def _after_tab(payload: Object) -> Bodies:
-    yield tools.edit(tools.Call(tool="Tab", given=payload))
+    yield tools.edit(tools.ToolCall(tool="Tab", given=payload))
 
 
 def _after_tool(payload: Object) -> Bodies:
@@ -195,8 +195,8 @@ def _failed_tool(payload: Object) -> Bodies:
     yield tools.make(_call(payload, failed=True), TOOLS)
 
 
-def _call(payload: Object, *, failed: bool | None) -> tools.Call:
-    return tools.Call(
+def _call(payload: Object, *, failed: bool | None) -> tools.ToolCall:
+    return tools.ToolCall(
         tool=text(payload, "tool_name"),
         given=inner(payload, "tool_input"),
         response=_unpacked(payload, "tool_output"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from observer.config_files import jsonc
-from observer.config_files.context import Context, Plan, command, is_ours
+from observer.config_files.context import InstallContext, InstallPlan, command, is_ours
 from observer.config_files.file_edits import FileEdit
 from observer.config_files.json_entries import drop_server, edit_json, merge, put_server
 from observer.core.errors import ConfigInvalid
@@ -41,7 +41,7 @@ _RECALLING: dict[str, dict[str, object]] = {
 _EMPTY: tuple[object, ...] = ({}, {"version": 1})
 
 
-def install(context: Context) -> Plan:
+def install(context: InstallContext) -> InstallPlan:
     """Plan the hooks and the MCP server.
 
     Raises:
@@ -53,7 +53,7 @@ def install(context: Context) -> Plan:
             f"{hooks} is a symbolic link, and Cursor refuses hooks files that are",
             hint="put the file itself in its place, then repeat",
         )
-    return Plan(
+    return InstallPlan(
         edits=(
             edit_json(hooks, lambda text: _put(text, context)),
             edit_json(_servers(context), lambda text: put_server(text, context)),
@@ -62,9 +62,9 @@ def install(context: Context) -> Plan:
     )
 
 
-def uninstall(context: Context) -> Plan:
+def uninstall(context: InstallContext) -> InstallPlan:
     """Plan the removal of both."""
-    return Plan(
+    return InstallPlan(
         edits=(
             _without_hooks(context),
             edit_json(_servers(context), lambda text: drop_server(text, context)),
@@ -72,15 +72,15 @@ def uninstall(context: Context) -> Plan:
     )
 
 
-def _folder(context: Context) -> Path:
+def _folder(context: InstallContext) -> Path:
     return context.place("CURSOR_DATA_DIR", ".cursor")
 
 
-def _servers(context: Context) -> Path:
+def _servers(context: InstallContext) -> Path:
     return _folder(context) / "mcp.json"
 
 
-def _put(text: str, context: Context) -> str:
+def _put(text: str, context: InstallContext) -> str:
     if jsonc.at(text, ("version",)) is None:
         text = jsonc.put(text, ("version",), 1)
     for event, options in _EVENTS.items():
@@ -95,7 +95,7 @@ def _put(text: str, context: Context) -> str:
     return text
 
 
-def _without_hooks(context: Context) -> FileEdit:
+def _without_hooks(context: InstallContext) -> FileEdit:
     def drop(text: str) -> str:
         hooks = jsonc.at(text, ("hooks",))
         for event in hooks if isinstance(hooks, dict) else ():
@@ -105,5 +105,5 @@ def _without_hooks(context: Context) -> FileEdit:
     return edit_json(_folder(context) / "hooks.json", drop, leftovers=_EMPTY)
 
 
-def _is_ours(context: Context, entry: object) -> bool:
+def _is_ours(context: InstallContext, entry: object) -> bool:
     return isinstance(entry, dict) and is_ours(context.home, entry.get("command"))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-from observer.config_files.context import Context, shipped
+from observer.config_files.context import InstallContext, shipped
 from observer.config_files.file_edits import FileEdit, read
 from observer.core.errors import ConfigInvalid, NotFound
 from observer.git.configuration import as_user
@@ -26,7 +26,7 @@ _OUR_KEYS = frozenset({"command", "event"})
 _TIME_LIMIT_S = 20
 
 
-def ask(context: Context, *words: str, folder: Path | None = None) -> str:
+def ask(context: InstallContext, *words: str, folder: Path | None = None) -> str:
     """Run git and return what it says, without the last newline.
 
     Raises:
@@ -50,7 +50,7 @@ def ask(context: Context, *words: str, folder: Path | None = None) -> str:
     return run.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
-def wanted(context: Context) -> Sections:
+def wanted(context: InstallContext) -> Sections:
     """Return the sections that this version ships, with the path of `post` put in."""
     post = _post(context)
     shipped_sections = _sections(context, shipped() / "git" / "config")
@@ -60,7 +60,7 @@ def wanted(context: Context) -> Sections:
     }
 
 
-def is_in(context: Context, path: Path) -> bool:
+def is_in(context: InstallContext, path: Path) -> bool:
     """Tell whether a configuration file has sections that run our `post`.
 
     Raises:
@@ -70,7 +70,7 @@ def is_in(context: Context, path: Path) -> bool:
     return any(_runs(pairs, _post(context)) for pairs in present.values())
 
 
-def edit(context: Context, path: Path, sections: Sections) -> FileEdit:
+def edit(context: InstallContext, path: Path, sections: Sections) -> FileEdit:
     """Plan that a configuration file has these sections, and no others that run our `post`.
 
     Raises:
@@ -96,7 +96,7 @@ def edit(context: Context, path: Path, sections: Sections) -> FileEdit:
     return FileEdit(path=path, before=before, after=after)
 
 
-def _post(context: Context) -> str:
+def _post(context: InstallContext) -> str:
     return shlex.quote(str(context.home.hooks / "post"))
 
 
@@ -114,7 +114,7 @@ def _is_as_wanted(present: Sections, sections: Sections, name: str) -> bool:
     return ours == sections.get(name)
 
 
-def _sections(context: Context, path: Path, *, shown_as: Path | None = None) -> Sections:
+def _sections(context: InstallContext, path: Path, *, shown_as: Path | None = None) -> Sections:
     """Return our sections of a file. git tells keys in lower case, and sections in order."""
     try:
         listed = ask(context, "config", "-f", str(path), "--list", "-z")

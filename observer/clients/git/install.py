@@ -13,7 +13,7 @@ import shlex
 from pathlib import Path
 
 from observer.clients.git import config_file
-from observer.config_files.context import Context, Plan, command, shipped
+from observer.config_files.context import InstallContext, InstallPlan, command, shipped
 from observer.config_files.file_edits import FileEdit, mode_of, read
 from observer.core.errors import BadInput, ConfigInvalid
 
@@ -33,7 +33,7 @@ _LEGACY = ".legacy"
 """What pre-commit adds to the name of a hook that it found; it goes on running it."""
 
 
-def install(context: Context) -> Plan:
+def install(context: InstallContext) -> InstallPlan:
     """Plan configured hooks, or hook files in the repository around `context.folder`.
 
     A project that was named gets its own, in its own configuration or hooks folder.
@@ -45,7 +45,7 @@ def install(context: Context) -> Plan:
     if version(context) >= CONFIGURED_SINCE:
         path = configuration(context)
         where = "in every repository" if context.project is None else f"in {context.project}"
-        return Plan(
+        return InstallPlan(
             edits=(config_file.edit(context, path, config_file.wanted(context)),),
             notes=(f"git runs the hooks {where}, beside those that are there.",),
         )
@@ -58,7 +58,7 @@ def install(context: Context) -> Plan:
     return install_files(context, root)
 
 
-def uninstall(context: Context) -> Plan:
+def uninstall(context: InstallContext) -> InstallPlan:
     """Plan the removal of configured hooks, and of hook files in the repository around us."""
     edits = [config_file.edit(context, configuration(context), {})]
     notes: tuple[str, ...] = ()
@@ -71,16 +71,16 @@ def uninstall(context: Context) -> Plan:
         edits += [edit for path in ours for edit in _removal(path)]
     if version(context) < CONFIGURED_SINCE:
         notes = ("Hooks in other repositories stay and do nothing; repeat there to remove them.",)
-    return Plan(edits=tuple(edits), notes=notes)
+    return InstallPlan(edits=tuple(edits), notes=notes)
 
 
-def version(context: Context) -> tuple[int, int]:
+def version(context: InstallContext) -> tuple[int, int]:
     """Return the first two numbers of git's version."""
     found = re.search(r"(\d+)\.(\d+)", config_file.ask(context, "version"))
     return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
-def configuration(context: Context) -> Path:
+def configuration(context: InstallContext) -> Path:
     """Return the file that git itself would write global settings to, or the project's own.
 
     Raises:
@@ -100,7 +100,7 @@ def configuration(context: Context) -> Path:
     return other if other.exists() and not usual.exists() else usual
 
 
-def _repository(context: Context) -> Path | None:
+def _repository(context: InstallContext) -> Path | None:
     folder = context.project or context.folder
     if not folder.is_dir():  # deleted under the shell that stands in it
         return None
@@ -116,11 +116,11 @@ def _repository(context: Context) -> Path | None:
 # --- hook files ----------------------------------------------------------------------------------
 
 
-def _hooks_folder(context: Context, root: Path) -> Path:
+def _hooks_folder(context: InstallContext, root: Path) -> Path:
     return root / config_file.ask(context, "rev-parse", "--git-path", "hooks", folder=root)
 
 
-def install_files(context: Context, root: Path) -> Plan:
+def install_files(context: InstallContext, root: Path) -> InstallPlan:
     """Plan hook files in the folder where git looks for them in a repository.
 
     Raises:
@@ -134,7 +134,7 @@ def install_files(context: Context, root: Path) -> Plan:
     edits = []
     for event in EVENTS:
         edits += _placement(folder / event, script.replace("@EVENT@", event).encode())
-    return Plan(
+    return InstallPlan(
         edits=tuple(edits),
         notes=(
             f"Hooks for {root} go into {folder}; those that were there run after ours.",
@@ -143,14 +143,14 @@ def install_files(context: Context, root: Path) -> Plan:
     )
 
 
-def _is_shared(context: Context, folder: Path, *, root: Path) -> bool:
+def _is_shared(context: InstallContext, folder: Path, *, root: Path) -> bool:
     """Tell whether a hooks folder is in the working tree: it is committed, or made by a tool."""
     git_folder = config_file.ask(context, "rev-parse", "--absolute-git-dir", folder=root)
     inside = folder.resolve().is_relative_to(root.resolve())
     return inside and not folder.resolve().is_relative_to(Path(git_folder).resolve())
 
 
-def _join_shared(context: Context, folder: Path) -> Plan:
+def _join_shared(context: InstallContext, folder: Path) -> InstallPlan:
     """Leave a hooks folder to its owner, who has to call ours; refuse it while that is not so."""
     # husky makes its `_` anew at each install, and runs the files beside it.
     owner = folder.parent if folder.name == "_" else folder
@@ -165,7 +165,7 @@ def _join_shared(context: Context, folder: Path) -> Plan:
             f"core.hooksPath is {folder}, in the working tree",
             hint=f'use git 2.54, or add to {owner}/{first}{too}: {lines[first]} "$@" || true',
         )
-    return Plan(edits=(), notes=(f"The hooks in {owner} call ours already.",))
+    return InstallPlan(edits=(), notes=(f"The hooks in {owner} call ours already.",))
 
 
 def _placement(path: Path, script: bytes) -> list[FileEdit]:

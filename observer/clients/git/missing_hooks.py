@@ -25,7 +25,7 @@ from observer.clients.git.install import (
     our_hooks,
     version,
 )
-from observer.config_files.context import Context
+from observer.config_files.context import InstallContext
 from observer.core.errors import ConfigInvalid, NotFound
 from observer.git.launch import executable
 
@@ -40,7 +40,7 @@ class Silent(NamedTuple):
     hint: str
 
 
-def silent(context: Context, git_folders: Iterable[str]) -> list[Silent]:
+def silent(context: InstallContext, git_folders: Iterable[str]) -> list[Silent]:
     """Return what was installed, in every repository or in one of these, and does not run.
 
     Args:
@@ -66,14 +66,14 @@ def silent(context: Context, git_folders: Iterable[str]) -> list[Silent]:
     return [each for each in found if each]
 
 
-def _folders(context: Context, git_folders: Iterable[str]) -> list[str]:
+def _folders(context: InstallContext, git_folders: Iterable[str]) -> list[str]:
     here: list[str] = []
     with suppress(ConfigInvalid):  # there is no repository, or one that git does not touch
         here.append(config_file.ask(context, *SHARED_FOLDER, folder=context.folder))
     return list(dict.fromkeys((*here, *git_folders)))
 
 
-def _in_repository(context: Context, folder: Path) -> Silent | None:
+def _in_repository(context: InstallContext, folder: Path) -> Silent | None:
     if not _was_installed(context, folder / "hooks"):
         return None
     root = folder.parent if folder.name == ".git" else folder
@@ -87,7 +87,7 @@ def _in_repository(context: Context, folder: Path) -> Silent | None:
     return Silent(f"in {root}, not run: {' '.join(events)}", f"in a work tree of it, {_REPEAT}")
 
 
-def _was_installed(context: Context, hooks: Path) -> bool:
+def _was_installed(context: InstallContext, hooks: Path) -> bool:
     """Tell whether a hook of this home lies there, or of one that is gone."""
     ours = str(context.home.hooks / "post")
     posts = [_post_of(script) for script in our_hooks(hooks)]

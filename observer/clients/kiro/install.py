@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from observer.config_files import jsonc
-from observer.config_files.context import Context, Plan, command, is_ours
+from observer.config_files.context import InstallContext, InstallPlan, command, is_ours
 from observer.config_files.file_edits import FileEdit, read
 from observer.config_files.json_entries import drop_server, edit_json, merge, put_server
 
@@ -37,9 +37,9 @@ _AGENT: dict[str, object] = {
 _EMPTY_HOOKS: tuple[object, ...] = ({}, {"version": "v1"})
 
 
-def install(context: Context) -> Plan:
+def install(context: InstallContext) -> InstallPlan:
     """Plan hooks in both formats, an agent that has them, and the MCP server."""
-    return Plan(
+    return InstallPlan(
         edits=(
             edit_json(_hooks(context), lambda text: _put_hooks(text, context)),
             *(_without_hooks(path, context) for path in _other_hooks(context)),
@@ -58,9 +58,9 @@ def install(context: Context) -> Plan:
     )
 
 
-def uninstall(context: Context) -> Plan:
+def uninstall(context: InstallContext) -> InstallPlan:
     """Plan the removal of all of it."""
-    return Plan(
+    return InstallPlan(
         edits=(
             *(_without_hooks(path, context) for path in (_hooks(context), *_other_hooks(context))),
             *(_without_agent_hooks(path, context) for path in _agents(context)),
@@ -69,27 +69,27 @@ def uninstall(context: Context) -> Plan:
     )
 
 
-def _folder(context: Context) -> Path:
+def _folder(context: InstallContext) -> Path:
     return context.user_home / ".kiro"
 
 
-def _hooks(context: Context) -> Path:
+def _hooks(context: InstallContext) -> Path:
     return _folder(context) / "hooks" / "observer.json"
 
 
-def _servers(context: Context) -> Path:
+def _servers(context: InstallContext) -> Path:
     return _folder(context) / "settings" / "mcp.json"
 
 
-def _own_agent(context: Context) -> Path:
+def _own_agent(context: InstallContext) -> Path:
     return _folder(context) / "agents" / "observer.json"
 
 
-def _agents(context: Context) -> list[Path]:
+def _agents(context: InstallContext) -> list[Path]:
     return sorted((_folder(context) / "agents").glob("*.json"))
 
 
-def _other_hooks(context: Context) -> list[Path]:
+def _other_hooks(context: InstallContext) -> list[Path]:
     """Return hook files of others that name us: Kiro itself converts an agent's hooks to such."""
     own = _hooks(context)
     mark = str(context.home.hooks).encode()
@@ -100,7 +100,7 @@ def _other_hooks(context: Context) -> list[Path]:
 # --- v1 files ------------------------------------------------------------------------------------
 
 
-def _put_hooks(text: str, context: Context) -> str:
+def _put_hooks(text: str, context: InstallContext) -> str:
     if jsonc.at(text, ("version",)) is None:
         text = jsonc.put(text, ("version",), "v1")
     wanted = [_hook(context, trigger) for trigger in _TRIGGERS]
@@ -109,7 +109,7 @@ def _put_hooks(text: str, context: Context) -> str:
     return merge(text, ("hooks",), wanted, lambda entry: _is_our_hook(context, entry))
 
 
-def _hook(context: Context, trigger: str) -> dict[str, object]:
+def _hook(context: InstallContext, trigger: str) -> dict[str, object]:
     entry: dict[str, object] = {"name": f"observer-{trigger}", "trigger": trigger}
     if trigger.endswith("ToolUse"):
         entry["matcher"] = ".*"
@@ -117,7 +117,9 @@ def _hook(context: Context, trigger: str) -> dict[str, object]:
     return {**entry, "action": {"type": "command", "command": line}, "timeout": _TRIGGERS[trigger]}
 
 
-def _printing(context: Context, trigger: str, script: str, *arguments: str) -> dict[str, object]:
+def _printing(
+    context: InstallContext, trigger: str, script: str, *arguments: str
+) -> dict[str, object]:
     line = command(context.home, script, *arguments)
     return {
         "name": f"observer-{script}",
@@ -127,7 +129,7 @@ def _printing(context: Context, trigger: str, script: str, *arguments: str) -> d
     }
 
 
-def _without_hooks(path: Path, context: Context) -> FileEdit:
+def _without_hooks(path: Path, context: InstallContext) -> FileEdit:
     return edit_json(
         path,
         lambda text: merge(text, ("hooks",), [], lambda entry: _is_our_hook(context, entry)),
@@ -135,7 +137,7 @@ def _without_hooks(path: Path, context: Context) -> FileEdit:
     )
 
 
-def _is_our_hook(context: Context, entry: object) -> bool:
+def _is_our_hook(context: InstallContext, entry: object) -> bool:
     match entry:
         case {"action": {"command": line}}:
             return is_ours(context.home, line)
@@ -145,14 +147,14 @@ def _is_our_hook(context: Context, entry: object) -> bool:
 # --- hooks inside agents -------------------------------------------------------------------------
 
 
-def _put_agent(text: str, context: Context) -> str:
+def _put_agent(text: str, context: InstallContext) -> str:
     for key, value in _AGENT.items():
         if jsonc.at(text, (key,)) is None:
             text = jsonc.put(text, (key,), value)
     return _put_agent_hooks(text, context)
 
 
-def _put_agent_hooks(text: str, context: Context) -> str:
+def _put_agent_hooks(text: str, context: InstallContext) -> str:
     for event in _AGENT_EVENTS:
         lines = [command(context.home, "post", OLD_NAME, event)]
         if event == "agentSpawn":
@@ -165,7 +167,7 @@ def _put_agent_hooks(text: str, context: Context) -> str:
     return text
 
 
-def _without_agent_hooks(path: Path, context: Context) -> FileEdit:
+def _without_agent_hooks(path: Path, context: InstallContext) -> FileEdit:
     def drop(text: str) -> str:
         hooks = jsonc.at(text, ("hooks",))
         for event in hooks if isinstance(hooks, dict) else ():
@@ -175,5 +177,5 @@ def _without_agent_hooks(path: Path, context: Context) -> FileEdit:
     return edit_json(path, drop, leftovers=({}, _AGENT))
 
 
-def _is_our_entry(context: Context, entry: object) -> bool:
+def _is_our_entry(context: InstallContext, entry: object) -> bool:
     return isinstance(entry, dict) and is_ours(context.home, entry.get("command"))

@@ -46,7 +46,7 @@ _DONE = ("Created the ", "Replaced text in ", "Appended the text to ")
 _PATTERNS = {"Search": "code", "Directory": "files"}
 
 
-def finished(call: tools.Call, response: Json) -> tools.Call:
+def finished(call: tools.ToolCall, response: Json) -> tools.ToolCall:
     """Add to a call what its result tells, be it prose or `{success, result}`."""
     if not isinstance(response, dict):
         return _finished_in_prose(call, prose(response))
@@ -66,7 +66,7 @@ def finished(call: tools.Call, response: Json) -> tools.Call:
     )
 
 
-def _finished_in_prose(call: tools.Call, said: str) -> tools.Call:
+def _finished_in_prose(call: tools.ToolCall, said: str) -> tools.ToolCall:
     output, mark, code = said.rpartition(_EXIT)
     exit_code = number({"code": code.strip()}, "code") if mark else None
     if exit_code is None:
@@ -80,7 +80,7 @@ def _finished_in_prose(call: tools.Call, said: str) -> tools.Call:
     )
 
 
-def happenings(call: tools.Call) -> Iterator[tools.Happening | Delegation]:
+def happenings(call: tools.ToolCall) -> Iterator[tools.Happening | Delegation]:
     """Yield what one tool call did; a read of several kinds does several things."""
     operations = tuple(rows(call.given, "operations")) if call.tool in _READS else ()
     if operations:
@@ -91,7 +91,7 @@ def happenings(call: tools.Call) -> Iterator[tools.Happening | Delegation]:
         yield tools.make(call, TOOLS)
 
 
-def _operations(call: tools.Call, operations: tuple[Object, ...]) -> Iterator[tools.Happening]:
+def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterator[tools.Happening]:
     if call.failed:
         yield tools.other(call)
         return
@@ -105,7 +105,7 @@ def _operations(call: tools.Call, operations: tuple[Object, ...]) -> Iterator[to
             yield _search(call, given)
 
 
-def _search(call: tools.Call, given: Object) -> Search:
+def _search(call: tools.ToolCall, given: Object) -> Search:
     pattern, path = text(given, "pattern"), text(given, "path")
     return Search(
         query=pattern or path,
@@ -127,12 +127,12 @@ def _is_delegation(tool: str) -> bool:
     return tool.startswith("subagent_") or tool == "invoke_sub_agent"
 
 
-def _named_agent(call: tools.Call) -> tools.Call:
+def _named_agent(call: tools.ToolCall) -> tools.ToolCall:
     name = call.tool.removeprefix("subagent_") if call.tool.startswith("subagent_") else ""
     return structs.replace(call, given={"agent": name, **call.given})
 
 
-def _fs_write(call: tools.Call) -> FileWrite:
+def _fs_write(call: tools.ToolCall) -> FileWrite:
     """Read the CLI's `command` argument; the IDE's tool of this name has none and writes."""
     match text(call.given, "command"):
         case "create":
@@ -216,7 +216,7 @@ def stop(payload: Object) -> Bodies:
     yield Reply(text=text(payload, "assistant_response"))
 
 
-def tool_call(payload: Object) -> tools.Call:
+def tool_call(payload: Object) -> tools.ToolCall:
     """Return the tool call of a payload with what its result tells."""
-    call = tools.Call(tool=text(payload, "tool_name"), given=inner(payload, "tool_input"))
+    call = tools.ToolCall(tool=text(payload, "tool_name"), given=inner(payload, "tool_input"))
     return finished(call, payload.get("tool_response"))

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from observer.config_files.context import Context, Plan
+from observer.config_files.context import InstallContext, InstallPlan
 from observer.config_files.file_edits import FileEdit, read
 from observer.core.errors import ConfigInvalid
 
@@ -24,24 +24,24 @@ _BLOCK = re.compile(
 )
 
 
-def _bash(context: Context) -> Path:
+def _bash(context: InstallContext) -> Path:
     return context.user_home / ".bashrc"
 
 
-def _zsh(context: Context) -> Path:
+def _zsh(context: InstallContext) -> Path:
     return context.place("ZDOTDIR", ".") / ".zshrc"
 
 
-def _fish(context: Context) -> Path:
+def _fish(context: InstallContext) -> Path:
     return context.place("XDG_CONFIG_HOME", ".config") / "fish" / "conf.d" / "observer.fish"
 
 
 _PROFILES = (".bash_profile", ".bash_login", ".profile")
 
-_FILES: dict[str, Callable[[Context], Path]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+_FILES: dict[str, Callable[[InstallContext], Path]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
 
 
-def install(shell: str, context: Context) -> Plan:
+def install(shell: str, context: InstallContext) -> InstallPlan:
     """Plan the block in the shell's start-up file.
 
     Raises:
@@ -52,10 +52,10 @@ def install(shell: str, context: Context) -> Plan:
     notes = [f"New {shell} sessions record; this one does after: exec {shell}"]
     if shell == "bash" and (profile := _misses_rc(context)):
         notes.append(f"~/{profile} does not read ~/.bashrc, so login shells will not record.")
-    return Plan(edits=(edit,), notes=tuple(notes))
+    return InstallPlan(edits=(edit,), notes=tuple(notes))
 
 
-def uninstall(shell: str, context: Context) -> Plan:
+def uninstall(shell: str, context: InstallContext) -> InstallPlan:
     """Plan the removal of the block; a file that held nothing else goes.
 
     Raises:
@@ -64,8 +64,8 @@ def uninstall(shell: str, context: Context) -> Plan:
     path = _FILES[shell](context)
     found = _BLOCK.search(read(path) or b"")
     if found and _recorder(shell, context) not in found[0]:
-        return Plan(edits=(), notes=(f"The block in {path} is of another home, and stays.",))
-    return Plan(edits=(_edit(path, b""),))
+        return InstallPlan(edits=(), notes=(f"The block in {path} is of another home, and stays.",))
+    return InstallPlan(edits=(_edit(path, b""),))
 
 
 installers = {shell: partial(install, shell) for shell in _FILES}
@@ -91,13 +91,13 @@ def _edit(path: Path, block: bytes) -> FileEdit:
     return FileEdit(path=path, before=before, after=after)
 
 
-def _block(shell: str, context: Context) -> bytes:
+def _block(shell: str, context: InstallContext) -> bytes:
     recorder = _recorder(shell, context)
     line = b"test -r %b; and source %b" if shell == "fish" else b"[ ! -r %b ] || . %b"
     return b"\n".join((_BEGIN, line % (recorder, recorder), _END, b""))
 
 
-def _recorder(shell: str, context: Context) -> bytes:
+def _recorder(shell: str, context: InstallContext) -> bytes:
     """Return the recorder's path, quoted for the shell."""
     path = str(context.home.hooks / "shell" / f"observer.{shell}")
     if shell == "fish":
@@ -107,7 +107,7 @@ def _recorder(shell: str, context: Context) -> bytes:
     return quoted.encode("utf-8", "surrogateescape")
 
 
-def _misses_rc(context: Context) -> str:
+def _misses_rc(context: InstallContext) -> str:
     """Return the file that login shells read instead of the rc file; "" if it reads that one."""
     # bash reads the first that is there, which often reads the last one in turn.
     told = {name: read(context.user_home / name) for name in _PROFILES}

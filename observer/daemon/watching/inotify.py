@@ -34,7 +34,7 @@ class Lost(Exception):
     """What changed cannot be told: a folder went, or a file's name is no text. Look yourself."""
 
 
-class Call(Protocol):
+class WakeUp(Protocol):
     """Something that ends a wait early."""
 
     def is_set(self) -> bool:
@@ -65,7 +65,7 @@ class Kernel:
             why = "cannot watch more folders" if isinstance(error, OSError) else str(error)
             raise Blind(f"{why}: {MORE}") from error
 
-    def wait(self, call: Call, *, wait_ms: int) -> set[str]:
+    def wait(self, call: WakeUp, *, wait_ms: int) -> set[str]:
         """Return the paths that changed, as soon as there are some; none if called or in vain.
 
         Raises:

@@ -16,9 +16,9 @@ from observer.core.events import AnyBody, Event, Forget
 from observer.core.paths import is_inside
 from observer.ingest.duplicates import WINDOW_MS, path_written
 from observer.ingest.file_changes import Save, changes, joined, many, write_of
-from observer.memory.api import Record
+from observer.notes.values import Record
 from observer.spool.spool import Spool
-from observer.store.interface import Reader, Store
+from observer.store.interface import Store, StoreReader
 
 MOST_WAIT_MS = 60_000
 """An editor that saves at every pause of the typist is told of at least this often."""
@@ -29,7 +29,7 @@ Where = tuple[str, str]
 """A work tree, and a path in it."""
 
 
-class Pending:
+class PendingSaves:
     """The saves of all trees, by file, in their order."""
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class _Told(NamedTuple):
         return f"{self.root}/{self.save.path}"
 
 
-class Telling:
+class SaveReporter:
     """Made once; remembers what it told for as long as a hook may still tell it too."""
 
     def __init__(self, store: Store, spool: Spool, record: Record) -> None:
@@ -181,7 +181,7 @@ class Telling:
         pauses = self._spool.pauses
         return pauses.covers(save.from_ms, [root]) or pauses.covers(save.to_ms, [root])
 
-    def _hook_writes(self, reader: Reader, saves: Collection[Save]) -> dict[str, list[int]]:
+    def _hook_writes(self, reader: StoreReader, saves: Collection[Save]) -> dict[str, list[int]]:
         """Return when hooks told of writes around the time of the saves, by the file's real path.
 
         What hooks told of a private session counts as told, too, and is recorded by nobody.
@@ -220,7 +220,7 @@ def _real(path: str) -> str:
         return path
 
 
-def _is_agent_at_work(reader: Reader, root: str) -> bool:
+def _is_agent_at_work(reader: StoreReader, root: str) -> bool:
     """Tell whether an agent without hooks for what it writes may have been the author."""
     here = {project.id for project in reader.projects() if root in project.roots}
     return any(

@@ -24,7 +24,7 @@ from observer.daemon.watching.worktree import TooLarge, Tree
 from observer.policy import Policies
 from observer.policy.apply import Exclusion
 from observer.projects import ground
-from observer.store.interface import Reader, Store
+from observer.store.interface import Store, StoreReader
 
 RECENT_MS = 14 * 86_400_000
 """A project without a session for this long is at rest."""
@@ -38,7 +38,7 @@ DISTANT = frozenset(
 """File systems of other machines: what is written there, the kernel does not tell."""
 
 
-def recent_roots(reader: Reader, *, now_ms: int) -> tuple[list[str], frozenset[int | None]]:
+def recent_roots(reader: StoreReader, *, now_ms: int) -> tuple[list[str], frozenset[int | None]]:
     """Return the roots of recent sessions, which need not exist any more, and their projects."""
     projects = {project.id: project for project in reader.projects()}
     recent = [

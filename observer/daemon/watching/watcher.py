@@ -23,9 +23,9 @@ from observer.core.config import Settings
 from observer.core.errors import NotFound, StoreUnavailable
 from observer.daemon.health import Health
 from observer.daemon.status import Watched
-from observer.daemon.watching.saves import Pending, Telling
+from observer.daemon.watching.saves import PendingSaves, SaveReporter
 from observer.daemon.watching.watch_set import Forest
-from observer.memory.api import Record
+from observer.notes.values import Record
 from observer.spool.spool import Spool
 from observer.store.interface import Store
 
@@ -54,11 +54,11 @@ class Watch:
         call: set by whoever wants a round to begin at once.
     """
 
-    def __init__(self, forest: Forest, telling: Telling, *, call: threading.Event) -> None:
+    def __init__(self, forest: Forest, telling: SaveReporter, *, call: threading.Event) -> None:
         self._forest = forest
         self._telling = telling
         self._call = call
-        self._pending = Pending()
+        self._pending = PendingSaves()
         self._changed: dict[str, _Changed] = {}
         self._last_change_s = 0.0
 
@@ -146,7 +146,7 @@ class Watching:
         self._is_wanted = settings.watch
         self._health = health
         self._forest = Forest(store, settings, health)
-        self._telling = Telling(store, spool, record)
+        self._telling = SaveReporter(store, spool, record)
         self._over = threading.Event()
         self._call = threading.Event()
         self._watch = Watch(self._forest, self._telling, call=self._call)

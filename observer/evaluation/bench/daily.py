@@ -12,7 +12,7 @@ from observer.evaluation.bench.drain import EVENTS, PROJECTS, by_daemon
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
 from observer.evaluation.bench.wire import ERAS, Wire, first_answer_ms, is_quiet, rss_mib, wire
-from observer.evaluation.bench.work import Work, sources, spool
+from observer.evaluation.bench.work import EndlessWork, sources, spool
 
 STARTS = 50
 QUERIES = 800
@@ -26,7 +26,7 @@ def run(options: Options) -> Iterator[Figure]:
         yield _starts(options, place)
     with lab(options) as place:
         projects = [place.repository(name) for name in PROJECTS]
-        work = Work(projects, random.Random(2))  # noqa: S311 - the same work each time
+        work = EndlessWork(projects, random.Random(2))  # noqa: S311 - the same work each time
         count = options.rounds(EVENTS)
         spool(place.home, work, count)
         rate, remark = by_daemon(place, count)

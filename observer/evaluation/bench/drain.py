@@ -11,7 +11,7 @@ from observer.core.config import Settings
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Lab, Options, lab, until
 from observer.evaluation.bench.wire import processor_s
-from observer.evaluation.bench.work import Work, spool
+from observer.evaluation.bench.work import EndlessWork, spool
 from observer.ingest.pipeline import Pipeline
 from observer.projects import Places
 from observer.spool.spool import Spool
@@ -28,7 +28,7 @@ def run(options: Options) -> Iterator[Figure]:
     for by, drained in (("the daemon", by_daemon), ("the pipeline alone", _by_pipeline)):
         with lab(options) as place:
             projects = [place.repository(name) for name in PROJECTS]
-            work = Work(projects, random.Random(2))  # noqa: S311 - the same work each time
+            work = EndlessWork(projects, random.Random(2))  # noqa: S311 - the same work each time
             count = options.rounds(EVENTS)
             size_bytes = spool(place.home, work, count)
             rate, remark = drained(place, count)

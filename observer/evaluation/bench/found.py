@@ -200,7 +200,7 @@ SHOWN = ("R@3", "R@5")
 WARM_UP = 3
 
 
-class Asked(NamedTuple):
+class BenchQuery(NamedTuple):
     """A query, and the places (from 0) of the notes that it is about."""
 
     text: str
@@ -222,12 +222,12 @@ def run(options: Options) -> Iterator[Figure]:
                 yield Figure(f"{memory.name}, not measured", [], "", remark=str(error)[:200])
 
 
-def bundled() -> tuple[Sequence[str], Sequence[Asked]]:
+def bundled() -> tuple[Sequence[str], Sequence[BenchQuery]]:
     """Return the notes and the queries of the set in the package."""
     read = [sets.read(path) for path in sets.find(SET)]
     places = {document.id: place for place, document in enumerate(read[0].documents)}
     asked = [
-        Asked(question.q, frozenset(places[name] for name in question.rel))
+        BenchQuery(question.q, frozenset(places[name] for name in question.rel))
         for each in read
         for question in each.questions
     ]
@@ -238,7 +238,7 @@ def bundled() -> tuple[Sequence[str], Sequence[Asked]]:
 def _ours(place: Lab, folder: Path, titles: Sequence[str]) -> Iterator[Lent]:
     del folder  # the home of the lab
     store = SqliteStore(place.home.database)
-    documents = [sets.Document(id=str(n), title=title) for n, title in enumerate(titles)]
+    documents = [sets.SetDocument(id=str(n), title=title) for n, title in enumerate(titles)]
     with store.write() as writer:
         writer.put_items(sets.item(each, n) for n, each in enumerate(documents, start=1))
     store.close()
@@ -251,7 +251,7 @@ def _ours(place: Lab, folder: Path, titles: Sequence[str]) -> Iterator[Lent]:
 
 
 def _measured(
-    name: str, lent: Lent, titles: Sequence[str], asked: Sequence[Asked]
+    name: str, lent: Lent, titles: Sequence[str], asked: Sequence[BenchQuery]
 ) -> Iterator[Figure]:
     for each in asked[:WARM_UP]:
         lent.ask(each.text)

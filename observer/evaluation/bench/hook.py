@@ -14,7 +14,7 @@ import msgspec
 
 from observer.evaluation.bench.figure import Aim, Figure, percentile
 from observer.evaluation.bench.lab import Lab, Options, lab, until
-from observer.evaluation.bench.work import Work
+from observer.evaluation.bench.work import EndlessWork
 
 ROUNDS = 300
 WARM_UP = 5
@@ -96,7 +96,7 @@ def _timed(programs: list[list[str]], payload: str, rounds: int, cwd: Path) -> t
 
 def _payload(project: Path) -> str:
     """Return a report of an edit of the size that is common."""
-    work = Work([project], random.Random(1))  # noqa: S311 - the same work each time
+    work = EndlessWork([project], random.Random(1))  # noqa: S311 - the same work each time
     found = (report.payload for report in work if report.event == "PostToolUse")
     near = (p for p in found if abs(len(p) - PAYLOAD_BYTES) < PAYLOAD_BYTES // 20)
     return next(near).decode()

@@ -36,7 +36,7 @@ _SHELL = (
 )  # fmt: skip
 
 
-class Report(NamedTuple):
+class HookReport(NamedTuple):
     """One report of a hook: the event's name and the payload, from a session in a folder."""
 
     event: str
@@ -44,7 +44,7 @@ class Report(NamedTuple):
     cwd: Path
 
 
-class Session:
+class BenchSession:
     """One session: its project, the files it cares for, and how they read by now."""
 
     def __init__(self, number: int, project: Path, chance: random.Random) -> None:
@@ -55,24 +55,25 @@ class Session:
         self.prompt = number
 
 
-class Work:
+class EndlessWork:
     """An endless row of reports from several sessions in turn."""
 
     def __init__(self, projects: Sequence[Path], chance: random.Random) -> None:
         self._chance = chance
         self._sessions = [
-            Session(number, projects[number % len(projects)], chance) for number in range(SESSIONS)
+            BenchSession(number, projects[number % len(projects)], chance)
+            for number in range(SESSIONS)
         ]
         self._count = 0
 
-    def __iter__(self) -> Iterator[Report]:
+    def __iter__(self) -> Iterator[HookReport]:
         """Yield reports for ever."""
         while True:
             session = self._chance.choice(self._sessions)
             for _ in range(self._chance.randint(1, 6)):
                 yield self._report(session)
 
-    def _report(self, session: Session) -> Report:
+    def _report(self, session: BenchSession) -> HookReport:
         self._count += 1
         sort = self._chance.choices(list(_SORTS), list(_SORTS.values()))[0]
         event = "UserPromptSubmit" if sort == "Prompt" else "PostToolUse"
@@ -84,7 +85,7 @@ class Work:
             "prompt_id": f"p{session.prompt}",
             "permission_mode": "acceptEdits",
         }
-        own: dict[str, Callable[[Session], dict[str, Any]]] = {
+        own: dict[str, Callable[[BenchSession], dict[str, Any]]] = {
             "Edit": self._edit,
             "Read": self._read,
             "Test": self._test,
@@ -95,9 +96,9 @@ class Work:
         payload = shared | own[sort](session)
         if event == "PostToolUse":
             payload["tool_use_id"] = f"toolu_{self._count:09}"
-        return Report(event, msgspec.json.encode(payload), session.project)
+        return HookReport(event, msgspec.json.encode(payload), session.project)
 
-    def _edit(self, session: Session) -> dict[str, Any]:
+    def _edit(self, session: BenchSession) -> dict[str, Any]:
         path = self._chance.choice(list(session.files))
         lines = session.files[path]
         start, end = self._window(lines, 6, 45)
@@ -130,7 +131,7 @@ class Work:
                 del new[place : place + 2]
         return new or [self._line()]
 
-    def _read(self, session: Session) -> dict[str, Any]:
+    def _read(self, session: BenchSession) -> dict[str, Any]:
         path = self._chance.choice(list(session.files))
         start, end = self._window(session.files[path], 30, 180)
         numbered = (f"{n:>6}\t{line}" for n, line in enumerate(session.files[path][start:end]))
@@ -142,7 +143,7 @@ class Work:
             "tool_response": {"type": "text", "file": {"filePath": full, "content": content}},
         }
 
-    def _test(self, session: Session) -> dict[str, Any]:
+    def _test(self, session: BenchSession) -> dict[str, Any]:
         path = self._chance.choice(list(session.files))
         target = f"tests/test_{Path(path).stem}.py"
         is_green = self._chance.random() < 0.7
@@ -153,7 +154,7 @@ class Work:
         tail = tail if is_green else f"1 failed, {tail}"
         return self._ran(f"pytest -q {target}", f"{dots}\n{trouble}{tail}\n", is_green=is_green)
 
-    def _failure(self, session: Session, target: str) -> str:
+    def _failure(self, session: BenchSession, target: str) -> str:
         lines = self._chance.choice(list(session.files.values()))
         start, end = self._window(lines, 10, 60)
         body = "\n".join(f"    {line}" for line in lines[start:end])
@@ -167,7 +168,7 @@ class Work:
             f"FAILED {target}::{name} - AssertionError: assert 3 == 4\n"
         )
 
-    def _shell(self, session: Session) -> dict[str, Any]:
+    def _shell(self, session: BenchSession) -> dict[str, Any]:
         path = self._chance.choice(list(session.files))
         command = self._chance.choice(_SHELL).format(path=path, folder=Path(path).parent)
         start, end = self._window(session.files[path], 5, 80)
@@ -185,7 +186,7 @@ class Work:
             "duration_ms": self._chance.randint(20, 9000),
         }  # fmt: skip
 
-    def _grep(self, session: Session) -> dict[str, Any]:
+    def _grep(self, session: BenchSession) -> dict[str, Any]:
         word = self._word()
         hits = [
             f"{path}:{number}:{line}"
@@ -199,7 +200,7 @@ class Work:
             "tool_response": {"mode": "content", "content": "\n".join(hits[:60])[:6000]},
         }
 
-    def _prompt(self, session: Session) -> dict[str, Any]:
+    def _prompt(self, session: BenchSession) -> dict[str, Any]:
         session.prompt += SESSIONS
         words = " ".join(self._line().strip() for _ in range(self._chance.randint(2, 12)))
         return {
@@ -246,7 +247,7 @@ def _hunks(old: list[str], new: list[str], start: int) -> list[dict[str, Any]]:
     return hunks
 
 
-def spool(home: Home, work: Work, count: int) -> int:
+def spool(home: Home, work: EndlessWork, count: int) -> int:
     """Put reports into the spool as hooks do; returns their bytes.
 
     They lie `APART_MS` apart and the last one happened now.

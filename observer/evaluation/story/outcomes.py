@@ -10,10 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from observer.core.events import Command, Value
+from observer.core.events import Command
+from observer.core.value import Value
 from observer.evaluation.story.score import Case
 from observer.outcomes import outcome
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 from observer.shell import command_line
 
 OUTPUTS = "outcomes"
@@ -62,13 +63,13 @@ def signatures(folder: Path) -> Iterator[Case]:
             yield Case(name=name, told=_alike(name, said), wanted=_alike(name, errors))
 
 
-def _verdict(folder: Path, name: str, label: Label) -> Verdict:
+def _verdict(folder: Path, name: str, label: Label) -> CommandResult:
     output = (folder / f"{name}.txt").read_text(encoding="utf-8")
     command = Command(command=label.command, output=output, exit_code=label.exit_code)
     return outcome.read(command, command_line.read(label.command))
 
 
-def _claims(result: Verdict | Label) -> frozenset[str]:
+def _claims(result: CommandResult | Label) -> frozenset[str]:
     counts = {"passed": result.passed, "failed": result.failed}
     return frozenset(
         [

@@ -16,8 +16,8 @@ from pathlib import Path
 import msgspec
 
 from observer.core.config import Settings
-from observer.core.events import Value
 from observer.core.model import Item
+from observer.core.value import Value
 from observer.git.launch import absolute
 from observer.ingest.pipeline import Pipeline
 from observer.projects import Places
@@ -30,7 +30,7 @@ _NAMED |= {name.replace("AUTHOR", "COMMITTER"): value for name, value in _NAMED.
 _BODY = "|-+"
 
 
-class Step(Value):
+class PlayedStep(Value):
     """One step: its sign, what stands behind it, and the lines below with theirs."""
 
     sign: str
@@ -42,7 +42,7 @@ class Step(Value):
         return "".join(f"{line[2:]}\n" for line in self.lines if line.startswith(sign))
 
 
-def steps(written: str) -> Iterator[Step]:
+def steps(written: str) -> Iterator[PlayedStep]:
     """Read the steps of a session.
 
     = FILE    a file of the first commit: lines behind `|`
@@ -62,7 +62,7 @@ def steps(written: str) -> Iterator[Step]:
             below.append(line)
         elif line.strip():
             if head:
-                yield Step(sign=head[0], text=head[1:].strip(), lines=tuple(below))
+                yield PlayedStep(sign=head[0], text=head[1:].strip(), lines=tuple(below))
             head, below = line, []
 
 
@@ -88,7 +88,7 @@ class Stage:
             places=Places(),
             now_ms=lambda: time.time_ns() // 1_000_000,
         )
-        self._play: Mapping[str, Callable[[Step], None]] = {
+        self._play: Mapping[str, Callable[[PlayedStep], None]] = {
             "@": self._enter,
             ">": lambda step: self._post("UserPromptSubmit", {"prompt": step.text}),
             "~": self._edit,
@@ -111,7 +111,7 @@ class Stage:
         with self.store.read() as reader:
             return list(reader.all_items())
 
-    def _begin(self, files: list[Step]) -> None:
+    def _begin(self, files: list[PlayedStep]) -> None:
         self._root.mkdir()
         self._run("git init -q -b main", {})
         for step in files:
@@ -135,13 +135,13 @@ class Stage:
         while self.pipeline.drain().entries:
             pass
 
-    def _enter(self, step: Step) -> None:
+    def _enter(self, step: PlayedStep) -> None:
         if step.text == "end":
             self._post("SessionEnd", {"reason": "exit"})
         else:
             self._session = step.text
 
-    def _edit(self, step: Step) -> None:
+    def _edit(self, step: PlayedStep) -> None:
         old, new = step.side("-"), step.side("+")
         file = self._root / step.text
         before = file.read_text(encoding="utf-8")
@@ -151,7 +151,7 @@ class Stage:
         given = {"file_path": str(file), "old_string": old, "new_string": new}
         self._post("PostToolUse", {"tool_name": "Edit", "tool_input": given})
 
-    def _write(self, step: Step) -> None:
+    def _write(self, step: PlayedStep) -> None:
         file = self._root / step.text
         kind = "update" if file.exists() else "create"
         self._put(step.text, step.side("|"))
@@ -159,18 +159,18 @@ class Stage:
         answer = {"tool_name": "Write", "tool_input": given, "tool_response": {"type": kind}}
         self._post("PostToolUse", answer)
 
-    def _delete(self, step: Step) -> None:
+    def _delete(self, step: PlayedStep) -> None:
         (self._root / step.text).unlink()
         self._ran(f"rm {step.text}", "", failed=False)
 
-    def _git(self, step: Step) -> None:
+    def _git(self, step: PlayedStep) -> None:
         # As an agent's shell has it, so that the hooks know whose shell it is.
         whose = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": self._session}
         code, output = self._run(step.text, whose)
         self._drain()
         self._ran(step.text, output, failed=code != 0)
 
-    def _by_person(self, step: Step) -> None:
+    def _by_person(self, step: PlayedStep) -> None:
         self._run(step.text, {})
 
     def _run(self, command: str, whose: Mapping[str, str]) -> tuple[int, str]:

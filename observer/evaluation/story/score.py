@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from observer.core.events import Value
+from observer.core.value import Value
 
 
 class Case(Value):

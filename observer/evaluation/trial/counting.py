@@ -15,8 +15,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from observer.core.events import Command, FileRead, FileWrite, Prompt, Value
+from observer.core.events import Command, FileRead, FileWrite, Prompt
 from observer.core.model import Recorded
+from observer.core.value import Value
 from observer.observations import prompts
 from observer.observations.analysis import gist_of
 from observer.observations.conversation import is_refused
@@ -58,7 +59,7 @@ KINDS = ("session-start", "prompt", "command", "file-read", "file-write", "tool-
 """Kinds of events that have to be taken; others do not matter."""
 
 
-class Course(Value):
+class SessionCourse(Value):
     """What a session did within the time that counts.
 
     `works` are its commands and edits, `actions` also its reads of files. `repeats` are commands
@@ -116,7 +117,7 @@ class Counting:
                 session.is_asked = True
         session.corrections += counts and is_refused(event.body)
 
-    def courses(self) -> Sequence[Course]:
+    def courses(self) -> Sequence[SessionCourse]:
         """Return what sessions did, the first begun first."""
         found = [session.course(*name) for name, session in self._sessions.items()]
         return sorted(found, key=lambda each: (each.started_ms, each.client, each.session))
@@ -159,9 +160,9 @@ class _Session:
         self._read |= read
         return is_known
 
-    def course(self, client: str, session: str) -> Course:
+    def course(self, client: str, session: str) -> SessionCourse:
         """Return what it did."""
-        return Course(
+        return SessionCourse(
             client=client,
             session=session,
             started_ms=self.started_ms,

@@ -20,7 +20,7 @@ import numpy as np
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from observer.core.events import Value
+from observer.core.value import Value
 from observer.evaluation.measures import Interval
 
 Numbers = NDArray[np.float64]

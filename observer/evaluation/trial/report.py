@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Literal
 
-from observer.core.events import Value
 from observer.core.model import Recorded
-from observer.evaluation.trial.counting import KINDS, Counting, Course
+from observer.core.value import Value
+from observer.evaluation.trial.counting import KINDS, Counting, SessionCourse
 from observer.evaluation.trial.effect import ALPHA, REDRAWS, Effect, compare, stepped
-from observer.search.trial import Plan
-from observer.store.interface import Reader, Store
+from observer.search.trial import TrialPlan
+from observer.store.interface import Store, StoreReader
 
 Progress = Callable[[str, int], AbstractContextManager[Callable[[int], object]]]
 Verdict = Literal["fewer", "more", "none", "too few", "absent", "open"]
@@ -25,7 +25,7 @@ chance, though a change by half should have shown, `absent` that it never happen
 trial goes on."""
 
 MEASURES = {"repeated failures": "repeats", "rereads": "rereads", "corrections": "corrections"}
-"""What is compared, and the field of a `Course` that counts it."""
+"""What is compared, and the field of a `SessionCourse` that counts it."""
 TOLD_CLIENTS = frozenset({"claude-code", "cursor", "kiro", "kiro-cli"})
 """Clients whose hooks ask whether there is something to be told."""
 WINDOW = 500
@@ -49,7 +49,7 @@ class Arms(Value):
     measures: tuple[Measure, ...]
 
 
-class LeftOut(Value):
+class UncomparedSessions(Value):
     """How many sessions of the time were not compared, and why."""
 
     begun_before: int = 0
@@ -57,7 +57,7 @@ class LeftOut(Value):
     without_work: int = 0
 
 
-class Report(Value):
+class TrialReport(Value):
     """What a trial found. `concerned` are the sessions in which there was something to be told."""
 
     start_ms: int
@@ -68,18 +68,18 @@ class Report(Value):
     is_stopped: bool
     concerned: Arms
     all: Arms
-    left_out: LeftOut
+    left_out: UncomparedSessions
 
 
 def report(
     store: Store,
-    plan: Plan,
+    plan: TrialPlan,
     met: frozenset[str],
     *,
     now_ms: int,
     redraws: int = REDRAWS,
     progress: Progress = lambda *_: nullcontext(int),
-) -> Report:
+) -> TrialReport:
     """Compare the sessions of a trial, as far as it has come.
 
     Args:
@@ -100,7 +100,7 @@ def report(
             counting.take(recorded)
     courses, left_out = _chosen(counting.courses(), plan)
     concerned = [each for each in courses if plan.name(each.client, each.session) in met]
-    return Report(
+    return TrialReport(
         start_ms=plan.start_ms,
         until_ms=plan.until_ms,
         share=plan.share,
@@ -113,7 +113,7 @@ def report(
     )
 
 
-def _log(reader: Reader, advance: Callable[[int], object]) -> Iterator[Recorded]:
+def _log(reader: StoreReader, advance: Callable[[int], object]) -> Iterator[Recorded]:
     newest = reader.newest_seq()
     for after in range(0, newest, WINDOW):
         until = min(after + WINDOW, newest)
@@ -126,7 +126,9 @@ def _log(reader: Reader, advance: Callable[[int], object]) -> Iterator[Recorded]
         advance(until - after)
 
 
-def _chosen(courses: Sequence[Course], plan: Plan) -> tuple[list[Course], LeftOut]:
+def _chosen(
+    courses: Sequence[SessionCourse], plan: TrialPlan
+) -> tuple[list[SessionCourse], UncomparedSessions]:
     """Return the sessions to compare: of agents, begun in the trial, with a command or an edit."""
     before, elsewhere, idle, chosen = 0, 0, 0, []
     for each in courses:
@@ -138,10 +140,12 @@ def _chosen(courses: Sequence[Course], plan: Plan) -> tuple[list[Course], LeftOu
             idle += 1
         else:
             chosen.append(each)
-    return chosen, LeftOut(begun_before=before, of_other_clients=elsewhere, without_work=idle)
+    return chosen, UncomparedSessions(
+        begun_before=before, of_other_clients=elsewhere, without_work=idle
+    )
 
 
-def arms(courses: Sequence[Course], plan: Plan, redraws: int, *, is_over: bool) -> Arms:
+def arms(courses: Sequence[SessionCourse], plan: TrialPlan, redraws: int, *, is_over: bool) -> Arms:
     """Compare sessions by the arm that each was drawn into; a verdict only where it `is_over`."""
     told = [plan.arm(each.client, each.session) == "told" for each in courses]
     actions = [each.actions for each in courses]

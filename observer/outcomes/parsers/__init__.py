@@ -28,7 +28,7 @@ from observer.outcomes.parsers import (
     tap,
     targets,
 )
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 
 _EVERY = (
     *linters.READERS,
@@ -52,4 +52,4 @@ _EVERY = (
     *targets.READERS,
     *runners.READERS,
 )
-READERS: tuple[Reader, ...] = tuple(sorted(_EVERY, key=lambda reader: reader.is_raised))
+READERS: tuple[OutputParser, ...] = tuple(sorted(_EVERY, key=lambda reader: reader.is_raised))

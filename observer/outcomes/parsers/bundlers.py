@@ -1,15 +1,15 @@
 """What JavaScript's bundlers and formatters say: webpack, vite, esbuild, rollup, prettier.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
 from __future__ import annotations
 
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
-    Verdict,
     line_pattern,
     problems,
     problems_said,
@@ -22,14 +22,16 @@ _WEBPACK_END = line_pattern(
 _WEBPACK_ERROR = line_pattern(r"ERROR in (\S+)(?: (\d+):\d+[^\n]*)?\n([^\n]+)$")
 
 
-def webpack(text: str) -> Verdict | None:
+def webpack(text: str) -> CommandResult | None:
     """Read webpack's last line and its first error."""
     end = _WEBPACK_END.search(text)
     if end is None:
         return None
     errors, warnings = (int(number or 0) for number in end.groups())
     if not errors:
-        return Verdict(tool="webpack", ok=True, said=f"compiled with {problems_said(0, warnings)}")
+        return CommandResult(
+            tool="webpack", ok=True, said=f"compiled with {problems_said(0, warnings)}"
+        )
     found = _WEBPACK_ERROR.search(text)
     first = Complaint()
     if found:
@@ -45,7 +47,7 @@ _VITE_ERROR = line_pattern(
 _VITE_PLACE = line_pattern(r"(?:file: |[ ╭─]*\[ ?)([^\s:]+:\d+):\d+")
 
 
-def vite(text: str) -> Verdict | None:
+def vite(text: str) -> CommandResult | None:
     """Read how vite's build ended."""
     error = _VITE_ERROR.search(text)
     if error:
@@ -53,20 +55,20 @@ def vite(text: str) -> Verdict | None:
         first = Complaint(error.group(1), place.group(1) if place else "")
         return stopped("vite", "the build stopped", first)
     done = _VITE_DONE.search(text)
-    return Verdict(tool="vite", ok=True, said=done.group(1)) if done else None
+    return CommandResult(tool="vite", ok=True, said=done.group(1)) if done else None
 
 
 _ESBUILD_ERROR = line_pattern(r"✘ \[ERROR\] ([^\n]+)(?:\n\n +([^\s:]+:\d+):\d+:)?")
 _ROLLUP_ERROR = line_pattern(r"\[!\] (\S[^\n]*)(?:\n(\S+) \((\d+):\d+\)$)?")
 
 
-def esbuild(text: str) -> Verdict | None:
+def esbuild(text: str) -> CommandResult | None:
     """Read the errors of esbuild, and of what is built on it."""
     found = _ESBUILD_ERROR.findall(text)
     return problems("esbuild", len(found), first=Complaint(*found[0])) if found else None
 
 
-def rollup(text: str) -> Verdict | None:
+def rollup(text: str) -> CommandResult | None:
     """Read why rollup stopped."""
     found = _ROLLUP_ERROR.search(text)
     if found is None:
@@ -85,7 +87,7 @@ _PRETTIER_BROKE = line_pattern(r"\[error\] (?:([^\s:]+): )?([^\n]+?)(?: \((\d+):
 _PRETTIER_ROW = line_pattern(r"\[warn\] (\S+)$")
 
 
-def prettier(text: str) -> Verdict | None:
+def prettier(text: str) -> CommandResult | None:
     """Read which files prettier would change or could not parse."""
     end, broke = _PRETTIER_END.search(text), _PRETTIER_BROKE.search(text)
     if broke:
@@ -93,7 +95,9 @@ def prettier(text: str) -> Verdict | None:
         place = ":".join(filter(None, (path, line)))
         return stopped("prettier", "prettier stopped", Complaint(words, place))
     if end is None or end.group(2):
-        return Verdict(tool="prettier", ok=True, said="all files are formatted") if end else None
+        return (
+            CommandResult(tool="prettier", ok=True, said="all files are formatted") if end else None
+        )
     rows = _PRETTIER_ROW.findall(text)
     return problems(
         "prettier", max(len(rows), 1), first=Complaint("code style issues", "".join(rows[:1]))
@@ -101,9 +105,9 @@ def prettier(text: str) -> Verdict | None:
 
 
 READERS = (
-    Reader(webpack, ("webpack",), ("\nwebpack ",)),
-    Reader(vite, ("vite",), ("error during build:", "✓ built in ")),
-    Reader(esbuild, ("esbuild", "tsup"), ("✘ [ERROR] ",)),
-    Reader(rollup, ("rollup",), ("\n[!] ",)),
-    Reader(prettier, ("prettier",), ("[warn] Code style", "Prettier code style")),
+    OutputParser(webpack, ("webpack",), ("\nwebpack ",)),
+    OutputParser(vite, ("vite",), ("error during build:", "✓ built in ")),
+    OutputParser(esbuild, ("esbuild", "tsup"), ("✘ [ERROR] ",)),
+    OutputParser(rollup, ("rollup",), ("\n[!] ",)),
+    OutputParser(prettier, ("prettier",), ("[warn] Code style", "Prettier code style")),
 )

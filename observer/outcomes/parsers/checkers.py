@@ -1,6 +1,6 @@
 """What Python's checkers say: ruff, mypy, pyright, ty, flake8 and its parts, pylint, black, bandit.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from observer.outcomes.parsers.parser import Reader
-from observer.outcomes.result import Complaint, Verdict, line_pattern, problems, summed
+from observer.outcomes.parsers.parser import OutputParser
+from observer.outcomes.result import CommandResult, Complaint, line_pattern, problems, summed
 
 _RUFF_END = line_pattern(
     r"Found (?:\d+ errors? \(\d+ fixed, )?(\d+)(?: errors?\.| remaining\))|(All checks passed!)$"
@@ -23,12 +23,12 @@ _RUFF_FORMAT = line_pattern(r"Would reformat: (\S[^\n]*)$")
 _RUFF_DIFF = line_pattern(r"--- (\S[^\n]*)\n\+\+\+ ")
 
 
-def ruff(text: str) -> Verdict | None:
+def ruff(text: str) -> CommandResult | None:
     """Read `ruff check`, concise or full, and `ruff format --check`."""
     ends = _RUFF_END.findall(text)
     errors = sum(int(found or unformatted or 0) for found, _, unformatted, _ in ends)
     if ends and not errors:
-        return Verdict(tool="ruff", ok=True, said="all checks passed")
+        return CommandResult(tool="ruff", ok=True, said="all checks passed")
     first = Complaint()
     if concise := _RUFF_CONCISE.search(text):
         first = Complaint(f"{concise.group(2)} {concise.group(3)}", concise.group(1))
@@ -47,7 +47,7 @@ _RUFF_LEFT = line_pattern(
 )
 
 
-def ruff_end(text: str) -> Verdict | None:
+def ruff_end(text: str) -> CommandResult | None:
     """Read the last line of ruff, where those above it were cut off: it is not ruff's alone."""
     end = _RUFF_LEFT.search(text)
     if end is None:
@@ -64,14 +64,14 @@ _MYPY_ERROR = line_pattern(
 )
 
 
-def mypy(text: str) -> Verdict | None:
+def mypy(text: str) -> CommandResult | None:
     """Read mypy's errors, wrapped where they are pretty, and its last line."""
     ends = _MYPY_END.findall(text)
     if not ends:
         return None
     errors = sum(int(found or 0) for found, _ in ends)
     if not errors:
-        return Verdict(tool="mypy", ok=True, said=ends[-1][1])
+        return CommandResult(tool="mypy", ok=True, said=ends[-1][1])
     error = _MYPY_ERROR.search(text)
     first = Complaint(" ".join(error.group(2).split()), error.group(1)) if error else Complaint()
     return problems("mypy", errors, first=first)
@@ -81,7 +81,7 @@ _PYRIGHT_END = line_pattern(r"(\d+) errors?, (\d+) warnings?, \d+ (?:information
 _PYRIGHT_ERROR = line_pattern(r" +(\S[^\n]*?:\d+):\d+ - error: ([^\n]+)$")
 
 
-def pyright(text: str) -> Verdict | None:
+def pyright(text: str) -> CommandResult | None:
     """Read the errors of pyright and basedpyright, and their last line."""
     ends = _PYRIGHT_END.findall(text)
     if not ends:
@@ -96,11 +96,11 @@ _TY_END = line_pattern(r"(?:Found \d+ diagnostics?|(All checks passed!))$")
 _TY_FOUND = line_pattern(r"(error|warning)\[([\w-]+)\]: ([^\n]+)\n *--> ([^\n:]+:\d+)")
 
 
-def ty(text: str) -> Verdict | None:
+def ty(text: str) -> CommandResult | None:
     """Read the diagnostics of ty."""
     end = _TY_END.search(text)
     if end is None or end.group(1):
-        return Verdict(tool="ty", ok=True, said="all checks passed") if end else None
+        return CommandResult(tool="ty", ok=True, said="all checks passed") if end else None
     found = _TY_FOUND.findall(text)
     errors = [(rule, words, place) for level, rule, words, place in found if level == "error"]
     first = Complaint(f"{errors[0][0]} {errors[0][1]}", errors[0][2]) if errors else Complaint()
@@ -111,22 +111,22 @@ _CODED = line_pattern(r"([^\s:][^\n:]*:\d+):\d+: ([A-Z]{1,4}\d{2,4} [^\n]+)$")
 _UNCODED = line_pattern(r"([^\s:][^\n:]*:\d+):\d+:? ([^\n]+)$")
 
 
-def flake8(text: str) -> Verdict | None:
+def flake8(text: str) -> CommandResult | None:
     """Read the lines of flake8, which says nothing else."""
     return _listed("flake8", _CODED, text)
 
 
-def pycodestyle(text: str) -> Verdict | None:
+def pycodestyle(text: str) -> CommandResult | None:
     """Read the lines of pycodestyle."""
     return _listed("pycodestyle", _CODED, text)
 
 
-def pyflakes(text: str) -> Verdict | None:
+def pyflakes(text: str) -> CommandResult | None:
     """Read the lines of pyflakes, which have no codes."""
     return _listed("pyflakes", _UNCODED, text)
 
 
-def _listed(tool: str, pattern: re.Pattern[str], text: str) -> Verdict | None:
+def _listed(tool: str, pattern: re.Pattern[str], text: str) -> CommandResult | None:
     found = pattern.findall(text)
     return problems(tool, len(found), first=Complaint(found[0][1], found[0][0])) if found else None
 
@@ -135,14 +135,14 @@ _PYLINT_FOUND = line_pattern(r"([^\s:][^\n:]*:\d+):\d+: ([A-Z]\d{4}: [^\n]+)$")
 _PYLINT_END = line_pattern(r"Your code has been (rated at [\d./-]+\d)")
 
 
-def pylint(text: str) -> Verdict | None:
+def pylint(text: str) -> CommandResult | None:
     """Read the messages of pylint, of which errors come first, and its mark."""
     found = _PYLINT_FOUND.findall(text)
     if found:
         place, words = min(found, key=lambda one: one[1][0] not in "EF")
         return problems("pylint", len(found), first=Complaint(words, place))
     end = _PYLINT_END.search(text)
-    return Verdict(tool="pylint", ok=True, said=end.group(1)) if end else None
+    return CommandResult(tool="pylint", ok=True, said=end.group(1)) if end else None
 
 
 _BLACK_END = line_pattern(r"((?:\d+ files? [^\n,]+(?:, )?){1,3}\.)$")
@@ -152,14 +152,14 @@ _BLACK_COUNT = re.compile(
 )
 
 
-def black(text: str) -> Verdict | None:
+def black(text: str) -> CommandResult | None:
     """Read what black reformatted, would reformat, or could not parse."""
     end = _BLACK_END.search(text)
     if end is None:
         return None
     bad = sum(map(int, _BLACK_COUNT.findall(end.group(1))))
     if not bad:
-        return Verdict(tool="black", ok=True, said=end.group(1).rstrip("."))
+        return CommandResult(tool="black", ok=True, said=end.group(1).rstrip("."))
     rows = [Complaint(words or broken, place) for words, place, broken in _BLACK_BAD.findall(text)]
     first = min(rows, key=lambda row: bool(row.place), default=Complaint())
     return problems("black", bad, first=first)
@@ -168,7 +168,7 @@ def black(text: str) -> Verdict | None:
 _ISORT_BAD = line_pattern(r"ERROR: (\S[^\n]*) (Imports are incorrectly sorted[^\n]*?)\.?$")
 
 
-def isort(text: str) -> Verdict | None:
+def isort(text: str) -> CommandResult | None:
     """Read which files isort would change."""
     return _listed("isort", _ISORT_BAD, text)
 
@@ -178,7 +178,7 @@ _BANDIT_FOUND = line_pattern(
 )
 
 
-def bandit(text: str) -> Verdict | None:
+def bandit(text: str) -> CommandResult | None:
     """Read the issues that bandit found."""
     found = _BANDIT_FOUND.findall(text)
     if not found:
@@ -188,16 +188,16 @@ def bandit(text: str) -> Verdict | None:
 
 
 READERS = (
-    Reader(ruff, ("ruff",), ("Found ", "All checks passed!", "would be reformatted")),
-    Reader(ruff_end, ("ruff",), ()),
-    Reader(mypy, ("mypy", "dmypy"), ("Found ", "Success: no issues")),
-    Reader(pyright, ("pyright", "basedpyright"), (" - error: ", " informations", " notes")),
-    Reader(ty, ("ty",), (" diagnostic",)),
-    Reader(pylint, ("pylint",), ("Your code has been rated",)),
-    Reader(flake8, ("flake8",), (": E", ": F", ": W")),
-    Reader(pycodestyle, ("pycodestyle",), ()),
-    Reader(pyflakes, ("pyflakes",), ()),
-    Reader(black, ("black",), ("would reformat ",)),
-    Reader(isort, ("isort",), ("incorrectly sorted",)),
-    Reader(bandit, ("bandit",), (">> Issue: [",)),
+    OutputParser(ruff, ("ruff",), ("Found ", "All checks passed!", "would be reformatted")),
+    OutputParser(ruff_end, ("ruff",), ()),
+    OutputParser(mypy, ("mypy", "dmypy"), ("Found ", "Success: no issues")),
+    OutputParser(pyright, ("pyright", "basedpyright"), (" - error: ", " informations", " notes")),
+    OutputParser(ty, ("ty",), (" diagnostic",)),
+    OutputParser(pylint, ("pylint",), ("Your code has been rated",)),
+    OutputParser(flake8, ("flake8",), (": E", ": F", ": W")),
+    OutputParser(pycodestyle, ("pycodestyle",), ()),
+    OutputParser(pyflakes, ("pyflakes",), ()),
+    OutputParser(black, ("black",), ("would reformat ",)),
+    OutputParser(isort, ("isort",), ("incorrectly sorted",)),
+    OutputParser(bandit, ("bandit",), (">> Issue: [",)),
 )

@@ -1,6 +1,6 @@
 """What .NET's tools say: its tests, the C# compiler through MSBuild or Mono, and an exception.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
     Tally,
-    Verdict,
     last,
     line_pattern,
     problems,
@@ -29,7 +29,7 @@ _PLACE = re.compile(r" in ([^\n]*?):(?:line )?(\d+)\s")
 _STACK_CHARS = 6000
 
 
-def dotnet_test(text: str) -> Verdict | None:
+def dotnet_test(text: str) -> CommandResult | None:
     """Read `dotnet test`: the sum over its test projects."""
     ends = _END.findall(text)
     if not ends:
@@ -62,7 +62,7 @@ _NEW_BAD = line_pattern(
 _BUILD_END = line_pattern(r"Build (?:(succeeded)|FAILED|failed)\b[^\n]*$")
 
 
-def terminal_logger(text: str) -> Verdict | None:
+def terminal_logger(text: str) -> CommandResult | None:
     """Read what newer versions print in a terminal: a summary of tests, else of the build."""
     end, build = last(_SUMMED, text), last(_BUILD_END, text)
     if end:
@@ -77,7 +77,7 @@ def terminal_logger(text: str) -> Verdict | None:
     if build is None:
         return None
     if build.group(1):
-        return Verdict(tool="dotnet", ok=True, said="built")
+        return CommandResult(tool="dotnet", ok=True, said="built")
     return csc(text) or stopped("dotnet", "the build stopped", Complaint())
 
 
@@ -88,7 +88,7 @@ _ERRORS = line_pattern(r" +(\d+) Error\(s\)")
 _WARNINGS = line_pattern(r" +(\d+) Warning\(s\)")
 
 
-def csc(text: str) -> Verdict | None:
+def csc(text: str) -> CommandResult | None:
     """Read the errors of the C# compiler; MSBuild repeats them at its end."""
     errors, count = dict.fromkeys(_ERROR.findall(text)), _ERRORS.search(text)
     if not errors and count is None:
@@ -109,7 +109,7 @@ def csc(text: str) -> Verdict | None:
 _THROWN = re.compile(r"Unhandled [Ee]xception[.:]\s+([A-Z][\w.+`]*: [^\n]+)")
 
 
-def thrown(text: str) -> Verdict | None:
+def thrown(text: str) -> CommandResult | None:
     """Read an exception that nobody caught."""
     found = _THROWN.search(text)
     if found is None:
@@ -127,8 +127,10 @@ def _place(text: str, start: int) -> str:
 
 
 READERS = (
-    Reader(dotnet_test, ("dotnet",), ("Passed!  -", "Failed!  -")),
-    Reader(csc, ("dotnet", "msbuild", "csc", "mcs"), (": error CS", "Error(s)")),
-    Reader(terminal_logger, ("dotnet",), ("Test summary: ", "Build succeeded")),
-    Reader(thrown, ("dotnet",), ("Unhandled exception", "Unhandled Exception"), is_raised=True),
+    OutputParser(dotnet_test, ("dotnet",), ("Passed!  -", "Failed!  -")),
+    OutputParser(csc, ("dotnet", "msbuild", "csc", "mcs"), (": error CS", "Error(s)")),
+    OutputParser(terminal_logger, ("dotnet",), ("Test summary: ", "Build succeeded")),
+    OutputParser(
+        thrown, ("dotnet",), ("Unhandled exception", "Unhandled Exception"), is_raised=True
+    ),
 )

@@ -1,6 +1,6 @@
 """What Go's tools say: its tests, its compiler and vet, and a panic.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from observer.outcomes.parsers.parser import STRING, Reader, unquoted
+from observer.outcomes.parsers.parser import STRING, OutputParser, unquoted
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
     Tally,
-    Verdict,
     line_pattern,
     problems,
     ran_tests,
@@ -47,7 +47,7 @@ _FRAME = line_pattern(r"\t(\S+\.go:\d+)")
 _NOT_OWN = ("/src/runtime/", "/src/testing/", "/go-1.", "/usr/local/go/", "/pkg/mod/")
 
 
-def go_test(text: str) -> Verdict | None:
+def go_test(text: str) -> CommandResult | None:
     """Read `go test`; without `-v` it names passing packages only, so those are counted.
 
     A package is "ok" too if `-run` chose none of its tests. With `-json` the words are in events.
@@ -128,7 +128,7 @@ def _complaint(text: str) -> Complaint:
     return panic_in(text) or (Complaint(error[2], error[1]) if error else Complaint())
 
 
-def go_build(text: str) -> Verdict | None:
+def go_build(text: str) -> CommandResult | None:
     """Read errors of the go compiler and vet."""
     errors = _ERROR.findall(text)
     if not errors:
@@ -138,7 +138,7 @@ def go_build(text: str) -> Verdict | None:
     return problems("go", len(errors), first=Complaint(words, place))
 
 
-def panic(text: str) -> Verdict | None:
+def panic(text: str) -> CommandResult | None:
     """Read the panic of a program."""
     found = panic_in(text)
     return stopped("panic", "an error was raised", found) if found else None
@@ -155,7 +155,7 @@ def panic_in(text: str) -> Complaint | None:
 
 
 READERS = (
-    Reader(go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t", "\nFAIL\n", _EVENT)),
-    Reader(go_build, ("go", "gofmt"), (".go:",)),
-    Reader(panic, ("go",), ("panic: ", "fatal error: "), is_raised=True),
+    OutputParser(go_test, ("go",), ("--- FAIL", "ok  \t", "FAIL\t", "\nFAIL\n", _EVENT)),
+    OutputParser(go_build, ("go", "gofmt"), (".go:",)),
+    OutputParser(panic, ("go",), ("panic: ", "fatal error: "), is_raised=True),
 )

@@ -1,6 +1,6 @@
 """What JavaScript's tools say: jest, vitest, mocha, node:test, tsc, eslint, npm, a thrown error.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 
 from observer.core.text import distinct, one_line
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
     Tally,
-    Verdict,
     altogether,
     complaint_in,
     counts_of,
@@ -58,7 +58,7 @@ _NONE_FOUND = line_pattern(r"(No tests? (?:files )?found), exiting with code 1$"
 _NEVER_RAN = "Test suite failed to run"
 
 
-def jest(text: str) -> Verdict | None:
+def jest(text: str) -> CommandResult | None:
     """Read jest's summaries; a suite that could not run counts as a failing test."""
     ends = _JEST_END.findall(text)
     if not ends:
@@ -85,7 +85,7 @@ def jest(text: str) -> Verdict | None:
     )
 
 
-def _none_found(tool: str, text: str) -> Verdict | None:
+def _none_found(tool: str, text: str) -> CommandResult | None:
     none = _NONE_FOUND.search(text)
     return stopped(tool, "no tests ran", Complaint(none.group(1))) if none else None
 
@@ -106,7 +106,7 @@ _VITEST_BAD = line_pattern(r" *FAIL +(?!Tests failed\. Watching)(\S[^\n]*)\n(\S[
 _NEVER_BEGAN = " [ "
 
 
-def vitest(text: str) -> Verdict | None:
+def vitest(text: str) -> CommandResult | None:
     """Read vitest's summaries; a suite that could not run counts as a failing test."""
     ends = _VITEST_END.findall(text)
     if not ends:
@@ -138,7 +138,7 @@ _MOCHA_BAD = line_pattern(
 )
 
 
-def mocha(text: str) -> Verdict | None:
+def mocha(text: str) -> CommandResult | None:
     """Read the summaries of mocha's reporters."""
     found = list(_MOCHA_END.finditer(text))
     counts = counts_of(", ".join(f"{one.group(1)} {one.group(2)}" for one in found))
@@ -173,7 +173,7 @@ _NODE_CODE = re.compile(r" code: '(?!ERR_TEST_FAILURE)(\w+)'")
 _TAP_PLACE = re.compile(r"\((?:file://)?([^\s()]+\.\w+:\d+):\d+\)")
 
 
-def node(text: str) -> Verdict | None:
+def node(text: str) -> CommandResult | None:
     """Read the summaries of node's own test runner (TAP or spec)."""
     found = counts_of(", ".join(f"{number} {word}" for word, number in _NODE_END.findall(text)))
     if "pass" not in found or "fail" not in found:
@@ -219,7 +219,7 @@ _TSC = line_pattern(
 )
 
 
-def tsc(text: str) -> Verdict | None:
+def tsc(text: str) -> CommandResult | None:
     """Read TypeScript's errors, plain or pretty."""
     found = _TSC.findall(text)
     if not found:
@@ -235,7 +235,7 @@ _ESLINT_BROKE = line_pattern(r"Oops! Something went wrong! :\(\n+ESLint: [^\n]*\
 _ESLINT_ERROR = line_pattern(r" +(\d+):\d+ +error +(\S[^\n]*)$")
 
 
-def eslint(text: str) -> Verdict | None:
+def eslint(text: str) -> CommandResult | None:
     """Read eslint's stylish reports, or why there is none."""
     ends = _ESLINT_END.findall(text)
     if not ends:
@@ -256,13 +256,13 @@ _NPM_CODE = line_pattern(r"npm (?:ERR!|error) code (\S+)$")
 _NPM_DONE = line_pattern(r"((?:added|removed|changed) \d+ packages?[^\n]*|up to date[^\n]*)$")
 
 
-def npm(text: str) -> Verdict | None:
+def npm(text: str) -> CommandResult | None:
     """Read what npm installed."""
     done = _NPM_DONE.search(text)
-    return Verdict(tool="npm", ok=True, said=one_line(done.group(1), 160)) if done else None
+    return CommandResult(tool="npm", ok=True, said=one_line(done.group(1), 160)) if done else None
 
 
-def npm_stopped(text: str) -> Verdict | None:
+def npm_stopped(text: str) -> CommandResult | None:
     """Read why npm stopped."""
     error, code = _NPM_ERROR.search(text), _NPM_CODE.search(text)
     if not error and not code:
@@ -282,7 +282,7 @@ _THROWN = line_pattern(
 _THROWN_AT = line_pattern(r"(?:file://)?([^\s:]+:\d+)$")
 
 
-def thrown(text: str) -> Verdict | None:
+def thrown(text: str) -> CommandResult | None:
     """Read an error that node printed with its stack."""
     found = _THROWN.search(text)
     if found is None:
@@ -303,13 +303,13 @@ def _in_seconds(number: str, unit: str) -> float:
 
 
 READERS = (
-    Reader(jest, ("jest",), ("Tests: ",), end=_JEST_TIME),
-    Reader(vitest, ("vitest",), (" Tests ",), end=_VITEST_TIME),
-    Reader(mocha, ("mocha",), (" passing",)),
-    Reader(node, ("tape",), ("# pass ", "\u2139 pass "), end=_NODE_TIME),
-    Reader(tsc, ("tsc",), ("error TS",)),
-    Reader(eslint, ("eslint",), ("✖ ", "Oops! Something")),
-    Reader(npm, (), (" package", "up to date")),
-    Reader(thrown, (), ("\n    at ",), is_raised=True),
-    Reader(npm_stopped, (), ("npm error", "npm ERR!"), is_raised=True),
+    OutputParser(jest, ("jest",), ("Tests: ",), end=_JEST_TIME),
+    OutputParser(vitest, ("vitest",), (" Tests ",), end=_VITEST_TIME),
+    OutputParser(mocha, ("mocha",), (" passing",)),
+    OutputParser(node, ("tape",), ("# pass ", "\u2139 pass "), end=_NODE_TIME),
+    OutputParser(tsc, ("tsc",), ("error TS",)),
+    OutputParser(eslint, ("eslint",), ("✖ ", "Oops! Something")),
+    OutputParser(npm, (), (" package", "up to date")),
+    OutputParser(thrown, (), ("\n    at ",), is_raised=True),
+    OutputParser(npm_stopped, (), ("npm error", "npm ERR!"), is_raised=True),
 )

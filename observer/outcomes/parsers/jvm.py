@@ -1,6 +1,6 @@
 """What the JVM's tools say: Maven with surefire, Gradle, and a stack trace.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 
 from observer.outcomes.parsers.native import cc, described
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
     Tally,
-    Verdict,
     line_pattern,
     problems,
     ran_tests,
@@ -40,7 +40,7 @@ _NOT_OWN = (
 _STACK_CHARS = 6000
 
 
-def maven(text: str) -> Verdict | None:
+def maven(text: str) -> CommandResult | None:
     """Read Maven: its tests, else its compiler, else why it stopped."""
     results = [tuple(map(int, result)) for result in _RESULT.findall(text)]
     if results:
@@ -54,10 +54,10 @@ def maven(text: str) -> Verdict | None:
         return stopped("maven", "the build stopped", Complaint(why.group(1)))
     if _BROKEN.search(text):
         return stopped("maven", "the build stopped", Complaint())
-    return Verdict(tool="maven", ok=True, said="built") if _BUILT.search(text) else None
+    return CommandResult(tool="maven", ok=True, said="built") if _BUILT.search(text) else None
 
 
-def _surefire(text: str, results: list[tuple[int, ...]]) -> Verdict:
+def _surefire(text: str, results: list[tuple[int, ...]]) -> CommandResult:
     every, failures, errors, skipped = map(sum, zip(*results, strict=True))
     bad = list(_BAD_TEST.finditer(text)) if failures + errors else []
     names = [one.group(3) or f"{one.group(2)}.{one.group(1)}" for one in bad]
@@ -86,7 +86,7 @@ _GRADLE_BROKEN = line_pattern(r"BUILD FAILED")
 _GRADLE_BUILT = line_pattern(r"BUILD SUCCESSFUL")
 
 
-def gradle(text: str) -> Verdict | None:
+def gradle(text: str) -> CommandResult | None:
     """Read Gradle: its tests, else its compiler, else why it stopped."""
     if end := _GRADLE_END.search(text):
         every, failed, skipped = (int(number or 0) for number in end.groups())
@@ -110,7 +110,9 @@ def gradle(text: str) -> Verdict | None:
         return cc(text) or stopped("gradle", "the build stopped", Complaint(" ".join(said)))
     if _GRADLE_BROKEN.search(text):
         return stopped("gradle", "the build stopped", Complaint())
-    return Verdict(tool="gradle", ok=True, said="built") if _GRADLE_BUILT.search(text) else None
+    return (
+        CommandResult(tool="gradle", ok=True, said="built") if _GRADLE_BUILT.search(text) else None
+    )
 
 
 _THROWN = line_pattern(
@@ -119,7 +121,7 @@ _THROWN = line_pattern(
 )
 
 
-def thrown(text: str) -> Verdict | None:
+def thrown(text: str) -> CommandResult | None:
     """Read a stack trace; the innermost cause counts."""
     found = list(_THROWN.finditer(text))
     if not found:
@@ -139,11 +141,13 @@ def _place(text: str, start: int) -> str:
 
 
 READERS = (
-    Reader(maven, ("mvn", "mvnw"), ("Tests run: ", "[INFO] BUILD ", "[ERROR] Failed to execute")),
-    Reader(
+    OutputParser(
+        maven, ("mvn", "mvnw"), ("Tests run: ", "[INFO] BUILD ", "[ERROR] Failed to execute")
+    ),
+    OutputParser(
         gradle,
         ("gradle", "gradlew"),
         ("* What went wrong:", "BUILD SUCCESSFUL", "BUILD FAILED in "),
     ),
-    Reader(thrown, (), ("\tat ", "Exception in thread"), is_raised=True),
+    OutputParser(thrown, (), ("\tat ", "Exception in thread"), is_raised=True),
 )

@@ -1,6 +1,6 @@
 """What linters say that are not Python's: biome, oxlint, golangci-lint, gofmt, rubocop, phpstan.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
-    Verdict,
     last,
     line_pattern,
     problems,
@@ -34,7 +34,7 @@ _BIOME_CUT = line_pattern(r" +[\u00d7✖!] (?!Some \w+ were emitted)([^\n]+)$")
 _BIOME_BROKE = line_pattern(r"configuration ━{3,}[^\n]*\n\s*[\u00d7✖]\s+([^\n]+)$")
 
 
-def biome(text: str) -> Verdict | None:
+def biome(text: str) -> CommandResult | None:
     """Read the reports of biome; warnings are failures where it was told so."""
     done, errors = last(_BIOME_DONE, text), _BIOME_ERRORS.search(text)
     found = _BIOME_HEAD.findall(text)
@@ -44,7 +44,9 @@ def biome(text: str) -> Verdict | None:
     if broke:
         return stopped("biome", "biome stopped", Complaint(broke.group(1)))
     if not (bad or worse or (done and errors)):
-        return Verdict(tool="biome", ok=True, said=done.group(1).rstrip(".")) if done else None
+        return (
+            CommandResult(tool="biome", ok=True, said=done.group(1).rstrip(".")) if done else None
+        )
     warnings = _BIOME_WARNINGS.search(text)
     count = int(errors.group(1)) if errors else len(worse)
     first = _biome_first(text, (worse or found)[0] if found else None)
@@ -69,7 +71,7 @@ _OXLINT_END = line_pattern(r"Found (\d+) warnings? and (\d+) errors?\.$")
 _OXLINT_BAD = line_pattern(r" *[\u00d7x✖] ([^\n]+)\n *[,╭][-─]+\[([^\]\n]+?:\d+):\d+\]")
 
 
-def oxlint(text: str) -> Verdict | None:
+def oxlint(text: str) -> CommandResult | None:
     """Read the summary of oxlint, and its first error."""
     ends = _OXLINT_END.findall(text)
     if not ends:
@@ -85,7 +87,7 @@ _GOLANGCI_EACH = line_pattern(r"(\S+\.go:\d+)(?::\d+)?: ([^\n]+ \([\w-]+\))$")
 _GOLANGCI_BROKE = line_pattern(r"(?:Error: |level=error msg=\"|Failed to )([^\n]+?)\"?$")
 
 
-def golangci(text: str) -> Verdict | None:
+def golangci(text: str) -> CommandResult | None:
     """Read golangci-lint's issues, which older versions do not count."""
     end, found = last(_GOLANGCI_END, text), _GOLANGCI_EACH.findall(text)
     if end is None and not found:
@@ -95,14 +97,14 @@ def golangci(text: str) -> Verdict | None:
     first = Complaint(found[0][1], found[0][0]) if found else Complaint()
     said = "no issues" if not count else "1 issue" if count == 1 else f"{count:,} issues"
     if not count:
-        return Verdict(tool="golangci-lint", ok=True, said=said, failed=0)
+        return CommandResult(tool="golangci-lint", ok=True, said=said, failed=0)
     return stopped("golangci-lint", said, first, failed=count)
 
 
 _FILE_LIST = re.compile(r"\s*(?:[\w@.+/\\-]+\.go\s*\n)*[\w@.+/\\-]+\.go\s*\Z")
 
 
-def gofmt(text: str) -> Verdict | None:
+def gofmt(text: str) -> CommandResult | None:
     """Read the files that gofmt would change: it lists them and ends well."""
     if not _FILE_LIST.match(text):
         return None
@@ -119,7 +121,7 @@ _RUBOCOP_BAD = line_pattern(
 )
 
 
-def rubocop(text: str) -> Verdict | None:
+def rubocop(text: str) -> CommandResult | None:
     """Read the offenses of rubocop and standard; corrected ones are none."""
     end = last(_RUBOCOP_END, text)
     if end is None:
@@ -134,7 +136,7 @@ _PHPSTAN_END = line_pattern(r" *\[(?:OK\] (No errors)|ERROR\] Found (\d+) errors
 _PHPSTAN_FILE = line_pattern(r" +Line +(\S+\.php)[^\n]*\n[ -]+\n +(\d+) +([^\n]+)$")
 
 
-def phpstan(text: str) -> Verdict | None:
+def phpstan(text: str) -> CommandResult | None:
     """Read the table of phpstan, and how it ends."""
     end = last(_PHPSTAN_END, text)
     if end is None:
@@ -145,11 +147,11 @@ def phpstan(text: str) -> Verdict | None:
 
 
 READERS = (
-    Reader(biome, ("biome",), ("━━━ \n", "━━━\n", " were emitted while ", " fixes applied.",
+    OutputParser(biome, ("biome",), ("━━━ \n", "━━━\n", " were emitted while ", " fixes applied.",
                                " file in ", " files in ")),
-    Reader(oxlint, ("oxlint",), (" warnings and ", " warning and ")),
-    Reader(golangci, ("golangci-lint",), (" issues:\n", " issues.", " issue:\n")),
-    Reader(gofmt, ("gofmt", "goimports", "gofumpt"), ()),
-    Reader(rubocop, ("rubocop", "standardrb"), (" inspected, ",)),
-    Reader(phpstan, ("phpstan",), ("[OK] No errors", "[ERROR] Found ")),
+    OutputParser(oxlint, ("oxlint",), (" warnings and ", " warning and ")),
+    OutputParser(golangci, ("golangci-lint",), (" issues:\n", " issues.", " issue:\n")),
+    OutputParser(gofmt, ("gofmt", "goimports", "gofumpt"), ()),
+    OutputParser(rubocop, ("rubocop", "standardrb"), (" inspected, ",)),
+    OutputParser(phpstan, ("phpstan",), ("[OK] No errors", "[ERROR] Found ")),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """What more tools say: playwright, mix, zig, pest, Pester, terraform.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
     Tally,
-    Verdict,
     last,
     line_pattern,
     problems,
@@ -34,7 +34,7 @@ _PLAYWRIGHT_PLACE = line_pattern(r" +at (?:[^\n(]*\()?([^\s()]+:\d+):\d+\)?$")
 _SECTION_CHARS = 6000
 
 
-def playwright(text: str) -> Verdict | None:
+def playwright(text: str) -> CommandResult | None:
     """Read the summary of playwright's test runner."""
     ends = _PLAYWRIGHT_COUNT.findall(text)
     bad = list(_PLAYWRIGHT_BAD.finditer(text))
@@ -42,7 +42,7 @@ def playwright(text: str) -> Verdict | None:
         return None
     counts = {word: int(number) for number, word, _, _ in ends}
     if not counts.keys() & {"failed", "interrupted"} and _PLAYWRIGHT_WHOLE.search(text) is None:
-        return Verdict(tool="playwright", said=str(Tally(counts.get("passed"), 0)))
+        return CommandResult(tool="playwright", said=str(Tally(counts.get("passed"), 0)))
     first = Complaint()
     if bad:
         section = text[bad[0].end() :][:_SECTION_CHARS].partition("\n\n  2) ")[0]
@@ -73,7 +73,7 @@ _MIX_BROKE = line_pattern(r"\*\* \((?:\w+\.)*(\w*Error|Mix)\) (?:([^\s:]+:\d+): 
 _MIX_ERROR = line_pattern(r" *error: ([^\n]+)(?:\n[^\n]*){1,12}?\n *└─ ([^\s:]+:\d+)")
 
 
-def mix(text: str) -> Verdict | None:
+def mix(text: str) -> CommandResult | None:
     """Read Elixir's tests, else what kept its project from being built or called right."""
     end = last(_MIX_END, text)
     if end is None:
@@ -96,7 +96,7 @@ _ZIG_END = line_pattern(r"(?:All (\d+) tests passed\.|(\d+) passed; (\d+) skippe
 _ZIG_BAD = line_pattern(r"(?:\d+/\d+ )?(\S[^\n]*?)\.{3} ?FAIL \((\w+)\)$")
 
 
-def zig(text: str) -> Verdict | None:
+def zig(text: str) -> CommandResult | None:
     """Read the summary of zig's test runner."""
     end = last(_ZIG_END, text)
     if end is None:
@@ -118,7 +118,7 @@ _PEST_PLACE = line_pattern(r" +at (\S+?:\d+)$")
 _COUNT = re.compile(r"(\d+) (\w+)")
 
 
-def pest(text: str) -> Verdict | None:
+def pest(text: str) -> CommandResult | None:
     """Read the summary of pest, and of Laravel's test command."""
     end = last(_PEST_END, text)
     if end is None:
@@ -146,7 +146,7 @@ _PESTER_PLACE = line_pattern(r" *at [^\n]*?, ([^\n,]+\.ps1:\d+)$")
 _PESTER_BROKEN = line_pattern(r"Container failed: (\d+)$")
 
 
-def pester(text: str) -> Verdict | None:
+def pester(text: str) -> CommandResult | None:
     """Read the summary of PowerShell's tests; a file that could not be read is a failure."""
     end, time, broken = (last(one, text) for one in (_PESTER_END, _PESTER_TIME, _PESTER_BROKEN))
     if end is None:
@@ -174,7 +174,7 @@ _TERRAFORM_ERROR = line_pattern(r"[│ ]*Error: ([^\n]+)$")
 _TERRAFORM_PLACE = line_pattern(r"[│ ]*on (\S+) line (\d+)")
 
 
-def terraform(text: str) -> Verdict | None:
+def terraform(text: str) -> CommandResult | None:
     """Read the errors of Terraform and OpenTofu, or what they came to."""
     errors = list(_TERRAFORM_ERROR.finditer(text))
     if errors:
@@ -182,14 +182,14 @@ def terraform(text: str) -> Verdict | None:
         first = Complaint(errors[0].group(1), ":".join(place.groups()) if place else "")
         return problems("terraform", len(errors), first=first)
     done = last(_TERRAFORM_DONE, text)
-    return Verdict(tool="terraform", ok=True, said=done.group(1)) if done else None
+    return CommandResult(tool="terraform", ok=True, said=done.group(1)) if done else None
 
 
 READERS = (
-    Reader(playwright, ("playwright",), (" \u203a ", " passed (")),
-    Reader(mix, ("mix",), (" tests, ", " test, ", "** (")),
-    Reader(pester, ("pester", "Invoke-Pester", "invoke-pester"), ("Tests Passed: ",)),
-    Reader(zig, ("zig",), (" tests passed.", " skipped; ")),
-    Reader(pest, ("pest", "artisan"), (" assertions)",)),
-    Reader(terraform, ("terraform", "tofu"), ()),
+    OutputParser(playwright, ("playwright",), (" \u203a ", " passed (")),
+    OutputParser(mix, ("mix",), (" tests, ", " test, ", "** (")),
+    OutputParser(pester, ("pester", "Invoke-Pester", "invoke-pester"), ("Tests Passed: ",)),
+    OutputParser(zig, ("zig",), (" tests passed.", " skipped; ")),
+    OutputParser(pest, ("pest", "artisan"), (" assertions)",)),
+    OutputParser(terraform, ("terraform", "tofu"), ()),
 )

@@ -1,6 +1,6 @@
 """What builds say: C compilers, javac, linkers, make, CMake, ctest, and docker's build.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
     Tally,
-    Verdict,
     complaint_in,
     last,
     line_pattern,
@@ -37,7 +37,7 @@ _SYMBOL = re.compile(r"\s+symbol: +([^\n]+)")
 _SYMBOL_CHARS = 600
 
 
-def cc(text: str) -> Verdict | None:
+def cc(text: str) -> CommandResult | None:
     """Read `file:line: error:` lines of gcc, clang and javac, and the linker's."""
     errors = list(_CC_ERROR.finditer(text))
     linked = list(_LD_ERROR.finditer(text))
@@ -71,7 +71,7 @@ _MAKE_ERROR = line_pattern(r"g?make(?:\[\d+\])?: \*\*\* (\[?)([^\n]+)$")
 _MAKE_SAID = re.compile(r"g?make(?:\[\d+\])?: (?:\*\*\* )?")
 
 
-def make(text: str) -> Verdict | None:
+def make(text: str) -> CommandResult | None:
     """Read why make stopped: what its recipe complained of, where it did."""
     found = _MAKE_ERROR.search(text)
     if found is None:
@@ -88,11 +88,11 @@ _CMAKE_ERROR = line_pattern(
 _CMAKE_END = line_pattern(r"-- (?:Build files have been written to|Configuring incomplete)")
 
 
-def cmake(text: str) -> Verdict | None:
+def cmake(text: str) -> CommandResult | None:
     """Read the errors of a CMake configuration."""
     errors = _CMAKE_ERROR.findall(text)
     if not errors:
-        return Verdict(tool="cmake", ok=True, said="configured") if _written(text) else None
+        return CommandResult(tool="cmake", ok=True, said="configured") if _written(text) else None
     place, words = errors[0]
     return problems("cmake", len(errors), first=Complaint(" ".join(words.split()), place))
 
@@ -107,7 +107,7 @@ _CTEST_TIME = line_pattern(r"Total Test time \(real\) = +(\d+\.\d+) sec")
 _CTEST_BAD = line_pattern(r"\t *\d+ - (\S[^\n]*) \(([^)\n]*)\)")
 
 
-def ctest(text: str) -> Verdict | None:
+def ctest(text: str) -> CommandResult | None:
     """Read ctest's summary."""
     end = last(_CTEST_END, text)
     if end is None:
@@ -137,12 +137,12 @@ _DOCKER_DONE = line_pattern(r"(?:#\d+ )?(?:writing|exporting manifest list|namin
 _DOCKER_CLOCK = re.compile(r"\d+\.\d+ (?:(?:ERROR|error|npm error): )?")
 
 
-def docker(text: str) -> Verdict | None:
+def docker(text: str) -> CommandResult | None:
     """Read docker's build: what the step that failed complained of, and its line."""
     error = _DOCKER_ERROR.search(text)
     if error is None:
         done = _DOCKER_DONE.search(text)
-        return Verdict(tool="docker", ok=True, said="image built") if done else None
+        return CommandResult(tool="docker", ok=True, said="image built") if done else None
     step, place = _DOCKER_STEP.search(text), _DOCKER_PLACE.search(text)
     said = _DOCKER_CLOCK.sub("", complaint_in("\n" + step.group(1)) if step else "", count=1)
     first = Complaint(said or error.group(1), place.group(1) if place else "")
@@ -150,13 +150,13 @@ def docker(text: str) -> Verdict | None:
 
 
 READERS = (
-    Reader(docker, ("docker",), ("ERROR: failed to solve", "ERROR: failed to build")),
-    Reader(
+    OutputParser(docker, ("docker",), ("ERROR: failed to solve", "ERROR: failed to build")),
+    OutputParser(
         cc,
         ("gcc", "cc", "clang", "g++", "c++", "clang++", "javac", "gradle", "gradlew"),
         ("error: ", "undefined ", "ld: ", *_ERROR_WORDS),
     ),
-    Reader(cmake, ("cmake",), ("CMake Error",)),
-    Reader(ctest, ("ctest",), ("% tests passed",)),
-    Reader(make, (), (": *** ",), is_raised=True),
+    OutputParser(cmake, ("cmake",), ("CMake Error",)),
+    OutputParser(ctest, ("ctest",), ("% tests passed",)),
+    OutputParser(make, (), (": *** ",), is_raised=True),
 )

@@ -14,12 +14,12 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from observer.outcomes.result import Verdict
+from observer.outcomes.result import CommandResult
 
-Read = Callable[[str], Verdict | None]
+Read = Callable[[str], CommandResult | None]
 
 
-class Reader(NamedTuple):
+class OutputParser(NamedTuple):
     """A tool's reader; one of `marks` stands in its output whoever started it (make, npm, tox).
 
     `is_raised` holds for readers of what any program prints when it breaks. `end` is the last line

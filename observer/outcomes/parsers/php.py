@@ -1,6 +1,6 @@
 """What PHP's tools say: phpunit, and a fatal error.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
     Tally,
-    Verdict,
     altogether,
     line_pattern,
     ran_tests,
@@ -29,7 +29,7 @@ _TESTDOX = line_pattern(r" [✘∅] ([^\n]+)\n\s*│\s*\n +│ (\S[^\n]*)")
 _PLACE = line_pattern(r"[ │]*([^\s:]+\.php:\d+)$")
 
 
-def phpunit(text: str) -> Verdict | None:
+def phpunit(text: str) -> CommandResult | None:
     """Read phpunit's summaries, of its dots or as a list of what it tests."""
     ends = _END.findall(text)
     if not ends:
@@ -78,7 +78,7 @@ _FATAL = line_pattern(
 )
 
 
-def fatal(text: str) -> Verdict | None:
+def fatal(text: str) -> CommandResult | None:
     """Read an error that ended a script, or that kept it from being parsed."""
     found = _FATAL.search(text)
     if found is None:
@@ -89,6 +89,6 @@ def fatal(text: str) -> Verdict | None:
 
 
 READERS = (
-    Reader(phpunit, ("phpunit",), ("OK (", "Assertions: ")),
-    Reader(fatal, ("php",), ("Fatal error: ", "Parse error: "), is_raised=True),
+    OutputParser(phpunit, ("phpunit",), ("OK (", "Assertions: ")),
+    OutputParser(fatal, ("php",), ("Fatal error: ", "Parse error: "), is_raised=True),
 )

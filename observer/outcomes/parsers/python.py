@@ -1,6 +1,6 @@
 """What Python's tools say: pytest, unittest, pip, and a traceback. Checkers are in `checkers`.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from observer.core.text import counted, one_line
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
     Tally,
-    Verdict,
     counts_of,
     last,
     line_pattern,
@@ -54,7 +54,7 @@ _PYTEST_SUMMARY = "= short test summary info ="
 _PYTEST_CONFTEST = "\nImportError while loading conftest "
 
 
-def pytest(text: str) -> Verdict | None:
+def pytest(text: str) -> CommandResult | None:
     """Read pytest's summaries, with or without `-q`, whatever the style of its tracebacks."""
     ends = _pytest_ends(text)
     if not ends:
@@ -80,7 +80,7 @@ def _pytest_stop(text: str, tally: Tally) -> str:
     return found.group(1) if found else ""
 
 
-def _pytest_ran(text: str, tally: Tally, said: str = "") -> Verdict:
+def _pytest_ran(text: str, tally: Tally, said: str = "") -> CommandResult:
     bad = _PYTEST_BAD.findall(text) if tally.failed else []
     headings = list(_PYTEST_HEADING.finditer(text)) if tally.failed else []
     names = [name for name, _ in bad] or [heading.group(1) for heading in headings]
@@ -104,7 +104,7 @@ def _pytest_ends(text: str) -> list[re.Match[str]]:
     return ends
 
 
-def _pytest_without_end(text: str) -> Verdict | None:
+def _pytest_without_end(text: str) -> CommandResult | None:
     """Read a run that did not begin, or whose last line was left out or cut off."""
     if _PYTEST_CONFTEST in text:
         return stopped("pytest", "no tests ran", _pytest_section(text, name="", words=""))
@@ -153,7 +153,7 @@ _ASSIGNED = re.compile(r"([a-z][a-z ]*)=(\d+)")
 _UNITTEST_FAILED = ("failures", "errors", "unexpected successes")
 
 
-def unittest(text: str) -> Verdict | None:
+def unittest(text: str) -> CommandResult | None:
     """Read the summaries of Python's unittest (and of Django's runner)."""
     runs, ends = _UNITTEST_RAN.findall(text), _UNITTEST_END.findall(text)
     if not runs or not ends:
@@ -191,7 +191,7 @@ _PIP_ERROR = line_pattern(r"ERROR: ([^\n]+)$")
 _PIP_DONE = line_pattern(r"Successfully (installed|uninstalled|built) ([^\n]+)$")
 
 
-def pip(text: str) -> Verdict | None:
+def pip(text: str) -> CommandResult | None:
     """Read pip's own words: what it installed, or why it stopped."""
     error, done = _PIP_ERROR.search(text), _PIP_DONE.search(text)
     if error:
@@ -200,7 +200,7 @@ def pip(text: str) -> Verdict | None:
     if done:
         packages = done.group(2).split()
         said = f"{done.group(1)} {counted(len(packages), 'package')}: {' '.join(packages)}"
-        return Verdict(tool="pip", ok=True, said=one_line(said, 160))
+        return CommandResult(tool="pip", ok=True, said=one_line(said, 160))
     return None
 
 
@@ -213,7 +213,7 @@ _RAISED = line_pattern(r"([A-Za-z_][\w.]*(?::[^\n]*)?)$")
 _SYNTAX = line_pattern(r"((?:Syntax|Indentation|Tab)Error: [^\n]*)$")
 
 
-def traceback(text: str) -> Verdict | None:
+def traceback(text: str) -> CommandResult | None:
     """Read a plain traceback; the last one of a chain counts."""
     raised = _raised(text)
     return stopped("python", "an error was raised", raised) if raised else None
@@ -244,7 +244,7 @@ def _is_own(path: str) -> bool:
 
 
 READERS = (
-    Reader(
+    OutputParser(
         pytest,
         ("pytest", "py.test"),
         (
@@ -253,7 +253,9 @@ READERS = (
         ),
         end=_PYTEST_END,
     ),
-    Reader(unittest, ("unittest",), ("\nRan ",), end=_UNITTEST_END),
-    Reader(pip, ("pip", "pip3", "uv"), ("Successfully ",)),
-    Reader(traceback, (), (_TRACEBACK, "SyntaxError: ", "IndentationError: "), is_raised=True),
+    OutputParser(unittest, ("unittest",), ("\nRan ",), end=_UNITTEST_END),
+    OutputParser(pip, ("pip", "pip3", "uv"), ("Successfully ",)),
+    OutputParser(
+        traceback, (), (_TRACEBACK, "SyntaxError: ", "IndentationError: "), is_raised=True
+    ),
 )

@@ -10,8 +10,8 @@ import re
 from typing import NamedTuple
 
 from observer.core.text import one_line, uncoloured
-from observer.outcomes.parsers.parser import STRING, Reader, unquoted
-from observer.outcomes.result import Complaint, Tally, Verdict, ran_tests
+from observer.outcomes.parsers.parser import STRING, OutputParser, unquoted
+from observer.outcomes.result import CommandResult, Complaint, Tally, ran_tests
 
 _WORDS = 160
 _PLACE = re.compile(r"(?:at |[(\"\n\u276f] ?)(?:file://)?([^\s():\"<]+\.\w+:\d+)")
@@ -30,7 +30,7 @@ class Dialect(NamedTuple):
     name: str
     words: str
 
-    def read(self, text: str) -> Verdict | None:
+    def read(self, text: str) -> CommandResult | None:
         """Read a report; what broke outside of tests counts where no test failed."""
         ran, failed, skipped, broken = (
             int(found[1]) if (found := re.search(f'"{key}": *(\\d{{1,9}})', text)) else None
@@ -89,7 +89,7 @@ _ATTRIBUTE = re.compile(r"\b(classname|name)=\"([^\"]*)\"")
 _BAD = re.compile(r"<(?:failure|error)\b(?:[^<>]*?\bmessage=\"([^\"]*)\")?[^<>]*>([^<]*)")
 
 
-def junit(text: str) -> Verdict | None:
+def junit(text: str) -> CommandResult | None:
     """Read the XML of JUnit, which many tools write."""
     suite = _SUITE.search(text)
     if suite is None:
@@ -114,15 +114,15 @@ def _complaint(name: str, words: str, told: str) -> Complaint:
     return Complaint(one_line(said, _WORDS), next(own, ""), name)
 
 
-def _told(tool: str, tally: Tally, failing: list[Complaint]) -> Verdict:
+def _told(tool: str, tally: Tally, failing: list[Complaint]) -> CommandResult:
     first = next(iter(failing), Complaint())
     return ran_tests(tool, tally, failing=[one.test for one in failing], first=first)
 
 
 READERS = (
-    Reader(_JEST.read, ("jest",), ('"numRuntimeErrorTestSuites"',)),
-    Reader(_JEST._replace(tool="vitest").read, ("vitest",), ('"numTotalTestSuites"',)),
-    Reader(_MOCHA.read, ("mocha",), ('"passes": ',)),
-    Reader(_RSPEC.read, ("rspec",), ('"example_count"',)),
-    Reader(junit, (), ("<testsuite",)),
+    OutputParser(_JEST.read, ("jest",), ('"numRuntimeErrorTestSuites"',)),
+    OutputParser(_JEST._replace(tool="vitest").read, ("vitest",), ('"numTotalTestSuites"',)),
+    OutputParser(_MOCHA.read, ("mocha",), ('"passes": ',)),
+    OutputParser(_RSPEC.read, ("rspec",), ('"example_count"',)),
+    OutputParser(junit, (), ("<testsuite",)),
 )

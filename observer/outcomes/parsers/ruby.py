@@ -1,16 +1,16 @@
 """What Ruby's tools say: rspec, minitest, and an error that nobody rescued.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
 from __future__ import annotations
 
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
     Tally,
-    Verdict,
     altogether,
     line_pattern,
     ran_tests,
@@ -27,7 +27,7 @@ _FAILURE = line_pattern(r" *Failure/Error:[^\n]*\n(?:\s*\n)?\s*(\S[^\n]*)\n *([^
 _PLACE = line_pattern(r" *# ([^\s:]+:\d+)")
 
 
-def rspec(text: str) -> Verdict | None:
+def rspec(text: str) -> CommandResult | None:
     """Read rspec's summaries; a file that could not be loaded counts as a failure."""
     ends = _END.findall(text)
     if not ends:
@@ -65,7 +65,7 @@ _MINI_BAD = line_pattern(
 _MINI_FRAME = line_pattern(r" +(\S+:\d+):in ")
 
 
-def minitest(text: str) -> Verdict | None:
+def minitest(text: str) -> CommandResult | None:
     """Read the summaries of minitest (and of Rails' runner)."""
     ends = _MINI_END.findall(text)
     if not ends:
@@ -95,7 +95,7 @@ _RAISED = line_pattern(r"(\S+:\d+):in [`'][^\n]*': ([^\n]+) \(([A-Z][\w:]*)\)$")
 _SYNTAX = line_pattern(r"(\S+\.rb:\d+): (syntax error[^\n]*)$")
 
 
-def raised(text: str) -> Verdict | None:
+def raised(text: str) -> CommandResult | None:
     """Read an error that ended a program, or that kept it from being parsed."""
     if found := _RAISED.search(text):
         place, words, kind = found.groups()
@@ -108,7 +108,7 @@ def raised(text: str) -> Verdict | None:
 
 
 READERS = (
-    Reader(rspec, ("rspec",), (" examples, ", " example, ", "\nrspec ./")),
-    Reader(minitest, (), (" assertions, ",)),
-    Reader(raised, ("ruby",), (":in `", ":in '", "syntax error"), is_raised=True),
+    OutputParser(rspec, ("rspec",), (" examples, ", " example, ", "\nrspec ./")),
+    OutputParser(minitest, (), (" assertions, ",)),
+    OutputParser(raised, ("ruby",), (":in `", ":in '", "syntax error"), is_raised=True),
 )

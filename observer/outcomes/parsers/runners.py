@@ -6,11 +6,11 @@ only prove that there was one.
 
 from __future__ import annotations
 
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
     WRAPPED,
+    CommandResult,
     Complaint,
-    Verdict,
     complaint_in,
     last,
     line_pattern,
@@ -27,7 +27,7 @@ _USAGE = line_pattern(
 )
 
 
-def wrapped(text: str) -> Verdict | None:
+def wrapped(text: str) -> CommandResult | None:
     """Read that what was started failed; what it complained of stands above."""
     found = _FAILED.search(text)
     if found is None:
@@ -35,7 +35,7 @@ def wrapped(text: str) -> Verdict | None:
     return stopped("", "", Complaint(complaint_in(text[: found.start()] or found.group())))
 
 
-def misused(text: str) -> Verdict | None:
+def misused(text: str) -> CommandResult | None:
     """Read that a program did not know what it was asked for."""
     found = _USAGE.search(text)
     return stopped("", "", Complaint(found.group(1))) if found else None
@@ -45,12 +45,12 @@ _HOOK = line_pattern(r"(\S[^\n]*?)\.{3,}(?:\([^)\n]*\))?(Passed|Failed|Skipped)$
 _HOOK_PLACE = line_pattern(r"- (?:hook id|exit code|duration|files were)[^\n]*$")
 
 
-def pre_commit(text: str) -> Verdict | None:
+def pre_commit(text: str) -> CommandResult | None:
     """Read the hooks of pre-commit: which failed, and what the first of them printed."""
     hooks = list(_HOOK.finditer(text))
     bad = [hook for hook in hooks if hook.group(2) == "Failed"]
     if not bad:
-        return Verdict(tool="pre-commit", ok=True, said="all hooks passed") if hooks else None
+        return CommandResult(tool="pre-commit", ok=True, said="all hooks passed") if hooks else None
     behind = [hook.start() for hook in hooks if hook.start() > bad[0].start()]
     section = text[bad[0].end() : behind[0] if behind else None]
     about = last(_HOOK_PLACE, section)
@@ -61,14 +61,14 @@ def pre_commit(text: str) -> Verdict | None:
 
 
 READERS = (
-    Reader(pre_commit, ("pre-commit",), ("...Passed\n", "...Failed\n", "...Skipped\n")),
-    Reader(
+    OutputParser(pre_commit, ("pre-commit",), ("...Passed\n", "...Failed\n", "...Skipped\n")),
+    OutputParser(
         misused,
         (),
         ("rror: un", "rror: no such", "rror: Script not", "unknown ", "Usage Error"),
         is_raised=True,
     ),
-    Reader(
+    OutputParser(
         wrapped,
         (),
         (

@@ -1,6 +1,6 @@
 """What the test runners of JavaScript's other runtimes say: bun and deno.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -10,11 +10,11 @@ import re
 
 from msgspec.structs import replace
 
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
     Tally,
-    Verdict,
     last,
     line_pattern,
     ran_tests,
@@ -37,7 +37,7 @@ _DENO_BAD = line_pattern(r"(\S[^\n]*?) => (\S+:\d+):\d+\nerror: ([^\n]+)$")
 _PLACE = re.compile(r"\n +at [^\n]*?([^\s()]+:\d+):\d+\)?$", re.MULTILINE)
 
 
-def bun(text: str) -> Verdict | None:
+def bun(text: str) -> CommandResult | None:
     """Read the summaries of bun's test runner; what it does not count may have been cut off."""
     found = _BUN_COUNT.findall(text)
     counts = {word: 0 for _, word in found}
@@ -79,7 +79,7 @@ def _bun_complaint(section: str, error: re.Match[str]) -> Complaint:
     return Complaint(words, place[1] if place else "")
 
 
-def deno(text: str) -> Verdict | None:
+def deno(text: str) -> CommandResult | None:
     """Read the summaries of deno's test runner."""
     ends = _DENO_END.findall(text)
     if not ends:
@@ -92,6 +92,6 @@ def deno(text: str) -> Verdict | None:
 
 
 READERS = (
-    Reader(bun, ("bun",), (" expect() calls", " tests across ", "\n(fail) ", _UNHANDLED)),
-    Reader(deno, ("deno",), (" passed | ",)),
+    OutputParser(bun, ("bun",), (" expect() calls", " tests across ", "\n(fail) ", _UNHANDLED)),
+    OutputParser(deno, ("deno",), (" passed | ",)),
 )

@@ -1,6 +1,6 @@
 """What Rust's tools say: cargo's tests, the compiler, and a panic.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
     Tally,
-    Verdict,
     last,
     line_pattern,
     problems,
@@ -35,7 +35,7 @@ _LISTED = line_pattern(r" {4}([a-z_]\w*(?:::\w+)*)$")
 _RETURNED = line_pattern(r"(Error: [^\n]+)$")
 
 
-def cargo_test(text: str) -> Verdict | None:
+def cargo_test(text: str) -> CommandResult | None:
     """Read `cargo test`: the sum over its test binaries."""
     ends = _END.findall(text)
     if not ends:
@@ -75,7 +75,7 @@ _RUSTC_COUNT = re.compile(r"due to (?:(\d+) previous errors|1 previous error)")
 _RUSTC_WARNING = line_pattern(r"warning: [^\n]+ generated (\d+) warnings?")
 
 
-def rustc(text: str) -> Verdict | None:
+def rustc(text: str) -> CommandResult | None:
     """Read what rustc says through cargo (build, check, clippy, run)."""
     end, error = _RUSTC_END.search(text), _RUSTC.search(text)
     if end is None and error is None:
@@ -84,7 +84,7 @@ def rustc(text: str) -> Verdict | None:
     if error is None:
         if end is not None and "error" in end.group():
             return problems("cargo", 1, first=Complaint(end.group().strip()))
-        return Verdict(tool="cargo", ok=True, said=f"built with {problems_said(0, warnings)}")
+        return CommandResult(tool="cargo", ok=True, said=f"built with {problems_said(0, warnings)}")
     code, message, place = error.groups()
     count = _RUSTC_COUNT.search(text)
     errors = int(count.group(1) or 1) if count else len(_RUSTC.findall(text))
@@ -95,7 +95,7 @@ def rustc(text: str) -> Verdict | None:
 _FMT = line_pattern(r"Diff in (\S[^\n]*?)(?::| at line )(\d+):$")
 
 
-def rustfmt(text: str) -> Verdict | None:
+def rustfmt(text: str) -> CommandResult | None:
     """Read what rustfmt would change."""
     found = _FMT.findall(text)
     first = Complaint("not formatted", ":".join(found[0])) if found else Complaint()
@@ -111,7 +111,7 @@ _NEXTEST_BAD = line_pattern(
 )
 
 
-def nextest(text: str) -> Verdict | None:
+def nextest(text: str) -> CommandResult | None:
     """Read the summary of cargo-nextest."""
     end = last(_NEXTEST_END, text)
     if end is None:
@@ -129,13 +129,13 @@ def nextest(text: str) -> Verdict | None:
 _STOPPED = line_pattern(r"(error: [^\n]+)$")
 
 
-def cargo(text: str) -> Verdict | None:
+def cargo(text: str) -> CommandResult | None:
     """Read why cargo itself stopped."""
     found = _STOPPED.search(text)
     return stopped("cargo", "", Complaint(found.group(1))) if found else None
 
 
-def panic(text: str) -> Verdict | None:
+def panic(text: str) -> CommandResult | None:
     """Read the panic of a program."""
     found = _panicked(text)
     return stopped("panic", "an error was raised", found) if found else None
@@ -151,10 +151,10 @@ def _panicked(text: str) -> Complaint | None:
 
 
 READERS = (
-    Reader(nextest, ("cargo",), (" tests run: ", " test run: ")),
-    Reader(cargo_test, ("cargo",), ("test result: ",)),
-    Reader(rustfmt, ("rustfmt", "cargo"), ("\nDiff in ",)),
-    Reader(rustc, ("cargo", "rustc"), ("error[E", "could not compile")),
-    Reader(cargo, ("cargo",), ()),
-    Reader(panic, ("cargo",), ("panicked at ",), is_raised=True),
+    OutputParser(nextest, ("cargo",), (" tests run: ", " test run: ")),
+    OutputParser(cargo_test, ("cargo",), ("test result: ",)),
+    OutputParser(rustfmt, ("rustfmt", "cargo"), ("\nDiff in ",)),
+    OutputParser(rustc, ("cargo", "rustc"), ("error[E", "could not compile")),
+    OutputParser(cargo, ("cargo",), ()),
+    OutputParser(panic, ("cargo",), ("panicked at ",), is_raised=True),
 )

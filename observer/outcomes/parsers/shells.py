@@ -1,13 +1,13 @@
 """What a shell says of what it cannot start, shellcheck of scripts, git of what it will not do.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
 from __future__ import annotations
 
-from observer.outcomes.parsers.parser import Reader
-from observer.outcomes.result import Complaint, Verdict, line_pattern, problems, stopped
+from observer.outcomes.parsers.parser import OutputParser
+from observer.outcomes.result import CommandResult, Complaint, line_pattern, problems, stopped
 
 _LAST_LINE = line_pattern(
     r"((?:[^\s:]*/)?(?:ba|da|fi|k|z)?sh:(?:\d+:| \d+:| \w+ \d+:)? (?!warning\b)[^\n]+"
@@ -26,19 +26,19 @@ _REFUSED = line_pattern(
 _NOTHING = line_pattern(r"((?:no changes|nothing) (?:added )?to commit\b[^\n]*)$")
 
 
-def not_run(text: str) -> Verdict | None:
+def not_run(text: str) -> CommandResult | None:
     """Read why a shell could not run the last program, in whatever language."""
     found = _NOT_RECOGNISED.search(text) or _LAST_LINE.search(text)
     return stopped("", "", Complaint(found.group(1))) if found else None
 
 
-def git(text: str) -> Verdict | None:
+def git(text: str) -> CommandResult | None:
     """Read what git stumbled over, or refused to do."""
     found = _CONFLICT.search(text) or _REFUSED.search(text)
     return stopped("git", "", Complaint(found.group(1))) if found else None
 
 
-def nothing_to_commit(text: str) -> Verdict | None:
+def nothing_to_commit(text: str) -> CommandResult | None:
     """Read why git did not commit, where it is known that it did not."""
     found = _NOTHING.search(text)
     return stopped("git", "", Complaint(found.group(1))) if found else None
@@ -48,7 +48,7 @@ _SHELLCHECK = line_pattern(r"In (\S+) line (\d+):\n[^\n]*\n +\^[-^]* (SC\d+) \(\
 _SHELLCHECK_EACH = line_pattern(r" *\^[-^]* SC\d+ \(")
 
 
-def shellcheck(text: str) -> Verdict | None:
+def shellcheck(text: str) -> CommandResult | None:
     """Read what shellcheck found."""
     found = _SHELLCHECK.search(text)
     if found is None:
@@ -59,7 +59,9 @@ def shellcheck(text: str) -> Verdict | None:
 
 
 READERS = (
-    Reader(shellcheck, ("shellcheck",), ("-- SC", "^ SC")),
-    Reader(git, ("git",), (), is_raised=True),
-    Reader(not_run, (), ("sh: ", "sh:1: ", ": No module ", "is not recognized as"), is_raised=True),
+    OutputParser(shellcheck, ("shellcheck",), ("-- SC", "^ SC")),
+    OutputParser(git, ("git",), (), is_raised=True),
+    OutputParser(
+        not_run, (), ("sh: ", "sh:1: ", ": No module ", "is not recognized as"), is_raised=True
+    ),
 )

@@ -1,6 +1,6 @@
 """What Swift's tools say: its tests in both libraries, its builds, and Xcode's.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -11,11 +11,11 @@ import re
 from msgspec.structs import replace
 
 from observer.outcomes.parsers.native import cc
-from observer.outcomes.parsers.parser import Reader
+from observer.outcomes.parsers.parser import OutputParser
 from observer.outcomes.result import (
+    CommandResult,
     Complaint,
     Tally,
-    Verdict,
     last,
     line_pattern,
     ran_tests,
@@ -34,7 +34,7 @@ _BROKE = line_pattern(r"(\*\* BUILD FAILED \*\*|error: fatalError)")
 _TESTED = line_pattern(r"\*\* TEST (SUCCEEDED|FAILED) \*\*")
 
 
-def swift(text: str) -> Verdict | None:
+def swift(text: str) -> CommandResult | None:
     """Read the tests of Swift, of both libraries, else how Xcode ended them or the build."""
     old, new = last(_END, text), last(_NEW_END, text)
     if old is None and new is None:
@@ -55,13 +55,13 @@ def _named(test: str) -> str:
     return f"{found[1]}.{found[2]}" if found else test
 
 
-def _xcode_tests(text: str) -> Verdict | None:
+def _xcode_tests(text: str) -> CommandResult | None:
     """Read how Xcode ended its tests where it did not count them, unless the build broke."""
     tested, listed = last(_TESTED, text), _LISTED.search(text)
     if tested is None or (listed is None and cc(text)):
         return None
     if tested.group(1) == "SUCCEEDED":
-        return Verdict(tool="swift test", ok=True, said="tests passed")
+        return CommandResult(tool="swift test", ok=True, said="tests passed")
     if listed is None:
         return stopped("swift test", "tests failed", Complaint("** TEST FAILED **"))
     names = [name.strip().removesuffix("()") for name in listed.group(1).strip().split("\n")]
@@ -69,18 +69,18 @@ def _xcode_tests(text: str) -> Verdict | None:
     return ran_tests("swift test", tally, failing=names, first=Complaint(test=names[0]))
 
 
-def _build(text: str) -> Verdict | None:
+def _build(text: str) -> CommandResult | None:
     """Read how a build ended, with its first error where that is told."""
     errors, broke, done = cc(text), _BROKE.search(text), _DONE.search(text)
     if errors and (broke or not done):
         return replace(errors, tool="swift")
     if broke:
         return stopped("swift", "the build stopped", Complaint(broke.group(1)))
-    return Verdict(tool="swift", ok=True, said="built") if done else None
+    return CommandResult(tool="swift", ok=True, said="built") if done else None
 
 
 READERS = (
-    Reader(
+    OutputParser(
         swift, ("swift", "xcodebuild"), ("Executed ", "Test run with ", "** TEST ", "** BUILD ")
     ),
 )

@@ -1,6 +1,6 @@
 """What runners say that speak TAP (perl's, bats, vitest on demand), perl's prove, and ava.
 
-Part of interpretation (step 6). One reader a tool: text without colours in, `Verdict` out, or
+Part of interpretation (step 6). One reader a tool: text without colours in, `CommandResult` out, or
 None when the tool's own words are not there. Patterns are anchored to lines and linear.
 """
 
@@ -8,8 +8,15 @@ from __future__ import annotations
 
 import re
 
-from observer.outcomes.parsers.parser import Reader
-from observer.outcomes.result import Complaint, Tally, Verdict, counts_of, line_pattern, ran_tests
+from observer.outcomes.parsers.parser import OutputParser
+from observer.outcomes.result import (
+    CommandResult,
+    Complaint,
+    Tally,
+    counts_of,
+    line_pattern,
+    ran_tests,
+)
 
 _PLAN = line_pattern(r"1\.\.\d+\b")
 _ROW = line_pattern(r"(not )?ok \d+ ?(?:- )?([^\n#]*)(# (?i:todo|skip))?")
@@ -27,7 +34,7 @@ _AVA_PLACE = re.compile(r" *([^\s:]+:\d+)$", re.MULTILINE)
 _AVA_ERROR = line_pattern(r" +(\w*Error: [^\n]+)$")
 
 
-def tap(text: str) -> Verdict | None:
+def tap(text: str) -> CommandResult | None:
     """Read the lines of TAP's outer level, for which there is a plan."""
     rows = _ROW.findall(text) if _PLAN.search(text) else []
     if not rows:
@@ -47,7 +54,7 @@ def _place(text: str) -> str:
     return ":".join(filter(None, found.groups())).rstrip(".") if found else ""
 
 
-def prove(text: str) -> Verdict | None:
+def prove(text: str) -> CommandResult | None:
     """Read the summary of perl's prove, which names the files that failed."""
     end = _PROVE_END.search(text)
     if end is None:
@@ -68,7 +75,7 @@ def prove(text: str) -> Verdict | None:
     )
 
 
-def ava(text: str) -> Verdict | None:
+def ava(text: str) -> CommandResult | None:
     """Read ava's own report."""
     counts = counts_of(
         ", ".join(_AVA_COUNT.findall(text)).replace("tests ", "").replace("test ", "")
@@ -95,7 +102,7 @@ def ava(text: str) -> Verdict | None:
 
 
 READERS = (
-    Reader(ava, ("ava",), ("✘ [fail]: ",)),
-    Reader(prove, ("prove",), ("\nResult: ",)),
-    Reader(tap, ("bats", "perl"), ("\nnot ok ", "\nok 1")),
+    OutputParser(ava, ("ava",), ("✘ [fail]: ",)),
+    OutputParser(prove, ("prove",), ("\nResult: ",)),
+    OutputParser(tap, ("bats", "perl"), ("\nnot ok ", "\nok 1")),
 )

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from observer.core.text import counted
-from observer.outcomes.parsers.parser import Reader
-from observer.outcomes.result import Complaint, Verdict, last, line_pattern, stopped
+from observer.outcomes.parsers.parser import OutputParser
+from observer.outcomes.result import CommandResult, Complaint, last, line_pattern, stopped
 
 COUNTING = frozenset({"turbo", "nx", "tox", "nox"})
 """The tools that the verdicts of these readers are signed by."""
@@ -18,14 +18,14 @@ COUNTING = frozenset({"turbo", "nx", "tox", "nox"})
 _TURBO_END = line_pattern(r" *Tasks: +(\d+) successful, (\d+) total$")
 
 
-def turbo(text: str) -> Verdict | None:
+def turbo(text: str) -> CommandResult | None:
     """Read how many tasks turbo got through."""
     end = last(_TURBO_END, text)
     if end is None:
         return None
     done, every = map(int, end.groups())
     if done == every:
-        return Verdict(tool="turbo", ok=True, said=f"{done} tasks")
+        return CommandResult(tool="turbo", ok=True, said=f"{done} tasks")
     return stopped("turbo", f"{every - done} of {every} tasks failed", Complaint())
 
 
@@ -37,13 +37,15 @@ _NX_COUNT = line_pattern(r"\s*\u2716 +(\d+)/(\d+) (?:targets? )?failed")
 _NX_BAD = line_pattern(r"\s*- (?:nx run )?(\S+:\S+)$")
 
 
-def nx(text: str) -> Verdict | None:
+def nx(text: str) -> CommandResult | None:
     """Read how nx ended: what it ran, and which targets of that failed."""
     end = last(_NX_END, text)
     if end is None:
-        return Verdict(tool="nx", said="no tasks were run") if _NX_NOTHING.search(text) else None
+        return (
+            CommandResult(tool="nx", said="no tasks were run") if _NX_NOTHING.search(text) else None
+        )
     if end.group(1):
-        return Verdict(tool="nx", ok=True, said="all targets ran")
+        return CommandResult(tool="nx", ok=True, said="all targets ran")
     bad, count = _NX_BAD.search(text, end.end()), _NX_COUNT.search(text, end.end())
     said = f"{count[1]} of {count[2]} targets failed" if count else "a target failed"
     return stopped("nx", said, Complaint(f"{bad[1]} failed" if bad else ""))
@@ -57,30 +59,30 @@ _NOX_ROW = line_pattern(
 )
 
 
-def tox(text: str) -> Verdict | None:
+def tox(text: str) -> CommandResult | None:
     """Read which of tox's environments failed."""
     rows = {name: said in {"OK", "commands succeeded"} for name, said in _TOX_ROW.findall(text)}
     return _of_rows("tox", "environment", rows)
 
 
-def nox(text: str) -> Verdict | None:
+def nox(text: str) -> CommandResult | None:
     """Read which of nox's sessions failed."""
     rows = {name: said == "success" for name, said in _NOX_ROW.findall(text)}
     return _of_rows("nox", "session", rows)
 
 
-def _of_rows(tool: str, noun: str, rows: Mapping[str, bool]) -> Verdict | None:
+def _of_rows(tool: str, noun: str, rows: Mapping[str, bool]) -> CommandResult | None:
     every = counted(len(rows), noun)
     bad = [name for name, is_ok in rows.items() if not is_ok]
     if not bad:
-        return Verdict(tool=tool, ok=True, said=f"{every} passed") if rows else None
+        return CommandResult(tool=tool, ok=True, said=f"{every} passed") if rows else None
     said = f"{len(bad)} of {every} failed" if len(rows) > 1 else f"{every} failed"
     return stopped(tool, said, Complaint(f"{bad[0]} failed"))
 
 
 READERS = (
-    Reader(turbo, ("turbo",), (" successful, ",)),
-    Reader(nx, ("nx",), (" NX ",)),
-    Reader(tox, ("tox",), ("congratulations :)", "evaluation failed :(", ": commands ")),
-    Reader(nox, ("nox",), ("nox > Session ",)),
+    OutputParser(turbo, ("turbo",), (" successful, ",)),
+    OutputParser(nx, ("nx",), (" NX ",)),
+    OutputParser(tox, ("tox",), ("congratulations :)", "evaluation failed :(", ": commands ")),
+    OutputParser(nox, ("nox",), ("nox > Session ",)),
 )

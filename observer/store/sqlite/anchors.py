@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from observer.core.model import Change, Standing
+from observer.core.model import ItemChange, Standing
 from observer.store.anchors import Anchor, Mooring, Vantage
 from observer.store.sqlite.queries import Selecting
 from observer.store.sqlite.rows import ITEM_COLUMNS, Row, json_text, put, to_change
@@ -50,7 +50,7 @@ class TruthKept(Selecting):
         """See `TruthReads.unsettled`."""
         return self._moorings("WHERE vantage = ?1 AND (is_here = 0 OR is_pending = 1)", vantage, ())
 
-    def changes_in(self, project_id: int, *, after: int, limit: int) -> list[Change]:
+    def changes_in(self, project_id: int, *, after: int, limit: int) -> list[ItemChange]:
         """See `TruthReads.changes_in`."""
         rows = self._rows(
             f"SELECT change, NULL, {ITEM_COLUMNS} FROM item WHERE change > ? AND project_id = ?"

@@ -22,7 +22,7 @@ from observer.store.sqlite.pages import RESERVED_BYTES, VFS
 _numbers = count(1)
 
 
-class Connection(apsw.Connection):
+class NumberedConnection(apsw.Connection):
     """A connection with a number of its own, which no later one gets."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:  # noqa: ANN401 - as apsw takes them
@@ -52,7 +52,7 @@ PAGES_CHECKED = 9
 """From this schema version on each page carries a checksum."""
 
 
-def newest_seq(connection: Connection) -> int:
+def newest_seq(connection: NumberedConnection) -> int:
     """Return the `seq` of the newest event that was ever stored; 0 without any."""
     if not connection.table_exists("main", "event"):
         return 0
@@ -60,12 +60,12 @@ def newest_seq(connection: Connection) -> int:
     return int(rows[0][0]) if rows else 0  # type: ignore[arg-type]  # a number of ours
 
 
-def count_events(connection: Connection) -> int:
+def count_events(connection: NumberedConnection) -> int:
     """Return how many events there are."""
     return int(connection.execute("SELECT count(*) FROM event").fetchall()[0][0])  # type: ignore[arg-type]  # a count
 
 
-def schema_version(connection: Connection) -> int:
+def schema_version(connection: NumberedConnection) -> int:
     """Return the schema version; 0 of an empty file.
 
     Raises:
@@ -87,7 +87,7 @@ def schema_version(connection: Connection) -> int:
     return version
 
 
-def seal(connection: Connection, path: Path) -> bool:
+def seal(connection: NumberedConnection, path: Path) -> bool:
     """Write a database of an older observer anew, with room for the checksums of its pages.
 
     Returns True if there is another file now, and the connection is closed. Whoever reads the old

@@ -26,7 +26,7 @@ from observer.store.sqlite.connection import (
     APPLICATION_ID,
     DAMAGED,
     LET_GO,
-    Connection,
+    NumberedConnection,
     count_events,
     explained,
     newest_seq,
@@ -38,11 +38,8 @@ from observer.store.sqlite.pages import VFS
 from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.restoring import attached
 from observer.store.sqlite.rows import checksum
-from observer.store.sqlite.stemmer import stemmer
 from observer.store.sqlite.wal import WriteAheadLog
 from observer.store.sqlite.writer import SqliteWriter
-
-__all__ = ["DAMAGED", "SqliteStore", "stemmer"]
 
 BUSY_MS = 10_000
 READERS = 4
@@ -82,7 +79,7 @@ class SqliteStore:
         self._path = path
         self._read_only = read_only
         self._steps = steps or migrations("sqlite")
-        self._readers: LifoQueue[Connection] = LifoQueue()
+        self._readers: LifoQueue[NumberedConnection] = LifoQueue()
         self._lent = threading.BoundedSemaphore(READERS)
         self._writing = threading.Lock()
         self._wal = WriteAheadLog(path)
@@ -98,7 +95,7 @@ class SqliteStore:
         """Open a database as its owner; backups are of before its migrations."""
         return cls(path, backups=backups)
 
-    def _open_checked(self, backups: Path) -> Connection | None:
+    def _open_checked(self, backups: Path) -> NumberedConnection | None:
         if self._path.exists() and not self._path.is_file():
             raise StoreUnavailable(f"{self._path} is no plain file", hint="move it away")
         if self._read_only:
@@ -135,7 +132,7 @@ class SqliteStore:
         writer.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(self.lost_events > 0))
         return writer
 
-    def _connect(self, *, cache_kib: int = READER_CACHE_KIB, mode: int = 0) -> Connection:
+    def _connect(self, *, cache_kib: int = READER_CACHE_KIB, mode: int = 0) -> NumberedConnection:
         # None but the first makes a file: a database that was removed must not come back empty.
         flags = mode | (
             apsw.SQLITE_OPEN_READONLY if self._read_only else apsw.SQLITE_OPEN_READWRITE
@@ -144,7 +141,7 @@ class SqliteStore:
         with _MASKED:
             previous = os.umask(0o077)
             try:
-                connection = Connection(
+                connection = NumberedConnection(
                     self._address(), flags=flags | apsw.SQLITE_OPEN_URI, vfs=VFS
                 )
             finally:
@@ -168,7 +165,7 @@ class SqliteStore:
         return self._path.absolute().as_uri() + ("?immutable=1" if is_still else "")
 
     @contextmanager
-    def _backed_up(self, writer: Connection, backups: Path) -> Iterator[None]:
+    def _backed_up(self, writer: NumberedConnection, backups: Path) -> Iterator[None]:
         """Keep a copy of what the block changes; none if it fails before it changed anything."""
         version = schema_version(writer)
         stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
@@ -186,7 +183,7 @@ class SqliteStore:
                 copy.unlink()
             raise
 
-    def _migrate(self, writer: Connection, step: Migration) -> None:
+    def _migrate(self, writer: NumberedConnection, step: Migration) -> None:
         try:
             with writer:
                 writer.execute(step.sql)
@@ -293,7 +290,7 @@ class SqliteStore:
             settle(copy.parent)
 
     @contextmanager
-    def _alone(self) -> Iterator[Connection]:
+    def _alone(self) -> Iterator[NumberedConnection]:
         """Lend the writer to one thread; a log that was taken from under it is saved first."""
         if self._writer is None:
             raise StoreUnavailable("opened for reading only", hint="go through the daemon")
@@ -302,7 +299,7 @@ class SqliteStore:
                 self._writer = self._rescued(self._writer)
             yield self._writer
 
-    def _rescued(self, writer: Connection) -> Connection:
+    def _rescued(self, writer: NumberedConnection) -> NumberedConnection:
         """Move what a deleted log held into the database, and open it anew."""
         writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         self._generation += 1
@@ -336,7 +333,7 @@ class SqliteStore:
             self._readers.get_nowait().close()
 
 
-def _prepare_writer(writer: Connection) -> None:
+def _prepare_writer(writer: NumberedConnection) -> None:
     writer.execute("PRAGMA journal_mode = WAL").fetchall()
     # What is deleted, by retention for one, must be in no free page either.
     writer.execute("PRAGMA secure_delete = ON").fetchall()

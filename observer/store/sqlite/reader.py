@@ -8,7 +8,7 @@ import apsw
 
 from observer.core.errors import BadInput, StoreUnavailable
 from observer.core.filters import Filters
-from observer.core.model import Change, Item, Project, Recorded, Session
+from observer.core.model import Item, ItemChange, Project, Recorded, Session
 from observer.store.interface import COLUMNS, Totals
 from observer.store.sqlite.anchors import TruthKept
 from observer.store.sqlite.derived_queries import EnrichingReads, NoteReads, StoryReads
@@ -91,7 +91,7 @@ class SqliteReader(
         row = self._row("SELECT max(change) FROM item")
         return (row and row[0]) or 0
 
-    def changes(self, *, after: int, model: str, limit: int) -> list[Change]:
+    def changes(self, *, after: int, model: str, limit: int) -> list[ItemChange]:
         """See `Reader.changes`."""
         rows = self._rows(
             f"SELECT change, vector, {ITEM_COLUMNS} FROM item"
@@ -103,7 +103,7 @@ class SqliteReader(
 
     def without_vector(
         self, model: str, *, dimensions: int, after: int, limit: int
-    ) -> list[Change]:
+    ) -> list[ItemChange]:
         """See `Reader.without_vector`."""
         rows = self._rows(
             f"SELECT change, NULL, {ITEM_COLUMNS} FROM item"

@@ -19,7 +19,7 @@ import msgspec
 
 from observer.core.model import Item, Project
 from observer.store.maintenance import Salvaged, Stored
-from observer.store.sqlite.connection import Connection
+from observer.store.sqlite.connection import NumberedConnection
 from observer.store.sqlite.pages import VFS
 from observer.store.sqlite.purging import PurgeWrites
 from observer.store.sqlite.rows import (
@@ -44,7 +44,7 @@ _UNTOLD = ("usage", "llm_spending")
 """Tables that are not derived from the log, beside the projects."""
 
 
-class Gap(NamedTuple):
+class MissingEvents(NamedTuple):
     """Events that are missing in a row: their first and last `seq`, and when they happened."""
 
     first: int
@@ -109,16 +109,16 @@ class RestoreWrites(PurgeWrites):
             "INSERT INTO sqlite_sequence (name, seq) VALUES ('event', ?)", (max(newest, seq),)
         )
 
-    def gaps(self, newest: int) -> list[Gap]:
+    def gaps(self, newest: int) -> list[MissingEvents]:
         """Return what is missing of the events up to one; purged ones are missing too."""
         rows = self._rows("SELECT seq, at_ms FROM event ORDER BY seq")
         found, last, at_ms = [], 0, None
         for seq, this_ms in rows:
             if seq > last + 1:
-                found.append(Gap(last + 1, seq - 1, at_ms, this_ms))
+                found.append(MissingEvents(last + 1, seq - 1, at_ms, this_ms))
             last, at_ms = seq, this_ms
         if newest > last:
-            found.append(Gap(last + 1, newest, at_ms, None))
+            found.append(MissingEvents(last + 1, newest, at_ms, None))
         return found
 
 
@@ -194,7 +194,9 @@ class AdoptWrites(RestoreWrites):
 
 
 @contextmanager
-def attached(alone: Callable[[], AbstractContextManager[Connection]], anew: Path) -> Iterator[None]:
+def attached(
+    alone: Callable[[], AbstractContextManager[NumberedConnection]], anew: Path
+) -> Iterator[None]:
     """Attach a database to the writer as `anew` for a while; no transaction may be open."""
     with alone() as writer:
         writer.execute("ATTACH ? AS anew", (os.fspath(anew),))

@@ -21,9 +21,9 @@ import msgspec
 from observer.core.errors import StoreUnavailable
 from observer.core.events import Event, kind_of
 from observer.core.model import (
-    Change,
     Enrichment,
     Item,
+    ItemChange,
     Link,
     Project,
     Recorded,
@@ -153,12 +153,12 @@ def link_rows(item: Item) -> list[Row]:
     ]
 
 
-def to_change(row: Row) -> Change:
+def to_change(row: Row) -> ItemChange:
     """Build a change from its number, a vector or None, and the columns of the item."""
     number, vector, *columns = row
     item = to_item(tuple(columns))
     is_gone = item.deleted_ms is not None
-    return Change(change=number, id=item.id, item=None if is_gone else item, vector=vector)
+    return ItemChange(change=number, id=item.id, item=None if is_gone else item, vector=vector)
 
 
 def to_session(row: Row) -> Session:

@@ -11,7 +11,7 @@ import msgspec
 
 from observer.core.model import Item, Standing
 from observer.store.anchors import ANYWHERE, StandingsById, Vantage
-from observer.store.sqlite.connection import Connection
+from observer.store.sqlite.connection import NumberedConnection
 from observer.store.sqlite.rows import Row, json_text
 
 STANDING_FIELDS = Standing.__struct_fields__
@@ -47,7 +47,7 @@ _STANDING = columns_of(STANDING_FIELDS)
 class Standings:
     """One connection inside a transaction, and the folder from which items are looked at."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: NumberedConnection) -> None:
         self._connection = connection
         self._folder = ""
 

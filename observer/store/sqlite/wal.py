@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import apsw
 
-from observer.store.sqlite.connection import Connection
+from observer.store.sqlite.connection import NumberedConnection
 
 MOST_BYTES, READERS_MS = 64 << 20, 250
 """SQLite begins its log anew only in a moment in which nobody reads from it. With readers all the
@@ -53,7 +53,7 @@ class WriteAheadLog:
             self._opened = found
         return found != self._opened
 
-    def keep_small(self, writer: Connection, *, wait_ms: int) -> None:
+    def keep_small(self, writer: NumberedConnection, *, wait_ms: int) -> None:
         """Have a large log begin anew, if those who read are done in a moment; else later.
 
         `wait_ms` is what the writer goes on waiting for others with.

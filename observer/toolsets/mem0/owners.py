@@ -19,7 +19,7 @@ from msgspec import Meta
 
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.model import Item
-from observer.views.tool import Refusal
+from observer.views.tool import JsonRpcError
 
 TAG_CHARS = 60
 """A longer tag is cut, and two agents could be one."""
@@ -95,7 +95,7 @@ def owner_of(item: Item, agent: str = "") -> Owner:
 _SPEAKERS = ("user", "assistant")
 
 
-class Part(msgspec.Struct, frozen=True):
+class MessagePart(msgspec.Struct, frozen=True):
     """A part of a message; of those that are no text nothing is kept."""
 
     text: str = ""
@@ -108,7 +108,7 @@ class Message(msgspec.Struct, frozen=True):
         Literal["user", "assistant", "system", "developer", "tool", "function"],
         Meta(description="Who speaks; of others than user and assistant nothing is kept."),
     ]
-    content: str | list[Part] | None
+    content: str | list[MessagePart] | None
 
     @property
     def text(self) -> str:
@@ -142,7 +142,7 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 
 
-def refusal(error: ObserverError) -> Refusal:
+def refusal(error: ObserverError) -> JsonRpcError:
     """Return an error as the protocol tells it; what to do about it is among its details."""
     code, what = INTERNAL_ERROR, "Internal error"
     name = type(error).__name__.removesuffix("Error") + "Error"
@@ -150,7 +150,7 @@ def refusal(error: ObserverError) -> Refusal:
         code, what, name = INVALID_PARAMS, "Invalid params", "InvalidParamsError"
     elif isinstance(error, NotFound):
         name = "MemoryNotFoundError"
-    return Refusal(
+    return JsonRpcError(
         code=code,
         message=f"{what}: {error.message}",
         data={"type": name, "details": error.hint},

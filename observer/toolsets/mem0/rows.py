@@ -17,12 +17,13 @@ from msgspec import UNSET, Meta, UnsetType
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item, iso
-from observer.notes.face import Changes, Note, Notes, Similar
+from observer.notes.notes import Notes
 from observer.notes.validation import check, check_change, check_rule
+from observer.notes.values import Changes, Note, Similar
 from observer.toolsets.mem0.owners import Owner, owner_of, tag_of
 from observer.views.labels import labels
 from observer.views.note_api import metadata_of
-from observer.views.tool import Row
+from observer.views.tool import ResultRow
 
 AGENT = "agent_id"
 """The field of a memory's metadata that says which agent told it for a user."""
@@ -34,7 +35,7 @@ _ID = re.compile(
 )
 
 
-class Memory(Row):
+class MemoryRow(ResultRow):
     """A memory; `score` is 0 to 1, comparable within one answer.
 
     `said_of_it` tells what speaks against it: suspicious, out of date, superseded.
@@ -51,7 +52,7 @@ class Memory(Row):
     said_of_it: list[str] | UnsetType = UNSET
 
 
-class Event(Row):
+class MemoryEvent(ResultRow):
     """What became of one memory: ADD, UPDATE, DELETE, or NOOP where it was known already."""
 
     id: str
@@ -59,7 +60,7 @@ class Event(Row):
     event: str
 
 
-class Near(Row):
+class SimilarMemory(ResultRow):
     """Another memory that says nearly the same; prefer to update it."""
 
     id: str
@@ -67,24 +68,24 @@ class Near(Row):
     score: float
 
 
-class Added(Row):
+class Added(ResultRow):
     """Result of `add_memory`, in the order of what was told."""
 
     message: str
-    results: list[Event]
-    similar: list[Near] | UnsetType = UNSET
+    results: list[MemoryEvent]
+    similar: list[SimilarMemory] | UnsetType = UNSET
 
 
-class Found(Row):
+class MemoriesResult(ResultRow):
     """Result of `search_memories`, best first, and of `get_all_memories`, newest first."""
 
-    results: list[Memory]
+    results: list[MemoryRow]
     left_out: int | UnsetType = UNSET
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
 
 
-class Changed(Row):
+class Changed(ResultRow):
     """Result of what changes or deletes memories; `count` is how many."""
 
     message: str
@@ -137,13 +138,13 @@ def agent_of(item: Item) -> str:
     return agent if isinstance(agent, str) and tag_of(agent) in item.tags else ""
 
 
-def shown(item: Item, *, score: float | UnsetType = UNSET) -> Memory:
+def shown(item: Item, *, score: float | UnsetType = UNSET) -> MemoryRow:
     """Return a memory in full."""
     whose: Owner = owner_of(item, agent_of(item))
     told = metadata_of(item)
     if whose.agent:
         told = {name: value for name, value in told.items() if name != AGENT}
-    return Memory(
+    return MemoryRow(
         id=memory_id(item),
         memory=item.narrative,
         user_id=whose.name if whose.kind == "user" else None,
@@ -161,7 +162,7 @@ def second(at_ms: int) -> str:
     return iso(at_ms)[:19] + "Z"
 
 
-class Step(msgspec.Struct, frozen=True):
+class PlanStep(msgspec.Struct, frozen=True):
     """One decision."""
 
     event: Annotated[
@@ -175,11 +176,11 @@ class Step(msgspec.Struct, frozen=True):
 class Done(NamedTuple):
     """What became of a step, and what else says nearly the same as what it added."""
 
-    event: Event
+    event: MemoryEvent
     similar: tuple[Similar, ...] = ()
 
 
-def carried_out(notes: Notes, steps: Sequence[Step], like: Note) -> list[Done]:
+def carried_out(notes: Notes, steps: Sequence[PlanStep], like: Note) -> list[Done]:
     """Return what came of a plan; nothing is written unless all of it can be.
 
     Args:
@@ -203,7 +204,7 @@ def carried_out(notes: Notes, steps: Sequence[Step], like: Note) -> list[Done]:
     ]
 
 
-def _checked(notes: Notes, step: Step, like: Note) -> Item | None:
+def _checked(notes: Notes, step: PlanStep, like: Note) -> Item | None:
     """Return the memory that a step is about, after every check that could refuse the step."""
     if step.event == "ADD":
         check(msgspec.structs.replace(like, content=step.text))
@@ -222,12 +223,12 @@ def _added(notes: Notes, text: str, like: Note) -> Done:
     return Done(_event(kept.item, "NOOP" if kept.updated else "ADD"), kept.similar)
 
 
-def _changed(notes: Notes, step: Step, item: Item) -> Done:
+def _changed(notes: Notes, step: PlanStep, item: Item) -> Done:
     if step.event == "DELETE":
         notes.forget(item.id)
         return Done(_event(item, "DELETE"))
     return Done(_event(notes.edit(item.id, Changes(content=step.text)), "UPDATE"))
 
 
-def _event(item: Item, name: str) -> Event:
-    return Event(id=memory_id(item), memory=item.narrative, event=name)
+def _event(item: Item, name: str) -> MemoryEvent:
+    return MemoryEvent(id=memory_id(item), memory=item.narrative, event=name)

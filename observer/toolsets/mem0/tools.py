@@ -14,13 +14,14 @@ from msgspec import UNSET, Meta
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item
-from observer.memory.api import Memory, Narrow
-from observer.notes.face import Changes, Note, Similar
+from observer.memory.api import Memory
+from observer.notes.values import Changes, Note, Similar
+from observer.search.handles import Narrow
 from observer.toolsets.mem0 import rows
 from observer.toolsets.mem0.owners import Message, Owner, named, owner, refusal, said, spoken
-from observer.toolsets.mem0.rows import Done, Step, carried_out
+from observer.toolsets.mem0.rows import Done, PlanStep, carried_out
 from observer.views import render
-from observer.views.tool import Answer, Tool
+from observer.views.tool import Tool, ToolResult
 
 GUIDE = """\
 Memories of users and agents. Store what will matter in later conversations (preferences, facts \
@@ -79,7 +80,7 @@ class Mem0:
             dict[str, Any], Meta(description="Kept with each memory, as it is.")
         ] = {},  # noqa: B006 - never changed
         plan: Annotated[
-            list[Step],
+            list[PlanStep],
             Meta(
                 max_length=MOST_AT_ONCE,
                 description="What to do instead of storing the messages as they are.",
@@ -88,7 +89,7 @@ class Mem0:
         infer: Annotated[
             bool, Meta(description="Let the configured language model word what is kept.")
         ] = False,
-    ) -> Answer[rows.Added]:
+    ) -> ToolResult[rows.Added]:
         """Store memories of a conversation, or carry out your own plan for them.
 
         Without a plan every message of the user becomes a memory, word for word (for an agent's own
@@ -102,7 +103,7 @@ class Mem0:
         if infer and texts:
             found = self._memory.extract(spoken(messages))
             texts, metadata = found.facts, {**metadata, rows.MODEL: found.model}
-        steps = plan or [Step(event="ADD", text=text) for text in texts]
+        steps = plan or [PlanStep(event="ADD", text=text) for text in texts]
         like = Note(content="", scope="personal", metadata=metadata or None, tags=whose.tags)
         done = carried_out(self._memory.of(whose.key).notes, steps, like)
         return _told(done, whose)
@@ -114,7 +115,7 @@ class Mem0:
         user_id: UserId = "",
         agent_id: AgentId = "",
         limit: Annotated[int, Meta(ge=1, le=50, description="Most results.")] = 10,
-    ) -> Answer[rows.Found]:
+    ) -> ToolResult[rows.MemoriesResult]:
         """Search one user's or agent's memories by meaning and by words, best first.
 
         Use it before you answer what may depend on who asks, and for the ids that update_memory,
@@ -130,10 +131,10 @@ class Mem0:
             for each in memories
         ]
         remarks = [f"({remark})" for remark in (found.notice, found.degraded) if remark]
-        told = rows.Found(
+        told = rows.MemoriesResult(
             results=memories, notice=found.notice or UNSET, degraded=found.degraded or UNSET
         )
-        return Answer(_listed(f"Found {len(memories)} memories", lines, remarks), told)
+        return ToolResult(_listed(f"Found {len(memories)} memories", lines, remarks), told)
 
     def get_memory(
         self,
@@ -141,7 +142,7 @@ class Mem0:
         *,
         user_id: Guarding = "",
         agent_id: Guarding = "",
-    ) -> Answer[rows.Memory]:
+    ) -> ToolResult[rows.MemoryRow]:
         """Get one memory in full: its text, owner, time and metadata."""
         _, item = self._kept(memory_id, user_id, agent_id)
         memory = rows.shown(item)
@@ -153,11 +154,11 @@ class Mem0:
             ("Updated", memory.updated_at),
         )
         text = "\n".join(f"{label}: {value}" for label, value in about if value)
-        return Answer(text + _doubts(memory), memory)
+        return ToolResult(text + _doubts(memory), memory)
 
     def get_all_memories(
         self, *, user_id: UserId = "", agent_id: AgentId = ""
-    ) -> Answer[rows.Found]:
+    ) -> ToolResult[rows.MemoriesResult]:
         """List all memories of a user or an agent, newest first; one of both must be named."""
         whose = named(user_id, agent_id)
         notes, narrow = self._memory.of(whose.key).notes, _of(whose)
@@ -166,9 +167,9 @@ class Mem0:
         left_out = max(0, total - len(memories))
         remarks = [f"({left_out} older ones left out; search_memories finds them)"] * bool(left_out)
         lines = [_line(each.memory) + _doubts(each) for each in memories]
-        return Answer(
+        return ToolResult(
             _listed(f"Found {total} memories for {whose}", lines, remarks),
-            rows.Found(results=memories, left_out=left_out or UNSET),
+            rows.MemoriesResult(results=memories, left_out=left_out or UNSET),
         )
 
     def update_memory(
@@ -178,7 +179,7 @@ class Mem0:
         *,
         user_id: Guarding = "",
         agent_id: Guarding = "",
-    ) -> Answer[rows.Changed]:
+    ) -> ToolResult[rows.Changed]:
         """Replace the text of a memory; owner, metadata and time of creation stay."""
         memory, item = self._kept(memory_id, user_id, agent_id)
         memory.notes.edit(item.id, Changes(content=data))
@@ -190,7 +191,7 @@ class Mem0:
         *,
         user_id: Guarding = "",
         agent_id: Guarding = "",
-    ) -> Answer[rows.Changed]:
+    ) -> ToolResult[rows.Changed]:
         """Delete one memory: it is found no more, neither by words nor by meaning nor by links."""
         memory, item = self._kept(memory_id, user_id, agent_id)
         memory.notes.forget(item.id)
@@ -200,7 +201,7 @@ class Mem0:
 
     def delete_all_memories(
         self, *, user_id: UserId = "", agent_id: AgentId = ""
-    ) -> Answer[rows.Changed]:
+    ) -> ToolResult[rows.Changed]:
         """Delete all memories of a user or an agent, and nobody else's; one must be named.
 
         Ask the person first.
@@ -227,11 +228,11 @@ class Mem0:
         return keeper, item
 
 
-def _reads(run: Callable[..., Answer[Any]], title: str) -> Tool:
+def _reads(run: Callable[..., ToolResult[Any]], title: str) -> Tool:
     return Tool(run=run, title=title, refusal=refusal)
 
 
-def _writes(run: Callable[..., Answer[Any]], title: str) -> Tool:
+def _writes(run: Callable[..., ToolResult[Any]], title: str) -> Tool:
     return Tool(run=run, title=title, is_read_only=False, is_destructive=True, refusal=refusal)
 
 
@@ -239,7 +240,7 @@ def _of(whose: Owner) -> Narrow:
     return Narrow(kinds=("note",), scope="personal", tags=whose.tags)
 
 
-def _told(done: list[Done], whose: Owner) -> Answer[rows.Added]:
+def _told(done: list[Done], whose: Owner) -> ToolResult[rows.Added]:
     events = [each.event for each in done]
     counts = Counter(event.event for event in events)
     message = f"Added {counts['ADD']} memories for {whose}"
@@ -248,17 +249,17 @@ def _told(done: list[Done], whose: Owner) -> Answer[rows.Added]:
     near = [_near(one) for each in done for one in each.similar if one.item.scope == "personal"]
     lines = [f"Similar: {one.id} - {_line(one.memory)} ({one.score:.0%})" for one in near]
     added = rows.Added(message=message, results=events, similar=near or UNSET)
-    return Answer("\n".join([message, *lines]), added)
+    return ToolResult("\n".join([message, *lines]), added)
 
 
-def _near(one: Similar) -> rows.Near:
-    return rows.Near(
+def _near(one: Similar) -> rows.SimilarMemory:
+    return rows.SimilarMemory(
         id=rows.memory_id(one.item), memory=one.item.narrative, score=round(one.score, 2)
     )
 
 
-def _changed(message: str, count: int = 1) -> Answer[rows.Changed]:
-    return Answer(message, rows.Changed(message=message, count=count))
+def _changed(message: str, count: int = 1) -> ToolResult[rows.Changed]:
+    return ToolResult(message, rows.Changed(message=message, count=count))
 
 
 def _listed(head: str, lines: list[str], remarks: list[str]) -> str:
@@ -270,5 +271,5 @@ def _line(text: str) -> str:
     return render.one_line(text, LINE_CHARS)
 
 
-def _doubts(memory: rows.Memory) -> str:
+def _doubts(memory: rows.MemoryRow) -> str:
     return f" [{'; '.join(memory.said_of_it)}]" if memory.said_of_it else ""

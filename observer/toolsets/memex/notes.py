@@ -13,13 +13,14 @@ from observer.core.clock import now_ms
 from observer.core.errors import Ambiguous, NotFound, PastImmutable
 from observer.core.events import Layer
 from observer.core.model import Item, iso
-from observer.memory.api import Memory, Narrow, Note
-from observer.notes.face import Changes, Remembered
+from observer.memory.api import Memory
+from observer.notes.values import Changes, Note, Remembered
+from observer.search.handles import Narrow
 from observer.toolsets.memex import rows
 from observer.toolsets.rows import ProjectName, project_names
 from observer.views import render
 from observer.views.parse_filters import moment_ms
-from observer.views.tool import Answer, Tool
+from observer.views.tool import Tool, ToolResult
 
 AMENDMENT = "[Amendment] "
 _NO_LINK = frozenset("[]|#")
@@ -70,7 +71,7 @@ class NoteTools:
         folder: Annotated[str, Meta(description="Where to file it; see list_folders.")] = "",
         tags: Annotated[list[str], Meta(description="See list_tags.")] = [],  # noqa: B006 - never changed
         source: Annotated[str, Meta(description="Who wrote it.")] = "claude-code",
-    ) -> Answer[rows.Saved]:
+    ) -> ToolResult[rows.SaveResult]:
         """Save a note for later conversations.
 
         First call list_tags and list_folders and pick what exists rather than inventing new ones.
@@ -96,7 +97,7 @@ class NoteTools:
             folder=self._here(),
         )
         flashbacks = self._memory.flashbacks(kept.item)
-        result = rows.Saved(
+        result = rows.SaveResult(
             id=kept.item.id,
             title=kept.item.title,
             layer=kept.item.layer,
@@ -106,7 +107,7 @@ class NoteTools:
             dangling=list(kept.dangling),
             approval=kept.item.approval or UNSET,
         )
-        return Answer(rows.paragraphs(_saved(kept), rows.remembered(flashbacks)), result)
+        return ToolResult(rows.paragraphs(_saved(kept), rows.remembered(flashbacks)), result)
 
     def search_notes(
         self,
@@ -121,7 +122,7 @@ class NoteTools:
         date_to: Annotated[
             str, Meta(description="ISO 8601 date: only notes on or before it.")
         ] = "",
-    ) -> Answer[rows.Hits]:
+    ) -> ToolResult[rows.Hits]:
         """Search notes by words and meaning, in all projects.
 
         Use it before answering any question that may relate to past conversations, decisions or
@@ -138,7 +139,7 @@ class NoteTools:
         name = self._names()
         result = rows.Hits(
             notes=[
-                rows.Hit(
+                rows.NoteHit(
                     **_fields(rows.listed(hit.item, name)),
                     snippet=render.gist(hit.item, hit.signals.terms),
                     score=round(hit.score, 4),
@@ -155,32 +156,35 @@ class NoteTools:
             for hit in found.hits
         )
         told = "\n".join((*remarks, *hits)) if found.hits else "No notes found."
-        return Answer(rows.paragraphs(told, rows.remembered(flashbacks)), result)
+        return ToolResult(rows.paragraphs(told, rows.remembered(flashbacks)), result)
 
     def list_notes(
         self, limit: Annotated[int, Meta(ge=1, le=100, description="Most notes.")] = 20
-    ) -> Answer[rows.Recent]:
+    ) -> ToolResult[rows.Recent]:
         """List recent notes by creation date, newest first."""
         notes, name = self._memory.notes.list(limit=limit), self._names()
         told = "\n".join(rows.line(note, name) for note in notes) or "No notes yet."
-        return Answer(told, rows.Recent(notes=[rows.listed(note, name) for note in notes]))
+        return ToolResult(told, rows.Recent(notes=[rows.listed(note, name) for note in notes]))
 
-    def list_tags(self) -> Answer[rows.Counts]:
+    def list_tags(self) -> ToolResult[rows.Counts]:
         """List all tags with note counts, the commonest first."""
         return _counted(self._memory.notes.counts("tags"), "No tags yet.")
 
-    def list_folders(self) -> Answer[rows.Counts]:
+    def list_folders(self) -> ToolResult[rows.Counts]:
         """List all folders with note counts, the commonest first."""
         return _counted(self._memory.notes.counts("category"), "No folders yet.")
 
-    def get_note(self, id: Annotated[int, Meta(description="Id of a note.")]) -> Answer[rows.Got]:  # noqa: A002 - the documented name
+    def get_note(
+        self,
+        id: Annotated[int, Meta(description="Id of a note.")],  # noqa: A002 - the argument that clients send
+    ) -> ToolResult[rows.NoteResult]:
         """Return a note in full, with the notes that link to it by [[Title]] or amend it."""
         item = self._note(id)
         if item is None:
-            return Answer(f"Note #{id} not found.", rows.Got(found=False))
+            return ToolResult(f"Note #{id} not found.", rows.NoteResult(found=False))
         if item.kind == "inference":
             told = f"#{id} is an inference, not a note: see get_inference."
-            return Answer(told, rows.Got(found=False))
+            return ToolResult(told, rows.NoteResult(found=False))
         back = [
             (one.kind, one.item)
             for one in self._memory.notes.links(item.id).back
@@ -202,7 +206,7 @@ class NoteTools:
             rows.section("Amended by:", (f"- {rows.heading(note)}" for note in amended)),
             rows.section("Referenced by:", (f"- {rows.heading(note)}" for note in referring)),
         )
-        return Answer(told, rows.Got(found=True, note=full))
+        return ToolResult(told, rows.NoteResult(found=True, note=full))
 
     def update_note(
         self,
@@ -210,7 +214,7 @@ class NoteTools:
         title: Annotated[str | None, Meta(description="The new title.")] = None,
         content: Annotated[str | None, Meta(description="All of the new content.")] = None,
         tags: Annotated[list[str] | None, Meta(description="All tags from now on.")] = None,
-    ) -> Answer[rows.Updated]:
+    ) -> ToolResult[rows.Updated]:
         """Change title, content or tags of a note of the layer state.
 
         Notes of the past are refused with PAST_IMMUTABLE: follow the suggestion and save an
@@ -219,7 +223,7 @@ class NoteTools:
         """
         item = self._note(id)
         if item is None:
-            return Answer(f"Note #{id} not found.", rows.Updated(id=id, updated=False))
+            return ToolResult(f"Note #{id} not found.", rows.Updated(id=id, updated=False))
         if item.layer == "rule":
             return _rule(item)
         changes = Changes(
@@ -229,17 +233,21 @@ class NoteTools:
             changed = self._memory.notes.edit(id, changes)
         except PastImmutable:
             return _past(item)
-        return Answer(f"Updated note {rows.heading(changed)}", rows.Updated(id=id, updated=True))
+        return ToolResult(
+            f"Updated note {rows.heading(changed)}", rows.Updated(id=id, updated=True)
+        )
 
     def delete_note(
         self,
         id: Annotated[int, Meta(description="Id of a note or inference.")],  # noqa: A002 - the documented name
-    ) -> Answer[rows.Deleted]:
+    ) -> ToolResult[rows.DeleteResult]:
         """Delete a note by its id."""
         item = self._note(id)
         if item is None or not self._memory.notes.forget(id):
-            return Answer(f"Note #{id} not found.", rows.Deleted(id=id, deleted=False))
-        return Answer(f"Deleted note {rows.heading(item)}", rows.Deleted(id=id, deleted=True))
+            return ToolResult(f"Note #{id} not found.", rows.DeleteResult(id=id, deleted=False))
+        return ToolResult(
+            f"Deleted note {rows.heading(item)}", rows.DeleteResult(id=id, deleted=True)
+        )
 
     def _note(self, number: int) -> Item | None:
         try:
@@ -299,13 +307,13 @@ def _saved(kept: Remembered) -> str:
     )
 
 
-def _counted(counts: Mapping[str, int], nothing: str) -> Answer[rows.Counts]:
+def _counted(counts: Mapping[str, int], nothing: str) -> ToolResult[rows.Counts]:
     found = [rows.Count(name=name, count=count) for name, count in counts.items()]
     told = "\n".join(f"- {render.one_line(one.name)} ({one.count})" for one in found)
-    return Answer(told or nothing, rows.Counts(counts=found))
+    return ToolResult(told or nothing, rows.Counts(counts=found))
 
 
-def _past(item: Item) -> Answer[rows.Updated]:
+def _past(item: Item) -> ToolResult[rows.Updated]:
     suggestion = rows.Suggestion(
         action="save_note",
         title=f"{AMENDMENT}{item.title}",
@@ -320,7 +328,7 @@ def _past(item: Item) -> Answer[rows.Updated]:
     return _refused(item, "PAST_IMMUTABLE", told, suggestion)
 
 
-def _rule(item: Item) -> Answer[rows.Updated]:
+def _rule(item: Item) -> ToolResult[rows.Updated]:
     told = (
         f"error: RULE_USER_ONLY\nNote {rows.heading(item)} is a rule, which only the user changes."
         " Propose the change in the conversation; the user can run:"
@@ -331,6 +339,6 @@ def _rule(item: Item) -> Answer[rows.Updated]:
 
 def _refused(
     item: Item, error: str, told: str, suggestion: rows.Suggestion | UnsetType
-) -> Answer[rows.Updated]:
+) -> ToolResult[rows.Updated]:
     result = rows.Updated(id=item.id, updated=False, error=error, suggestion=suggestion)
-    return Answer(told, result, is_error=True)
+    return ToolResult(told, result, is_error=True)

@@ -8,15 +8,16 @@ from msgspec import UNSET, UnsetType
 
 from observer.core.events import Layer
 from observer.core.model import Item, iso
-from observer.notes.face import Flashback, Similar
+from observer.notes.similar import Flashback
+from observer.notes.values import Similar
 from observer.views import render
 from observer.views.labels import labels
-from observer.views.tool import Row
+from observer.views.tool import ResultRow
 
 ProjectName = Callable[[int | None], str]
 
 
-class Named(Row):
+class Named(ResultRow):
     """A note by its id."""
 
     id: int
@@ -29,7 +30,7 @@ class Alike(Named):
     match: float
 
 
-class Memory(Alike):
+class FlashbackRow(Alike):
     """An older note from a different context."""
 
     days_ago: int
@@ -46,7 +47,7 @@ class Listed(Named):
     said_of_it: list[str] | UnsetType = UNSET
 
 
-class Hit(Listed, kw_only=True):
+class NoteHit(Listed, kw_only=True):
     """A note that fits a query; `score` is comparable within one answer."""
 
     snippet: str
@@ -62,53 +63,53 @@ class Full(Listed, kw_only=True):
     amended_by: list[Named]
 
 
-class Saved(Named):
+class SaveResult(Named):
     """Result of `save_note`; `is_new` is false where the same words were there already."""
 
     layer: Layer
     is_new: bool
     similar: list[Alike]
-    flashbacks: list[Memory]
+    flashbacks: list[FlashbackRow]
     dangling: list[str]
     approval: str | UnsetType = UNSET
 
 
-class Hits(Row):
+class Hits(ResultRow):
     """Result of `search_notes`, best first; the flashbacks are those of the first."""
 
-    notes: list[Hit]
-    flashbacks: list[Memory]
+    notes: list[NoteHit]
+    flashbacks: list[FlashbackRow]
     notice: str | UnsetType = UNSET
     degraded: str | UnsetType = UNSET
 
 
-class Recent(Row):
+class Recent(ResultRow):
     """Result of `list_notes`, newest first."""
 
     notes: list[Listed]
 
 
-class Count(Row):
+class Count(ResultRow):
     """A name, and how many notes have it."""
 
     name: str
     count: int
 
 
-class Counts(Row):
+class Counts(ResultRow):
     """Result of `list_tags` and `list_folders`, the commonest first."""
 
     counts: list[Count]
 
 
-class Got(Row):
+class NoteResult(ResultRow):
     """Result of `get_note`."""
 
     found: bool
     note: Full | UnsetType = UNSET
 
 
-class Suggestion(Row):
+class Suggestion(ResultRow):
     """What to do instead of changing a note of the past."""
 
     action: str
@@ -117,7 +118,7 @@ class Suggestion(Row):
     layer: Layer
 
 
-class Updated(Row):
+class Updated(ResultRow):
     """Result of `update_note`; `error` is PAST_IMMUTABLE or RULE_USER_ONLY where it was refused."""
 
     id: int
@@ -126,7 +127,7 @@ class Updated(Row):
     suggestion: Suggestion | UnsetType = UNSET
 
 
-class Deleted(Row):
+class DeleteResult(ResultRow):
     """Result of `delete_note`."""
 
     id: int
@@ -157,9 +158,9 @@ def alike(one: Similar) -> Alike:
     return Alike(id=one.item.id, title=one.item.title, match=round(one.score, 2))
 
 
-def memory(one: Flashback) -> Memory:
+def memory(one: Flashback) -> FlashbackRow:
     """Show an older note."""
-    return Memory(
+    return FlashbackRow(
         id=one.item.id, title=one.item.title, match=round(one.match, 2), days_ago=one.days
     )
 

@@ -9,10 +9,11 @@ from msgspec import UNSET, Meta, UnsetType
 from observer.core.errors import NotFound
 from observer.core.model import iso
 from observer.memory.api import Memory
-from observer.notes.face import Hypothesis, Inference, Signal
+from observer.notes.inferences import Hypothesis, Inference
+from observer.notes.signal_corpus import Signal
 from observer.toolsets.memex.rows import paragraphs, section
 from observer.views import render
-from observer.views.tool import Answer, Row, Tool
+from observer.views.tool import ResultRow, Tool, ToolResult
 
 Kind = Literal["", "hidden_arc", "stale_state", "tag_burst", "dangling_link"]
 SHOWN = 8
@@ -21,7 +22,7 @@ LISTED = 20
 """Signals that are listed unless more are asked for."""
 
 
-class Found(Row):
+class SignalRow(ResultRow):
     """A signal; `evidence` are ids of notes, most telling first."""
 
     id: int
@@ -31,15 +32,15 @@ class Found(Row):
     evidence: list[int]
 
 
-class FoundAll(Row):
+class FoundAll(ResultRow):
     """Result of `get_signals`; `total` counts those beyond the limit too."""
 
-    signals: list[Found]
+    signals: list[SignalRow]
     total: int
     degraded: str | UnsetType = UNSET
 
 
-class Triaged(Row):
+class Triaged(ResultRow):
     """Result of `update_signal_status`."""
 
     id: int
@@ -47,7 +48,7 @@ class Triaged(Row):
     status: str | UnsetType = UNSET
 
 
-class Guess(Row):
+class Guess(ResultRow):
     """An inference in a list; quote `citation` wherever it is used."""
 
     id: int
@@ -60,13 +61,13 @@ class Guess(Row):
     created_at: str
 
 
-class Guesses(Row):
+class Guesses(ResultRow):
     """Result of `list_inferences`, newest first."""
 
     inferences: list[Guess]
 
 
-class Source(Row):
+class Source(ResultRow):
     """A note that an inference rests on; `excerpt` is what it said when that was minted."""
 
     id: int
@@ -83,7 +84,7 @@ class Whole(Guess):
     model_id: str | None
 
 
-class Got(Row):
+class InferenceResult(ResultRow):
     """Result of `get_inference` and `mint_inference`."""
 
     found: bool
@@ -114,7 +115,7 @@ class SynthesisTools:
             Meta(description="What has become of them."),
         ] = "new",
         limit: Annotated[int, Meta(ge=1, le=200, description="Most signals.")] = LISTED,
-    ) -> Answer[FoundAll]:
+    ) -> ToolResult[FoundAll]:
         """List patterns that nobody has written down: hidden_arc (notes over a long time about one
         thing, hardly linked), stale_state (several newer records are about the same), tag_burst (a
         tag is back after a long silence), dangling_link (no note has that title).
@@ -136,7 +137,7 @@ class SynthesisTools:
             or f"No {status} signals.",
             f"({more} more; ask with a type or a larger limit)" if more else "",
         )
-        return Answer(told, result)
+        return ToolResult(told, result)
 
     def update_signal_status(
         self,
@@ -145,14 +146,14 @@ class SynthesisTools:
             Literal["new", "snoozed", "dismissed"],
             Meta(description="dismissed: noise, never again; snoozed: later; new: undo either."),
         ],
-    ) -> Answer[Triaged]:
+    ) -> ToolResult[Triaged]:
         """Triage a signal. Confirm with the user before you dismiss one."""
         try:
             self._memory.signals.triage(id, status)
         except NotFound:
-            return Answer(f"Signal #{id} not found.", Triaged(id=id, updated=False))
+            return ToolResult(f"Signal #{id} not found.", Triaged(id=id, updated=False))
         told = f"Signal #{id} is {status} now."
-        return Answer(told, Triaged(id=id, updated=True, status=status))
+        return ToolResult(told, Triaged(id=id, updated=True, status=status))
 
     def list_inferences(
         self,
@@ -160,7 +161,7 @@ class SynthesisTools:
             Literal["", "active", "stale"],
             Meta(description="stale: a note that it rests on has changed or is gone."),
         ] = "",
-    ) -> Answer[Guesses]:
+    ) -> ToolResult[Guesses]:
         """List the hypotheses that the user approved; whether they are stale is looked at anew.
 
         Cite them as hypotheses, never as facts that you know.
@@ -170,12 +171,12 @@ class SynthesisTools:
             f"- {_citation(one)} {one.status}: {_line(one.item.title)}" for one in found
         )
         result = Guesses(inferences=[Guess(**_guess(one)) for one in found])
-        return Answer(told or "No inferences.", result)
+        return ToolResult(told or "No inferences.", result)
 
     def get_inference(
         self,
         id: Annotated[int, Meta(description="Id of an inference.")],  # noqa: A002 - the documented name
-    ) -> Answer[Got]:
+    ) -> ToolResult[InferenceResult]:
         """Return a hypothesis with its provenance: each note, what it said then, what became of it.
 
         Cite it as a hypothesis, never as a fact that you know.
@@ -183,7 +184,7 @@ class SynthesisTools:
         try:
             return _whole(self._memory.inferences.get(id))
         except NotFound:
-            return Answer(f"Inference #{id} not found.", Got(found=False))
+            return ToolResult(f"Inference #{id} not found.", InferenceResult(found=False))
 
     def mint_inference(  # noqa: PLR0913 - the documented parameters of one tool
         self,
@@ -201,7 +202,7 @@ class SynthesisTools:
         confirmed: Annotated[
             bool, Meta(description="true only after the user explicitly approved it.")
         ] = False,
-    ) -> Answer[Got]:
+    ) -> ToolResult[InferenceResult]:
         """Keep a hypothesis that the user approved.
 
         Present it in the conversation first, with its evidence, and set confirmed: true only after
@@ -229,8 +230,8 @@ def greeting(memory: Memory) -> str:
     return f"Waiting for a look: {signals} (get_signals), {inferences} (list_inferences)."
 
 
-def _found(signal: Signal) -> Found:
-    return Found(
+def _found(signal: Signal) -> SignalRow:
+    return SignalRow(
         id=signal.id,
         type=signal.type,
         status=signal.status,
@@ -252,7 +253,7 @@ def _guess(one: Inference) -> dict[str, Any]:
     }
 
 
-def _whole(one: Inference) -> Answer[Got]:
+def _whole(one: Inference) -> ToolResult[InferenceResult]:
     sources = [
         Source(id=each.item, title=each.title or None, excerpt=each.excerpt, state=each.state)
         for each in one.evidence
@@ -272,7 +273,7 @@ def _whole(one: Inference) -> Answer[Got]:
         one.item.narrative,
         section("It rests on:", rests),
     )
-    return Answer(told, Got(found=True, inference=whole))
+    return ToolResult(told, InferenceResult(found=True, inference=whole))
 
 
 def _citation(one: Inference) -> str:

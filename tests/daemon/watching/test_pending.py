@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.daemon.watching.saves import MOST_SAVES, MOST_WAIT_MS, Pending, untold
+from observer.daemon.watching.saves import MOST_SAVES, MOST_WAIT_MS, PendingSaves, untold
 from observer.ingest.duplicates import WINDOW_MS
 from observer.ingest.file_changes import Save
 
@@ -14,7 +14,7 @@ def a_save(at_ms: int = 0, *, path: str = "a", old: str = "1", new: str = "2") -
 
 
 def test_a_save_is_due_when_hooks_had_their_time() -> None:
-    pending = Pending()
+    pending = PendingSaves()
     pending.add("/app", [a_save()], now_ms=1000)
     assert pending.due_ms() == 1000 + WINDOW_MS
     assert pending.due(999 + WINDOW_MS) == {}
@@ -22,14 +22,14 @@ def test_a_save_is_due_when_hooks_had_their_time() -> None:
 
 
 def test_a_file_that_is_saved_again_waits_on_but_not_for_ever() -> None:
-    pending = Pending()
+    pending = PendingSaves()
     for at_ms in range(0, MOST_WAIT_MS, 1000):
         pending.add("/app", [a_save()], now_ms=at_ms)
     assert pending.due_ms() == MOST_WAIT_MS
 
 
 def test_files_wait_each_by_themselves() -> None:
-    pending = Pending()
+    pending = PendingSaves()
     pending.add("/app", [a_save()], now_ms=0)
     pending.add("/app", [a_save(path="b")], now_ms=9000)
     assert pending.due(WINDOW_MS) == {"/app": [[a_save()]]}
@@ -38,11 +38,11 @@ def test_files_wait_each_by_themselves() -> None:
 
 
 def test_nothing_is_due_where_nothing_waits() -> None:
-    assert Pending().due_ms() is None
+    assert PendingSaves().due_ms() is None
 
 
 def test_of_many_saves_the_first_and_last_text_are_kept() -> None:
-    pending = Pending()
+    pending = PendingSaves()
     for n in range(3 * MOST_SAVES):
         pending.add("/app", [a_save(n, old=str(n), new=str(n + 1))], now_ms=n)
     ((saves,),) = pending.due(MOST_WAIT_MS).values()

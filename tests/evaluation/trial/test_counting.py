@@ -6,7 +6,7 @@ import itertools
 
 from observer.core.events import AnyBody, Command, Event, FileRead, FileWrite, Prompt, SessionStart
 from observer.core.model import Recorded
-from observer.evaluation.trial.counting import Counting, Course
+from observer.evaluation.trial.counting import Counting, SessionCourse
 
 START_MS = 1_000_000
 END_MS = 2_000_000
@@ -39,7 +39,7 @@ class Log:
             )
             self.counting.take(Recorded(seq=number, event=event, project_id=1))
 
-    def of(self, session: str = "s1") -> Course:
+    def of(self, session: str = "s1") -> SessionCourse:
         return next(each for each in self.counting.courses() if each.session == session)
 
 

@@ -12,18 +12,19 @@ import pytest
 
 from observer.core.config import Settings
 from observer.core.paths import Home
-from observer.daemon.requests import Told, remind
+from observer.daemon.requests import RemindedSessions, remind
 from observer.evaluation.trial import report as reporting
-from observer.evaluation.trial.counting import Course
-from observer.evaluation.trial.report import Measure, Report, arms, report
+from observer.evaluation.trial.counting import SessionCourse
+from observer.evaluation.trial.report import Measure, TrialReport, arms, report
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.projects import Places
-from observer.search.trial import DAY_MS, Plan, Trials
+from observer.search.trial import DAY_MS, TrialPlan, Trials
 from observer.spool.files import envelope
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
 
 START_MS = 1_742_050_000_000
 WRAPPED, PLAIN = "wrap bun run test", "bun run test"
@@ -41,7 +42,7 @@ class Agents:
         self.trials = Trials(home.trials)
         self.store = store
         self._folder = folder
-        self._told = Told(home.told)
+        self._told = RemindedSessions(home.told)
         self._spool = Spool(home.spool)
         self._spool.prepare()
         self._at_ms = START_MS - 60_000
@@ -115,7 +116,7 @@ class Agents:
             pass
         self._at_ms = START_MS
 
-    def found(self, plan: Plan, *, at_ms: int = 0) -> Report:
+    def found(self, plan: TrialPlan, *, at_ms: int = 0) -> TrialReport:
         now_ms = at_ms or plan.end_ms
         return report(self.store, plan, self.trials.met(plan), now_ms=now_ms, redraws=1000)
 
@@ -130,15 +131,15 @@ def agents(home: Home, tmp_path: Path) -> Iterator[Agents]:
     store.close()
 
 
-def begun(home: Home, *, is_same: bool = False) -> Plan:
+def begun(home: Home, *, is_same: bool = False) -> TrialPlan:
     """Begin a trial with a key that is always the same."""
-    plan = Plan(key="5a" * 16, start_ms=START_MS, end_ms=START_MS + DAY_MS, is_same=is_same)
+    plan = TrialPlan(key="5a" * 16, start_ms=START_MS, end_ms=START_MS + DAY_MS, is_same=is_same)
     home.trials.mkdir(parents=True)
     (home.trials / f"{START_MS}.json").write_bytes(msgspec.json.encode(plan))
     return plan
 
 
-def of(found: Report, name: str) -> Measure:
+def of(found: TrialReport, name: str) -> Measure:
     return next(each for each in found.concerned.measures if each.name == name)
 
 
@@ -172,7 +173,7 @@ def test_whatever_the_key_chance_alone_is_seldom_called_an_effect() -> None:
     """Of one of the three measures in 5 of 100 trials, though each is looked at."""
     chance = random.Random(3)
     courses = [
-        Course(
+        SessionCourse(
             client="kiro",
             session=f"s{number}",
             started_ms=START_MS,
@@ -186,7 +187,9 @@ def test_whatever_the_key_chance_alone_is_seldom_called_an_effect() -> None:
     ]
     called = 0
     for key in range(300):
-        plan = Plan(key=f"{key:032x}", start_ms=START_MS, end_ms=START_MS + DAY_MS, is_same=True)
+        plan = TrialPlan(
+            key=f"{key:032x}", start_ms=START_MS, end_ms=START_MS + DAY_MS, is_same=True
+        )
         verdicts = {each.verdict for each in arms(courses, plan, 300, is_over=True).measures}
         called += not verdicts.isdisjoint({"fewer", "more"})
     # Of 300 trials at 5 % chance alone gives fewer than 28 in 999 of 1,000 cases.

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from observer.api import accounts
 from observer.core.model import Item, Project, Session, SummaryFields
-from observer.search.timeline import Account, Course, Ran, Share
+from observer.search.timeline import Account, SessionRun, SessionTimeline, Share
 
 AT_MS = 1_742_050_800_000
 APP = Project(id=2, uuid="u", name="app")
@@ -39,7 +39,7 @@ def _told(**fields: Any) -> list[str]:
 
 
 def test_a_session_says_what_came_of_it_and_what_comes_next() -> None:
-    assert _told(sessions=(Ran(session=SESSION, summary=SUMMARY),)) == [
+    assert _told(sessions=(SessionRun(session=SESSION, summary=SUMMARY),)) == [
         "app · sessions: 1",
         "  session 14 codex · Add a login · 2025-03-15 15:00 to 15:05Z",
         "      completed: Wrote it.",
@@ -47,18 +47,18 @@ def test_a_session_says_what_came_of_it_and_what_comes_next() -> None:
 
 
 def test_a_session_without_a_summary_says_what_was_asked_and_that_it_goes_on() -> None:
-    (_, line) = _told(sessions=(Ran(session=replace(SESSION, status="active")),))
+    (_, line) = _told(sessions=(SessionRun(session=replace(SESSION, status="active")),))
     assert line == "  session 14 codex · add a login · 2025-03-15 15:00 to 15:05Z, goes on"
 
 
 def test_a_session_of_which_nothing_is_known_is_only_counted() -> None:
-    assert _told(sessions=(Ran(session=replace(SESSION, first_prompt="")),)) == [
+    assert _told(sessions=(SessionRun(session=replace(SESSION, first_prompt="")),)) == [
         "app · sessions: 1"
     ]
 
 
 def test_of_each_sort_ten_are_shown_and_the_others_counted() -> None:
-    lines = _told(commits=(COMMIT,) * 12, sessions=(Ran(session=SESSION),) * 11)
+    lines = _told(commits=(COMMIT,) * 12, sessions=(SessionRun(session=SESSION),) * 11)
     assert lines[0] == "app · sessions: 11, commits: 12"
     assert lines[-1] == "  (commits: 2 more)"
     assert lines[11] == "  (sessions: 1 more)"
@@ -84,8 +84,8 @@ def test_an_account_that_is_not_whole_says_so() -> None:
 
 
 def test_a_session_is_told_with_its_summary_and_its_items() -> None:
-    ran = Ran(session=replace(SESSION, parent="mother"), summary=SUMMARY)
-    text = accounts.of_session(Course(ran=ran, items=(COMMIT,), left_out=0), name)
+    ran = SessionRun(session=replace(SESSION, parent="mother"), summary=SUMMARY)
+    text = accounts.of_session(SessionTimeline(ran=ran, items=(COMMIT,), left_out=0), name)
     assert text.splitlines() == [
         "session 14 · codex abc · app · branch main · ended · of session mother",
         "2025-03-15 15:00 to 15:05Z · prompts: 1, events: 9",
@@ -100,5 +100,5 @@ def test_a_session_is_told_with_its_summary_and_its_items() -> None:
 
 
 def test_a_session_that_left_nothing_is_told_in_two_lines() -> None:
-    told = Course(ran=Ran(session=SESSION), items=(), left_out=0)
+    told = SessionTimeline(ran=SessionRun(session=SESSION), items=(), left_out=0)
     assert len(accounts.of_session(told, name).splitlines()) == 2

@@ -12,25 +12,25 @@ from observer.api.mcp.handlers import Bypass, Face
 from observer.core.errors import NotFound, ObserverError
 from observer.memory.api import Memory
 from observer.views.documents import Documents
-from observer.views.tool import Answer, Refusal, Row, Tool
+from observer.views.tool import JsonRpcError, ResultRow, Tool, ToolResult
 
 ANY: Any = None  # no handler of ours looks at the SDK's context
 
 
-class Nothing(Row):
+class Nothing(ResultRow):
     pass
 
 
-def crash() -> Answer[Nothing]:
+def crash() -> ToolResult[Nothing]:
     """Crash."""
     raise RuntimeError("inside")
 
 
-def refused(error: ObserverError) -> Refusal:
-    return Refusal(code=-32603, message=f"Internal error: {error.message}", data={"type": "X"})
+def refused(error: ObserverError) -> JsonRpcError:
+    return JsonRpcError(code=-32603, message=f"Internal error: {error.message}", data={"type": "X"})
 
 
-def missing() -> Answer[Nothing]:
+def missing() -> ToolResult[Nothing]:
     """Find nothing."""
     raise NotFound("nothing there")
 

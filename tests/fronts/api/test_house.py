@@ -10,7 +10,7 @@ from mcp import Client, StdioServerParameters
 
 from observer.api.mcp.server import House
 from observer.memory.api import Memory
-from observer.notes.face import Note
+from observer.notes.values import Note
 
 
 def keep(memory: Memory, content: str, **fields: object) -> int:

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from observer.api.http import BODY_BYTES, Doings, Guard, Receipt, app
+from observer.api.http import BODY_BYTES, Doings, Guard, PostReceipt, app
 from observer.api.mcp.server import McpFront, McpHttp
 from observer.core.errors import Ambiguous, BadInput, StoreUnavailable
-from observer.memory.api import Memory, Note
+from observer.memory.api import Memory
+from observer.notes.values import Note
 
 TOKEN = "not-a-" + "real-token"
 PORT = 8765
@@ -30,11 +31,11 @@ class Daemon:
     def status(self) -> Mapping[str, Any]:
         return {"pid": 7, "events": 3}
 
-    def post(self, body: bytes) -> Sequence[Receipt]:
+    def post(self, body: bytes) -> Sequence[PostReceipt]:
         if self.failure:
             raise self.failure
         self.posted.append(body)
-        return (Receipt(id="a", stored=True), Receipt(id="b", stored=False))
+        return (PostReceipt(id="a", stored=True), PostReceipt(id="b", stored=False))
 
     def schema(self) -> Mapping[str, Any]:
         return {"type": "object"}

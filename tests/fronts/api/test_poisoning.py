@@ -43,9 +43,10 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.projects import Places
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
 from observer.toolsets.registry import tools_of
-from observer.views import reminders
+from observer.views import hook_output
 from observer.views.documents import Documents
 from observer.views.fence import MARK, MARKED, defused
 
@@ -206,7 +207,7 @@ class World:
                 cwd=place.project.roots[0],
                 body=body,
             )
-            if told := reminders.text(self.memory.remind(event, is_coming=is_coming)):
+            if told := hook_output.text(self.memory.remind(event, is_coming=is_coming)):
                 yield told
 
     def call(self, tool: str, arguments: dict[str, Any]) -> str:
@@ -311,7 +312,7 @@ def test_no_honest_text_is_labelled(world: World) -> None:
 
 def test_what_is_no_order_is_told_at_each_moment(world: World) -> None:
     place = world.visit(2_000, "zod")
-    told = [one.removeprefix(reminders.LABEL).split("`")[1:2] for one in world.reminders(place)]
+    told = [one.removeprefix(hook_output.LABEL).split("`")[1:2] for one in world.reminders(place)]
     assert told == [[PLAIN], [], [PLAIN], ["bun install zod"]]
 
 

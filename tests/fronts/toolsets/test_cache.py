@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from observer.core.model import Session, item_id
-from observer.memory.api import Memory, Note
+from observer.memory.api import Memory
+from observer.notes.values import Note
 from observer.store.sqlite.database import SqliteStore
 from observer.toolsets.cache import LONGEST, MOST, Kept, Witness
 from observer.toolsets.registry import tools_of
-from observer.views.tool import Answer
+from observer.views.tool import ToolResult
 
 NOW_MS = 1_742_050_000_000
 MINUTE_MS = 60_000
@@ -28,7 +29,7 @@ _numbers = count()
 
 def made(*texts: str) -> Mock:
     """Return what makes one answer after the other."""
-    return Mock(side_effect=[Answer(text, msgspec.Struct()) for text in texts])
+    return Mock(side_effect=[ToolResult(text, msgspec.Struct()) for text in texts])
 
 
 @pytest.fixture
@@ -51,10 +52,10 @@ def test_whatever_is_written_drops_it(kept: Kept, store: SqliteStore) -> None:
 
 
 def test_what_is_written_while_it_is_made_drops_it_too(kept: Kept, store: SqliteStore) -> None:
-    def make(_: Witness) -> Answer[msgspec.Struct]:
+    def make(_: Witness) -> ToolResult[msgspec.Struct]:
         with store.write() as writer:
             writer.put_session(replace(SESSION, branch=f"{next(_numbers)}"))
-        return Answer("one", msgspec.Struct())
+        return ToolResult("one", msgspec.Struct())
 
     kept.answer("x", make)
     assert kept.answer("x", made("two")).text == "two"
@@ -69,10 +70,10 @@ def test_it_is_dropped_after_a_minute(memory: Memory) -> None:
 def test_it_is_dropped_once_git_says_otherwise(kept: Kept) -> None:
     told = iter((frozenset("a"), frozenset("a"), None))
 
-    def make(witness: Witness) -> Answer[msgspec.Struct]:
+    def make(witness: Witness) -> ToolResult[msgspec.Struct]:
         ask = witness.hearing(lambda _: next(told))
         assert ask
-        return Answer(str(ask(["a", "b"])), msgspec.Struct())
+        return ToolResult(str(ask(["a", "b"])), msgspec.Struct())
 
     assert kept.answer("x", make).text == kept.answer("x", made()).text
     assert kept.answer("x", made("anew")).text == "anew"

@@ -10,7 +10,7 @@ from mcp import Client
 
 from observer.core.model import item_id
 from observer.memory.api import Memory
-from observer.notes.face import Note
+from observer.notes.values import Note
 
 Calls = Callable[..., Any]
 

@@ -15,7 +15,7 @@ from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.model import Item, item_id
 from observer.memory.api import Memory
 from observer.search.context import Entry
-from observer.search.rank import Hit, Signals, fit
+from observer.search.rank import Hit, HitSignals, fit
 from observer.toolsets import compact, rows
 from observer.toolsets.registry import tools_of
 from observer.views import render
@@ -161,10 +161,10 @@ def test_search_joins_lists_as_documented(tools: dict[str, Tool]) -> None:
 
 def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
     item = Item(id=1, uuid="", kind="note", type="decision", title="")
-    worth = fit(Signals(fts5=1.0))
-    told = rows.why(Hit(item=item, score=worth / 2, signals=Signals(fts5=1.0, usefulness=1.2)))
+    worth = fit(HitSignals(fts5=1.0))
+    told = rows.why(Hit(item=item, score=worth / 2, signals=HitSignals(fts5=1.0, usefulness=1.2)))
     assert (told.lasting, told.use) == (0.5, 1.2)
-    plain = rows.why(Hit(item=item, score=worth, signals=Signals(fts5=1.0)))
+    plain = rows.why(Hit(item=item, score=worth, signals=HitSignals(fts5=1.0)))
     assert (plain.lasting, plain.use) == (UNSET, UNSET)
 
 
@@ -309,7 +309,7 @@ def test_a_budget_covers_everything_returned(
 @given(title=st.text(max_size=300), content=st.text(max_size=1600), ms=st.integers(0, 9**14))
 def test_the_price_of_an_entry_covers_both_of_its_forms(title: str, content: str, ms: int) -> None:
     item = Item(id=ms, uuid="u", kind="note", type="x", title=title, created_ms=ms, stale_ms=1)
-    signals = Signals(fts5=1 / 3, recency=1e-9)
+    signals = HitSignals(fts5=1 / 3, recency=1e-9)
     entry = Entry(hit=Hit(item=item, score=2 / 3, signals=signals), content=content)
     shown = msgspec.json.encode(rows.context_item(entry, lambda _: title)).decode()
     price = rows.context_characters(entry, lambda _: title)

@@ -11,7 +11,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from observer.memory.api import Memory
-from observer.notes.face import Note
+from observer.notes.values import Note
 from observer.toolsets.mem0 import rows
 
 PYTHON = {"role": "user", "content": "I love Python programming"}

@@ -15,11 +15,12 @@ from observer.core.errors import (
     RuleUserOnly,
     SecretRefused,
 )
-from observer.memory.api import Memory, Narrow
+from observer.memory.api import Memory
 from observer.memory.values import Extracted
-from observer.notes.face import Note
+from observer.notes.values import Note
+from observer.search.handles import Narrow
 from observer.toolsets.mem0 import rows
-from observer.toolsets.mem0.owners import Message, Part, said
+from observer.toolsets.mem0.owners import Message, MessagePart, said
 from observer.toolsets.mem0.tools import Mem0
 
 Run = Callable[..., Any]
@@ -49,7 +50,10 @@ def tea(run: Run) -> str:
 
 
 USER, AGENT = Message(role="user", content=" I like tea "), Message(role="assistant", content="Ok")
-SYSTEM, PICTURE = Message(role="system", content="Be brief"), Message(role="user", content=[Part()])
+SYSTEM, PICTURE = (
+    Message(role="system", content="Be brief"),
+    Message(role="user", content=[MessagePart()]),
+)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +66,12 @@ SYSTEM, PICTURE = Message(role="system", content="Be brief"), Message(role="user
         pytest.param([SYSTEM, PICTURE], "user", [], id="no text"),
         pytest.param([Message(role="assistant", content=None)], "agent", [], id="a tool call"),
         pytest.param(
-            [Message(role="user", content=[Part(text="a"), Part(), Part(text="b")])],
+            [
+                Message(
+                    role="user",
+                    content=[MessagePart(text="a"), MessagePart(), MessagePart(text="b")],
+                )
+            ],
             "user",
             ["a\nb"],
             id="parts",

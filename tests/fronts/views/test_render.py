@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from observer.core.errors import NotFound
 from observer.core.model import Enrichment, Item, SummaryFields
 from observer.search.context import Entry as PackEntry
-from observer.search.context import Finished, Pack
-from observer.search.rank import Hit, Signals, fit
-from observer.search.timeline import Entry, Timeline
+from observer.search.rank import Hit, HitSignals, fit
+from observer.search.timeline import Timeline, TimelineEntry
+from observer.search.token_budget import Finished, Pack
 from observer.views import render
 
 ITEM = Item(
@@ -42,17 +42,17 @@ def test_an_error_without_remedy_is_one_line() -> None:
 
 
 def test_a_hit_starts_with_its_id() -> None:
-    told = render.hits([Hit(item=ITEM, score=1.0, signals=Signals())], name)
+    told = render.hits([Hit(item=ITEM, score=1.0, signals=HitSignals())], name)
     assert (
         told == "#142 file-write · Modified auth.ts · 2025-03-15 14:30Z\n    45 lines in verify()"
     )
 
 
 def test_a_score_that_is_less_than_its_figures_says_by_what() -> None:
-    useful = Signals(fts5=1.0, usefulness=1.2)
+    useful = HitSignals(fts5=1.0, usefulness=1.2)
     told = render.explained([Hit(item=ITEM, score=fit(useful) / 2, signals=useful)], name)
     assert told.endswith("recency 0.00 · lasting 0.50 · use 1.20")
-    plain = Hit(item=ITEM, score=fit(useful), signals=Signals(fts5=1.0))
+    plain = Hit(item=ITEM, score=fit(useful), signals=HitSignals(fts5=1.0))
     assert render.explained([plain], name).endswith("recency 0.00")
 
 
@@ -61,7 +61,7 @@ def test_nothing_found_is_said_behind_the_remarks() -> None:
 
 
 def test_a_timeline_shows_positions() -> None:
-    entries = tuple(Entry(position=position, item=ITEM) for position in (-1, 0, 2))
+    entries = tuple(TimelineEntry(position=position, item=ITEM) for position in (-1, 0, 2))
     lines = render.timeline(Timeline(anchor=ITEM, entries=entries), name).splitlines()
     assert [line[:7] for line in lines[::2]] == ["-1 #142", "±0 #142", "+2 #142"]
 
@@ -107,7 +107,7 @@ def test_what_the_title_says_is_not_said_again() -> None:
 
 
 def entry(item: Item) -> PackEntry:
-    return PackEntry(hit=Hit(item=item, score=1.0, signals=Signals()), content=item.narrative)
+    return PackEntry(hit=Hit(item=item, score=1.0, signals=HitSignals()), content=item.narrative)
 
 
 @given(st.text(max_size=400), st.integers(min_value=1, max_value=100))

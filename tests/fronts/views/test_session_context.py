@@ -16,14 +16,15 @@ from observer.core.events import AnyBody, Command, Event, FileWrite, Prompt, Rep
 from observer.core.model import Item, Project, Session, Standing, item_id, item_uuid
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
-from observer.memory.api import Memory, Note
+from observer.memory.api import Memory
+from observer.notes.values import Note
 from observer.observations.session_state import State, Touched, encode
 from observer.projects import Places
 from observer.spool.spool import Spool
 from observer.store.anchors import Vantage
 from observer.store.sqlite.database import SqliteStore
-from observer.views import render, session_context
-from observer.views.session_context import ANYONES, CURSORS, mirror, shown, sweep, write
+from observer.views import hook_output, render
+from observer.views.hook_output import ANYONES, CURSORS, mirror, shown, sweep, write
 
 NAMES = (ANYONES, CURSORS, "CONTEXT.claude-code.md")
 NOW_MS = 1_742_050_000_000
@@ -195,7 +196,7 @@ def test_no_memory_gets_out_of_its_fence_or_its_budget(
     write(memory, project, home, Settings(context_tokens=tokens))
     text = (mirror(home, project.roots[0]) / "CONTEXT.md").read_text()
     assert render.tokens(text) <= tokens
-    assert len(text) <= session_context.MOST_CHARACTERS
+    assert len(text) <= hook_output.MOST_CHARACTERS
     fences = [line for line in text.splitlines() if "```" in line]
     assert (fences, text.splitlines()[-1]) == (["```text", "```"], "```")
 

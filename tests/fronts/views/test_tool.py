@@ -7,10 +7,10 @@ import pytest
 from msgspec import Meta
 
 from observer.core.errors import BadInput
-from observer.views.tool import Answer, Row, Tool
+from observer.views.tool import ResultRow, Tool, ToolResult
 
 
-class Sum(Row):
+class Sum(ResultRow):
     total: int
     remark: str | None
 
@@ -20,9 +20,9 @@ def add(
     label: str = "",
     times: Annotated[int, Meta(ge=1, le=3)] = 1,
     more: Annotated[list[int] | None, Meta(description="What else to add.")] = None,
-) -> Answer[Sum]:
+) -> ToolResult[Sum]:
     """Add numbers."""
-    return Answer(label, Sum(total=sum([*numbers, *(more or [])]) * times, remark=None))
+    return ToolResult(label, Sum(total=sum([*numbers, *(more or [])]) * times, remark=None))
 
 
 TOOL = Tool(run=add, title="Add", aliases=MappingProxyType({"of": "numbers"}))

@@ -20,7 +20,8 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.projects import Places
 from observer.spool.spool import Spool
-from observer.store.sqlite.database import SqliteStore, stemmer
+from observer.store.sqlite.database import SqliteStore
+from observer.store.sqlite.stemmer import stemmer
 from observer.views.fence import MARK, MARKED
 
 DAY_MS = 86_400_000

@@ -1,21 +1,26 @@
 """What an endpoint's HTTP answer means: a reply, or why there is none and when to try again.
 
 Pure but for the clock, which a date in `Retry-After` is held against. The key stands in no message.
+
+What a language model answered: from its text to a value of ours, or a reason why not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
 import msgspec
+from msgspec import Meta
 
-from observer.core.errors import ObserverError
+from observer.core.errors import BadInput, ObserverError
+from observer.core.events import Enriched
+from observer.core.model import Item
 from observer.llm.endpoint import Endpoint
-from observer.llm.prompt import ANSWER_TOKENS, Prompt, tokens_of
+from observer.llm.prompt import ANSWER_TOKENS, LlmPrompt, tokens_of
 from observer.redaction.redact import redact_text
 
 MOST_TOKENS = 1_000_000_000
@@ -47,7 +52,7 @@ class AskFailed(ObserverError):
         self.is_asked_wrong = is_asked_wrong
 
 
-class Reply(NamedTuple):
+class LlmReply(NamedTuple):
     """What the model wrote, and the tokens of question and answer together."""
 
     text: str
@@ -82,7 +87,7 @@ class _Usage(msgspec.Struct):
     total_tokens: int = 0
 
 
-def reply_in(answered: Answered, prompt: Prompt) -> Reply:
+def reply_in(answered: Answered, prompt: LlmPrompt) -> LlmReply:
     """Return the reply that a chat completion holds.
 
     Raises:
@@ -108,7 +113,7 @@ def reply_in(answered: Answered, prompt: Prompt) -> Reply:
             tokens=tokens,
             is_asked_wrong=True,
         )
-    return Reply(text, tokens)
+    return LlmReply(text, tokens)
 
 
 def refusal(answered: Answered, endpoint: Endpoint) -> AskFailed:
@@ -184,3 +189,85 @@ def one_line(text: str) -> str:
     shown = " ".join(redact_text(text).split())
     shown = "".join(sign for sign in shown if sign.isprintable())
     return shown if len(shown) <= _SHOWN else shown[: _SHOWN - 1] + "…"
+
+
+T = TypeVar("T")
+
+_HINT = "small models often cannot write JSON; choose a larger one"
+_Text = Annotated[str, Meta(max_length=4_000)]
+_Said = _Text | Annotated[list[_Text], Meta(max_length=50)] | None
+"""A text; small models write a list where one was asked for, or null."""
+
+
+class SummaryReply(msgspec.Struct, frozen=True):
+    """What was asked for; fields of other names are passed over."""
+
+    narrative: _Said = ""
+    learned: _Said = ""
+    next_steps: _Said = ""
+    concepts: _Said = ""
+
+
+class ExtractedFacts(msgspec.Struct, frozen=True):
+    """What was found worth keeping."""
+
+    facts: Annotated[list[_Text], Meta(max_length=50)]
+
+
+_decode = msgspec.json.Decoder(SummaryReply).decode
+_decode_facts = msgspec.json.Decoder(ExtractedFacts).decode
+
+
+def enriched(item: Item, text: str, *, model: str) -> Enriched:
+    """Return what an answer says about an item, as the event that keeps it.
+
+    Raises:
+        BadInput: it is not the JSON object that was asked for, is too long, or says nothing.
+    """
+    answer = _decoded(text, _decode)
+    narrative = _joined(answer.narrative)
+    if not narrative:
+        raise BadInput("the answer says nothing", hint=_HINT)
+    return Enriched(
+        item=item.id,
+        model=model,
+        as_of_ms=item.updated_ms,
+        narrative=narrative,
+        learned=_joined(answer.learned),
+        next_steps=_joined(answer.next_steps),
+        concepts=tuple(_listed(answer.concepts)),
+    )
+
+
+def facts(text: str) -> tuple[str, ...]:
+    """Return what an answer finds worth keeping, each fact once.
+
+    Raises:
+        BadInput: it is not the JSON object that was asked for, or is too long.
+    """
+    found = (" ".join(fact.split()) for fact in _decoded(text, _decode_facts).facts)
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _decoded(text: str, decode: Callable[[bytes], T]) -> T:
+    try:
+        return decode(_object_in(text).encode())
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        raise BadInput(f"the answer is not what was asked for: {error}", hint=_HINT) from error
+
+
+def _object_in(text: str) -> str:
+    """Return the JSON object of an answer, without the thoughts and the fence around it."""
+    said = text.rpartition("</think>")[2]
+    start, end = said.find("{"), said.rfind("}")
+    return said[start : end + 1] if 0 <= start < end else said
+
+
+def _joined(said: _Said) -> str:
+    return " ".join(said if isinstance(said, list) else [said or ""]).strip()
+
+
+def _listed(said: _Said) -> list[str]:
+    if isinstance(said, list):
+        return said
+    return [part.strip() for part in (said or "").split(",") if part.strip()]

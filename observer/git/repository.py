@@ -1,0 +1,238 @@
+"""Which repository is around a folder, found without running git, and whose it is.
+
+As git looks for it, with two differences: a folder that is laid out as a bare repository is not
+taken for one inside a work tree (`safe.bareRepository=explicit`), and `core.worktree` is not read:
+the work tree is where `.git` is.
+
+A stand-in for a repository's folder: its objects and refs by links, our configuration.
+
+git reads settings, attributes and hooks from the folder that `GIT_COMMON_DIR` names. We name one of
+our own, in which the configuration holds nothing but the format of the repository. So no filter,
+text conversion, external diff, hook, monitor, signature program, pager, credential helper, alias or
+include that a repository brings along exists for the git that we run.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from observer.core.errors import NotFound
+from observer.core.paths import home, make_private, read_head
+from observer.git import configuration
+
+_LINE_BYTES = 8192
+_GITFILE = "gitdir:"
+
+
+class NoRepository(NotFound):
+    """There is no repository around a folder, or one in which git is not run."""
+
+
+class ForeignRepository(NoRepository):
+    """There is one, which belongs to another user."""
+
+
+class Repository(NamedTuple):
+    """A repository on the disk; all paths are real ones.
+
+    `root` is the work tree, or the repository itself if it is bare. A linked work tree has a
+    `git_dir` of its own and shares the `common_dir`. `owned` are the paths whose owner counts.
+    """
+
+    root: str
+    git_dir: str
+    common_dir: str
+    owned: tuple[str, ...]
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there is no work tree."""
+        return self.root == self.git_dir
+
+
+def find(folder: str) -> Repository | None:
+    """Return the repository around an existing folder, whoever owns it; None without one.
+
+    Raises:
+        ValueError: no file system can hold the path (NUL, lone surrogates).
+    """
+    bare = ""
+    for level in _upwards(os.path.realpath(folder)):
+        entry = os.path.join(level, ".git")
+        git_dir, is_broken = _git_dir_at(entry)
+        if git_dir:
+            common_dir = _common_dir(git_dir)
+            return Repository(level, git_dir, common_dir, (level, entry, git_dir, common_dir))
+        if is_broken:
+            return None
+        if not bare and os.path.basename(level) != ".git" and _is_git_dir(level):
+            bare = level
+    return Repository(bare, bare, _common_dir(bare), (bare,)) if bare else None
+
+
+def refusal(repository: Repository) -> str:
+    """Return why git is not run in a repository, "" if it is.
+
+    Like git: what another user owns could have been laid out for us. As root, the user behind sudo
+    counts too. Source: git-config(1), safe.directory.
+    """
+    allowed = {os.geteuid()}
+    if allowed == {0} and (behind := os.environ.get("SUDO_UID", "")).isdigit():
+        allowed.add(int(behind))
+    for path in repository.owned:
+        owner = os.lstat(path).st_uid
+        if owner not in allowed:
+            return f"{path} belongs to another user (uid {owner})"
+    return ""
+
+
+def first_line(path: str) -> str:
+    """Return the first line of a small file without its end, "" if it cannot be read."""
+    try:
+        return os.fsdecode(read_head(path, _LINE_BYTES).partition(b"\n")[0])
+    except OSError:
+        return ""
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    yield folder
+    while folder != "/":
+        folder = os.path.dirname(folder)
+        yield folder
+
+
+def _git_dir_at(entry: str) -> tuple[str, bool]:
+    """Return the repository that `.git` is or names, and whether it names none."""
+    try:
+        mode = os.stat(entry).st_mode
+    except OSError:
+        return "", False
+    if stat.S_ISDIR(mode):
+        return (os.path.realpath(entry) if _is_git_dir(entry) else ""), False
+    if not stat.S_ISREG(mode):
+        return "", True
+    line = first_line(entry)
+    if not line.startswith(_GITFILE):
+        return "", True
+    named = os.path.realpath(os.path.join(os.path.dirname(entry), line[len(_GITFILE) :].strip()))
+    return (named, False) if _is_git_dir(named) else ("", True)
+
+
+def _common_dir(git_dir: str) -> str:
+    shared = first_line(os.path.join(git_dir, "commondir")).strip()
+    return os.path.realpath(os.path.join(git_dir, shared)) if shared else git_dir
+
+
+def _is_git_dir(folder: str) -> bool:
+    if not os.path.lexists(os.path.join(folder, "HEAD")):
+        return False
+    shared = _common_dir(folder)
+    return all(os.path.isdir(os.path.join(shared, part)) for part in ("objects", "refs"))
+
+
+_LINKED = ("HEAD", "logs", "objects", "packed-refs", "refs", "reftable", "shallow", "worktrees")
+_EXCLUDE = "info/exclude"
+_WHOSE = "git_dir"
+"""A link to what the folder stands in for; git does not know it."""
+
+_Stamp = tuple[int, int, int] | None
+_known: dict[tuple[str, str], tuple[tuple[_Stamp, _Stamp], str]] = {}
+
+
+def mirror(repository: Repository) -> str:
+    """Return the stand-in of a repository, brought up to date.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    files = _files(repository)
+    stamps = (_stamp(files[0]), _stamp(files[1]))
+    above = str(home().run)
+    key = (above, repository.git_dir)
+    if (known := _known.get(key)) and known[0] == stamps and os.path.exists(f"{known[1]}/config"):
+        return known[1]
+    folder = _made(repository, above, configuration.described(settings_of(repository)))
+    _known[key] = (stamps, folder)
+    return folder
+
+
+def settings_of(repository: Repository) -> list[configuration.Setting]:
+    """Return what the repository's own configuration says, that of its work tree last."""
+    shared, own = _files(repository)
+    found = list(configuration.parse(configuration.read(shared)))
+    if any(setting.name == "extensions.worktreeconfig" for setting in found):
+        found += configuration.parse(configuration.read(own))
+    return found
+
+
+def _files(repository: Repository) -> tuple[str, str]:
+    return f"{repository.common_dir}/config", f"{repository.git_dir}/config.worktree"
+
+
+def _stamp(path: str) -> _Stamp:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ino, status.st_size
+
+
+def _made(repository: Repository, above: str, text: str) -> str:
+    name = hashlib.sha256(os.fsencode(repository.git_dir)).hexdigest()[:32]
+    try:
+        make_private(Path(above))
+        beside = make_private(Path(above, "git"))
+        _forget_gone(beside)
+        folder = make_private(beside / name)
+    except OSError:  # the home cannot be written, which is no reason to be blind
+        folder = make_private(Path(_spare(), name))
+    make_private(folder / "info")
+    _link(folder / _WHOSE, repository.git_dir)
+    for entry in _LINKED:
+        _link(folder / entry, f"{repository.common_dir}/{entry}")
+    _link(folder / _EXCLUDE, f"{repository.common_dir}/{_EXCLUDE}")
+    _put(folder / "config", text)
+    return str(folder)
+
+
+def _forget_gone(folder: Path) -> None:
+    """Remove the stand-ins of repositories and work trees that are no more."""
+    for one in folder.iterdir():
+        if (one / _WHOSE).is_symlink() and not (one / _WHOSE).exists():
+            shutil.rmtree(one, ignore_errors=True)
+
+
+@cache
+def _spare() -> str:
+    folder = tempfile.mkdtemp(prefix="observer-git-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _link(path: Path, target: str) -> None:
+    try:
+        path.symlink_to(target)
+    except FileExistsError:
+        if os.readlink(path) != target:
+            _replace(path, lambda spare: spare.symlink_to(target))
+
+
+def _put(path: Path, text: str) -> None:
+    _replace(path, lambda spare: spare.write_text(text, encoding="utf-8"))
+
+
+def _replace(path: Path, write: Callable[[Path], object]) -> None:
+    """Write beside a path, then put it there: another process may be reading."""
+    spare = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
+    write(spare)
+    spare.replace(path)
