@@ -73,8 +73,13 @@ HOMES = {
     "rich": ("observer.cli",),
     "tomlkit": ("observer.cli", "observer.clients", "observer.config_files"),
 }
-EVERYWHERE = {"msgspec"}
+EVERYWHERE = {"msgspec", "orjson"}
 STANDARD_ONLY = {"spool", "pump", "client"}
+JSON_OF_THE_STANDARD_LIBRARY = (
+    *(f"observer.{part}" for part in sorted(STANDARD_ONLY)),
+    "observer.core.paths",
+    "observer.evaluation.bench.spawn",  # started by path, without any package
+)
 PURE = (
     "observer.code",
     "observer.shell",
@@ -152,6 +157,26 @@ def test_a_third_party_package_has_one_home(path: Path) -> None:
             continue
         assert part_of(module) not in STANDARD_ONLY, f"{module} imports {top}"
         assert is_under(module, HOMES.get(top, ())), f"{module} imports {top}"
+
+
+@every_module
+def test_the_json_of_the_standard_library_stays_where_no_package_is(path: Path) -> None:
+    if not is_under(name_of(path), JSON_OF_THE_STANDARD_LIBRARY):
+        assert "json" not in {target.split(".")[0] for target in imports_of(path)}
+
+
+@every_module
+def test_untyped_json_is_for_orjson(path: Path) -> None:
+    """`msgspec.json` reads into a type, and writes what is no plain object put together here."""
+    for node in nodes_of(path):
+        if not isinstance(node, ast.Call) or is_under(name_of(path), ("observer.core.json_text",)):
+            continue
+        called = ast.unparse(node.func)
+        types = [*node.args[1:], *(word for word in node.keywords if word.arg == "type")]
+        assert called != "msgspec.json.decode" or types, "decodes into no type"
+        assert called != "msgspec.json.Decoder" or node.args, "a decoder without a type"
+        plain = called == "msgspec.json.encode" and isinstance(node.args[0], ast.Dict)
+        assert not plain, f"encodes {ast.unparse(node.args[0])}"
 
 
 @every_module

@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 import msgspec
+import orjson
 
 from observer import client
 from observer.api.asking import CommandReply, CommandRequest, surroundings
@@ -44,7 +45,7 @@ def rows_of(question: str, **arguments: object) -> tuple[str, list[dict[str, Any
     told = answer(question, as_json=True, **arguments)
     if told.problem is not None or told.text is None:
         raise _error(told)
-    return told.text, msgspec.json.decode(told.text)
+    return told.text, orjson.loads(told.text)
 
 
 def show(text: str, *, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import msgspec
+import orjson
 
 from observer.cli.exclusive import alone, mend_first
 from observer.cli.output import emit, escaped, json_option, note, say
@@ -98,7 +99,7 @@ def export_command(*, as_json: bool) -> None:
         for value in memory.export():
             kind = "event" if isinstance(value, Recorded) else "item"
             events += kind == "event"
-            line = msgspec.json.encode({"record": kind, **msgspec.to_builtins(value)})
+            line = orjson.dumps({"record": kind, **msgspec.to_builtins(value)})
             out.write(escaped(line) + b"\n")
         _mention_damaged(memory.totals().events - events)
 

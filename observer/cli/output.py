@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import click
 import msgspec
+import orjson
 
 from observer.core.errors import ObserverError
 
@@ -88,7 +89,7 @@ def complain(error: ObserverError, *, as_json: bool) -> int:
     """Print an error to stderr and return its exit code."""
     if as_json:
         told = {"code": error.code, "message": error.message, "hint": error.hint}
-        click.echo(escaped(msgspec.json.encode({"error": told})), err=True)
+        click.echo(escaped(orjson.dumps({"error": told})), err=True)
         return error.exit_code
     note(f"error: {error.message}")
     if error.hint:

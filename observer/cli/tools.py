@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 import click
-import msgspec
+import orjson
 
 from observer.cli.output import emit, json_option, note, table
 from observer.memory.api import Memory
@@ -73,7 +73,7 @@ def _tool(tool: Tool) -> ToolOffer:
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        tokens=render.tokens(msgspec.json.encode(told).decode()),
+        tokens=render.tokens(orjson.dumps(told).decode()),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import click
-import msgspec
+import orjson
 
 from observer import client
 from observer.cli.options import named_project
@@ -20,6 +20,7 @@ from observer.clients.recognition import attribute
 from observer.core.clock import now_ms
 from observer.core.errors import BadInput, ObserverError, remedy
 from observer.core.events import Layer, Scope
+from observer.core.json_text import dump
 from observer.core.paths import home, working_folder
 from observer.core.text import counted
 from observer.spool.spool import Spool
@@ -142,8 +143,8 @@ def _became(receipts: Sequence[Mapping[str, Any]]) -> str:
 
 def _from_stdin() -> list[Any]:
     try:
-        payload = msgspec.json.decode(sys.stdin.buffer.read())
-    except (msgspec.DecodeError, RecursionError) as error:
+        payload = orjson.loads(sys.stdin.buffer.read())
+    except orjson.JSONDecodeError as error:
         raise BadInput(
             f"stdin is no JSON: {error}", hint="give a kind and fields, or JSON on stdin"
         ) from error
@@ -157,8 +158,8 @@ def _field(text: str) -> tuple[str, Any]:
     if not name.endswith(":"):
         return name, value
     try:
-        return name[:-1], msgspec.json.decode(value)
-    except (msgspec.DecodeError, RecursionError) as error:
+        return name[:-1], orjson.loads(value)
+    except orjson.JSONDecodeError as error:
         raise BadInput(
             f"{value!r} is no JSON: {error}", hint="for text, write NAME=TEXT"
         ) from error
@@ -191,9 +192,7 @@ def _spooled(report: Any) -> dict[str, Any]:  # noqa: ANN401 - as above
     spool = Spool(home().spool)
     try:
         spool.prepare()
-        id_ = spool.append(
-            {"client": generic.NAME, "event": report["kind"]}, msgspec.json.encode(report)
-        )
+        id_ = spool.append({"client": generic.NAME, "event": report["kind"]}, dump(report))
     except OSError as error:
         raise ObserverError(
             f"the event could not be spooled: {error.filename or home().spool}: {error.strerror}",

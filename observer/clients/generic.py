@@ -110,7 +110,10 @@ def report(payload: Json, *, entry_id: str, at_ms: int) -> Event:
         what = quoted(kind) if "kind" in payload else "missing"
         raise BadInput(f"field 'kind': {what}", hint="one of: " + ", ".join(KINDS))
     context = _convert(payload, GenericContext, kind)
-    body = cast("AnyBody", _convert(_spelled_out(kind, payload), KINDS[kind], kind))
+    try:
+        body = cast("AnyBody", _convert(_spelled_out(kind, payload), KINDS[kind], kind))
+    except RecursionError as error:
+        raise BadInput("an event is nested too deep", hint="send flat JSON") from error
     _check(body)
     event = _event(context, body, entry_id=entry_id, at_ms=_time(context.at, at_ms))
     try:

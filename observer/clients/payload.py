@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-import msgspec
-
-from observer.core.json_text import mended
+from observer.core import json_text
 from observer.redaction.redact import redact_text
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -33,28 +31,16 @@ _BLOCK_KEYS = (
     "message",
     "error",
 )
-_decode = msgspec.json.Decoder().decode
-
-
-def load(data: bytes) -> Json:
-    """Parse JSON as clients write it.
-
-    A byte order mark, bytes that are not UTF-8 and halves of surrogate pairs (a client that cut a
-    string in the middle of an emoji) cost their character, not the event.
-
-    Raises:
-        ValueError: not JSON.
-        RecursionError: nested beyond the interpreter's limit.
-    """
-    try:
-        return _decode(data)  # type: ignore[no-any-return]  # a decoder without a type gives Json
-    except ValueError:
-        return _decode(mended(data))  # type: ignore[no-any-return]  # as above
 
 
 def dump(value: Json) -> str:
-    """Return compact JSON text; nothing for an empty value."""
-    return msgspec.json.encode(value).decode() if value not in (None, {}, [], "") else ""
+    """Return compact JSON text; nothing for an empty value.
+
+    Raises:
+        RecursionError: nested beyond the interpreter's limit.
+        UnicodeEncodeError: a string holds half of a surrogate pair.
+    """
+    return json_text.dump(value).decode() if value not in (None, {}, [], "") else ""
 
 
 def quoted(value: Json, limit: int = 80) -> str:
@@ -113,9 +99,10 @@ def inner(given: Object, name: str) -> Object:
 def parsed(value: str) -> Json:
     """Parse JSON inside a string; None if it is not JSON."""
     try:
-        return load(value.encode())
+        found: Json = json_text.load(value)
     except ValueError:
         return None
+    return found
 
 
 def rows(given: Object, name: str) -> Iterator[Object]:

@@ -8,12 +8,13 @@ What to paste where, for people who register the MCP server by hand.
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import orjson
 
 from observer.config_files import jsonc
 from observer.config_files.context import InstallContext
@@ -156,7 +157,7 @@ def snippets(context: InstallContext) -> list[Snippet]:
     variables = [f"{name}={value}" for name, value in entry.get("env", {}).items()]
     claude = ["claude", "mcp", "add", "--scope=user", *(f"--env={one}" for one in variables)]
     before = ["env", *variables] if variables else []
-    pasted = json.dumps(document)
+    pasted = orjson.dumps(document).decode()
     return [
         Snippet("claude-code", "run", shlex.join([*claude, SERVER, "--", *argv])),
         Snippet("cursor", "merge into ~/.cursor/mcp.json", pasted),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-import msgspec
+import orjson
 
 Path: TypeAlias = tuple[str | int, ...]
 """Keys of objects and places in lists, from the root inwards."""
@@ -42,8 +42,8 @@ def load(text: str) -> Any:  # noqa: ANN401 - what a foreign file holds is only 
     """
     bare = _LOOSE.sub(lambda found: found["string"] or " ", text.removeprefix("\ufeff"))
     try:
-        return msgspec.json.decode(bare) if bare.strip() else {}
-    except (msgspec.DecodeError, RecursionError) as error:
+        return orjson.loads(bare) if bare.strip() else {}
+    except orjson.JSONDecodeError as error:
         raise ValueError(f"no JSON: {error}") from error
 
 
@@ -126,7 +126,7 @@ def _members(text: str, start: int) -> Iterator[_Member]:
         key: str | int = number
         if is_object:
             end = _end(text, place)
-            key = msgspec.json.decode(text[place:end], type=str)
+            key = orjson.loads(text[place:end])
             value = _space(text, _space(text, end) + 1)
         end = _end(text, value)
         yield _Member(key, place, value, end)
@@ -163,9 +163,9 @@ def _insert(text: str, start: int, key: str | int, value: object) -> str:
     close = _end(text, start) - 1
     unit = _unit(text)
     outer = _indent_at(text, start)
-    label = msgspec.json.encode(key).decode() + ": " if text[start] == "{" else ""
+    label = orjson.dumps(key).decode() + ": " if text[start] == "{" else ""
     if members and "\n" not in text[start:close]:
-        added = label + msgspec.json.encode(value).decode()
+        added = label + orjson.dumps(value).decode()
         comma = "" if _has_comma(text, members[-1].end) else ", "
         last = len(text[:close].rstrip())
         return text[:last] + (comma or " ") + added + text[last:]
@@ -219,8 +219,8 @@ def _indent_at(text: str, offset: int) -> str:
 
 
 def _layout(value: object, *, unit: str, indent: str) -> str:
-    lines = msgspec.json.format(msgspec.json.encode(value), indent=1).decode().split("\n")
-    steps = [len(line) - len(line.lstrip(" ")) for line in lines]
+    lines = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode().split("\n")
+    steps = [(len(line) - len(line.lstrip(" "))) // 2 for line in lines]
     return ("\n" + indent).join(
-        unit * step + line[step:] for step, line in zip(steps, lines, strict=True)
+        unit * step + line[2 * step :] for step, line in zip(steps, lines, strict=True)
     )

@@ -14,6 +14,7 @@ import re
 from typing import Any
 
 import msgspec
+import orjson
 
 from observer.core.text import counted, one_line
 
@@ -22,6 +23,38 @@ _ESCAPE = re.compile(
     rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
     re.DOTALL,
 )
+_decode = msgspec.json.Decoder().decode
+
+
+def load(data: bytes | str) -> Any:  # noqa: ANN401 - any JSON value
+    """Parse JSON as clients write it; an integer beyond 64 bits becomes a float.
+
+    A byte order mark, bytes that are not UTF-8 and halves of surrogate pairs (a client that cut a
+    string in the middle of an emoji) cost their character, not the whole.
+
+    Raises:
+        ValueError: not JSON.
+        RecursionError: nested beyond the interpreter's limit.
+    """
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        raw = data.encode(errors="replace") if isinstance(data, str) else data
+        return _decode(mended(raw))  # which tells what is nested too deep from what is not JSON
+
+
+def dump(value: object) -> bytes:
+    """Return untyped JSON, compact.
+
+    Raises:
+        TypeError: the value is not JSON.
+        RecursionError: nested beyond the interpreter's limit.
+        UnicodeEncodeError: a string holds half of a surrogate pair.
+    """
+    try:
+        return orjson.dumps(value)
+    except orjson.JSONEncodeError:  # deeper than 254 levels, or an integer beyond 64 bits
+        return msgspec.json.encode(value)
 
 
 def mended(data: bytes) -> bytes:
@@ -38,7 +71,6 @@ _MOST_CHARS = 16_000
 _VALUE_CHARS = 160
 _ENTRIES = 4
 _DEPTH = 4
-_DECODER = msgspec.json.Decoder(dict[str, Any] | list[Any])  # a tool's input may be anything
 _MAIN = tuple(
     """
     query q pattern search prompt question questions title name subject task url uri path file_path
@@ -53,10 +85,19 @@ def read(text: str) -> dict[str, Any] | list[Any] | None:
     if text[:1] not in ("{", "[") or len(text) > _MOST_CHARS:
         return None
     try:
-        value: dict[str, Any] | list[Any] = _DECODER.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
+        value: dict[str, Any] | list[Any] = orjson.loads(text)
+    except orjson.JSONDecodeError:
         return None
     return value
+
+
+def object_in(text: str) -> dict[str, Any]:
+    """Return the object that a text of any length holds; an empty one if it holds none."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def pairs(value: dict[str, Any]) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
+import orjson
 
 from observer.api.asking import CommandReply as Reply
 from observer.api.asking import CommandRequest, surroundings
@@ -81,8 +82,8 @@ def receive(body: bytes, record: Record) -> Sequence[PostReceipt]:
         StoreUnavailable: the store cannot be written.
     """
     try:
-        payload = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError) as error:
+        payload = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
         raise BadInput(f"the body is no JSON: {error}", hint=generic.SEE) from error
     reports = payload if isinstance(payload, list) else [payload]
     if len(reports) > MOST_EVENTS:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 
-import msgspec
 from msgspec import structs
 
 from observer.clients import CLIENTS, Client
 from observer.clients.envelope import Envelope, parse
-from observer.clients.payload import NOTHING, Object, load, quoted, text
+from observer.clients.payload import NOTHING, Object, quoted, text
 from observer.core.errors import Undecodable
 from observer.core.events import Compaction, Custom, Event, Reply, SessionEnd, SessionStart
+from observer.core.json_text import dump, load
 from observer.ingest.truncate import trim
 
 SLACK = 4
@@ -70,7 +70,10 @@ def foreseen(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple
     if ended is None or not payload:
         return ()
     known = {key: value for key, value in payload.items() if key not in _ENDINGS}
-    told = msgspec.json.encode({**known, "hook_event_name": ended})
+    try:
+        told = dump({**known, "hook_event_name": ended})
+    except RecursionError as error:
+        raise Undecodable(_TOO_DEEP) from error
     ahead = structs.replace(envelope, event=ended, payload=told)
     if len(told) > SLACK * cap_bytes:
         return ()

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import httpx2
-import msgspec
+import orjson
 
 from observer import __version__
 from observer.llm.endpoint import Endpoint
@@ -71,7 +71,7 @@ class LlmClient:
         return reply_in(answered, prompt)
 
     async def _post(self, prompt: LlmPrompt) -> Answered:
-        given = msgspec.json.encode(self._body(prompt))
+        given = orjson.dumps(self._body(prompt))
         headers = {"Content-Type": "application/json"}
         where = self._endpoint.shown
         try:

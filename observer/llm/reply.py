@@ -14,6 +14,7 @@ from http import HTTPStatus
 from typing import Annotated, NamedTuple, TypeVar
 
 import msgspec
+import orjson
 from msgspec import Meta
 
 from observer.core.errors import BadInput, ObserverError
@@ -164,8 +165,8 @@ def _tokens(usage: msgspec.Raw) -> int:
 def _message_in(body: bytes) -> str:
     """Return the message of an error's JSON, in any of the shapes that endpoints use."""
     try:
-        told = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        told = orjson.loads(body)
+    except orjson.JSONDecodeError:
         return ""
     for name in ("error", "message", "detail"):
         if isinstance(told, dict) and told.get(name):

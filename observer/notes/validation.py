@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import msgspec
-
 from observer.core.clock import LAST_MS
 from observer.core.errors import (
     BadInput,
@@ -18,6 +16,7 @@ from observer.core.errors import (
     SecretRefused,
 )
 from observer.core.filters import RECORDED_KINDS
+from observer.core.json_text import dump
 from observer.core.model import Item
 from observer.notes.values import Author, Changes, Note
 from observer.observations.notes import CONTENT_CHARS, LINKS, METADATA_CHARS, TAGS, note_type
@@ -79,7 +78,7 @@ def metadata_text(metadata: dict[str, object] | None) -> str:
     if not metadata:
         return ""
     try:
-        text = msgspec.json.encode(metadata).decode()
+        text = dump(metadata).decode()
     except (TypeError, ValueError, RecursionError) as error:
         raise BadInput(f"metadata is no JSON: {error}", hint="use plain values") from error
     if len(text) > METADATA_CHARS:

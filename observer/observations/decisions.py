@@ -18,9 +18,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-import msgspec
-
 from observer.core.events import ToolUse
+from observer.core.json_text import object_in
 from observer.core.text import ENDS, WIDE_ENDS, block, one_line, word_set
 from observer.core.value import Value
 from observer.observations.prompt_injection import suspicion
@@ -183,7 +182,6 @@ _TOOLS = word_set(
     question user_input ask_followup_question ask_human ask_questions vscode_askquestions
     """
 )
-_DECODER = msgspec.json.Decoder(dict[str, Any])  # a tool's input may be anything
 QUESTIONS = 4
 OPTIONS = 8
 _TEXT = 300
@@ -231,20 +229,13 @@ def read(use: ToolUse) -> tuple[AnsweredQuestion, ...]:
     """Return what a person answered; nothing for other tools, and where nobody answered."""
     if use.tool.rpartition("__")[2].lower() not in _TOOLS or use.failed:
         return ()
-    given, output = _object(use.input), _object(use.output)
+    given, output = object_in(use.input), object_in(use.output)
     asked = [*_questions(given)][:QUESTIONS]
     return tuple(
         answer
         for each in asked
         if (answer := _answer(each, output, use.output, is_only=len(asked) == 1)).chosen
     )
-
-
-def _object(text: str) -> dict[str, Any]:
-    try:
-        return _DECODER.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
-        return {}
 
 
 def _questions(given: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-import msgspec
+import orjson
 from msgspec.structs import replace
 
 from observer.core.model import Item, Link, Recorded, item_id, item_uuid
@@ -177,7 +177,7 @@ def alternative(found: Alternative, remedies: Sequence[Edited], recorded: Record
     made = _arc(told, recorded, links, found.origin)
     asked = {"failed": failed, "works": works, "reason": found.reason, "times": found.times}
     return replace(
-        made, category=ALTERNATIVE, metadata=msgspec.json.encode(asked).decode(), folded=found.times
+        made, category=ALTERNATIVE, metadata=orjson.dumps(asked).decode(), folded=found.times
     )
 
 

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import msgspec
+import orjson
 from msgspec.structs import replace
 
 from observer.core.events import AnyBody, Approve, Forget, Layer, Reference, Remember, Revise, Undo
@@ -182,10 +182,10 @@ def _again(made: Item, existing: Item, body: Remember) -> Item:
 def _merged(metadata: str, added: str) -> str:
     """Return two JSON objects as one, the second's fields first in force; it alone if too long."""
     try:
-        both = {**msgspec.json.decode(metadata or "{}"), **msgspec.json.decode(added or "{}")}
+        both = {**orjson.loads(metadata or "{}"), **orjson.loads(added or "{}")}
     except (ValueError, TypeError):  # kept by a version that checked less
         return added or metadata
-    text = msgspec.json.encode(both).decode() if both else ""
+    text = orjson.dumps(both).decode() if both else ""
     return text if len(text) <= METADATA_CHARS else added
 
 

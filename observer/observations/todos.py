@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
-import msgspec
 from msgspec.structs import replace
 
 from observer.core.events import FileWrite, ToolUse
+from observer.core.json_text import object_in
 from observer.core.text import listed, one_line, word_set
 from observer.core.value import Value
 from observer.observations import concepts
@@ -42,7 +42,6 @@ _CHECKLIST = re.compile(
     re.IGNORECASE,
 )
 _PLAN_TOOLS = word_set("ExitPlanMode exit_plan_mode CreatePlan create_plan")
-_DECODER = msgspec.json.Decoder(dict[str, Any])  # a tool's input may be anything
 
 Status: TypeAlias = Literal["open", "active", "done"]
 Row: TypeAlias = Mapping[str, Any]
@@ -64,7 +63,7 @@ def after(points: Points, use: ToolUse) -> Points | None:
     change = _TOOLS.get(use.tool)
     if change is None or use.failed:
         return None
-    changed = change(points, _object(use.input), use.output)
+    changed = change(points, object_in(use.input), use.output)
     return None if changed is None else changed[-MOST:]
 
 
@@ -116,7 +115,7 @@ def plan_in(use: ToolUse) -> str:
     """Return the text of a plan that a tool presented to the person; "" for other tools."""
     if use.tool not in _PLAN_TOOLS:
         return ""
-    texts = (_object(text).get("plan") for text in (use.input, use.output))
+    texts = (object_in(text).get("plan") for text in (use.input, use.output))
     return next((text for text in texts if isinstance(text, str)), "")
 
 
@@ -148,7 +147,7 @@ def _checked_off(points: Points, given: Row) -> Points | None:
 
 
 def _created(points: Points, given: Row, output: str) -> Points | None:
-    answer = _object(output).get("task")
+    answer = object_in(output).get("task")
     named = answer if isinstance(answer, dict) else {}
     number = named.get("id") or given.get("taskId") or next(iter(_NUMBER.findall(output[:200])), "")
     (made,) = _points([{**given, "id": number or str(len(points) + 1)}]) or (None,)
@@ -178,7 +177,7 @@ def _updated(points: Points, given: Row, _output: str) -> Points | None:
 
 def _told(points: Points, _given: Row, output: str) -> Points | None:
     """Return a list as a tool that shows it, or a point of it, printed it."""
-    answer = _object(output)
+    answer = object_in(output)
     if isinstance(rows := answer.get("tasks"), list):
         return _points(rows) or points
     if isinstance(row := answer.get("task"), dict):
@@ -260,12 +259,3 @@ def _replaced(points: Points, old: Points, new: Points) -> Points:
     gone, there = {one.text for one in old}, {one.text: one for one in new}
     kept = [there.pop(one.text, one) for one in points if one.text not in gone - there.keys()]
     return (*kept, *there.values())
-
-
-def _object(text: str) -> dict[str, Any]:
-    if not text.startswith("{"):
-        return {}
-    try:
-        return _DECODER.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
-        return {}

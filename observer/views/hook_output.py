@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-import msgspec
+import orjson
 
 from observer.core.config import Settings
 from observer.core.model import Project
@@ -127,9 +127,7 @@ def _write_all(folder: Path, texts: Mapping[str, str]) -> int:
         file.unlink()
     written = 0
     for name, text in texts.items():
-        content = (
-            msgspec.json.encode({"additional_context": text}) if name == CURSORS else text.encode()
-        )
+        content = orjson.dumps({"additional_context": text}) if name == CURSORS else text.encode()
         written += _replace(folder / name, content)
     return written
 
@@ -200,9 +198,9 @@ def printed(known: Reminder, *, client: str, event: str) -> bytes:
     if client in _PLAIN:
         return told.encode()
     if client == "cursor":
-        return msgspec.json.encode({"continue": True, "additional_context": told})
+        return orjson.dumps({"continue": True, "additional_context": told})
     output = {"hookEventName": event, "additionalContext": told}
-    return msgspec.json.encode({"hookSpecificOutput": output})
+    return orjson.dumps({"hookSpecificOutput": output})
 
 
 def text(known: Reminder) -> str:

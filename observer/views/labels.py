@@ -5,7 +5,7 @@ What a language model wrote about an item, as the tools return it: apart, and ma
 
 from __future__ import annotations
 
-import msgspec
+import orjson
 from msgspec import UNSET, UnsetType
 
 from observer.core.model import Item, Reason, Standing
@@ -90,11 +90,11 @@ def json_characters(shell: int, item: Item, *texts: str) -> int:
     told = (item.type, *texts, *said)
     listed = len(',"standing":[]') + len('"",') * len(said) if said else 0
     return (
-        shell + len(str(item.id)) + sum(len(_encode(text).decode()) - 2 for text in told) + listed
+        shell
+        + len(str(item.id))
+        + sum(len(orjson.dumps(text).decode()) - 2 for text in told)
+        + listed
     )
-
-
-_encode = msgspec.json.Encoder().encode
 
 
 class Written(ResultRow):

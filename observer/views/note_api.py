@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
+import orjson
 
 from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item, iso
@@ -206,7 +207,7 @@ def row(item: Item, name: ProjectName) -> NoteRow:
 
 def metadata_of(item: Item) -> dict[str, Any]:
     """Return the author's own JSON of a note."""
-    found: dict[str, Any] = msgspec.json.decode(item.metadata) if item.metadata else {}
+    found: dict[str, Any] = orjson.loads(item.metadata) if item.metadata else {}
     return found
 
 

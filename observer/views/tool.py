@@ -23,6 +23,7 @@ from typing import (
 )
 
 import msgspec
+import orjson
 
 from observer.core.errors import BadInput, ObserverError
 
@@ -180,8 +181,8 @@ def _eased(value: object, wanted: object) -> object:
         return [part.strip() for part in value.split(",") if part.strip()]
     if (get_origin(wanted) or wanted) in {list, dict} and isinstance(value, str):
         try:
-            return msgspec.json.decode(value)
-        except (msgspec.DecodeError, RecursionError):
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
             return value
     return value
 

@@ -34,6 +34,19 @@ def test_post_spools_json_from_stdin(run: Run, home: Home, payload: object, coun
     assert Spool(home.spool).depth() == count
 
 
+@pytest.mark.parametrize("stdin", ["", "{", "[1,]", '{"kind": "prompt", "text": "\udcff"}'])
+def test_post_refuses_what_is_not_json(run: Run, home: Home, stdin: str) -> None:
+    ran = run("post", stdin=stdin)
+    assert ran.code == 2
+    assert "hint: give a kind and fields, or JSON on stdin" in ran.err
+    assert Spool(home.spool).depth() == 0
+
+
+def test_post_spools_what_is_nested_deep(run: Run, home: Home) -> None:
+    assert run("post", "custom", "name=a", f"more:={'[' * 500}{']' * 500}").code == 0
+    assert Spool(home.spool).depth() == 1
+
+
 def test_post_counts_one_event_as_one(run: Run, home: Home) -> None:
     assert run("post", "custom", "name=a").out == "spooled 1 event\n"
 

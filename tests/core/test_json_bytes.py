@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.core.json_text import mended
+from observer.core.json_text import dump, load, mended
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,53 @@ from observer.core.json_text import mended
 )
 def test_what_is_no_character_costs_itself_alone(data: bytes, text: str) -> None:
     assert msgspec.json.decode(mended(data)) == text
+
+
+@pytest.mark.parametrize("data", ["plain words", b"{'a': 1}", b"", b"\xff", b"[1,]", "NaN"])
+def test_what_is_not_json_is_refused(data: bytes | str) -> None:
+    with pytest.raises(ValueError, match=r"JSON|truncated"):
+        load(data)
+
+
+@pytest.mark.parametrize("depth", [2_000, 100_000])
+def test_depth_is_refused_as_such(depth: int) -> None:
+    with pytest.raises(RecursionError):
+        load(b"[" * depth + b"]" * depth)
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        pytest.param(b'{"a":1,"a":2}', {"a": 2}, id="the last of equal keys"),
+        pytest.param("18446744073709551615", 2**64 - 1, id="64 bits"),
+        pytest.param("18446744073709551616", float(2**64), id="more than 64 bits"),
+        pytest.param('"cut \\ud83d here"', "cut \ufffd here", id="half a pair in a string"),
+        pytest.param('"cut \ud83d here"', "cut ? here", id="half a pair itself"),
+        pytest.param(b"[" * 900 + b"]" * 900, None, id="deep"),
+    ],
+)
+def test_what_json_means(data: bytes | str, value: object) -> None:
+    found = load(data)
+    assert found == value or (value is None and isinstance(found, list))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param({"a": [1, 2.5, None, True, "é\U0001f600"]}, id="plain"),
+        pytest.param([[[]], 2**64, -(10**30)], id="more than 64 bits"),
+        pytest.param(msgspec.json.decode(b"[" * 500 + b"]" * 500), id="deep"),
+    ],
+)
+def test_what_is_written_reads_as_it_was(value: object) -> None:
+    assert msgspec.json.decode(dump(value)) == value
+
+
+def test_what_is_not_json_is_not_written() -> None:
+    with pytest.raises(TypeError):
+        dump({"a": object()})
+    with pytest.raises(UnicodeEncodeError):
+        dump("\ud800")
 
 
 @given(st.recursive(st.text() | st.integers(-9, 9), st.lists))

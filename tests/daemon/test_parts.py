@@ -98,6 +98,12 @@ def test_where_the_kernel_cannot_tell_the_daemon_looks_itself(tmp_path: Path) ->
     [
         pytest.param(b"{", "no JSON", id="not JSON"),
         pytest.param(b"[" * 100_000, "no JSON", id="too deep"),
+        pytest.param(b'"\xff"', "no JSON", id="not UTF-8"),
+        pytest.param(
+            b'{"kind":"custom","name":"a","more":%s1%s}' % (b"[" * 1_010, b"]" * 1_010),
+            "nested too deep",
+            id="too deep to be kept",
+        ),
         pytest.param(b"{}", "field 'kind': missing", id="no kind"),
         pytest.param(b'{"kind": null}', "field 'kind': 'None'", id="a kind that is none"),
         pytest.param(b'[{"kind":"prompt","text":"a"},{"kind":"x"}]', "event 1: ", id="the second"),

@@ -22,6 +22,7 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from observer.core.errors import ObserverError
+from observer.core.json_text import dump
 from observer.views import render
 from observer.views.documents import Documents
 from observer.views.fence import RECORDS, defused, marked, marked_content
@@ -164,7 +165,7 @@ def _marked(answer: ToolResult[Any], content: Content) -> tuple[str, ...]:
     if not answer.is_json:
         return (marked(answer.text),)
     if answer.text.startswith("{"):
-        return (msgspec.json.encode(content).decode(),)
+        return (dump(content).decode(),)
     return (defused(answer.text), f"{RECORDS} the JSON above.")
 
 

@@ -23,6 +23,7 @@ from urllib.parse import unquote
 
 import anyio
 import msgspec
+import orjson
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
@@ -183,7 +184,7 @@ class McpFront:
             await converse(server, inlet, writer)
         except ObserverError as error:
             refused = {"error": render.error(error), "exit_code": error.exit_code}
-            writer.write(msgspec.json.encode(refused) + b"\n")
+            writer.write(orjson.dumps(refused) + b"\n")
         except (OSError, TimeoutError, StopAsyncIteration) as error:
             logger.debug("an MCP client left: %r", error)
         except Exception:  # the door of a front: one connection fails, the daemon stays

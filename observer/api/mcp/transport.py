@@ -12,14 +12,14 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
-import msgspec
+import orjson
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from observer.core.json_text import mended
+from observer.core.json_text import dump, mended
 from observer.pump.journal import LINE_BYTES, Lines
 
 READ_BYTES = 1 << 16
@@ -155,8 +155,8 @@ def _message(line: bytes) -> types.JSONRPCMessage:
 def _id_in(line: bytes) -> str | int | None:
     """Return the id of what would be a request: whoever sent it waits for an answer."""
     try:
-        found = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError):
+        found = orjson.loads(line)
+    except orjson.JSONDecodeError:
         return None
     identifier = found.get("id") if isinstance(found, dict) and "method" in found else None
     is_one = isinstance(identifier, str | int) and not isinstance(identifier, bool)
@@ -172,5 +172,5 @@ def _encoded(message: types.JSONRPCMessage) -> bytes:
     if isinstance(message, types.JSONRPCResponse):
         # Plain JSON by now, and long: three times as fast as by the model's own serializer.
         answer = {"jsonrpc": "2.0", "id": message.id, "result": message.result}
-        return msgspec.json.encode(answer) + b"\n"
+        return dump(answer) + b"\n"
     return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"

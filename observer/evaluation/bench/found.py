@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+import orjson
 
 from observer import client
 from observer.core.clock import now_ms
@@ -138,7 +139,7 @@ def _basic(command: Path, home: Path, notes: Sequence[str]) -> Iterator[Lent]:
     kept = home / "basic-memory"
     kept.mkdir(parents=True)
     for number, note in enumerate(notes):
-        title = msgspec.json.encode(note).decode()
+        title = orjson.dumps(note).decode()
         text = f"---\ntitle: {title}\ntype: note\n---\n\n{note}\n"
         (kept / f"note-{number}.md").write_text(text, encoding="utf-8")
     environment = {**os.environ, "HOME": str(home), "BASIC_MEMORY_HOME": str(kept)}

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
+import orjson
 
 from observer.evaluation.bench.figure import Aim, Figure, percentile
 from observer.evaluation.bench.lab import Lab, Options, lab, until
@@ -86,7 +87,7 @@ def _timed(programs: list[list[str]], payload: str, rounds: int, cwd: Path) -> t
     }
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(_SPAWN)],
-        input=msgspec.json.encode(job),
+        input=orjson.dumps(job),
         stdout=subprocess.PIPE,
         check=True,
         cwd=cwd,
@@ -111,7 +112,7 @@ def _coming(project: Path) -> str:
         "tool_name": "Bash",
         "tool_input": {"command": "cd src && uv run pytest -q tests 2>&1 | tail -20"},
     }
-    return msgspec.json.encode(told).decode()
+    return orjson.dumps(told).decode()
 
 
 def _has_context(place: Lab) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import msgspec
+import orjson
 
 from observer import client
 from observer.core.errors import DaemonUnavailable
@@ -108,7 +108,7 @@ def _by_hook(place: Lab, project: Path, word: str) -> None:
         "tool_response": {"stdout": "done\n" * 100, "stderr": "", "interrupted": False},
     }
     post = [str(place.home.hooks / "post"), "claude-code", "PostToolUse"]
-    subprocess.run(post, input=msgspec.json.encode(payload), check=True, cwd=project)
+    subprocess.run(post, input=orjson.dumps(payload), check=True, cwd=project)
 
 
 def _by_http(place: Lab, project: Path, word: str) -> None:

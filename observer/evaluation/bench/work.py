@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
+import orjson
 
 from observer.core.paths import Home
 from observer.evaluation.bench.lab import PACKAGE, ROOT
@@ -96,7 +96,7 @@ class EndlessWork:
         payload = shared | own[sort](session)
         if event == "PostToolUse":
             payload["tool_use_id"] = f"toolu_{self._count:09}"
-        return HookReport(event, msgspec.json.encode(payload), session.project)
+        return HookReport(event, orjson.dumps(payload), session.project)
 
     def _edit(self, session: BenchSession) -> dict[str, Any]:
         path = self._chance.choice(list(session.files))

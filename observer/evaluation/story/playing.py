@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-import msgspec
+import orjson
 
 from observer.core.config import Settings
 from observer.core.model import Item
@@ -199,4 +199,4 @@ class Stage:
     def _post(self, event: str, payload: Mapping[str, object]) -> None:
         whole = {"session_id": self._session, "cwd": str(self._root), "hook_event_name": event}
         fields = {"client": "claude-code", "event": event, "cwd": str(self._root)}
-        self._spool.append(fields, msgspec.json.encode(whole | dict(payload)))
+        self._spool.append(fields, orjson.dumps(whole | dict(payload)))

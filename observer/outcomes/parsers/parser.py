@@ -9,11 +9,11 @@ Part of interpretation (step 6).
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from observer.core.json_text import load
 from observer.outcomes.result import CommandResult
 
 Read = Callable[[str], CommandResult | None]
@@ -38,6 +38,6 @@ STRING = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"'
 
 
 def unquoted(string: str) -> str:
-    """Return what a string of JSON says; half a surrogate pair becomes a question mark."""
-    said: str = json.loads(string)
-    return said.encode(errors="replace").decode()
+    """Return what a string of JSON says; half a surrogate pair becomes U+FFFD."""
+    said: str = load(string)
+    return said
