@@ -10,8 +10,8 @@ from observer.git.status import uncommitted
 from observer.ingest.duplicates import WINDOW_MS, may_have_twin, twin
 from observer.ingest.prepare import Located
 from observer.ingest.projection import Embedder, Projection
-from observer.observations.analysis import Foretold
-from observer.observations.sessions import continues
+from observer.observations.analysis import AnalyzedEvent
+from observer.observations.session_lifecycle import continues
 from observer.projects import enrich, found, recognise, vanished
 from observer.store.interface import Writer
 from observer.store.tombstones import Tombstones, places_of
@@ -52,7 +52,7 @@ class Intake:
         project_id = located.project_id or self._project_id(located.place, event.at_ms)
         session_id = self._session_id(event, project_id)
         event = self._with_uncommitted(event, located.place, session_id)
-        recorded = Foretold(
+        recorded = AnalyzedEvent(
             seq=self._seq,
             event=event,
             project_id=project_id,
@@ -61,7 +61,7 @@ class Intake:
             # The folder may have moved on to another one before the event was read.
             branch=located.place.branch if event.branch is None else event.branch,
             commit=located.place.commit,
-            gist=located.gist,
+            analysis=located.gist,
         )
         data = located.data if event is located.event else ""
         if known := self._twin(recorded):

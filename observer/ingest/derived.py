@@ -23,11 +23,11 @@ from observer.core.events import Approve, Commit, Forget, Prompt, Remember, Revi
 from observer.core.filters import RECORDED_KINDS, Filters
 from observer.core.model import Item, Link, Recorded, Session
 from observer.observations import event_text, prompts, session_commits, session_state
-from observer.observations.fixes import Arcs
-from observer.observations.notes import changed, folded, note
+from observer.observations.note_reducer import changed, folded, note
 from observer.observations.open_failures import OpenFailure
-from observer.observations.session_reducer import Fold
-from observer.observations.session_state import State
+from observer.observations.project_reducer import ProjectReducer
+from observer.observations.session_reducer import SessionReducer
+from observer.observations.session_state import SessionState
 from observer.store.interface import StoreReader, Writer
 
 _OF_COMMITS = frozenset({"reverts", "replaces", "makes"})
@@ -38,13 +38,16 @@ class ProjectHistory:
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
-        self._arcs: dict[int, Arcs] = {}
+        self._arcs: dict[int, ProjectReducer] = {}
 
     def add(self, recorded: Recorded, made: Sequence[Item]) -> tuple[Item, ...]:
-        """Take an event with its observations; see `Arcs.add`. Links to commits have targets."""
+        """Take an event with its observations, as `ProjectReducer.add` does.
+
+        Links to commits have targets.
+        """
         project_id = recorded.project_id
         if project_id not in self._arcs:
-            self._arcs[project_id] = Arcs(self._writer.story(project_id))
+            self._arcs[project_id] = ProjectReducer(self._writer.story(project_id))
         told = self._arcs[project_id].add(recorded, tuple(made))
         return tuple(self._resolved(item, recorded) for item in told)
 
@@ -59,7 +62,7 @@ class ProjectHistory:
     def finish(self) -> None:
         """Store what the stories have become."""
         for project_id, arcs in self._arcs.items():
-            state = arcs.story()
+            state = arcs.changed_state()
             if state is not None:
                 self._writer.put_story(project_id, state)
 
@@ -81,7 +84,7 @@ SESSIONS = 100
 OLD_MS = 14 * 86_400_000
 """What a session left that ended so long before is not looked for."""
 
-Folds: TypeAlias = Mapping[int | None, Fold]
+Folds: TypeAlias = Mapping[int | None, SessionReducer]
 """The sessions of a transaction, which know more than what is stored."""
 
 
@@ -114,7 +117,7 @@ class LaterWork:
         if not isinstance(body, Commit) or event_text.is_pulled(body):
             return
         paths = frozenset(path for item in made for path in item.files_modified)
-        saying = session_commits.said(body.subject, body.hash)
+        saying = session_commits.commit_text(body.subject, body.hash)
         for left in self._before(recorded, folds):
             if not left.dirty.isdisjoint(paths):
                 yield left.session.id, saying, paths
@@ -149,13 +152,13 @@ class LaterWork:
 
 def _in(folds: Folds, project_id: int) -> Iterator[OpenWork]:
     for fold in folds.values():
-        session = fold.standing()
+        session = fold.current()
         if session and session.project_id == project_id:
-            yield _left(session, fold.known())
+            yield _left(session, fold.state())
 
 
-def _left(session: Session, known: State) -> OpenWork:
-    return OpenWork(session, session_commits.dirty(known), known.plan)
+def _left(session: Session, known: SessionState) -> OpenWork:
+    return OpenWork(session, session_commits.uncommitted_files(known), known.plan)
 
 
 OnNote = Approve | Forget | Revise | Undo

@@ -26,7 +26,7 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import Place
 from observer.ingest.prepare import Located, Reading
-from observer.observations.analysis import EventAnalysis, gist
+from observer.observations.analysis import EventAnalysis, analyze
 from observer.observations.drafts import Where
 from observer.projects import Places
 from observer.spool.files import SpoolEntry
@@ -156,8 +156,8 @@ def _batch(page: Page) -> Batch:
         (
             SpoolEntry(line.id, b"", line.at_ms, line.path, line.end),
             [
-                Located(event=_event(data), place=page.places[number], data=data, gist=gist)
-                for data, number, gist in line.events
+                Located(event=_event(data), place=page.places[number], data=data, gist=analyze)
+                for data, number, analyze in line.events
             ],
         )
         for line in page.lines
@@ -218,4 +218,4 @@ def _written(entries: Iterable[SpoolEntry], reading: Reading) -> Page:
 
 
 def _gist(located: Located) -> EventAnalysis:
-    return gist(located.event.body, Where(root=located.place.root, cwd=located.event.cwd))
+    return analyze(located.event.body, Where(root=located.place.root, cwd=located.event.cwd))

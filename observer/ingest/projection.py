@@ -12,12 +12,12 @@ from observer.core.model import Enrichment, Item, Recorded, Session
 from observer.ingest.derived import LaterWork, Noting, OnNote, ProjectHistory
 from observer.observations import session_commits
 from observer.observations.drafts import enrichment
-from observer.observations.notable import is_notable, is_spent, is_told
-from observer.observations.notes import forgotten
-from observer.observations.prompt_injection import labelled, suspicion
-from observer.observations.session_reducer import Fold, Items
-from observer.observations.sessions import begin
-from observer.observations.summary import summarise
+from observer.observations.notable import is_covered_by_fix, is_notable, is_superseded
+from observer.observations.note_reducer import forgotten
+from observer.observations.prompt_injection import suspicion, with_suspicion
+from observer.observations.session_lifecycle import begin
+from observer.observations.session_reducer import Items, SessionReducer
+from observer.observations.summary import summarize
 from observer.store.interface import Writer
 
 
@@ -56,7 +56,7 @@ class Projection:
         self._telling = ProjectHistory(writer)
         self._later = LaterWork(writer)
         self._embedder = embedder
-        self._folds: dict[int | None, Fold] = {None: Fold(None)}
+        self._folds: dict[int | None, SessionReducer] = {None: SessionReducer(None)}
         self._items: dict[int, Item] = {}
         self._forgotten = dict(writer.forgotten())
         self._enriched: dict[int, Enrichment] = {}
@@ -65,7 +65,7 @@ class Projection:
         """Interpret one event; returns the id of the item it made or changed."""
         self._notes.put()
         fold = self._fold(recorded)
-        whole, told = fold.told(recorded)
+        whole, told = fold.add_paired(recorded)
         arcs = self._telling.add(whole, told)
         fold.learn(arcs, self._telling.failures(whole.project_id))
         self._take_up(recorded, told)
@@ -73,7 +73,8 @@ class Projection:
         kept = [
             one
             for one in told
-            if is_notable(one, whole, fold.known(), is_known=is_known) and not is_told(one, arcs)
+            if is_notable(one, whole, fold.state(), is_known=is_known)
+            and not is_covered_by_fix(one, arcs)
         ]
         spent = self._spent(arcs, recorded.event.at_ms)
         made = [*kept, *arcs, *spent, *self._purpose(recorded)]
@@ -87,38 +88,40 @@ class Projection:
             return []
         stored = {item.id: item for item in self._writer.items(sorted(ids))}
         found = {one: item for one in ids if (item := self._items.get(one) or stored.get(one))}
-        return [forgotten(item, at_ms) for one, item in found.items() if is_spent(item, ids[one])]
+        return [
+            forgotten(item, at_ms) for one, item in found.items() if is_superseded(item, ids[one])
+        ]
 
     def session(self, session_id: int) -> Session | None:
         """Return a session as it stands after the events added so far."""
         fold = self._folds.get(session_id)
-        return fold.standing() if fold else self._writer.session(session_id)
+        return fold.current() if fold else self._writer.session(session_id)
 
     def dirty(self, session_id: int) -> frozenset[str]:
         """Return the files of a session that no commit has taken in, so far as events say."""
-        return session_commits.dirty(self._fold_of(session_id).known())
+        return session_commits.uncommitted_files(self._fold_of(session_id).state())
 
     def finish(self) -> None:
         """Put what was derived."""
         for fold in self._folds.values():
             if session := fold.session():
                 self._writer.put_session(session)
-                if summary := summarise(session):
+                if summary := summarize(session):
                     self._items[summary.id] = summary
         self._telling.finish()
         self._enrich()
-        items = [labelled(self._unless_forgotten(item)) for item in self._items.values()]
+        items = [with_suspicion(self._unless_forgotten(item)) for item in self._items.values()]
         if self._embedder is None:
             self._writer.put_items(items)
             return
         vectors = self._embedder.begin([item for item in items if item.deleted_ms is None])
         self._writer.put_items(items, model=self._embedder.id, vectors=vectors)
 
-    def _fold(self, recorded: Recorded) -> Fold:
+    def _fold(self, recorded: Recorded) -> SessionReducer:
         key = recorded.session_id
         if key not in self._folds:
             stored = None if key is None or key == recorded.seq else self._writer.session(key)
-            self._folds[key] = Fold(stored or begin(recorded))
+            self._folds[key] = SessionReducer(stored or begin(recorded))
         return self._folds[key]
 
     def _take_up(self, recorded: Recorded, told: Items) -> None:
@@ -128,10 +131,10 @@ class Projection:
         for session_id in list(self._later.begun(recorded, self._folds)):
             self._fold_of(session_id).begin_plan()
 
-    def _fold_of(self, session_id: int) -> Fold:
+    def _fold_of(self, session_id: int) -> SessionReducer:
         """Return the fold of a session that is known."""
         if session_id not in self._folds:
-            self._folds[session_id] = Fold(self._writer.session(session_id))
+            self._folds[session_id] = SessionReducer(self._writer.session(session_id))
         return self._folds[session_id]
 
     def _purpose(self, recorded: Recorded) -> list[Item]:

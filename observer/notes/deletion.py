@@ -18,7 +18,7 @@ from observer.core.model import UNASSIGNED, Item
 from observer.notes.note_reader import Shelf
 from observer.notes.validation import check_change, check_forget, check_rule
 from observer.notes.values import Author, Pen, Record
-from observer.observations.notes import tags_of
+from observer.observations.note_reducer import tags_of
 from observer.search.candidates import Sources
 from observer.search.handles import LARGEST_ID
 from observer.store.interface import Store

@@ -17,7 +17,7 @@ from observer.core.filters import RECORDED_KINDS, Filters, is_visible
 from observer.core.model import Item, Link, Recorded, item_id
 from observer.notes.similar import NEAR, similar
 from observer.notes.values import Connections, NoteLink, Similar, Version
-from observer.observations import note_syntax, notes
+from observer.observations import note_reducer, note_syntax
 from observer.observations.note_syntax import Claim
 from observer.search.candidates import Sources
 from observer.search.find import search
@@ -133,7 +133,7 @@ class Shelf:
 
     def called(self, title: str, *, project_id: int | None) -> Item | None:
         """Return the note of a title: of a project or of none, else of any project."""
-        kept = notes.title_of(title)
+        kept = note_reducer.title_of(title)
         with self._store.read() as reader:
             return self._titled(reader, kept, project_id or 0) or self._titled(reader, kept)
 
@@ -264,10 +264,10 @@ class Shelf:
 
 def versions(history: Sequence[Recorded]) -> tuple[Version, ...]:
     """Return the events of a history, each with the note as it then was and whether it stands."""
-    standing = {recorded.seq for recorded, _ in notes.versions_of(history)}
+    standing = {recorded.seq for recorded, _ in note_reducer.versions_of(history)}
     found = []
     for number, recorded in enumerate(history, start=1):
-        item = notes.folded(history[:number])
+        item = note_reducer.folded(history[:number])
         if item is not None:
             found.append(
                 Version(

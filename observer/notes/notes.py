@@ -26,7 +26,7 @@ from observer.notes.values import (
     project_of,
 )
 from observer.observations.analysis import content_hash
-from observer.observations.notes import (
+from observer.observations.note_reducer import (
     EXPLICIT,
     label_of,
     layer_of,

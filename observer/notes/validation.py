@@ -19,7 +19,7 @@ from observer.core.filters import RECORDED_KINDS
 from observer.core.json_text import dump
 from observer.core.model import Item
 from observer.notes.values import Author, Changes, Note
-from observer.observations.notes import CONTENT_CHARS, LINKS, METADATA_CHARS, TAGS, note_type
+from observer.observations.note_reducer import CONTENT_CHARS, LINKS, METADATA_CHARS, TAGS, note_type
 from observer.redaction.redact import redact_text, secret_class
 
 OWNER_CHARS = 200

@@ -5,7 +5,7 @@ is given, unless one was made beforehand where there was time for it, and came w
 
 Which observation a happening gives, as an item.
 
-Part of interpretation (step 6): `TELLERS` find the words, `item` frames them. An event gives
+Part of interpretation (step 6): `_DRAFTERS` find the words, `item` frames them. An event gives
 at most one observation. Fixes and rejected attempts, which need several events, are not told here.
 """
 
@@ -45,51 +45,49 @@ from observer.shell import command_line
 
 
 class EventAnalysis(Value):
-    """The change and marks of a write, the verdict on a command, words for what does not fold.
+    """The change and marks of a write, the result on a command, words for what does not fold.
 
     `told` is None where there is nothing to tell; the others say nothing where they do not apply.
     """
 
     change: ChangeSummary = ChangeSummary()
     marks: Marks = Marks()
-    verdict: CommandResult = CommandResult()
+    result: CommandResult = CommandResult()
     told: ObservationDraft | None = None
 
 
-class Foretold(Recorded):
+class AnalyzedEvent(Recorded):
     """A recorded event that may have come with the gist of its body."""
 
-    gist: EventAnalysis | None = None
+    analysis: EventAnalysis | None = None
 
 
-def foretold(recorded: Recorded) -> Foretold:
+def analyzed(recorded: Recorded) -> AnalyzedEvent:
     """Return an event with its gist, which all who look at it then share."""
-    if isinstance(recorded, Foretold) and recorded.gist:
+    if isinstance(recorded, AnalyzedEvent) and recorded.analysis:
         return recorded
-    return Foretold(**asdict(recorded) | {"gist": gist_of(recorded)})
+    return AnalyzedEvent(**asdict(recorded) | {"analysis": analysis_of(recorded)})
 
 
-def gist_of(recorded: Recorded) -> EventAnalysis:
+def analysis_of(recorded: Recorded) -> EventAnalysis:
     """Return the gist that an event came with, or make it."""
-    if isinstance(recorded, Foretold) and recorded.gist:
-        return recorded.gist
-    return gist(recorded.event.body, where_of(recorded))
+    if isinstance(recorded, AnalyzedEvent) and recorded.analysis:
+        return recorded.analysis
+    return analyze(recorded.event.body, where_of(recorded))
 
 
-def gist(body: AnyBody, where: Where) -> EventAnalysis:
+def analyze(body: AnyBody, where: Where) -> EventAnalysis:
     """Make the gist of a happening."""
     if isinstance(body, FileWrite):
         return EventAnalysis(change=change_of(body), marks=edits.of(body))
     if isinstance(body, Command):
-        return EventAnalysis(
-            verdict=outcome.read(body, command_line.read(body.command), where.root)
-        )
-    tell = TELLERS.get(type(body))
+        return EventAnalysis(result=outcome.read(body, command_line.read(body.command), where.root))
+    tell = _DRAFTERS.get(type(body))
     return EventAnalysis(told=tell(body, where)) if tell else EventAnalysis()
 
 
 # Each teller takes the body of the type it stands under, which a dict's type cannot say.
-TELLERS: dict[type[AnyBody], Callable[[Any, Where], ObservationDraft | None]] = {
+_DRAFTERS: dict[type[AnyBody], Callable[[Any, Where], ObservationDraft | None]] = {
     Prompt: event_text.prompt,
     Search: lambda body, _: event_text.search(body),
     Delegation: lambda body, _: event_text.delegation(body),

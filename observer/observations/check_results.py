@@ -1,4 +1,4 @@
-"""What a command line that ended is told to have checked, by its verdict.
+"""What a command line that ended is told to have checked, by its result.
 
 Part of interpretation (step 6), of the arcs. Of a chain it is the command that failed. Of git only
 a commit counts that its hooks have judged, and a form that it does not know.
@@ -63,14 +63,14 @@ _BYPASSING = word_set("--no-verify -n")
 
 
 def invocation_of(
-    body: Command, recorded: Recorded, verdict: CommandResult, why: Unstarted, runs: CheckResults
+    body: Command, recorded: Recorded, result: CommandResult, why: Unstarted, runs: CheckResults
 ) -> Invocation | None:
     """Return what was checked; None where nothing was.
 
     Args:
         body: the command.
         recorded: its event.
-        verdict: how it went.
+        result: how it went.
         why: the reason if it could not do its work.
         runs: which checks of the line are known to have passed or failed.
     """
@@ -83,11 +83,11 @@ def invocation_of(
     if any("stash" in words[1:3] for words in gits):
         return None  # what is checked meanwhile is not the work
     if gits and len(gits) == len(able):
-        return _of_git(gits, recorded, body, verdict, why)
-    run = same_check.read(body.command, verdict, root=recorded.root, cwd=recorded.event.cwd)
+        return _of_git(gits, recorded, body, result, why)
+    run = same_check.read(body.command, result, root=recorded.root, cwd=recorded.event.cwd)
     if run is None or len(able) == 1 or not runs.head:
         return run
-    failed = same_check.read(runs.head.partition(same_check.BELOW)[0], verdict, root="", cwd="")
+    failed = same_check.read(runs.head.partition(same_check.BELOW)[0], result, root="", cwd="")
     return replace(failed, folder=run.folder) if failed else run
 
 
@@ -95,7 +95,7 @@ def _of_git(
     gits: Sequence[Sequence[str]],
     recorded: Recorded,
     body: Command,
-    verdict: CommandResult,
+    result: CommandResult,
     why: Unstarted,
 ) -> Invocation | None:
     if why.reason:
@@ -103,8 +103,8 @@ def _of_git(
     commits = [words for words in gits if "commit" in words[1:6]]
     if not commits or not _BYPASSING.isdisjoint(commits[-1]):
         return None
-    has_hooks = verdict.tool not in ("", "git") or len(body.output) > _HOOK_CHARS
-    if not (verdict.ok or has_hooks) or _NOTHING_TO_COMMIT.search(body.output):
+    has_hooks = result.tool not in ("", "git") or len(body.output) > _HOOK_CHARS
+    if not (result.ok or has_hooks) or _NOTHING_TO_COMMIT.search(body.output):
         return None
     # Two sessions may each have a commit that was refused: only its own next one answers it.
     return Invocation(program=COMMIT, tool="git", targets=(str(recorded.session_id),))

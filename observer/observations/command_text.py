@@ -29,37 +29,37 @@ from observer.shell.command_line import CommandLine, Script, script_of
 
 
 def run(
-    command: Command, line: CommandLine, verdict: CommandResult, *, where: Where, times: int = 1
+    command: Command, line: CommandLine, result: CommandResult, *, where: Where, times: int = 1
 ) -> ObservationDraft:
     """Tell a command that was run `times` times with this outcome, the last time as given."""
     script = script_of(command.command)
     code = own_code_of(command)
-    if code == 0 and verdict.ok is False:
+    if code == 0 and result.ok is False:
         code = None  # its output is believed
-    facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, verdict)]
+    facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, result)]
     folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
     return ObservationDraft(
         type="command",
-        title=_title(command, line, verdict, script),
+        title=_title(command, line, result, script),
         subtitle=one_line(
-            (verdict.failing and verdict.first_error)
+            (result.failing and result.first_error)
             or command.description
             or (f"in {folder}" if folder else ""),
             SUBTITLE,
         ),
-        narrative=_narrative(command, line, verdict, code=code, times=times),
+        narrative=_narrative(command, line, result, code=code, times=times),
         facts=tuple(facts[:FACTS]),
         concepts=concepts.together(
-            concepts.of_tools((verdict.tool, *line.tools)),
+            concepts.of_tools((result.tool, *line.tools)),
             _about(line.head, command.description[:SUBTITLE]),
-            *(concepts.of_path(name.partition("::")[0]) for name in verdict.failing[:2]),
+            *(concepts.of_path(name.partition("::")[0]) for name in result.failing[:2]),
         ),
         files_modified=distinct(
             (relative(path, where.root, where.cwd) for path in (script.writes if script else ())),
             PATHS,
         ),
-        signature=verdict.signature if verdict.ok is False else "",
-        category=FAILED if verdict.ok is False else "",
+        signature=result.signature if result.ok is False else "",
+        category=FAILED if result.ok is False else "",
         chars=len(command.command) + len(command.output),
     )
 
@@ -79,24 +79,24 @@ def started(command: Command, line: CommandLine, where: Where) -> ObservationDra
 
 
 def _title(
-    command: Command, line: CommandLine, verdict: CommandResult, script: Script | None
+    command: Command, line: CommandLine, result: CommandResult, script: Script | None
 ) -> str:
     """Name the command, and what failed in it, or that it did not run."""
-    if script and verdict.ok is not False:
+    if script and result.ok is not False:
         written = f"Wrote {listed([*map(base_name, script.writes)], 3)}" if script.writes else ""
-        said = first_line(command.description, TITLE) or written or verdict.said or "Ran"
+        said = first_line(command.description, TITLE) or written or result.said or "Ran"
         return one_line(f"{said} ({script.program} script)", TITLE)
-    if not verdict.was_run:
-        return one_line(f"{one_line(line.head, TITLE // 2)}: {verdict.said}", TITLE)
-    if verdict.ok is not False or not verdict.first_error:
+    if not result.was_run:
+        return one_line(f"{one_line(line.head, TITLE // 2)}: {result.said}", TITLE)
+    if result.ok is not False or not result.first_error:
         return one_line(line.head, TITLE)
-    failed = _failing_said(verdict) if verdict.failing else verdict.first_error
+    failed = _failing_said(result) if result.failing else result.first_error
     return one_line(f"{one_line(line.head, TITLE // 2)}: {failed}", TITLE)
 
 
-def _failing_said(verdict: CommandResult) -> str:
-    names = distinct(map(bare_name, verdict.failing), 3)
-    more = max(verdict.failed or 0, len(verdict.failing)) - len(names)
+def _failing_said(result: CommandResult) -> str:
+    names = distinct(map(bare_name, result.failing), 3)
+    more = max(result.failed or 0, len(result.failing)) - len(names)
     if len(names) < 3 or not more:
         return f"{listed(names, 3)} failed"
     return f"{names[0]}, {names[1]} and {more + 1:,} more failed"
@@ -109,33 +109,33 @@ def _about(head: str, description: str) -> tuple[str, ...]:
 
 
 def _narrative(
-    command: Command, line: CommandLine, verdict: CommandResult, *, code: int | None, times: int
+    command: Command, line: CommandLine, result: CommandResult, *, code: int | None, times: int
 ) -> str:
     again = f" {times:,} times" if times > 1 else ""
     remarks = [f"exit {code}"] if code is not None else []
-    if code is None and verdict.ok is False:
+    if code is None and result.ok is False:
         remarks = ["failed"]
     if not_started.is_interrupted(command):
         remarks.append("interrupted")
-    if command.duration_ms and " in " not in verdict.said:
+    if command.duration_ms and " in " not in result.said:
         remarks.append(f"took {lasted(command.duration_ms)}")
-    said = f": {verdict.said.rstrip('.')}" if verdict.said else ""
+    said = f": {result.said.rstrip('.')}" if result.said else ""
     in_brackets = f" ({', '.join(remarks)})" if remarks else ""
     sentences = [f"Ran {line.head}{again}{said}{in_brackets}."]
     if purpose := first_line(command.description, SUBTITLE):
         sentences.append(f"Purpose: {purpose.rstrip('.')}.")
-    if verdict.first_error:
-        which = "First failure" if verdict.failing else "Error"
-        sentences.append(f"{which}: {verdict.first_error}")
+    if result.first_error:
+        which = "First failure" if result.failing else "Error"
+        sentences.append(f"{which}: {result.first_error}")
     return one_line(" ".join(sentences), NARRATIVE)
 
 
-def _outcome_facts(code: int | None, verdict: CommandResult) -> list[str]:
+def _outcome_facts(code: int | None, result: CommandResult) -> list[str]:
     facts = [f"exit code {code}"] if code is not None else []
-    if verdict.tool and verdict.said:
-        names = "" if f"{verdict.tool}: " in verdict.said else f"{verdict.tool}: "
-        facts.append(one_line(f"{names}{verdict.said}", FACT))
-    facts += (one_line(f"failing: {name}", FACT) for name in verdict.failing)
-    if verdict.first_error:
-        facts.append(one_line(f"error: {verdict.first_error}", FACT))
+    if result.tool and result.said:
+        names = "" if f"{result.tool}: " in result.said else f"{result.tool}: "
+        facts.append(one_line(f"{names}{result.said}", FACT))
+    facts += (one_line(f"failing: {name}", FACT) for name in result.failing)
+    if result.first_error:
+        facts.append(one_line(f"error: {result.first_error}", FACT))
     return facts

@@ -22,7 +22,7 @@ from observer.observations.drafts import FACT, PATHS, SUBTITLE, TITLE, Observati
 from observer.observations.findings import FindingPassage, findings
 from observer.observations.memory_use import only_asks
 from observer.observations.prompt_injection import suspicion
-from observer.observations.session_state import Heard, State
+from observer.observations.session_state import AnsweredPrompt, SessionState
 
 FINDING = "finding"
 DECISION = "decision"
@@ -47,19 +47,19 @@ _CORRECTION = re.compile(
 )
 
 
-def asked(before: State, body: Prompt, made: Sequence[Item]) -> State:
+def with_prompt(before: SessionState, body: Prompt, made: Sequence[Item]) -> SessionState:
     """Return the state with what the replies to come will answer."""
     ask = prompts.ask_of(body.text)
     if ask is None or not made:
         return before
     title = ask.title or made[0].title
-    asked = one_line(body.text, _ASKED_CHARS)
-    heard = replace(before.heard, item=made[0].id, title=title, asked=asked)
+    with_prompt = one_line(body.text, _ASKED_CHARS)
+    heard = replace(before.heard, item=made[0].id, title=title, asked=with_prompt)
     heard = replace(heard, is_question=only_asks(body.text))
     return replace(before, heard=heard)
 
 
-def proposed(recorded: Recorded, body: Prompt) -> tuple[Item, ...]:
+def proposed_decisions(recorded: Recorded, body: Prompt) -> tuple[Item, ...]:
     """Return the decisions of a person's prompt."""
     if recorded.event.author != "person":
         return ()
@@ -69,10 +69,10 @@ def proposed(recorded: Recorded, body: Prompt) -> tuple[Item, ...]:
     )
 
 
-def refused(recorded: Recorded) -> tuple[Item, ...]:
+def refusal_decisions(recorded: Recorded) -> tuple[Item, ...]:
     """Return what a person said on refusing a tool, where that tells how to do it."""
-    found = _ON_REFUSING.search(_error_of(recorded.event.body))
-    said = found[1].strip().strip('"') if found else ""
+    with_findings = _ON_REFUSING.search(_error_of(recorded.event.body))
+    said = with_findings[1].strip().strip('"') if with_findings else ""
     first = next(iter(decisions.sentences(said)), "")
     is_said = decisions.is_decision(first) or (
         _CORRECTION.match(first) and len(first) >= decisions.LEAST_CHARS and first[-1] != "?"
@@ -99,9 +99,9 @@ def _error_of(body: AnyBody) -> str:
     return text.replace("\u2019", "'")
 
 
-def answered(before: State, recorded: Recorded, body: ToolUse) -> tuple[Item, ...]:
+def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) -> tuple[Item, ...]:
     """Return what a person chose when asked; nothing where no question was answered."""
-    answers = decisions.read(body)
+    answers = decisions.answered_questions(body)
     decided = [each for each in answers if each.is_decision and not suspicion(_chosen(each))]
     # Where a session begins, its summary has that place.
     slots = _SLOTS if recorded.seq == recorded.session_id else (*_SLOTS, "summary")
@@ -144,7 +144,9 @@ def _options_said(answer: AnsweredQuestion) -> tuple[str, ...]:
     return tuple(one_line(": ".join(filter(None, each)), FACT) for each in told)
 
 
-def found(before: State, recorded: Recorded, body: Reply) -> tuple[State, tuple[Item, ...]]:
+def with_findings(
+    before: SessionState, recorded: Recorded, body: Reply
+) -> tuple[SessionState, tuple[Item, ...]]:
     """Return the passages of a reply; those of a sub-agent's stand with its task."""
     heard = before.heard
     if heard.is_question:  # what is remembered would be found twice
@@ -160,7 +162,7 @@ def found(before: State, recorded: Recorded, body: Reply) -> tuple[State, tuple[
     return after, tuple(made)
 
 
-def _finding(before: State, recorded: Recorded, passage: FindingPassage, slot: Slot) -> Item:
+def _finding(before: SessionState, recorded: Recorded, passage: FindingPassage, slot: Slot) -> Item:
     heard = before.heard
     if recorded.root:
         passage = replace(passage, text=passage.text.replace(f"{recorded.root}/", ""))
@@ -178,7 +180,7 @@ def _finding(before: State, recorded: Recorded, passage: FindingPassage, slot: S
     return replace(_placed(item(told, recorded), recorded, slot), links=_answers(heard))
 
 
-def _answers(heard: Heard) -> tuple[Link, ...]:
+def _answers(heard: AnsweredPrompt) -> tuple[Link, ...]:
     return (Link(kind="answers", target=heard.item),) if heard.item else ()
 
 
@@ -205,12 +207,12 @@ def _placed(made: Item, recorded: Recorded, slot: Slot) -> Item:
     return replace(made, id=item_id(recorded.seq, slot), uuid=uuid)
 
 
-def _files(text: str, before: State, recorded: Recorded) -> tuple[str, ...]:
+def _files(text: str, before: SessionState, recorded: Recorded) -> tuple[str, ...]:
     """Return the files that a text names: those the session knows, and what has a folder."""
     return distinct(_named(_PATH.findall(text), before, recorded), PATHS)
 
 
-def _named(names: Iterable[str], before: State, recorded: Recorded) -> Iterable[str]:
+def _named(names: Iterable[str], before: SessionState, recorded: Recorded) -> Iterable[str]:
     for name in names:
         bare = name.removeprefix("./")
         known = [path for path in before.files if f"/{path}".endswith(f"/{bare}")]

@@ -185,7 +185,7 @@ _TOOLS = word_set(
 QUESTIONS = 4
 OPTIONS = 8
 _TEXT = 300
-_QUOTED_QUESTIONS = re.compile(r'"((?:[^"\\]|\\.){3,600})"\s*=\s*"((?:[^"\\]|\\.)*)"')
+_QUOTED_ANSWER = re.compile(r'"((?:[^"\\]|\\.){3,600})"\s*=\s*"((?:[^"\\]|\\.)*)"')
 _ANSWERED = re.compile(
     r"\A\s*(?:the )?user(?: has)? (?:responded|answered|selected|chose|said)[^:]{0,60}:\s*",
     re.IGNORECASE,
@@ -225,7 +225,7 @@ class AnsweredQuestion(Value):
         return is_choice or (len(said) > 12 and _PERMISSION.match(self.question) is None)
 
 
-def read(use: ToolUse) -> tuple[AnsweredQuestion, ...]:
+def answered_questions(use: ToolUse) -> tuple[AnsweredQuestion, ...]:
     """Return what a person answered; nothing for other tools, and where nobody answered."""
     if use.tool.rpartition("__")[2].lower() not in _TOOLS or use.failed:
         return ()
@@ -299,7 +299,7 @@ def _quoted(text: str, question: str) -> list[str]:
     """Return the answer that a result in prose gives: `"question"="answer"`."""
     return [
         answer.replace('\\"', '"')
-        for asked, answer in _QUOTED_QUESTIONS.findall(block(text, 20_000))
+        for asked, answer in _QUOTED_ANSWER.findall(block(text, 20_000))
         if asked.replace('\\"', '"') == question
     ]
 

@@ -22,11 +22,11 @@ from observer.observations.check_results import COMMIT, FILES, invocation_of, na
 from observer.observations.fix_text import ResolvedFailures
 from observer.observations.project_state import (
     EXPIRES_MS,
-    TROUBLES,
-    Edited,
-    Ground,
+    FAILURES,
     ProjectState,
-    Trouble,
+    TrackedEdit,
+    TrackedFailure,
+    WorktreeBranch,
 )
 from observer.observations.relatedness import causes_of
 from observer.outcomes import not_started, same_check
@@ -57,8 +57,8 @@ class CheckRun(NamedTuple):
     of: Invocation
     head: str
     ran: str
-    ground: Ground
-    verdict: CommandResult
+    ground: WorktreeBranch
+    result: CommandResult
     item: int
     unstarted: Unstarted = Unstarted()
     form: InvocationForm | None = None
@@ -66,26 +66,26 @@ class CheckRun(NamedTuple):
     runs: CheckResults = CheckResults()
 
 
-def checked(
-    known: ProjectState, recorded: Recorded, body: Command, verdict: CommandResult, made: Item
+def with_command(
+    known: ProjectState, recorded: Recorded, body: Command, result: CommandResult, made: Item
 ) -> Step:
     """Note how a command ended; a pass that mends a failure is told as a fix."""
-    if not verdict.was_run:
+    if not result.was_run:
         return known, ()
-    known = _with_remedies(known, recorded, body, verdict, made)
-    why = _why_unstarted(body, verdict)
+    known = _with_remedies(known, recorded, body, result, made)
+    why = _why_unstarted(body, result)
     ran = fix_commands.EndedCommand(
         recorded=recorded,
         command=body.command,
-        verdict=verdict,
+        result=result,
         item=made.id,
         is_unstarted=bool(why.reason),
     )
-    known, told = fix_commands.worked(known, ran)
-    runs = runs_of(body, verdict, root=recorded.root, cwd=recorded.event.cwd, tasks=known.tasks)
-    run = invocation_of(body, recorded, verdict, why, runs)
-    is_ok = False if why.reason else verdict.ok
-    if run is None or is_ok is None or (is_ok and _nothing_ran(verdict)):
+    known, told = fix_commands.with_alternative(known, ran)
+    runs = runs_of(body, result, root=recorded.root, cwd=recorded.event.cwd, tasks=known.tasks)
+    run = invocation_of(body, recorded, result, why, runs)
+    is_ok = False if why.reason else result.ok
+    if run is None or is_ok is None or (is_ok and _nothing_ran(result)):
         return known, told
     check = CheckRun(
         recorded=recorded,
@@ -93,8 +93,8 @@ def checked(
         head=runs.head
         or same_check.named(body.command, root=recorded.root, cwd=recorded.event.cwd),
         ran=command_line.read(body.command).head,
-        ground=project_state.ground_of(known, recorded.root),
-        verdict=verdict,
+        ground=project_state.worktree_of(known, recorded.root),
+        result=result,
         item=made.id,
         unstarted=why,
         form=fix_commands.failing_form(ran, why) if not is_ok else None,
@@ -107,38 +107,38 @@ def checked(
     return after, (*told, *fixes)
 
 
-def _nothing_ran(verdict: CommandResult) -> bool:
-    return verdict.passed == 0 and verdict.tool != ""
+def _nothing_ran(result: CommandResult) -> bool:
+    return result.passed == 0 and result.tool != ""
 
 
-def _why_unstarted(body: Command, verdict: CommandResult) -> Unstarted:
+def _why_unstarted(body: Command, result: CommandResult) -> Unstarted:
     """Return why a command could not do its work; nothing where it did, or a check spoke."""
-    if verdict.is_cut_off:
-        return Unstarted(reason="stopped", said=verdict.first_error)
-    is_judged = verdict.ok is True or verdict.passed is not None or bool(verdict.failing)
+    if result.is_cut_off:
+        return Unstarted(reason="stopped", said=result.first_error)
+    is_judged = result.ok is True or result.passed is not None or bool(result.failing)
     if is_judged or body.interrupted:
         return Unstarted()
     return not_started.read(body.output, code=exit_code_of(body))
 
 
 def _with_remedies(
-    known: ProjectState, recorded: Recorded, body: Command, verdict: CommandResult, made: Item
+    known: ProjectState, recorded: Recorded, body: Command, result: CommandResult, made: Item
 ) -> ProjectState:
     kinds = [(part, remedy_of(part)) for part in command_line.parts_of(body.command)]
     remedies = [(part.shown, kind) for part, kind in kinds if kind]
     if not remedies:
         return known
-    remedy = Edited(
+    remedy = TrackedEdit(
         seq=recorded.seq,
         item=made.id,
-        ground=project_state.ground_of(known, recorded.root),
+        ground=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,
         sort="command",
         said=one_line("; ".join(said for said, _ in remedies), 200),
         remedy=remedies[0][1],
-        has_failed=verdict.ok is False,
+        has_failed=result.ok is False,
     )
-    return project_state.edited(known, remedy)
+    return project_state.with_edit(known, remedy)
 
 
 def _failed(known: ProjectState, check: CheckRun) -> ProjectState:
@@ -151,13 +151,13 @@ def _failed(known: ProjectState, check: CheckRun) -> ProjectState:
         troubles.append(_begun(check))
     at_ms = check.recorded.event.at_ms
     fresh = [one for one in troubles if at_ms - one.last_ms <= EXPIRES_MS]
-    return replace(known, troubles=tuple(fresh[-TROUBLES:]))
+    return replace(known, troubles=tuple(fresh[-FAILURES:]))
 
 
-def _begun(check: CheckRun) -> Trouble:
-    recorded, verdict = check.recorded, check.verdict
-    error = verdict.first_error or check.unstarted.said
-    return Trouble(
+def _begun(check: CheckRun) -> TrackedFailure:
+    recorded, result = check.recorded, check.result
+    error = result.first_error or check.unstarted.said
+    return TrackedFailure(
         of=check.of,
         head=check.head,
         ground=check.ground,
@@ -166,12 +166,12 @@ def _begun(check: CheckRun) -> Trouble:
         last_ms=recorded.event.at_ms,
         items=(check.item,),
         sessions=(recorded.session_id,),
-        said=verdict.said,
+        said=result.said,
         error=error,
         last_error=error,
-        signature=verdict.signature,
-        tests=_all_failing(verdict),
-        place=_only_place(verdict),
+        signature=result.signature,
+        tests=_all_failing(result),
+        place=_only_place(result),
         checks=check.runs.failed,
         files=check.files,
         unstarted=check.unstarted.reason,
@@ -180,30 +180,30 @@ def _begun(check: CheckRun) -> Trouble:
     )
 
 
-def _is_replaced(one: Trouble, check: CheckRun) -> bool:
+def _is_replaced(one: TrackedFailure, check: CheckRun) -> bool:
     """Return True if the check was left red earlier, and fails of something else now."""
     is_new = check.recorded.session_id not in one.sessions
     return is_new and _is_same(one, check) and not _is_same_failure(one, check)
 
 
-def _is_same_failure(one: Trouble, check: CheckRun) -> bool:
+def _is_same_failure(one: TrackedFailure, check: CheckRun) -> bool:
     """Return True if a check fails as it did before, as far as its output tells."""
-    verdict = check.verdict
-    if one.tests and verdict.failing:
-        return set(one.tests) == set(_all_failing(verdict) or verdict.failing)
-    now = (verdict.first_error or one.last_error, verdict.said)
+    result = check.result
+    if one.tests and result.failing:
+        return set(one.tests) == set(_all_failing(result) or result.failing)
+    now = (result.first_error or one.last_error, result.said)
     return now == (one.last_error, one.said)
 
 
-def _seen_again(one: Trouble, check: CheckRun) -> Trouble:
-    recorded, verdict = check.recorded, check.verdict
+def _seen_again(one: TrackedFailure, check: CheckRun) -> TrackedFailure:
+    recorded, result = check.recorded, check.result
     again = replace(
         one,
         last_seq=recorded.seq,
         last_ms=recorded.event.at_ms,
         items=tuple(dict.fromkeys((*one.items[:1], *one.items[1:][-_ITEMS:], check.item))),
         sessions=tuple(dict.fromkeys((*one.sessions, recorded.session_id)))[-_SESSIONS:],
-        last_error=verdict.first_error or one.last_error,
+        last_error=result.first_error or one.last_error,
         files=distinct((*check.files, *one.files), FILES),
     )
     if not _is_same(one, check):
@@ -212,23 +212,23 @@ def _seen_again(one: Trouble, check: CheckRun) -> Trouble:
         again,
         of=check.of,
         runs=one.runs + 1,
-        said=verdict.said or one.said,
-        tests=_all_failing(verdict),
-        place=_only_place(verdict),
+        said=result.said or one.said,
+        tests=_all_failing(result),
+        place=_only_place(result),
         tried=recorded.seq if _is_same_failure(one, check) else one.tried,
         unstarted=check.unstarted.reason,
         form=check.form,
     )
 
 
-def _is_same(one: Trouble, check: CheckRun) -> bool:
+def _is_same(one: TrackedFailure, check: CheckRun) -> bool:
     if one.unstarted or check.unstarted.reason:
         # What could not run says nothing about the check that it was meant to be.
         return one.form == check.form and bool(one.unstarted) and bool(check.unstarted.reason)
     return same_check.is_same(one.of, check.of) and one.ground == check.ground
 
 
-def _overlaps(one: Trouble, check: CheckRun) -> bool:
+def _overlaps(one: TrackedFailure, check: CheckRun) -> bool:
     """Return True if another failing run was, as far as known, of the same tests."""
     if (
         one.unstarted
@@ -237,26 +237,26 @@ def _overlaps(one: Trouble, check: CheckRun) -> bool:
         or not same_check.is_kin(check.of, one.of)
     ):
         return False
-    failing = check.verdict.failing
+    failing = check.result.failing
     is_part = same_check.includes(check.of, one.of) or same_check.includes(one.of, check.of)
     return is_part and not (one.tests and failing and set(one.tests).isdisjoint(failing))
 
 
-def _all_failing(verdict: CommandResult) -> tuple[str, ...]:
+def _all_failing(result: CommandResult) -> tuple[str, ...]:
     """Return the names of all failing tests; nothing if some may be missing."""
-    is_all = verdict.failed is None or verdict.failed <= len(verdict.failing)
-    return verdict.failing if is_all else ()
+    is_all = result.failed is None or result.failed <= len(result.failing)
+    return result.failing if is_all else ()
 
 
-def _only_place(verdict: CommandResult) -> str:
+def _only_place(result: CommandResult) -> str:
     """Return where the only error was."""
-    found = _PLACE.search(verdict.first_error)
-    return found.group(1) if found and verdict.failed in (None, 1) else ""
+    found = _PLACE.search(result.first_error)
+    return found.group(1) if found and result.failed in (None, 1) else ""
 
 
 def _passed(known: ProjectState, check: CheckRun) -> Step:
-    mended: list[Trouble] = []
-    kept: list[Trouble] = []
+    mended: list[TrackedFailure] = []
+    kept: list[TrackedFailure] = []
     for one in known.troubles:
         if _is_answered(one, check):
             mended.append(one)
@@ -275,14 +275,14 @@ def _passed(known: ProjectState, check: CheckRun) -> Step:
         passed=check.item,
         ran=check.ran,
         head=check.head,
-        said=check.verdict.said,
+        said=check.result.said,
     )
     if fix_commands.is_repair(told):
-        after, fix = fix_commands.repaired(after, told, check.recorded)
+        after, fix = fix_commands.with_repair(after, told, check.recorded)
     else:
-        fix = fix_text.fix(told, check.recorded)
+        fix = fix_text.fix_item(told, check.recorded)
     done = dict.fromkeys([check.of.program, *(one.of.program for one in mended)], fix.id)
-    after = project_state.each_edit(
+    after = project_state.map_edits(
         after, lambda one: replace(one, fixed=one.fixed | done) if one.seq in edits else one
     )
     return after, (fix,)
@@ -295,7 +295,7 @@ def _only_fixes(of: Invocation) -> bool:
     return is_script and remedy_of(command_line.SimpleCommand("", words)) == "fixer"
 
 
-def _is_answered(one: Trouble, check: CheckRun) -> bool:
+def _is_answered(one: TrackedFailure, check: CheckRun) -> bool:
     if one.ground != check.ground:
         return False
     recorded = check.recorded
@@ -304,14 +304,14 @@ def _is_answered(one: Trouble, check: CheckRun) -> bool:
     return _covers(check, one) or same_check.answers(check.of, one.of, one.tests, one.place)
 
 
-def _covers(check: CheckRun, one: Trouble) -> bool:
+def _covers(check: CheckRun, one: TrackedFailure) -> bool:
     """Return True if the line has passed what had failed, by a check and not by what it repairs."""
     if COMMIT in (check.of.program, one.of.program):
         return False
     return any(clears(green, red) for green in check.runs.passed for red in one.checks)
 
 
-def _less(known: ProjectState, one: Trouble, check: CheckRun) -> Trouble:
+def _less(known: ProjectState, one: TrackedFailure, check: CheckRun) -> TrackedFailure:
     """Return a failure without the tests that have passed by themselves."""
     if not one.tests or one.ground != check.ground or not same_check.is_kin(check.of, one.of):
         return one
@@ -322,9 +322,11 @@ def _less(known: ProjectState, one: Trouble, check: CheckRun) -> Trouble:
     return replace(one, tests=left, helped=(*one.helped, *helped)[-_HELPED:])
 
 
-def _vain(known: ProjectState, mended: Iterable[Trouble]) -> tuple[Edited, ...]:
+def _vain(known: ProjectState, mended: Iterable[TrackedFailure]) -> tuple[TrackedEdit, ...]:
     """Return what was tried for these failures and taken back."""
     first = min(trouble.seq for trouble in mended)
     return tuple(
-        edit for edit in known.edits if edit.gone and edit.sort == "edit" and edit.seq > first
+        edit
+        for edit in known.edits
+        if edit.reverted_by and edit.sort == "edit" and edit.seq > first
     )

@@ -20,9 +20,9 @@ from observer.core.model import Item, Recorded
 from observer.core.text import distinct
 from observer.observations import fix_text
 from observer.observations.analysis import origin_of
+from observer.observations.failure_records import ALTERNATIVES, REPAIRS, Alternative, Repair
 from observer.observations.fix_text import ResolvedFailures
-from observer.observations.lessons import ALTERNATIVES, REPAIRS, Alternative, Repair
-from observer.observations.project_state import Edited, ProjectState, Trouble
+from observer.observations.project_state import ProjectState, TrackedEdit, TrackedFailure
 from observer.outcomes import same_check
 from observer.outcomes.not_started import Unstarted
 from observer.outcomes.result import CommandResult
@@ -43,7 +43,7 @@ class EndedCommand(NamedTuple):
 
     recorded: Recorded
     command: str
-    verdict: CommandResult
+    result: CommandResult
     item: int
     is_unstarted: bool
 
@@ -58,9 +58,9 @@ class EndedCommand(NamedTuple):
     @property
     def has_run(self) -> bool:
         """Whether its program did its work, whatever it found."""
-        verdict = self.verdict
-        is_judged = verdict.is_check and (verdict.passed is not None or verdict.failed is not None)
-        return not self.is_unstarted and (verdict.ok is not False or is_judged)
+        result = self.result
+        is_judged = result.is_check and (result.passed is not None or result.failed is not None)
+        return not self.is_unstarted and (result.ok is not False or is_judged)
 
 
 def failing_form(ran: EndedCommand, why: Unstarted) -> InvocationForm | None:
@@ -70,7 +70,7 @@ def failing_form(ran: EndedCommand, why: Unstarted) -> InvocationForm | None:
     return next(iter(blamed), every[-1] if every else None)
 
 
-def worked(known: ProjectState, ran: EndedCommand) -> Step:
+def with_alternative(known: ProjectState, ran: EndedCommand) -> Step:
     """Note a command that ended; where it is what an earlier one was meant to be, tell so."""
     if not ran.has_run:
         return known, ()
@@ -83,7 +83,7 @@ def worked(known: ProjectState, ran: EndedCommand) -> Step:
 
 def _without_refuted(known: ProjectState, ran: EndedCommand) -> ProjectState:
     """Note that a form works after all which had failed: somebody installed what it lacked."""
-    if ran.verdict.ok is not True or len(ran.forms) != 1:
+    if ran.result.ok is not True or len(ran.forms) != 1:
         return known
     (form,) = ran.forms
     marked = tuple(
@@ -93,7 +93,9 @@ def _without_refuted(known: ProjectState, ran: EndedCommand) -> ProjectState:
     return known if marked == known.alternatives else replace(known, alternatives=marked)
 
 
-def _instead_of(known: ProjectState, trouble: Trouble, ran: EndedCommand) -> InvocationForm | None:
+def _instead_of(
+    known: ProjectState, trouble: TrackedFailure, ran: EndedCommand
+) -> InvocationForm | None:
     """Return the form that does what the failed one did not."""
     recorded, failed = ran.recorded, trouble.form
     if (
@@ -113,22 +115,26 @@ def _instead_of(known: ProjectState, trouble: Trouble, ran: EndedCommand) -> Inv
             ),
             None,
         )
-    if not ran.verdict.ok or _changes_since(known, trouble, recorded):
+    if not ran.result.ok or _changes_since(known, trouble, recorded):
         return None
     return next((one for one in ran.forms if command_forms.is_with_more(failed, one)), None)
 
 
-def _changes_since(known: ProjectState, trouble: Trouble, recorded: Recorded) -> list[Edited]:
+def _changes_since(
+    known: ProjectState, trouble: TrackedFailure, recorded: Recorded
+) -> list[TrackedEdit]:
     return [
         edit
         for edit in known.edits
         if trouble.last_seq < edit.seq < recorded.seq
-        and not edit.gone
+        and not edit.reverted_by
         and edit.ground.root == recorded.root
     ]
 
 
-def _told(known: ProjectState, trouble: Trouble, ran: EndedCommand, form: InvocationForm) -> Step:
+def _told(
+    known: ProjectState, trouble: TrackedFailure, ran: EndedCommand, form: InvocationForm
+) -> Step:
     failed, origin = trouble.form or form, trouble.origin or origin_of(ran.recorded)
     pair = (trouble.items[-1], ran.item)
     before = next(
@@ -159,7 +165,7 @@ def _told(known: ProjectState, trouble: Trouble, ran: EndedCommand, form: Invoca
         alternatives=(*kept, after)[-ALTERNATIVES:],
         troubles=tuple(one for one in known.troubles if one is not trouble),
     )
-    return story_after, (fix_text.alternative(after, remedies, ran.recorded),)
+    return story_after, (fix_text.alternative_item(after, remedies, ran.recorded),)
 
 
 _MET = 60
@@ -171,7 +177,7 @@ def is_repair(mended: ResolvedFailures) -> bool:
     return all(edit.remedy == "fixer" for edit in mended.edits)
 
 
-def repaired(
+def with_repair(
     known: ProjectState, mended: ResolvedFailures, recorded: Recorded
 ) -> tuple[ProjectState, Item]:
     """Return the story and the fix of a check and its fixer, with one more time that it was met."""
@@ -194,5 +200,5 @@ def repaired(
         signatures=distinct(filter(None, (*signatures, *before.signatures)), _ERRORS),
     )
     others = [one for one in known.repairs if one is not before]
-    made = fix_text.repair(after, mended, recorded)
+    made = fix_text.repair_item(after, mended, recorded)
     return replace(known, repairs=(*others, after)[-REPAIRS:]), made

@@ -18,8 +18,8 @@ from observer.core.value import Value
 from observer.observations import concepts
 from observer.observations.analysis import item
 from observer.observations.drafts import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, ObservationDraft
-from observer.observations.lessons import Alternative, Repair
-from observer.observations.project_state import Edited, Rejection, Trouble
+from observer.observations.failure_records import Alternative, Repair
+from observer.observations.project_state import Rejection, TrackedEdit, TrackedFailure
 from observer.observations.relatedness import is_test
 from observer.observations.session_state import ItemOrigin
 
@@ -45,21 +45,21 @@ class ResolvedFailures(Value):
     part of, `said` its result in a few words.
     """
 
-    troubles: tuple[Trouble, ...]
-    edits: tuple[Edited, ...]
+    troubles: tuple[TrackedFailure, ...]
+    edits: tuple[TrackedEdit, ...]
     passed: int
     head: str
     ran: str
-    vain: tuple[Edited, ...] = ()
+    vain: tuple[TrackedEdit, ...] = ()
     said: str = ""
 
 
-def fix(mended: ResolvedFailures, recorded: Recorded) -> Item:
+def fix_item(mended: ResolvedFailures, recorded: Recorded) -> Item:
     """Tell a fix; it stands at the event that passed."""
     trouble = mended.troubles[0]
     changed = _cause_said(mended.edits)
     result = f" ({mended.said})" if mended.said else ""
-    tried = changes_said(mended.vain)
+    tried = changes_text(mended.vain)
     said = [
         f"{_failure(trouble)}.",
         f"After {changed}, {mended.head} passes{result}.",
@@ -83,15 +83,17 @@ def fix(mended: ResolvedFailures, recorded: Recorded) -> Item:
     return _arc(told, recorded, links)
 
 
-def _cause_said(edits: Sequence[Edited]) -> str:
+def _cause_said(edits: Sequence[TrackedEdit]) -> str:
     """Return what was changed, and that it was only tests."""
     is_tests = all(edit.sort == "edit" and is_test(edit.path) for edit in edits)
-    return f"{'the test was changed: ' if is_tests else ''}{changes_said(edits)}"
+    return f"{'the test was changed: ' if is_tests else ''}{changes_text(edits)}"
 
 
-def rejected(rejection: Rejection, trouble: Trouble, recorded: Recorded, how: str) -> Item:
+def rejection_item(
+    rejection: Rejection, trouble: TrackedFailure, recorded: Recorded, how: str
+) -> Item:
     """Tell an attempt that did not help; it stands at the event that first took it back."""
-    changed = changes_said(rejection.edits)
+    changed = changes_text(rejection.edits)
     still = trouble.last_error or trouble.said
     told = ObservationDraft(
         type="rejected",
@@ -114,14 +116,14 @@ def rejected(rejection: Rejection, trouble: Trouble, recorded: Recorded, how: st
     return _arc(told, recorded, links, rejection.origin)
 
 
-def repair(found: Repair, mended: ResolvedFailures, recorded: Recorded) -> Item:
+def repair_item(found: Repair, mended: ResolvedFailures, recorded: Recorded) -> Item:
     """Return the item of a fixer that mends a check; it stands at the first pass."""
     met = f"met {counted(found.times, 'time')}"
     result = f" ({mended.said})" if mended.said else ""
     told = ObservationDraft(
         type="fix",
         title=one_line(f"`{found.by}` repairs what `{found.head}` finds", TITLE),
-        subtitle=one_line(f"{found.head} passes after {changes_said(mended.edits)}", SUBTITLE),
+        subtitle=one_line(f"{found.head} passes after {changes_text(mended.edits)}", SUBTITLE),
         narrative=one_line(
             f"{_failure(mended.troubles[0])}. `{found.by}` repaired that, and it passes{result};"
             f" {met}.",
@@ -152,12 +154,14 @@ def repair(found: Repair, mended: ResolvedFailures, recorded: Recorded) -> Item:
     return replace(made, category=REPAIR, folded=found.times)
 
 
-def alternative(found: Alternative, remedies: Sequence[Edited], recorded: Recorded) -> Item:
+def alternative_item(
+    found: Alternative, remedies: Sequence[TrackedEdit], recorded: Recorded
+) -> Item:
     """Return the item of a form that works; it stands at the failure that was met first."""
     failed, works = found.failed.line, found.worked.line
     met = f"met {counted(found.times, 'time')}"
     error = f" ({one_line(found.error, 200)})" if found.error else ""
-    after = f" after {changes_said(remedies)}" if remedies else ""
+    after = f" after {changes_text(remedies)}" if remedies else ""
     told = ObservationDraft(
         type="fix",
         title=one_line(f"Use `{one_line(works, 60)}`: `{failed}` does not work here", TITLE),
@@ -181,17 +185,19 @@ def alternative(found: Alternative, remedies: Sequence[Edited], recorded: Record
     )
 
 
-def _alternative_facts(found: Alternative, remedies: Sequence[Edited], met: str) -> tuple[str, ...]:
+def _alternative_facts(
+    found: Alternative, remedies: Sequence[TrackedEdit], met: str
+) -> tuple[str, ...]:
     facts = [f"$ {found.failed.line}"]
     facts += [f"error: {found.error}"] if found.error else []
-    facts += [changes_said([edit]) for edit in remedies]
+    facts += [changes_text([edit]) for edit in remedies]
     facts += [f"works: {found.worked.line}", met]
     return tuple(one_line(fact, FACT) for fact in facts)
 
 
-def changes_said(edits: Iterable[Edited]) -> str:
+def changes_text(edits: Iterable[TrackedEdit]) -> str:
     """Return ``"cart.py (total) and running pip install x"``: what was changed, file by file."""
-    files: dict[str, list[Edited]] = {}
+    files: dict[str, list[TrackedEdit]] = {}
     others: list[str] = []
     for edit in edits:
         if edit.sort in _DONE:
@@ -202,7 +208,7 @@ def changes_said(edits: Iterable[Edited]) -> str:
     return listed(distinct((*said, *others), 40), _SAID)
 
 
-def _file_said(path: str, edits: Sequence[Edited]) -> str:
+def _file_said(path: str, edits: Sequence[TrackedEdit]) -> str:
     became = edits[0].said if len(edits) == 1 else ""
     symbols = distinct((name for edit in edits for name in edit.symbols), 12)
     unsaid = listed([name for name in symbols if name not in became], _SAID)
@@ -210,7 +216,7 @@ def _file_said(path: str, edits: Sequence[Edited]) -> str:
     return f"{path} ({inside})" if inside else path
 
 
-def _failure(trouble: Trouble) -> str:
+def _failure(trouble: TrackedFailure) -> str:
     times = f" {counted(trouble.runs, 'time')}" if trouble.runs > 1 else ""
     said = f" ({trouble.said})" if trouble.said else ""
     first = "first with" if trouble.runs > 1 else "with"
@@ -218,7 +224,7 @@ def _failure(trouble: Trouble) -> str:
     return one_line(f"{trouble.head} failed{times}{said}{error}", 500).rstrip(".")
 
 
-def _error(trouble: Trouble) -> str:
+def _error(trouble: TrackedFailure) -> str:
     """Return what failed in the words that say most: not only that there was an error."""
     told = (one for one in (trouble.error, trouble.last_error) if one and not VAGUE.match(one))
     if said := next(told, "") or next(iter(trouble.tests), ""):
@@ -226,24 +232,26 @@ def _error(trouble: Trouble) -> str:
     return f"{trouble.head}: {trouble.error}" if trouble.error else f"{trouble.head} failed"
 
 
-def _facts(troubles: Sequence[Trouble], edits: Sequence[Edited], last: str) -> tuple[str, ...]:
+def _facts(
+    troubles: Sequence[TrackedFailure], edits: Sequence[TrackedEdit], last: str
+) -> tuple[str, ...]:
     facts = [f"$ {troubles[0].head}"]
     facts += (f"error: {one.error}" for one in troubles if one.error)
     facts += (
         f"then: {one.last_error}" for one in troubles if one.last_error not in ("", one.error)
     )
-    facts += (f"{'' if edit.sort in _DONE else 'changed '}{changes_said([edit])}" for edit in edits)
+    facts += (f"{'' if edit.sort in _DONE else 'changed '}{changes_text([edit])}" for edit in edits)
     return distinct((one_line(fact, FACT) for fact in (*facts[: FACTS - 1], last)), FACTS)
 
 
-def _concepts(trouble: Trouble, edits: Sequence[Edited]) -> tuple[str, ...]:
+def _concepts(trouble: TrackedFailure, edits: Sequence[TrackedEdit]) -> tuple[str, ...]:
     symbols = distinct((name for edit in edits for name in edit.symbols), 6)
     return concepts.together(
         concepts.of_tools((trouble.of.tool,)), concepts.of_files(_paths(edits)[:3], symbols)
     )
 
 
-def _paths(edits: Iterable[Edited]) -> tuple[str, ...]:
+def _paths(edits: Iterable[TrackedEdit]) -> tuple[str, ...]:
     return distinct((edit.path for edit in edits), 40)
 
 
@@ -252,7 +260,7 @@ def _to_runs(kind: str, targets: Iterable[int], command: str) -> list[Link]:
     return [Link(kind=kind, target=one, excerpt=command) for one in dict.fromkeys(targets)]
 
 
-def _to_edits(kind: str, edits: Iterable[Edited]) -> list[Link]:
+def _to_edits(kind: str, edits: Iterable[TrackedEdit]) -> list[Link]:
     said = {edit.item: edit.said if edit.sort in _DONE else "" for edit in edits}
     return [Link(kind=kind, target=one, excerpt=words) for one, words in said.items()]
 

@@ -21,7 +21,7 @@ from observer.outcomes.same_check import folder_of
 from observer.shell.command_line import SimpleCommand, git_words, parts_of
 from observer.shell.runners import name_of
 
-Deed = Literal[
+OperationKind = Literal[
     "restore", "reset", "uncommit", "aside", "back", "drop", "clean", "switch", "branch",
     "stage", "update", "commit",
 ]  # fmt: skip
@@ -46,7 +46,7 @@ _MESSAGE = re.compile(r"--(?:message|file|template)\b|-[^-]*[mFt]")
 """What stands behind it is text: words of a message are no options."""
 
 
-class Act(Value):
+class GitOperation(Value):
     """What a git command does.
 
     `restore` takes back changes of `paths` (all files where there are none) that are not
@@ -63,39 +63,41 @@ class Act(Value):
     where the entry stays in the stash.
     """
 
-    deed: Deed
+    deed: OperationKind
     paths: tuple[str, ...] = ()
     to: str = ""
     scope: Scope = ""
     keeps: bool = False
 
 
-def acts(command: str) -> bool:
+def has_operations(command: str) -> bool:
     """Tell whether a command line holds such a command."""
-    return ("git" in command or "rm " in command) and any(map(read, parts_of(command)))
+    return ("git" in command or "rm " in command) and any(map(parse, parts_of(command)))
 
 
-def acts_of(recorded: Recorded, body: Command, *, is_ok: bool) -> list[tuple[Act, str]]:
+def operations_of(
+    recorded: Recorded, body: Command, *, is_ok: bool
+) -> list[tuple[GitOperation, str]]:
     """Return what a command line did, and each act's words; paths as the project shows them."""
-    if not acts(body.command):
+    if not has_operations(body.command):
         return []
-    folder, parts = _folder(recorded, body), done(body, is_ok=is_ok)
+    folder, parts = _folder(recorded, body), completed_parts(body, is_ok=is_ok)
     return [
         (_placed(act, folder), one_line(" ".join(part.words), 100))
         for part in parts
-        if (act := read(part, body.output))
+        if (act := parse(part, body.output))
     ]
 
 
-def taken_in(recorded: Recorded, body: Command, *, is_ok: bool) -> list[Act]:
+def index_operations_of(recorded: Recorded, body: Command, *, is_ok: bool) -> list[GitOperation]:
     """Return what a command line put into the index and into commits, in its order."""
     if "git" not in body.command:
         return []
-    folder, parts = _folder(recorded, body), done(body, is_ok=is_ok)
-    return [_placed(act, folder) for part in parts for act in takes(part)]
+    folder, parts = _folder(recorded, body), completed_parts(body, is_ok=is_ok)
+    return [_placed(act, folder) for part in parts for act in parse_index(part)]
 
 
-def done(body: Command, *, is_ok: bool) -> Sequence[SimpleCommand]:
+def completed_parts(body: Command, *, is_ok: bool) -> Sequence[SimpleCommand]:
     """Return the simple commands that a command line got through.
 
     Where it failed, what stands last in it is taken for what failed, unless it ended well or git
@@ -116,24 +118,26 @@ def _folder(recorded: Recorded, body: Command) -> str:
     return folder_of(parts_of(body.command), recorded.root, recorded.event.cwd)
 
 
-def takes(part: SimpleCommand) -> tuple[Act, ...]:
+def parse_index(part: SimpleCommand) -> tuple[GitOperation, ...]:
     """Read a simple command that fills the index or commits it."""
     words = words_of(part)
     taker = _TAKERS.get(words[0]) if words else None
     return taker(words[1:]) if taker else ()
 
 
-def _placed(act: Act, folder: str) -> Act:
+def _placed(act: GitOperation, folder: str) -> GitOperation:
     if not folder or not act.paths:
         return act
     return replace(act, paths=tuple(relative(path, "", folder) for path in act.paths))
 
 
-def read(part: SimpleCommand, output: str = "") -> Act | None:
+def parse(part: SimpleCommand, output: str = "") -> GitOperation | None:
     """Read a simple command; None if it does none of this."""
     program = name_of(part.words[0])
     if program == "rm":
-        return Act(deed="clean", paths=_places([one for one in part.words[1:] if one[0] != "-"]))
+        return GitOperation(
+            deed="clean", paths=_places([one for one in part.words[1:] if one[0] != "-"])
+        )
     words = words_of(part)
     reader = _READERS.get(words[0]) if words else None
     return reader(words[1:], output) if reader else None
@@ -158,42 +162,44 @@ def _split(words: list[str]) -> tuple[set[str], list[str], list[str] | None]:
     return {word for word in words if word.startswith("-")}, plain, paths
 
 
-def _checkout(words: list[str], _output: str) -> Act | None:
+def _checkout(words: list[str], _output: str) -> GitOperation | None:
     options, plain, paths = _split(words)
     if options & {"-b", "-B", "--orphan"}:
         return _begun(words)
     if paths is not None:
-        return Act(deed="restore", paths=_places(paths), to=_named("".join(plain[:1])))
+        return GitOperation(deed="restore", paths=_places(paths), to=_named("".join(plain[:1])))
     if not plain:
         return None
     if len(plain) == 1 and not _is_path(plain[0]):
-        return Act(deed="switch", to=plain[0])
+        return GitOperation(deed="switch", to=plain[0])
     start = 0 if _is_path(plain[0]) else 1
-    return Act(deed="restore", paths=_places(plain[start:]), to=_named(plain[0]) if start else "")
+    return GitOperation(
+        deed="restore", paths=_places(plain[start:]), to=_named(plain[0]) if start else ""
+    )
 
 
-def _switch(words: list[str], _output: str) -> Act | None:
+def _switch(words: list[str], _output: str) -> GitOperation | None:
     options, plain, _ = _split(words)
     if options & {"-c", "-C", "--create", "--orphan"}:
         return _begun(words)
-    return Act(deed="switch", to=plain[0]) if plain else None
+    return GitOperation(deed="switch", to=plain[0]) if plain else None
 
 
-def _begun(words: list[str]) -> Act | None:
+def _begun(words: list[str]) -> GitOperation | None:
     """Read `-b NAME [START]`: with a start it goes elsewhere."""
     names = [word for word in words if not word.startswith("-")]
     if not names:
         return None
-    return Act(deed="branch" if len(names) == 1 else "switch", to=names[0])
+    return GitOperation(deed="branch" if len(names) == 1 else "switch", to=names[0])
 
 
-def _restore(words: list[str], _output: str) -> Act | None:
+def _restore(words: list[str], _output: str) -> GitOperation | None:
     options, plain, paths = _split(words)
     if "--staged" in options and "--worktree" not in options and "-W" not in options:
         return None
     source = next((word for word in words if word.startswith(("--source=", "-s"))), "")
     to = source.removeprefix("--source=").removeprefix("-s") or _behind(words, "-s", "--source")
-    return Act(deed="restore", paths=_places([*plain, *(paths or [])]), to=_named(to))
+    return GitOperation(deed="restore", paths=_places([*plain, *(paths or [])]), to=_named(to))
 
 
 def _behind(words: list[str], *options: str) -> str:
@@ -203,15 +209,15 @@ def _behind(words: list[str], *options: str) -> str:
     )
 
 
-def _reset(words: list[str], output: str) -> Act | None:
+def _reset(words: list[str], output: str) -> GitOperation | None:
     options, plain, paths = _split(words)
     to = plain[0] if plain else "HEAD"
     if "--hard" in options:
         now = _HEAD_NOW.search(output)
-        return Act(deed="reset", to=now.group(1) if now else _named(to))
+        return GitOperation(deed="reset", to=now.group(1) if now else _named(to))
     if paths or len(plain) > 1 or _is_path(to):
         return None
-    return Act(deed="uncommit", to=_named(to)) if _named(to) != "~0" else None
+    return GitOperation(deed="uncommit", to=_named(to)) if _named(to) != "~0" else None
 
 
 def _named(to: str) -> str:
@@ -222,54 +228,56 @@ def _named(to: str) -> str:
     return to if _HASH.match(to) else ""
 
 
-def _stash(words: list[str], output: str) -> Act | None:
+def _stash(words: list[str], output: str) -> GitOperation | None:
     verb = words[0] if words and not words[0].startswith("-") else "push"
     if verb in {"push", "save"}:
         return _pushed([word for word in words if word != verb], output, has_paths=verb == "push")
     entries = [found.group(1) for word in words[1:] if (found := _ENTRY.match(word.strip("'\"")))]
     to = entries[-1] if entries else ""
     if verb in {"drop", "clear"}:
-        return Act(deed="drop", to="all" if verb == "clear" else to)
+        return GitOperation(deed="drop", to="all" if verb == "clear" else to)
     has_conflict = "CONFLICT (" in output
     if verb not in {"pop", "apply", "branch"}:
         return None
     if _NOT_UNSTASHED.search(output) and not has_conflict:
         return None
-    return Act(deed="back", to=to, keeps=verb == "apply" or has_conflict)
+    return GitOperation(deed="back", to=to, keeps=verb == "apply" or has_conflict)
 
 
-def _pushed(words: list[str], output: str, *, has_paths: bool) -> Act | None:
+def _pushed(words: list[str], output: str, *, has_paths: bool) -> GitOperation | None:
     options, plain, paths = _split(words)
     if "No local changes" in output or not options.isdisjoint({"-p", "--patch"}):
         return None
     scope: Scope = next((one for names, one in _SCOPES if not options.isdisjoint(names)), "")
-    return Act(deed="aside", paths=_places(paths or plain) if has_paths else (), scope=scope)
+    return GitOperation(
+        deed="aside", paths=_places(paths or plain) if has_paths else (), scope=scope
+    )
 
 
-def _clean(words: list[str], _output: str) -> Act | None:
+def _clean(words: list[str], _output: str) -> GitOperation | None:
     options, plain, paths = _split(words)
     forced = any("f" in option or option == "--force" for option in options)
     dry = any("n" in option.lstrip("-") for option in options if not option.startswith("--"))
-    return Act(deed="clean", paths=_places(paths or plain)) if forced and not dry else None
+    return GitOperation(deed="clean", paths=_places(paths or plain)) if forced and not dry else None
 
 
-def _add(words: list[str]) -> tuple[Act, ...]:
+def _add(words: list[str]) -> tuple[GitOperation, ...]:
     options, plain, paths = _split(words)
     named = [*plain, *(paths or [])]
     is_update = not options.isdisjoint({"-u", "--update"})
     is_all = is_update or not options.isdisjoint({"-A", "--all"})
     if not (named or is_all) or not options.isdisjoint(_IN_PART):
         return ()
-    return (Act(deed="update" if is_update else "stage", paths=_places(named)),)
+    return (GitOperation(deed="update" if is_update else "stage", paths=_places(named)),)
 
 
-def _commit(words: list[str]) -> tuple[Act, ...]:
+def _commit(words: list[str]) -> tuple[GitOperation, ...]:
     text = next((at for at, word in enumerate(words) if _MESSAGE.match(word)), len(words))
     options = words[: text + 1]
     if "--dry-run" in options:
         return ()
     takes_all = any(map(_ALL.match, options))
-    return (*((Act(deed="update"),) if takes_all else ()), Act(deed="commit"))
+    return (*((GitOperation(deed="update"),) if takes_all else ()), GitOperation(deed="commit"))
 
 
 def _places(paths: list[str]) -> tuple[str, ...]:

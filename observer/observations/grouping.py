@@ -30,7 +30,7 @@ from observer.observations import command_text, event_text, file_text, git_comma
 from observer.observations.analysis import item, origin_of, where_of
 from observer.observations.concepts import TOOLS
 from observer.observations.drafts import ObservationDraft
-from observer.observations.session_state import CommandState, Open, State
+from observer.observations.session_state import CommandState, OpenGroup, SessionState
 from observer.outcomes import check_runs, same_check
 from observer.outcomes.result import CommandResult
 from observer.shell import command_line
@@ -51,8 +51,8 @@ _REFUSED = re.compile(
 
 
 def write(
-    before: State, recorded: Recorded, body: FileWrite, change: ChangeSummary, chars: int
-) -> tuple[State, Item | None]:
+    before: SessionState, recorded: Recorded, body: FileWrite, change: ChangeSummary, chars: int
+) -> tuple[SessionState, Item | None]:
     """Fold a write into the burst of its file, or begin one."""
     where = where_of(recorded)
     if body.error:
@@ -75,37 +75,39 @@ def write(
     )
     first = replace(body, operation=burst.operation)
     told = file_text.write(first, burst.change, where, times=burst.times)
-    after = session_state.wrote(session_state.opened(before, burst), path, change, body.operation)
+    after = session_state.with_write(
+        session_state.with_group(before, burst), path, change, body.operation
+    )
     return after, _item(told, recorded, burst)
 
 
 def command(
-    before: State, recorded: Recorded, body: Command, verdict: CommandResult
-) -> tuple[State, Item | None]:
+    before: SessionState, recorded: Recorded, body: Command, result: CommandResult
+) -> tuple[SessionState, Item | None]:
     """Fold a run into the burst of its command and outcome, or begin one."""
     line = command_line.read(body.command)
     chars = len(body.command) + len(body.output)
-    if verdict.ok is not False and (line.is_routine or _only_stages(body.command)):
+    if result.ok is not False and (line.is_routine or _only_stages(body.command)):
         return before, None
     # What git took back is told once: a second run takes back something else.
-    number = str(recorded.seq) if git_commands.acts(body.command) else ""
+    number = str(recorded.seq) if git_commands.has_operations(body.command) else ""
     key = session_state.key_of(
         "command", _agent(recorded), body.command, recorded.event.cwd, number
     )
-    ended = _outcome(verdict)
+    ended = _outcome(result)
     burst = _continued(before, key, recorded, chars)
     if burst.times > 1 and burst.outcome != ended:
         burst = _begun(key, recorded, chars)
     burst = replace(burst, outcome=ended)
-    told = command_text.run(body, line, verdict, where=where_of(recorded), times=burst.times)
+    told = command_text.run(body, line, result, where=where_of(recorded), times=burst.times)
     name = same_check.named(body.command, root=recorded.root, cwd=recorded.event.cwd)
-    is_news = _is_news(before, name, verdict)
-    after = session_state.opened(
-        session_state.closed(before, "write") if is_news else before, burst
+    is_news = _is_news(before, name, result)
+    after = session_state.with_group(
+        session_state.without_groups(before, "write") if is_news else before, burst
     )
     if before.is_aside or check_runs.sets_aside(command_line.parts_of(body.command)):
         return after, _item(told, recorded, burst)  # what is checked is not the work
-    return _ran(after, line, name, verdict), _item(told, recorded, burst)
+    return _ran(after, line, name, result), _item(told, recorded, burst)
 
 
 def _only_stages(command: str) -> bool:
@@ -119,48 +121,48 @@ def _only_stages(command: str) -> bool:
     )
 
 
-def _ran(before: State, line: CommandLine, name: str, verdict: CommandResult) -> State:
+def _ran(before: SessionState, line: CommandLine, name: str, result: CommandResult) -> SessionState:
     was = before.commands.get(name)
-    if verdict.is_cut_off and was and was.ok is False:
+    if result.is_cut_off and was and was.ok is False:
         return before  # as red as it was: what this run would have come to is unknown
     run = CommandState(
-        ok=None if verdict.is_cut_off else verdict.ok,
-        said=verdict.said,
-        first_error=verdict.first_error,
-        tool=verdict.tool or line.tool,
-        is_check=verdict.is_check or line.tool in TOOLS,
+        ok=None if result.is_cut_off else result.ok,
+        said=result.said,
+        first_error=result.first_error,
+        tool=result.tool or line.tool,
+        is_check=result.is_check or line.tool in TOOLS,
     )
-    return session_state.ran(before, name, run, _answered(before, name, verdict))
+    return session_state.with_command(before, name, run, _answered(before, name, result))
 
 
-def _answered(before: State, name: str, verdict: CommandResult) -> tuple[str, ...]:
+def _answered(before: SessionState, name: str, result: CommandResult) -> tuple[str, ...]:
     """Return failing test runs that a passing, broader run of the same runner answers."""
-    if not verdict.ok or verdict.passed is None:
+    if not result.ok or result.passed is None:
         return ()
     wanted = {word for word in name.split() if not word.startswith("-")}
     return tuple(
         head
         for head, ran in before.commands.items()
         if ran.ok is False
-        and ran.tool == verdict.tool
+        and ran.tool == result.tool
         and head != name
         and (same_check.BELOW in head) == (same_check.BELOW in name)
         and wanted <= set(head.split())
     )
 
 
-def _is_news(before: State, name: str, verdict: CommandResult) -> bool:
+def _is_news(before: SessionState, name: str, result: CommandResult) -> bool:
     known = before.commands.get(name)
-    return verdict.ok is False or (known is not None and known.ok is False)
+    return result.ok is False or (known is not None and known.ok is False)
 
 
-def _outcome(verdict: CommandResult) -> str:
-    parts = (verdict.ok, verdict.passed, verdict.failed, *verdict.failing, verdict.first_error)
+def _outcome(result: CommandResult) -> str:
+    parts = (result.ok, result.passed, result.failed, *result.failing, result.first_error)
     return one_line("|".join(map(str, parts)), 300)
 
 
-def _continued(before: State, key: str, recorded: Recorded, chars: int) -> Open:
-    burst = session_state.burst_of(before, key)
+def _continued(before: SessionState, key: str, recorded: Recorded, chars: int) -> OpenGroup:
+    burst = session_state.group_of(before, key)
     at_ms = recorded.event.at_ms
     if burst is None or abs(at_ms - burst.last_ms) > WITHIN_MS:
         return _begun(key, recorded, chars)
@@ -169,16 +171,16 @@ def _continued(before: State, key: str, recorded: Recorded, chars: int) -> Open:
     )
 
 
-def _begun(key: str, recorded: Recorded, chars: int) -> Open:
+def _begun(key: str, recorded: Recorded, chars: int) -> OpenGroup:
     origin = origin_of(recorded)
-    return Open(key=key, origin=origin, last_ms=origin.at_ms, chars=chars)
+    return OpenGroup(key=key, origin=origin, last_ms=origin.at_ms, chars=chars)
 
 
 def _agent(recorded: Recorded) -> str:
     return recorded.event.agent[:100]
 
 
-def _item(told: ObservationDraft, recorded: Recorded, burst: Open) -> Item:
+def _item(told: ObservationDraft, recorded: Recorded, burst: OpenGroup) -> Item:
     return item(told, recorded, origin=burst.origin, times=burst.times, chars=burst.chars)
 
 
@@ -187,7 +189,9 @@ _RESULT_CHARS = 300
 """How much of a result must be equal: a tool may add its own lines to the sub-agent's words."""
 
 
-def delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Item | None]:
+def delegation(
+    before: SessionState, recorded: Recorded, body: Delegation
+) -> tuple[SessionState, Item | None]:
     """Join a report to an earlier one of the same delegation, however long ago, or begin one."""
     agent = one_line(body.agent, 100)
     task, result = block(body.task, _TASK_CHARS), one_line(body.result, _RESULT_CHARS)
@@ -201,21 +205,21 @@ def delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[Sta
     if earlier:
         half = event_text.delegation(Delegation(task=known_task, result=known_result))
         others = tuple(one for one in others if half is None or one != half.title)
-        before = session_state.without(before, earlier)
+        before = session_state.without_group(before, earlier)
     told_of = (task or known_task, result or known_result)
     origin = origin_of(recorded)
     burst = replace(
-        earlier or Open(key="", origin=origin, last_ms=origin.at_ms, times=0, operation=agent),
+        earlier or OpenGroup(key="", origin=origin, last_ms=origin.at_ms, times=0, operation=agent),
         key=session_state.key_of("delegation", agent, *told_of),
         told=told_of,
     )
     burst = replace(burst, times=burst.times + 1, chars=max(burst.chars, told.chars))
     after = replace(before, delegations=session_state.added(others, title))
     made = item(told, recorded, origin=burst.origin, times=burst.times, chars=burst.chars)
-    return session_state.opened(after, burst), made
+    return session_state.with_group(after, burst), made
 
 
-def _earlier(before: State, agent: str, task: str, result: str) -> Open | None:
+def _earlier(before: SessionState, agent: str, task: str, result: str) -> OpenGroup | None:
     """Return the oldest report of this agent that told the other half, or the same result."""
     return next(
         (

@@ -17,24 +17,37 @@ from observer.core.text import distinct, is_within, one_line
 from observer.core.value import Value
 from observer.observations import fix_text, project_state
 from observer.observations.analysis import origin_of
-from observer.observations.git_commands import Act, acts_of
-from observer.observations.project_state import DROPPED, Edited, ProjectState, Rejection, Trouble
+from observer.observations.git_commands import GitOperation, operations_of
+from observer.observations.project_state import (
+    DROPPED,
+    ProjectState,
+    Rejection,
+    TrackedEdit,
+    TrackedFailure,
+)
 from observer.observations.relatedness import is_related
 
 Items = tuple[Item, ...]
 Step = tuple[ProjectState, Items]
 
 
-class InverseEdits(Value):
-    """How edits go: in a few words, and as `Edited.gone`; with what else was taken back."""
+class Reversal(Value):
+    """How edits were taken back: `how` in a few words, and the value of `TrackedEdit.reverted_by`.
+
+    `links` name what else was taken back, such as commits.
+    """
 
     how: str
-    gone: str = DROPPED
+    reverted_by: str = DROPPED
     links: tuple[Link, ...] = ()
 
 
-def undone(
-    known: ProjectState, recorded: Recorded, taken: Sequence[Edited], made: Item, undo: InverseEdits
+def with_undone(
+    known: ProjectState,
+    recorded: Recorded,
+    taken: Sequence[TrackedEdit],
+    made: Item,
+    undo: Reversal,
 ) -> Step:
     """Take edits back, by the event that `made` tells of.
 
@@ -44,7 +57,7 @@ def undone(
     items = (replace(made, links=links),) if links else ()
     if not taken:
         return known, items
-    after = project_state.gone(known, taken, undo.gone)
+    after = project_state.with_reverted(known, taken, undo.reverted_by)
     rejected = _rejected(known, recorded, taken, undo.how, made)
     if rejected:
         after = replace(after, rejection=rejected[0])
@@ -57,25 +70,25 @@ def _noted(
     known: ProjectState, recorded: Recorded, made: Item, *, how: str, since: int, path: str
 ) -> ProjectState:
     """Keep in mind that something was taken back: a check may pass for it."""
-    undo = Edited(
+    undo = TrackedEdit(
         seq=recorded.seq,
         item=made.id,
-        ground=project_state.ground_of(known, recorded.root),
+        ground=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,
         sort="undo",
         path=path,
         said=one_line(how, 200),
         since=since,
     )
-    return project_state.edited(known, undo)
+    return project_state.with_edit(known, undo)
 
 
-def _path(taken: Sequence[Edited]) -> str:
+def _path(taken: Sequence[TrackedEdit]) -> str:
     paths = {edit.path for edit in taken}
     return paths.pop() if len(paths) == 1 else ""
 
 
-def _items(taken: Iterable[Edited], made: Item) -> list[int]:
+def _items(taken: Iterable[TrackedEdit], made: Item) -> list[int]:
     """Return what tells of these edits, then what they had fixed."""
     edits = dict.fromkeys(edit.item for edit in taken)
     fixes = dict.fromkeys(fix for edit in taken for fix in edit.fixed.values())
@@ -83,10 +96,10 @@ def _items(taken: Iterable[Edited], made: Item) -> list[int]:
 
 
 def _rejected(
-    known: ProjectState, recorded: Recorded, taken: Sequence[Edited], how: str, made: Item
+    known: ProjectState, recorded: Recorded, taken: Sequence[TrackedEdit], how: str, made: Item
 ) -> tuple[Rejection, Item] | None:
     """Tell what was tried and is taken back while the check fails; more of one attempt joins it."""
-    here = project_state.ground_of(known, recorded.root)
+    here = project_state.worktree_of(known, recorded.root)
     for trouble in known.troubles:
         tried = tuple(edit for edit in taken if _is_tried(edit, trouble))
         if trouble.ground != here or not tried:
@@ -99,7 +112,7 @@ def _rejected(
             edits=(*before.edits, *tried)[-project_state.EDITS :],
             undone_by=distinct_ids((*before.undone_by, made.id)),
         )
-        return rejection, fix_text.rejected(rejection, trouble, recorded, how)
+        return rejection, fix_text.rejection_item(rejection, trouble, recorded, how)
     return None
 
 
@@ -108,7 +121,7 @@ def distinct_ids(ids: Iterable[int]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(ids))[:20]
 
 
-def _is_tried(edit: Edited, trouble: Trouble) -> bool:
+def _is_tried(edit: TrackedEdit, trouble: TrackedFailure) -> bool:
     return (
         edit.sort == "edit"
         and trouble.seq < edit.seq < trouble.last_seq
@@ -116,18 +129,21 @@ def _is_tried(edit: Edited, trouble: Trouble) -> bool:
     )
 
 
-def by_write(
+def undone_by_write(
     known: ProjectState, root: str, path: str, made_marks: Sequence[str], *, is_gone: bool
-) -> list[Edited]:
+) -> list[TrackedEdit]:
     """Return the edits of a file that a write takes back as a whole."""
     mine = [
         edit
         for edit in known.edits
-        if edit.path == path and edit.ground.root == root and not edit.gone and edit.sort != "undo"
+        if edit.path == path
+        and edit.ground.root == root
+        and not edit.reverted_by
+        and edit.sort != "undo"
     ]
     if is_gone:
         return mine if any(edit.is_new and not edit.commit for edit in mine) else []
-    found: list[Edited] = []
+    found: list[TrackedEdit] = []
     for mark in made_marks:
         if mark.startswith("="):
             return _since(mine, mark)
@@ -137,32 +153,36 @@ def by_write(
     return found if goes and goes == set(map(marks.undoing, made_marks)) else []
 
 
-def _since(mine: list[Edited], mark: str) -> list[Edited]:
+def _since(mine: list[TrackedEdit], mark: str) -> list[TrackedEdit]:
     """Return the edits since the file had the content of this mark, if it had."""
     had = [place for place, edit in enumerate(mine) if mark in edit.marks]
     return mine[had[-1] + 1 :] if had else []
 
 
-def by_revert(known: ProjectState, hashes: Sequence[str]) -> list[Edited]:
+def undone_by_revert(known: ProjectState, hashes: Sequence[str]) -> list[TrackedEdit]:
     """Return the edits of commits that a commit reverts."""
     return [
         edit
         for edit in known.edits
-        if edit.commit and not edit.gone and edit.commit.startswith(tuple(hashes))
+        if edit.commit and not edit.reverted_by and edit.commit.startswith(tuple(hashes))
     ]
 
 
-def brought_back(known: ProjectState, hashes: Sequence[str]) -> list[Edited]:
+def restored_by_revert(known: ProjectState, hashes: Sequence[str]) -> list[TrackedEdit]:
     """Return the edits that a reverted commit had reverted itself."""
-    return [edit for edit in known.edits if edit.gone.startswith(tuple(hashes)) and edit.gone]
+    return [
+        edit
+        for edit in known.edits
+        if edit.reverted_by.startswith(tuple(hashes)) and edit.reverted_by
+    ]
 
 
-def by_command(
+def with_git_command(
     known: ProjectState, recorded: Recorded, body: Command, made: Item, *, is_ok: bool
 ) -> Step:
     """Do to the story what a command line does by git to the work tree."""
     items: Items = ()
-    for act, how in acts_of(recorded, body, is_ok=is_ok):
+    for act, how in operations_of(recorded, body, is_ok=is_ok):
         known, told = _acted(known, recorded, act, made, how)
         made, items = _merged(made, items, told)
     return known, items
@@ -180,43 +200,51 @@ def _merged(made: Item, items: Items, told: Items) -> tuple[Item, Items]:
     return made, tuple(every.values())
 
 
-def _acted(known: ProjectState, recorded: Recorded, act: Act, made: Item, how: str) -> Step:
+def _acted(
+    known: ProjectState, recorded: Recorded, act: GitOperation, made: Item, how: str
+) -> Step:
     root = recorded.root
     match act.deed:
         case "switch" | "branch" if known.is_told:
             return known, ()
         case "switch" | "branch":
-            return project_state.moved(known, root, act.to, "", is_same=act.deed == "branch"), ()
+            return project_state.with_branch(
+                known, root, act.to, "", is_same=act.deed == "branch"
+            ), ()
         case "aside":
             # Of what is staged only a session knows: then the edits stay as they are.
             edits = _loose(known, root, act) if act.scope in ("", "new") else []
-            return project_state.stashed(known, root, edits, recorded.event.at_ms), ()
+            return project_state.with_stash(known, root, edits, recorded.event.at_ms), ()
         case "back":
-            after, edits = project_state.unstashed(known, root, act.to, keeps=act.keeps)
-            return project_state.gone(after, edits, ""), ()
+            after, edits = project_state.without_stash(known, root, act.to, keeps=act.keeps)
+            return project_state.with_reverted(after, edits, ""), ()
         case "uncommit":
             return _dissolved(known, root, act), ()
     return _taken_back(known, recorded, act, made, how)
 
 
-def _taken_back(known: ProjectState, recorded: Recorded, act: Act, made: Item, how: str) -> Step:
+def _taken_back(
+    known: ProjectState, recorded: Recorded, act: GitOperation, made: Item, how: str
+) -> Step:
     root = recorded.root
     if act.deed == "drop":
-        known, edits = project_state.unstashed(known, root, act.to, keeps=False)
-        return undone(known, recorded, edits, made, InverseEdits(how=how))
-    commits = [one.hash for one in project_state.behind(known, root, act.to)] if act.to else []
+        known, edits = project_state.without_stash(known, root, act.to, keeps=False)
+        return with_undone(known, recorded, edits, made, Reversal(how=how))
+    commits = (
+        [one.hash for one in project_state.commits_since(known, root, act.to)] if act.to else []
+    )
     committed = [
         edit
         for edit in known.edits
-        if edit.commit in commits and not edit.gone and is_within(edit.path, act.paths)
+        if edit.commit in commits and not edit.reverted_by and is_within(edit.path, act.paths)
     ]
     taken = sorted((*_loose(known, root, act), *committed), key=lambda edit: edit.seq)
     links: tuple[Link, ...] = ()
     if act.deed == "reset" and commits:
         links = tuple(Link(kind="reverts", title=one) for one in commits)
         parent = next(one.parent for one in known.commits if one.hash == commits[-1])
-        known = project_state.at_head(known, root, parent)
-    after, items = undone(known, recorded, taken, made, InverseEdits(how=how, links=links))
+        known = project_state.with_head(known, root, parent)
+    after, items = with_undone(known, recorded, taken, made, Reversal(how=how, links=links))
     if not taken and (act.paths or commits):
         # It took back what was there before anything was seen, and a check may pass for it.
         path = act.paths[0] if len(act.paths) == 1 else ""
@@ -224,19 +252,19 @@ def _taken_back(known: ProjectState, recorded: Recorded, act: Act, made: Item, h
     return after, items
 
 
-def _dissolved(known: ProjectState, root: str, act: Act) -> ProjectState:
-    commits = project_state.behind(known, root, act.to)
+def _dissolved(known: ProjectState, root: str, act: GitOperation) -> ProjectState:
+    commits = project_state.commits_since(known, root, act.to)
     if not commits:
         return known
     hashes = tuple(one.hash for one in commits)
-    after = project_state.each_edit(
+    after = project_state.map_edits(
         known, lambda one: replace(one, commit="") if one.commit in hashes else one
     )
-    after = project_state.at_head(after, root, commits[-1].parent)
+    after = project_state.with_head(after, root, commits[-1].parent)
     return replace(after, loose=distinct((*known.loose, *hashes), project_state.COMMITS))
 
 
-def _loose(known: ProjectState, root: str, act: Act) -> list[Edited]:
+def _loose(known: ProjectState, root: str, act: GitOperation) -> list[TrackedEdit]:
     """Return the edits that no commit holds and the act reaches.
 
     Files that were made since the last commit are not git's: only `clean` takes them away.
@@ -244,7 +272,7 @@ def _loose(known: ProjectState, root: str, act: Act) -> list[Edited]:
     live = [
         edit
         for edit in known.edits
-        if edit.ground.root == root and edit.path and not edit.gone and not edit.commit
+        if edit.ground.root == root and edit.path and not edit.reverted_by and not edit.commit
     ]
     new = {edit.path for edit in live if edit.is_new}
     return [

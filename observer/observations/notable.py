@@ -16,10 +16,10 @@ from observer.core.events import Command, FileWrite, ToolUse
 from observer.core.model import Item, Recorded
 from observer.core.text import word_set
 from observer.observations import file_text, git_commands, session_commits, todos
-from observer.observations.analysis import gist_of
+from observer.observations.analysis import analysis_of
 from observer.observations.fix_text import ALTERNATIVE, REPAIR, VAGUE
 from observer.observations.planning import is_scratch
-from observer.observations.session_state import CommandState, State
+from observer.observations.session_state import CommandState, SessionState
 from observer.outcomes import same_check
 from observer.outcomes.result import CommandResult
 from observer.shell.check_tools import judge_of
@@ -47,7 +47,9 @@ _LOOKS = re.compile(r"(?i)(?:fs_|notebook)?(?:read|glob|grep|ls|list|view|find|s
 """Tools that look something up."""
 
 
-def is_notable(made: Item, recorded: Recorded, known: State, *, is_known: bool = False) -> bool:
+def is_notable(
+    made: Item, recorded: Recorded, known: SessionState, *, is_known: bool = False
+) -> bool:
     """Return False for an observation that nobody would look for.
 
     Args:
@@ -60,13 +62,13 @@ def is_notable(made: Item, recorded: Recorded, known: State, *, is_known: bool =
         case ToolUse() as use:
             return _is_tool_notable(made, use)
         case FileWrite() as write:
-            return bool(write.error) or _is_edit_notable(made, gist_of(recorded).change)
+            return bool(write.error) or _is_edit_notable(made, analysis_of(recorded).change)
         case Command() as command if made.type == "command":
             return _is_run_notable(made, recorded, command, known, is_known=is_known)
     return True
 
 
-def is_told(run: Item, arcs: Iterable[Item]) -> bool:
+def is_covered_by_fix(run: Item, arcs: Iterable[Item]) -> bool:
     """Return True if a fix that ends with a run says how it went, so that the run need not."""
     return run.type == "command" and any(
         arc.type == "fix"
@@ -76,7 +78,7 @@ def is_told(run: Item, arcs: Iterable[Item]) -> bool:
     )
 
 
-def is_spent(failure: Item, fix: Item) -> bool:
+def is_superseded(failure: Item, fix: Item) -> bool:
     """Return True if an observation of a failure says nothing that its fix does not say better.
 
     What a formatter mended, and a count of errors that names none, matter while they are red.
@@ -90,21 +92,21 @@ def is_spent(failure: Item, fix: Item) -> bool:
 
 
 def _is_run_notable(
-    made: Item, recorded: Recorded, body: Command, known: State, *, is_known: bool
+    made: Item, recorded: Recorded, body: Command, known: SessionState, *, is_known: bool
 ) -> bool:
-    verdict = gist_of(recorded).verdict
+    result = analysis_of(recorded).result
     parts = leading(parts_of(body.command))
-    if not verdict.was_run:
+    if not result.was_run:
         return False
-    if verdict.ok is False:
-        return not (is_known or _only_looks(parts, verdict))
+    if result.ok is False:
+        return not (is_known or _only_looks(parts, result))
     if recorded.event.author == "person" or any(map(_takes_back, parts)):
         return True
     is_again = made.folded == 1 and _ran(recorded, body, known).is_again
-    return not is_again and _tells(parts, body, verdict, known)
+    return not is_again and _tells(parts, body, result, known)
 
 
-def _ran(recorded: Recorded, body: Command, known: State) -> CommandState:
+def _ran(recorded: Recorded, body: Command, known: SessionState) -> CommandState:
     """Return how the command ended, as its session remembers it."""
     name = same_check.named(body.command, root=recorded.root, cwd=recorded.event.cwd)
     return known.commands.get(name, CommandState())
@@ -128,10 +130,10 @@ def _is_tool_notable(made: Item, use: ToolUse) -> bool:
 
 
 def _tells(
-    parts: Sequence[SimpleCommand], body: Command, verdict: CommandResult, known: State
+    parts: Sequence[SimpleCommand], body: Command, result: CommandResult, known: SessionState
 ) -> bool:
     """Return True if a command that did not fail says something new."""
-    if verdict.passed is not None:
+    if result.passed is not None:
         return True
     script = script_of(body.command)
     if script:
@@ -139,11 +141,11 @@ def _tells(
     left = [part for part in parts if not _is_commit(part) or not _is_known(body, known)]
     judges = [judge_of(part.words) for part in left]
     if any(judge and judge.kind in ("test", "all") for judge in judges):
-        return verdict.ok is True
+        return result.ok is True
     if all(judge or _is_plain(part) for part, judge in zip(left, judges, strict=True)):
         return False
     is_change = any(remedy_of(part) or git_commands.words_of(part) for part in left)
-    return is_change or bool(verdict.said or body.output.strip())
+    return is_change or bool(result.said or body.output.strip())
 
 
 def _is_plain(part: SimpleCommand) -> bool:
@@ -153,19 +155,19 @@ def _is_plain(part: SimpleCommand) -> bool:
     return part.looks or name_of(part.words[0]) in _PLAIN or remedy_of(part) in _ROUTINE_REMEDIES
 
 
-def _only_looks(parts: Sequence[SimpleCommand], verdict: CommandResult) -> bool:
-    return not verdict.is_check and all(part.looks for part in parts)
+def _only_looks(parts: Sequence[SimpleCommand], result: CommandResult) -> bool:
+    return not result.is_check and all(part.looks for part in parts)
 
 
 def _takes_back(part: SimpleCommand) -> bool:
-    return bool(git_commands.words_of(part)) and git_commands.read(part) is not None
+    return bool(git_commands.words_of(part)) and git_commands.parse(part) is not None
 
 
 def _is_commit(part: SimpleCommand) -> bool:
     return git_commands.words_of(part)[:1] == ["commit"]
 
 
-def _is_known(body: Command, known: State) -> bool:
+def _is_known(body: Command, known: SessionState) -> bool:
     """Return True if the commit that a command made has told of itself."""
     return any(
         session_commits.hash_of(saying)[:7] in body.output

@@ -27,9 +27,9 @@ CHANGED = 24
 SESSIONS = 8
 FORGOTTEN_MS = 14 * 86_400_000
 """A failure that was not seen for so long is dropped."""
-TOLD_MS = 3 * 86_400_000
+SHOWN_MS = 3 * 86_400_000
 """An older one is told no more: what was red on Friday is news on Monday, and none on Tuesday."""
-TOLD_CHANGED = 8
+SHOWN_CHANGES = 8
 """With more files changed since, nobody knows whether it still fails."""
 _SAME_SIZE = 0.8
 """Share of a failing run's tests that a run of unknown scope must have passed to be as wide."""
@@ -76,7 +76,7 @@ class CommandOutcome(NamedTuple):
     """How a command ended, where, and what shows it."""
 
     runs: CheckResults
-    verdict: CommandResult
+    result: CommandResult
     output: str
     root: str
     branch: str
@@ -86,10 +86,10 @@ class CommandOutcome(NamedTuple):
     client: str
 
 
-Open = tuple[OpenFailure, ...]
+OpenFailures = tuple[OpenFailure, ...]
 
 
-def after_run(known: Open, ended: CommandOutcome) -> Open:
+def after_run(known: OpenFailures, ended: CommandOutcome) -> OpenFailures:
     """Return the open failures after a command has ended."""
     left = [kept for one in known if (kept := _after_passes(one, ended)) is not None]
     if ended.runs.failed:
@@ -98,7 +98,7 @@ def after_run(known: Open, ended: CommandOutcome) -> Open:
     return tuple(fresh[-MOST:])
 
 
-def after_change(known: Open, root: str, path: str, *, is_gone: bool) -> Open:
+def after_change(known: OpenFailures, root: str, path: str, *, is_gone: bool) -> OpenFailures:
     """Return the open failures after a file was written, or deleted."""
     if language_of(path) in PROSE:
         return known
@@ -109,20 +109,22 @@ def after_change(known: Open, root: str, path: str, *, is_gone: bool) -> Open:
     )
 
 
-def after_removal(known: Open, root: str, paths: Collection[str]) -> Open:
+def after_removal(known: OpenFailures, root: str, paths: Collection[str]) -> OpenFailures:
     """Return the open failures after files or folders were deleted by a command."""
     gone = [path for path in paths if path]
     return tuple(one for one in known if one.root != root or not (gone and _is_about(one, gone)))
 
 
-def after_switch(known: Open, root: str, old: str, new: str) -> Open:
+def after_switch(known: OpenFailures, root: str, old: str, new: str) -> OpenFailures:
     """Return the open failures after a new branch began where HEAD was: they go along."""
     return tuple(
         replace(one, branch=new) if (one.root, one.branch) == (root, old) else one for one in known
     )
 
 
-def after_commit(known: Open, branch: str, hooks: Collection[CheckIdentity]) -> Open:
+def after_commit(
+    known: OpenFailures, branch: str, hooks: Collection[CheckIdentity]
+) -> OpenFailures:
     """Return the open failures after a person committed: hooks let it pass, or were passed by."""
     return tuple(
         one
@@ -132,22 +134,24 @@ def after_commit(known: Open, branch: str, hooks: Collection[CheckIdentity]) -> 
     )
 
 
-def without_branches(known: Open, branches: Collection[str]) -> Open:
+def without_branches(known: OpenFailures, branches: Collection[str]) -> OpenFailures:
     """Return the open failures without those of branches that are gone."""
     return tuple(one for one in known if one.branch not in branches)
 
 
-def without_work(known: Open, root: str, branch: str) -> Open:
+def without_work(known: OpenFailures, root: str, branch: str) -> OpenFailures:
     """Return the open failures without those of a work tree whose state was thrown away."""
     return tuple(one for one in known if (one.root, one.branch) != (root, branch))
 
 
-def worth_telling(known: Open, *, now_ms: int, shown: Mapping[str, str]) -> list[OpenFailure]:
+def worth_showing(
+    known: OpenFailures, *, now_ms: int, shown: Mapping[str, str]
+) -> list[OpenFailure]:
     """Return what can still be true, the newest first; `shown` are the branches by work tree."""
     found: list[OpenFailure] = []
     for one in sorted(known, key=lambda one: -one.last_ms):
         is_here = not shown or one.branch in shown.values()
-        is_fresh = now_ms - one.last_ms <= TOLD_MS and len(one.changed) <= TOLD_CHANGED
+        is_fresh = now_ms - one.last_ms <= SHOWN_MS and len(one.changed) <= SHOWN_CHANGES
         is_known = is_fresh and not one.is_rewritten
         if is_here and is_known and not any(_overlap(one, other) for other in found):
             found.append(one)
@@ -180,7 +184,7 @@ def _clears(
     green: CheckIdentity, red: CheckIdentity, one: OpenFailure, ended: CommandOutcome
 ) -> bool:
     """Return True if a green run covers a red one; where a scope is not known, counts decide."""
-    passed = ended.verdict.passed
+    passed = ended.result.passed
     is_counted = green.kind in {"test", "all"} and passed is not None and one.total > 0
     is_vague = green.is_guess or green.is_task or red.is_guess or green.folder != red.folder
     if not (is_counted and is_vague):
@@ -210,14 +214,14 @@ def _less(one: OpenFailure, green: CheckIdentity, ended: CommandOutcome) -> Open
         is_at = bool(one.place) and not green.filters and check.chooses(green, one.place)
         return None if is_at else one
     left = tuple(name for name in one.tests if not check.chooses(green, name, one.place))
-    if green.is_of_last_failed and (ended.verdict.passed or 0) < len(one.tests) - len(left):
+    if green.is_of_last_failed and (ended.result.passed or 0) < len(one.tests) - len(left):
         return one
     return replace(one, tests=left) if left else None
 
 
 def _without_named(one: OpenFailure, ended: CommandOutcome) -> OpenFailure | None:
     """Return a failure without the tests that an output names as passed."""
-    if not one.tests or one.branch != ended.branch or ended.verdict.passed is None:
+    if not one.tests or one.branch != ended.branch or ended.result.passed is None:
         return one
     left = tuple(name for name in one.tests if not _is_named_as_passed(name, ended.output))
     return replace(one, tests=left) if left else None
@@ -262,10 +266,10 @@ def _again(new: OpenFailure, one: OpenFailure) -> OpenFailure:
 
 
 def _begun(ended: CommandOutcome) -> OpenFailure:
-    verdict = ended.verdict
-    is_all = verdict.failed is None or verdict.failed <= len(verdict.failing)
-    tests = verdict.failing if is_all else ()
-    place = _PLACE.search(verdict.first_error)
+    result = ended.result
+    is_all = result.failed is None or result.failed <= len(result.failing)
+    tests = result.failing if is_all else ()
+    place = _PLACE.search(result.first_error)
     return OpenFailure(
         of=ended.runs.failed,
         head=ended.runs.head,
@@ -276,13 +280,13 @@ def _begun(ended: CommandOutcome) -> OpenFailure:
         item=ended.item,
         sessions=(ended.session,),
         client=ended.client,
-        said=verdict.said,
-        error=verdict.first_error,
-        signature=verdict.signature,
+        said=result.said,
+        error=result.first_error,
+        signature=result.signature,
         tests=tests,
-        failing=verdict.failing,
-        total=(verdict.passed or 0) + (verdict.failed or 0) if verdict.passed is not None else 0,
-        place=place.group(1) if place and verdict.failed == 1 else "",
+        failing=result.failing,
+        total=(result.passed or 0) + (result.failed or 0) if result.passed is not None else 0,
+        place=place.group(1) if place and result.failed == 1 else "",
     )
 
 

@@ -12,13 +12,14 @@ from msgspec.structs import replace
 
 from observer.core.events import FileWrite, ToolUse
 from observer.core.model import Item, Recorded
-from observer.core.text import relative
+from observer.core.text import distinct, relative
 from observer.observations import open_steps, prompts, session_state, todos
 from observer.observations.analysis import item, origin_of, where_of
 from observer.observations.prompts import Ask
-from observer.observations.session_state import State, TodoList
+from observer.observations.session_state import SessionState, TodoList
 
 LISTS = 6
+_STEPS = 12
 PLANNED = "Planned: "
 BEGUN = " (begun in a later session)"
 """How a plan is named among what a session has achieved, and how that ends."""
@@ -37,7 +38,9 @@ def asked(asks: tuple[Ask, ...], ask: Ask | None) -> tuple[Ask, ...]:
     return (*kept, ask)
 
 
-def listed(before: State, recorded: Recorded, use: ToolUse) -> tuple[State, Item] | None:
+def listed(
+    before: SessionState, recorded: Recorded, use: ToolUse
+) -> tuple[SessionState, Item] | None:
     """Return the state after a change of a to-do list, and the list; None for other tools."""
     agent = recorded.event.agent[:100]
     known = _list_of(before, agent)
@@ -48,7 +51,7 @@ def listed(before: State, recorded: Recorded, use: ToolUse) -> tuple[State, Item
         kept = TodoList(key=agent, origin=origin_of(recorded), points=points)
     else:
         kept = replace(known, points=points, times=known.times + 1)
-    told = todos.tell(points)
+    told = todos.draft_of(points)
     kept = replace(kept, chars=kept.chars + len(use.input))
     done = [one.text for one in points if one.status == "done"]
     after = replace(before, steps=open_steps.without_done(before.steps, done))
@@ -56,13 +59,13 @@ def listed(before: State, recorded: Recorded, use: ToolUse) -> tuple[State, Item
     return _with(after, kept), made
 
 
-def planned(before: State, use: ToolUse) -> State:
+def planned(before: SessionState, use: ToolUse) -> SessionState:
     """Return the state after a plan was presented."""
     heading = prompts.heading_of(todos.plan_in(use))
     return replace(before, plan=heading or before.plan)
 
 
-def begun(before: State) -> State:
+def begun(before: SessionState) -> SessionState:
     """Return the state after the session's plan was taken up by another session."""
     return replace(
         before,
@@ -71,7 +74,7 @@ def begun(before: State) -> State:
     )
 
 
-def written(before: State, recorded: Recorded, write: FileWrite) -> State:
+def written(before: SessionState, recorded: Recorded, write: FileWrite) -> SessionState:
     """Return the state after a file was written: a plan and its check boxes, or work on one."""
     if write.error:
         return before
@@ -91,13 +94,23 @@ def is_scratch(path: str) -> bool:
     return path.startswith(("/", "~")) and _PLAN_FILE.search(path) is not None
 
 
-def open_points(known: State) -> tuple[str, ...]:
+def open_points(known: SessionState) -> tuple[str, ...]:
     """Return what is open in the main agent's list and in plan files."""
     lists = (one for one in known.lists if not one.key or _is_path(one.key))
     return tuple(text for one in lists for text in todos.open_of(one.points))
 
 
-def _with_boxes(before: State, recorded: Recorded, write: FileWrite, path: str) -> State:
+def steps_of(known: SessionState) -> tuple[str, ...]:
+    """Return what a session left to do: by its to-do list, the agent's words, and its plan."""
+    plan = (f"Carry out the plan: {known.plan}",) if known.plan else ()
+    asked = (f"Not answered: {known.question}",) if known.question else ()
+    said = (one.text for one in known.steps)
+    return distinct((*asked, *said, *open_points(known), *plan), _STEPS)
+
+
+def _with_boxes(
+    before: SessionState, recorded: Recorded, write: FileWrite, path: str
+) -> SessionState:
     known = _list_of(before, f"/{path}")
     points = todos.in_file(known.points if known else (), write)
     if points is None:
@@ -110,10 +123,10 @@ def _is_path(key: str) -> bool:
     return key.startswith("/")
 
 
-def _list_of(known: State, key: str) -> TodoList | None:
+def _list_of(known: SessionState, key: str) -> TodoList | None:
     return next((one for one in known.lists if one.key == key), None)
 
 
-def _with(before: State, kept: TodoList) -> State:
+def _with(before: SessionState, kept: TodoList) -> SessionState:
     others = [one for one in before.lists if one.key != kept.key]
     return replace(before, lists=(*others, kept)[-LISTS:])

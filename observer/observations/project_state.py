@@ -15,47 +15,47 @@ from msgspec.structs import replace
 
 from observer.core.model import Link
 from observer.core.value import Value, reread
-from observer.observations.lessons import Alternative, Repair
+from observer.observations.failure_records import Alternative, Repair
 from observer.observations.open_failures import OpenFailure
-from observer.observations.session_state import OPENS, ItemOrigin
+from observer.observations.session_state import GROUPS, ItemOrigin
 from observer.outcomes.same_check import Invocation
 from observer.shell.check import CheckIdentity
 from observer.shell.command_forms import InvocationForm
 
 EDITS = 120
-TROUBLES = 24
+FAILURES = 24
 COMMITS = 60
 ROOTS = 8
 STASHES = 16
-ASIDE_MS = 2 * 3_600_000
+STASHED_MS = 2 * 3_600_000
 EXPIRES_MS = 7 * 24 * 3_600_000
 """A failure that was not seen for so long is no part of today's work."""
 
-ASIDE = "aside"
+STASHED = "aside"
 DROPPED = "dropped"
 
 
-class Ground(Value):
+class WorktreeBranch(Value):
     """On what a check ran: a work tree and the branch, or detached commit, that it showed."""
 
     root: str = ""
     branch: str = ""
 
 
-class Edited(Value):
-    """One change of the work, as long as it may matter.
+class TrackedEdit(Value):
+    """One change to the work tree, kept as long as it may explain a check that passes.
 
-    `sort` tells an edit from a `probe`, which only prints; a `command` that changes something;
-    and an `undo`, which took back edits from `since` on. `item` is the observation that tells of
-    it. `gone` is empty while the change is there; else it is set aside, dropped, or the hash of
-    the commit that reverted it. `fixed` are the programs whose failure it was told to have fixed,
-    with the observations that tell it. `remedy` says what kind of command it was, as in `remedies`,
-    and `has_failed` that it did not get through.
+    `sort` is `edit`; `probe` for an edit that only prints; `command` for one that changes
+    something; `undo` for what took back edits from `since` on. `item` is its observation.
+    `reverted_by` is empty while the change is there, else `STASHED`, `DROPPED` or the hash of the
+    commit that reverted it. `fixed` maps the programs whose failure it fixed to the items of those
+    fixes. `remedy` is the kind of command, as `shell.fixers.remedy_of` returns it; `has_failed` if
+    that command failed.
     """
 
     seq: int
     item: int
-    ground: Ground
+    ground: WorktreeBranch
     session: int | None = None
     sort: Literal["edit", "probe", "command", "undo"] = "edit"
     path: str = ""
@@ -64,14 +64,14 @@ class Edited(Value):
     marks: tuple[str, ...] = ()
     is_new: bool = False
     commit: str = ""
-    gone: str = ""
+    reverted_by: str = ""
     since: int = 0
     remedy: str = ""
     has_failed: bool = False
     fixed: dict[str, int] = msgspec.field(default_factory=dict)
 
 
-class Trouble(Value):
+class TrackedFailure(Value):
     """A check that fails: since when, how it failed first and last, what must pass again.
 
     `tests` are the failing names while all of them are known; `place` is where the only error
@@ -85,7 +85,7 @@ class Trouble(Value):
 
     of: Invocation
     head: str
-    ground: Ground
+    ground: WorktreeBranch
     seq: int
     last_seq: int
     last_ms: int
@@ -112,14 +112,14 @@ class Trouble(Value):
         return not self.unstarted and self.of.tool != "git"
 
 
-class Stashed(Value):
+class StashEntry(Value):
     """An entry of git's stash: the work tree it was made in, and the edits that were seen in it."""
 
     root: str
     edits: tuple[int, ...] = ()
 
 
-class Committed(Value):
+class TrackedCommit(Value):
     """A commit as far as going back behind it needs it."""
 
     hash: str
@@ -132,7 +132,7 @@ class Rejection(Value):
 
     origin: ItemOrigin
     last_seq: int
-    edits: tuple[Edited, ...] = ()
+    edits: tuple[TrackedEdit, ...] = ()
     undone_by: tuple[int, ...] = ()
 
 
@@ -147,11 +147,11 @@ class ProjectState(Value):
     checkout was told by its hook and the command that made it is still to come.
     """
 
-    edits: tuple[Edited, ...] = ()
-    troubles: tuple[Trouble, ...] = ()
+    edits: tuple[TrackedEdit, ...] = ()
+    troubles: tuple[TrackedFailure, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     repairs: tuple[Repair, ...] = ()
-    commits: tuple[Committed, ...] = ()
+    commits: tuple[TrackedCommit, ...] = ()
     branches: dict[str, str] = msgspec.field(default_factory=dict)
     heads: dict[str, str] = msgspec.field(default_factory=dict)
     loose: tuple[str, ...] = ()
@@ -160,7 +160,7 @@ class ProjectState(Value):
     failures: tuple[OpenFailure, ...] = ()
     tasks: dict[str, tuple[CheckIdentity, ...]] = msgspec.field(default_factory=dict)
     showing: dict[str, str] = msgspec.field(default_factory=dict)
-    stashes: tuple[Stashed, ...] = ()
+    stashes: tuple[StashEntry, ...] = ()
     aside: dict[str, int] = msgspec.field(default_factory=dict)
     is_told: bool = False
 
@@ -183,51 +183,53 @@ def decode(data: bytes) -> ProjectState:
     return reread(_DECODER, data, of="project") if data else ProjectState()
 
 
-def edited(story: ProjectState, edit: Edited) -> ProjectState:
+def with_edit(story: ProjectState, edit: TrackedEdit) -> ProjectState:
     """Return the story with one more edit: it begins new work where the other was set aside."""
     after = replace(story, edits=(*story.edits, edit)[-EDITS:])
-    return there(after, edit.ground.root) if edit.sort == "edit" else after
+    return with_work(after, edit.ground.root) if edit.sort == "edit" else after
 
 
-def each_edit(story: ProjectState, change: Callable[[Edited], Edited]) -> ProjectState:
+def map_edits(story: ProjectState, change: Callable[[TrackedEdit], TrackedEdit]) -> ProjectState:
     """Return the story with every edit replaced by what `change` makes of it."""
     return replace(story, edits=tuple(map(change, story.edits)))
 
 
-def linked(story: ProjectState, item: int, links: tuple[Link, ...]) -> ProjectState:
+def with_links(story: ProjectState, item: int, links: tuple[Link, ...]) -> ProjectState:
     """Return the story with the links of an observation."""
     kept = {**story.linked, item: links}
-    return replace(story, linked=dict(list(kept.items())[-OPENS:]))
+    return replace(story, linked=dict(list(kept.items())[-GROUPS:]))
 
 
-def gone(story: ProjectState, edits: Iterable[Edited], how: str) -> ProjectState:
+def with_reverted(story: ProjectState, edits: Iterable[TrackedEdit], how: str) -> ProjectState:
     """Return the story with some of its edits gone, or there again if `how` is empty."""
     seqs = {edit.seq for edit in edits}
-    return each_edit(story, lambda one: replace(one, gone=how) if one.seq in seqs else one)
+    return map_edits(story, lambda one: replace(one, reverted_by=how) if one.seq in seqs else one)
 
 
-def is_aside(story: ProjectState, root: str, at_ms: int) -> bool:
+def is_stashed(story: ProjectState, root: str, at_ms: int) -> bool:
     """Tell whether the work of a work tree is set aside: what is checked now is not the work.
 
     Whoever has left it there for long has gone on with something else.
     """
-    return at_ms - story.aside.get(root, -ASIDE_MS - at_ms) <= ASIDE_MS
+    return at_ms - story.aside.get(root, -STASHED_MS - at_ms) <= STASHED_MS
 
 
-def stashed(story: ProjectState, root: str, edits: Iterable[Edited], at_ms: int) -> ProjectState:
+def with_stash(
+    story: ProjectState, root: str, edits: Iterable[TrackedEdit], at_ms: int
+) -> ProjectState:
     """Return the story with edits set aside, or with work that nobody saw."""
     taken = list(edits)
-    entry = Stashed(root=root, edits=tuple(edit.seq for edit in taken))
+    entry = StashEntry(root=root, edits=tuple(edit.seq for edit in taken))
     return replace(
-        gone(story, taken, ASIDE),
+        with_reverted(story, taken, STASHED),
         stashes=(*story.stashes, entry)[-STASHES:],
         aside=dict(list((story.aside | {root: at_ms}).items())[-ROOTS:]),
     )
 
 
-def unstashed(
+def without_stash(
     story: ProjectState, root: str, to: str, *, keeps: bool
-) -> tuple[ProjectState, list[Edited]]:
+) -> tuple[ProjectState, list[TrackedEdit]]:
     """Return the story without an entry of git's stash, and its edits; `to` is as in `gitline.Act`.
 
     What they are then, there or dropped, is for the caller to say.
@@ -236,27 +238,27 @@ def unstashed(
     number = int(to) if to.isdecimal() else 0
     entries = mine if to == "all" else mine[number : number + 1]
     seqs = {seq for entry in entries for seq in entry.edits}
-    found = [edit for edit in story.edits if edit.seq in seqs and edit.gone == ASIDE]
+    found = [edit for edit in story.edits if edit.seq in seqs and edit.reverted_by == STASHED]
     left = tuple(one for one in story.stashes if keeps or not any(one is each for each in entries))
     after = replace(story, stashes=left)
-    return there(after, root) if not number else after, found
+    return with_work(after, root) if not number else after, found
 
 
-def there(story: ProjectState, root: str) -> ProjectState:
+def with_work(story: ProjectState, root: str) -> ProjectState:
     """Return the story with a work tree that shows the work, not what is left without it."""
     if root not in story.aside:
         return story
     return replace(story, aside={one: at for one, at in story.aside.items() if one != root})
 
 
-def behind(story: ProjectState, root: str, to: str) -> list[Committed]:
+def commits_since(story: ProjectState, root: str, to: str) -> list[TrackedCommit]:
     """Return the commits that lie between HEAD and `to`, the newest first.
 
     None are known to lie there if the way back to `to` is not known. `to` is as in `gitline.Act`.
     """
     known = {commit.hash: commit for commit in story.commits}
     steps = int(to[1:] or 0) if to.startswith("~") else -1
-    found: list[Committed] = []
+    found: list[TrackedCommit] = []
     here = known.get(story.heads.get(root, ""))
     while here and len(found) != steps and not (steps < 0 and here.hash.startswith(to or "-")):
         found.append(here)
@@ -265,26 +267,28 @@ def behind(story: ProjectState, root: str, to: str) -> list[Committed]:
     return found if is_there else []
 
 
-def _ends_at(found: list[Committed], here: Committed | None, to: str) -> bool:
+def _ends_at(found: list[TrackedCommit], here: TrackedCommit | None, to: str) -> bool:
     return bool(to) and (here is not None or any(one.parent.startswith(to) for one in found[-1:]))
 
 
-def moved(story: ProjectState, root: str, branch: str, head: str, *, is_same: bool) -> ProjectState:
+def with_branch(
+    story: ProjectState, root: str, branch: str, head: str, *, is_same: bool
+) -> ProjectState:
     """Return the story with a work tree on another branch.
 
     Where the commit stays the same, all goes along; else only what is not committed does.
     """
-    here = Ground(root=root, branch=story.branches.get(root, ""))
-    there = Ground(root=root, branch=branch)
+    here = WorktreeBranch(root=root, branch=story.branches.get(root, ""))
+    with_work = WorktreeBranch(root=root, branch=branch)
     troubles = story.troubles
     if is_same:
         troubles = tuple(
-            replace(one, ground=there) if one.ground == here else one for one in troubles
+            replace(one, ground=with_work) if one.ground == here else one for one in troubles
         )
-    after = each_edit(
+    after = map_edits(
         story,
         lambda one: (
-            replace(one, ground=there)
+            replace(one, ground=with_work)
             if one.ground == here and (is_same or not one.commit)
             else one
         ),
@@ -297,23 +301,26 @@ def moved(story: ProjectState, root: str, branch: str, head: str, *, is_same: bo
     )
 
 
-def committed(
-    story: ProjectState, root: str, commit: Committed, paths: Container[str]
+def with_commit(
+    story: ProjectState, root: str, commit: TrackedCommit, paths: Container[str]
 ) -> ProjectState:
     """Return the story with a new commit at HEAD, which takes in what was changed in its files."""
-    after = each_edit(
+    after = map_edits(
         story,
         lambda one: (
             replace(one, commit=commit.hash)
-            if one.path in paths and one.ground.root == root and not one.commit and not one.gone
+            if one.path in paths
+            and one.ground.root == root
+            and not one.commit
+            and not one.reverted_by
             else one
         ),
     )
     commits = (*after.commits, commit)[-COMMITS:]
-    return replace(at_head(after, root, commit.hash), commits=commits, loose=())
+    return replace(with_head(after, root, commit.hash), commits=commits, loose=())
 
 
-def at_head(story: ProjectState, root: str, head: str) -> ProjectState:
+def with_head(story: ProjectState, root: str, head: str) -> ProjectState:
     """Return the story with HEAD of a work tree at a commit."""
     return replace(story, heads=_newest(story.heads | {root: head}))
 
@@ -322,6 +329,6 @@ def _newest(entries: dict[str, str]) -> dict[str, str]:
     return dict(list(entries.items())[-ROOTS:])
 
 
-def ground_of(story: ProjectState, root: str) -> Ground:
+def worktree_of(story: ProjectState, root: str) -> WorktreeBranch:
     """Return what a work tree shows."""
-    return Ground(root=root, branch=story.branches.get(root, ""))
+    return WorktreeBranch(root=root, branch=story.branches.get(root, ""))

@@ -97,7 +97,7 @@ def clean(text: str) -> str:
     return "" if suspicion(text) else text
 
 
-def labelled(item: Item) -> Item:
+def with_suspicion(item: Item) -> Item:
     """Return a captured item with what makes it suspicious.
 
     What is recorded on purpose is judged when it is: a person may have stood for it since.

@@ -22,7 +22,7 @@ from functools import lru_cache
 from observer.code.languages import PROSE, language_of
 from observer.core.model import Recorded
 from observer.core.text import base_name, relative
-from observer.observations.project_state import Edited, ProjectState, Trouble
+from observer.observations.project_state import ProjectState, TrackedEdit, TrackedFailure
 from observer.outcomes.same_check import FAMILIES
 
 UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
@@ -89,12 +89,12 @@ _BEFORE, _BEHIND = r"(?<=['\"`.])", r"(?=['\"`(])"
 """What stands around a plain word where it is a name."""
 
 
-def is_related(edit: Edited, trouble: Trouble) -> bool:
+def is_related(edit: TrackedEdit, trouble: TrackedFailure) -> bool:
     """Return True if an edit can have mended a failure, or can have been meant to."""
     return strength(edit, trouble) > UNRELATED
 
 
-def strength(edit: Edited, trouble: Trouble) -> int:
+def strength(edit: TrackedEdit, trouble: TrackedFailure) -> int:
     """Return how likely a change is the cause that a failing check passes."""
     if trouble.unstarted:
         return LIKELY if _lets_start(edit, trouble.unstarted) else UNRELATED
@@ -110,7 +110,7 @@ def strength(edit: Edited, trouble: Trouble) -> int:
     return POSSIBLE if _is_judged(path, trouble) else UNRELATED
 
 
-def _is_judged(path: str, trouble: Trouble) -> bool:
+def _is_judged(path: str, trouble: TrackedFailure) -> bool:
     """Return True if a file of the project may be part of what is checked."""
     language = language_of(path)
     if path.startswith(("/", "~")) or language in PROSE or _PROSE_FILE.search(path):
@@ -119,13 +119,13 @@ def _is_judged(path: str, trouble: Trouble) -> bool:
     return not family or not trouble.of.family or family == trouble.of.family
 
 
-def is_style(trouble: Trouble) -> bool:
+def is_style(trouble: TrackedFailure) -> bool:
     """Return True if the failure is one that formatters and autofixes are made for."""
     words = trouble.of.program
     return bool(_STYLE.search(words)) or any(map(_STYLE_SAID.search, _errors(trouble)))
 
 
-def _of_command(edit: Edited, trouble: Trouble) -> int:
+def _of_command(edit: TrackedEdit, trouble: TrackedFailure) -> int:
     family, other = trouble.of.family, FAMILIES.get(edit.said.split(" ", 1)[0], "")
     if family and other and family != other:
         return UNRELATED
@@ -138,7 +138,7 @@ def _of_command(edit: Edited, trouble: Trouble) -> int:
     return LIKELY if is_about and edit.remedy == "files" else POSSIBLE
 
 
-def _lets_start(edit: Edited, reason: str) -> bool:
+def _lets_start(edit: TrackedEdit, reason: str) -> bool:
     """Return True if a change lets a command start that could not."""
     if reason == "stopped":
         return False  # nobody knows what it would have come to
@@ -149,18 +149,18 @@ def _lets_start(edit: Edited, reason: str) -> bool:
     return bool(_MANIFEST.search(edit.path)) and reason in ("script", "missing", "folder")
 
 
-def _errors(trouble: Trouble) -> tuple[str, ...]:
+def _errors(trouble: TrackedFailure) -> tuple[str, ...]:
     return (trouble.error, trouble.last_error)
 
 
-def is_named(edit: Edited, trouble: Trouble) -> bool:
+def is_named(edit: TrackedEdit, trouble: TrackedFailure) -> bool:
     """Return True if the failure, or the command, names the file of an edit."""
     name = base_name(edit.path)
     said = (trouble.head, *_errors(trouble), *trouble.tests)
     return bool(name) and any(name in text for text in said)
 
 
-def _is_meant(path: str, trouble: Trouble) -> bool:
+def _is_meant(path: str, trouble: TrackedFailure) -> bool:
     """Return True if a failing file is this one, lies in this folder, or tests this one."""
     if any(_is_at(name, path) for name in trouble.files):
         return True
@@ -196,7 +196,7 @@ def is_test(path: str) -> bool:
     return bool(_TEST.search(stem) or _IN_TESTS.search(path))
 
 
-def _names_symbol(symbols: Iterable[str], trouble: Trouble) -> bool:
+def _names_symbol(symbols: Iterable[str], trouble: TrackedFailure) -> bool:
     """Return True if a failure names a symbol, not only uses its name as a word."""
     said = " ".join((*_errors(trouble), *trouble.tests))
     names = (symbol.rpartition(".")[2] for symbol in symbols)
@@ -214,7 +214,9 @@ _FILES = 4
 """Most files of which none is a likely cause: more than these is the work, not the repair."""
 
 
-def causes_of(known: ProjectState, trouble: Trouble, recorded: Recorded) -> list[Edited]:
+def causes_of(
+    known: ProjectState, trouble: TrackedFailure, recorded: Recorded
+) -> list[TrackedEdit]:
     """Return what mended a failure, as far as anything tells."""
     changes = [edit for edit in known.edits if _can_count(edit, trouble)]
     rated = [(edit, strength(edit, trouble)) for edit in changes]
@@ -232,10 +234,10 @@ def causes_of(known: ProjectState, trouble: Trouble, recorded: Recorded) -> list
     return sorted([*helped, *found], key=lambda edit: edit.seq)
 
 
-def _can_count(edit: Edited, trouble: Trouble) -> bool:
+def _can_count(edit: TrackedEdit, trouble: TrackedFailure) -> bool:
     return (
         trouble.seq < edit.seq
-        and not edit.gone
+        and not edit.reverted_by
         and edit.sort != "probe"
         and not (edit.has_failed and edit.remedy != "fixer")
         and not _is_retry(edit, trouble)
@@ -245,14 +247,14 @@ def _can_count(edit: Edited, trouble: Trouble) -> bool:
     )
 
 
-def _is_retry(edit: Edited, trouble: Trouble) -> bool:
+def _is_retry(edit: TrackedEdit, trouble: TrackedFailure) -> bool:
     """Return True if a command is what had failed, run once more, and no `--fix` of it."""
     if edit.remedy == "fixer":
         return trouble.of.mends and trouble.head.endswith(edit.said)
     return edit.sort == "command" and edit.said == trouble.head
 
 
-def _until_fixed(likely: list[Edited]) -> list[Edited]:
+def _until_fixed(likely: list[TrackedEdit]) -> list[TrackedEdit]:
     """Return the changes up to the last fixer that got through: it left nothing to mend."""
     fixers = [
         place for place, edit in enumerate(likely) if edit.remedy == "fixer" and not edit.has_failed
@@ -260,7 +262,7 @@ def _until_fixed(likely: list[Edited]) -> list[Edited]:
     return likely[: fixers[-1] + 1] if fixers else likely
 
 
-def _last_files(edits: Sequence[Edited]) -> list[Edited]:
+def _last_files(edits: Sequence[TrackedEdit]) -> list[TrackedEdit]:
     """Return the changes of the files that were changed last, commands with them."""
     files = list(dict.fromkeys(edit.path for edit in reversed(edits) if edit.path))
     told = set(files[:_FILES])

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from observer.core.text import is_within, one_line
 from observer.observations import open_steps
-from observer.observations.git_commands import Act, Scope
-from observer.observations.session_state import State, Touched, added
+from observer.observations.git_commands import GitOperation, Scope
+from observer.observations.session_state import FileState, SessionState, added
 
 HASH_CHARS = 10
 STASHES = 8
@@ -20,7 +20,7 @@ STASHES = 8
 _OPENING = " ("
 
 
-def said(subject: str, commit: str) -> str:
+def commit_text(subject: str, commit: str) -> str:
     """Return how a commit is said."""
     return f"{one_line(subject, 200)}{_OPENING}{one_line(commit, 64)[:HASH_CHARS]})"
 
@@ -30,7 +30,7 @@ def subject_of(saying: str) -> str:
     return saying.rpartition(_OPENING)[0]
 
 
-def rewritten(sayings: tuple[str, ...], pairs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+def with_rewritten(sayings: tuple[str, ...], pairs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """Return what is said once commits were replaced: each old one under its new hash, once."""
     became = {old[:HASH_CHARS]: new for old, new in pairs}
     known = {hash_of(one) for one in sayings}
@@ -38,12 +38,12 @@ def rewritten(sayings: tuple[str, ...], pairs: Iterable[tuple[str, str]]) -> tup
     for one in sayings:
         new = became.get(hash_of(one), "")
         if new[:HASH_CHARS] not in known:
-            shown = said(subject_of(one), new) if new else one
+            shown = commit_text(subject_of(one), new) if new else one
             told.setdefault(hash_of(shown), shown)
     return tuple(told.values())
 
 
-def behind(sayings: tuple[str, ...], to: str) -> tuple[str, ...]:
+def without_undone(sayings: tuple[str, ...], to: str) -> tuple[str, ...]:
     """Return what is left once git went back: ``~2`` commits, or to the commit of a hash."""
     if to.startswith("~"):
         return sayings[: max(0, len(sayings) - int(to[1:]))]
@@ -51,7 +51,7 @@ def behind(sayings: tuple[str, ...], to: str) -> tuple[str, ...]:
     return sayings[: found[-1] + 1] if found else sayings
 
 
-def taken_in(state: State, saying: str, paths: Iterable[str]) -> State:
+def with_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
     """Return the state after a commit: its files are clean, the steps that it names done."""
     clean = set(paths)
     files = {
@@ -67,9 +67,9 @@ def taken_in(state: State, saying: str, paths: Iterable[str]) -> State:
     )
 
 
-def taken_in_later(state: State, saying: str, paths: Iterable[str]) -> State:
+def with_later_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
     """Return the state after a commit that somebody else made of the session's changes."""
-    clean = taken_in(state, "", paths)
+    clean = with_commit(state, "", paths)
     return replace(
         clean,
         later=added(state.later, saying),
@@ -78,7 +78,7 @@ def taken_in_later(state: State, saying: str, paths: Iterable[str]) -> State:
     )
 
 
-def dirty(state: State) -> frozenset[str]:
+def uncommitted_files(state: SessionState) -> frozenset[str]:
     """Return the files of the project that a session changed, and no commit has taken in."""
     return frozenset(
         path
@@ -87,7 +87,7 @@ def dirty(state: State) -> frozenset[str]:
     )
 
 
-def seen_clean(state: State, uncommitted: Collection[str]) -> State:
+def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> SessionState:
     """Return the state after git was asked: what it did not name is as the last commit has it."""
     files = {
         path: replace(touched, is_dirty=False, is_staged=False)
@@ -98,7 +98,7 @@ def seen_clean(state: State, uncommitted: Collection[str]) -> State:
     return replace(state, files=files)
 
 
-def staged(state: State, paths: Collection[str], *, with_new: bool) -> State:
+def with_staged(state: SessionState, paths: Collection[str], *, with_new: bool) -> SessionState:
     """Note what was put into git's index; no paths are all of them."""
     files = {
         path: replace(touched, is_staged=True)
@@ -109,7 +109,7 @@ def staged(state: State, paths: Collection[str], *, with_new: bool) -> State:
     return replace(state, files=files)
 
 
-def acted(state: State, act: Act) -> State:
+def with_operation(state: SessionState, act: GitOperation) -> SessionState:
     """Return the state after git took changes back, or moved them to or from its stash.
 
     No paths are all. Other deeds of git's change nothing.
@@ -128,7 +128,7 @@ def acted(state: State, act: Act) -> State:
     return replace(state, files=files)
 
 
-def _set_aside(state: State, act: Act) -> State:
+def _set_aside(state: SessionState, act: GitOperation) -> SessionState:
     entry = [
         path
         for path, touched in state.files.items()
@@ -143,7 +143,7 @@ def _set_aside(state: State, act: Act) -> State:
     )
 
 
-def _goes(touched: Touched, scope: Scope) -> bool:
+def _goes(touched: FileState, scope: Scope) -> bool:
     """Return True if changes of a file go to git's stash: of new files only where git has them."""
     if not touched.is_dirty or touched.is_aside:
         return False
@@ -152,7 +152,7 @@ def _goes(touched: Touched, scope: Scope) -> bool:
     return scope == "new" or touched.is_staged or not _is_new(touched)
 
 
-def _unstashed(state: State, act: Act) -> State:
+def _unstashed(state: SessionState, act: GitOperation) -> SessionState:
     """Return the state after an entry of git's stash came back, or was thrown away."""
     number = int(act.to) if act.to.isdecimal() else 0
     place = len(state.stash) - 1 - number
@@ -171,7 +171,7 @@ def _unstashed(state: State, act: Act) -> State:
     return replace(state, files=state.files | moved, stash=left, is_aside=is_aside)
 
 
-def index_taken_in(state: State) -> State:
+def with_index_committed(state: SessionState) -> SessionState:
     """Note that a commit took in what git's index held."""
     files = {
         path: _taken_in(touched) if touched.is_staged else touched
@@ -180,17 +180,17 @@ def index_taken_in(state: State) -> State:
     return replace(state, files=files)
 
 
-def _taken_in(touched: Touched) -> Touched:
+def _taken_in(touched: FileState) -> FileState:
     clean = replace(touched, is_dirty=False, is_staged=False, is_aside=False, kept=None)
     return replace(clean, kept=clean)
 
 
-def _is_new(touched: Touched) -> bool:
+def _is_new(touched: FileState) -> bool:
     return touched.fate == "created" and touched.kept is None
 
 
-def _taken_back(touched: Touched) -> Touched:
-    before = touched.kept or Touched(is_undone=True)
+def _taken_back(touched: FileState) -> FileState:
+    before = touched.kept or FileState(is_undone=True)
     return replace(before, reads=touched.reads, writes=touched.writes, kept=touched.kept)
 
 
@@ -203,25 +203,25 @@ def _is(commit: str, named: str) -> bool:
     return bool(named) and commit.startswith(named[:HASH_CHARS])
 
 
-def _restored(touched: Touched) -> Touched:
+def _restored(touched: FileState) -> FileState:
     is_there = touched.is_dirty and not touched.is_aside and not _is_new(touched)
     return _taken_back(touched) if is_there else touched
 
 
-def _cleaned(touched: Touched) -> Touched:
+def _cleaned(touched: FileState) -> FileState:
     is_there = touched.is_dirty and not touched.is_aside and _is_new(touched)
     return _taken_back(touched) if is_there else touched
 
 
-def _back(touched: Touched) -> Touched:
+def _back(touched: FileState) -> FileState:
     return replace(touched, is_aside=False) if touched.is_aside else touched
 
 
-def _dropped(touched: Touched) -> Touched:
+def _dropped(touched: FileState) -> FileState:
     return _taken_back(touched) if touched.is_aside else touched
 
 
-_DEEDS: Mapping[str, Callable[[Touched], Touched]] = {
+_DEEDS: Mapping[str, Callable[[FileState], FileState]] = {
     "restore": _restored,
     "reset": _restored,
     "clean": _cleaned,

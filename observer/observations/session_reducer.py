@@ -1,7 +1,7 @@
-"""The left fold over a session's events: observations out, the session's state on.
+"""Reduce a session's events, in order, to observations and the session's new state.
 
-Part of interpretation (step 6), and its door: `Fold(session)`, `add` each event, then `session()`.
-However the events of a session are cut into folds, the same items come out.
+Use: `SessionReducer(session)`, `add` each event, then `session()`. The items do not depend on how
+the events of a session are divided among reducers.
 """
 
 from __future__ import annotations
@@ -47,22 +47,22 @@ from observer.observations import (
     prompts,
     replies,
     session_commits,
+    session_lifecycle,
     session_state,
-    sessions,
     tool_pairing,
 )
 from observer.observations import replies as achievements
-from observer.observations.analysis import foretold, gist_of, item, where_of
+from observer.observations.analysis import analysis_of, analyzed, item, where_of
 from observer.observations.memory_use import is_memory_use
 from observer.observations.open_failures import OpenFailure
-from observer.observations.session_state import PendingTool, State
-from observer.observations.tool_pairing import Completed
+from observer.observations.session_state import PendingTool, SessionState
+from observer.observations.tool_pairing import CompletedTool
 from observer.shell import command_line
 
 Items = tuple[Item, ...]
 
 
-class Fold:
+class SessionReducer:
     """One session's fold, for the length of a batch.
 
     `session` is as stored, or fresh from `sessions.begin`. None is for events of no session: each
@@ -71,42 +71,42 @@ class Fold:
 
     def __init__(self, session: Session | None) -> None:
         self._session = session
-        self._state = session_state.decode(session.state) if session else State()
+        self._state = session_state.decode(session.state) if session else SessionState()
 
     def add(self, recorded: Recorded) -> Items:
         """Take the next event; return the items to insert or replace, by id."""
-        return self.told(recorded)[1]
+        return self.add_paired(recorded)[1]
 
-    def told(self, recorded: Recorded) -> tuple[Recorded, Items]:
+    def add_paired(self, recorded: Recorded) -> tuple[Recorded, Items]:
         """As `add`, and return the event too: a tool's result together with what was asked."""
         if self._session is None:
-            whole = foretold(recorded)
-            return whole, _step(State(), whole)[1]
-        self._session = sessions.after(self._session, recorded)
+            whole = analyzed(recorded)
+            return whole, _step(SessionState(), whole)[1]
+        self._session = session_lifecycle.after(self._session, recorded)
         whole = tool_pairing.completed(self._state, recorded)
         self._state, items = _step(self._state, whole)
         return whole, items
 
     def learn(self, items: Items, failures: Iterable[OpenFailure] = ()) -> None:
         """Take the arcs that end with the event added last, and the checks that are red now."""
-        self._state = session_state.learned(self._state, items)
+        self._state = session_state.with_fixes(self._state, items)
         if self._session:
             seen = tuple(one for one in failures if self._session.id in one.sessions)
             self._state = replace(self._state, failing=seen)
 
     def commit(self, saying: str, paths: Iterable[str]) -> None:
         """Take a commit of the session's changes that was made outside of it."""
-        self._state = session_commits.taken_in_later(self._state, saying, paths)
+        self._state = session_commits.with_later_commit(self._state, saying, paths)
 
     def begin_plan(self) -> None:
         """Take it that the session's plan was begun outside of it."""
         self._state = planning.begun(self._state)
 
-    def known(self) -> State:
+    def state(self) -> SessionState:
         """Return what the session remembers after the events added so far."""
         return self._state
 
-    def standing(self) -> Session | None:
+    def current(self) -> Session | None:
         """Return the session as it stands, with the `state` that it came with: costs nothing."""
         return self._session
 
@@ -117,73 +117,77 @@ class Fold:
         return replace(self._session, state=session_state.encode(self._state))
 
 
-def _step(before: State, recorded: Recorded) -> tuple[State, Items]:
+def _step(before: SessionState, recorded: Recorded) -> tuple[SessionState, Items]:
     event = recorded.event
-    if isinstance(recorded, Completed):
+    if isinstance(recorded, CompletedTool):
         return _result(before, recorded)
     if isinstance(event.body, Prompt) and not prompts.words_of(event.body.text):
         return before, ()
-    counted = session_state.counted_in(before, kind_of(event.body), event.agent)
+    counted = session_state.with_count(before, kind_of(event.body), event.agent)
     if is_memory_use(event.body):
         return _superseded(counted, event.body), ()
     if conversation.is_refused(event.body):  # it never ran
-        return _superseded(counted, event.body), conversation.refused(recorded)
+        return _superseded(counted, event.body), conversation.refusal_decisions(recorded)
     step = _STEPS.get(type(event.body))
     return step(counted, recorded, event.body) if step else (counted, ())
 
 
-def _write(before: State, recorded: Recorded, body: FileWrite) -> tuple[State, Items]:
+def _write(before: SessionState, recorded: Recorded, body: FileWrite) -> tuple[SessionState, Items]:
     after = planning.written(_superseded(before, body), recorded, body)
-    change = gist_of(recorded).change
+    change = analysis_of(recorded).change
     return _one(grouping.write(after, recorded, body, change, file_text.chars_of(body)))
 
 
-def _read(before: State, recorded: Recorded, body: FileRead) -> tuple[State, Items]:
+def _read(before: SessionState, recorded: Recorded, body: FileRead) -> tuple[SessionState, Items]:
     paths = file_text.shown_paths(body, where_of(recorded))
-    return session_state.read(_superseded(before, body), paths), ()
+    return session_state.with_reads(_superseded(before, body), paths), ()
 
 
-def _command(before: State, recorded: Recorded, body: Command) -> tuple[State, Items]:
-    verdict = gist_of(recorded).verdict
+def _command(before: SessionState, recorded: Recorded, body: Command) -> tuple[SessionState, Items]:
+    result = analysis_of(recorded).result
     after = _superseded(before, body)
-    is_ok = verdict.ok is not False
-    for act, _ in git_commands.acts_of(recorded, body, is_ok=is_ok):
-        after = session_commits.acted(after, act)
+    is_ok = result.ok is not False
+    for act, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
+        after = session_commits.with_operation(after, act)
     # What stands in the words says how many commits go; the output only where HEAD is now.
-    for act, _ in git_commands.acts_of(recorded, replace(body, output=""), is_ok=is_ok):
+    for act, _ in git_commands.operations_of(recorded, replace(body, output=""), is_ok=is_ok):
         if act.deed in ("reset", "uncommit"):
-            after = replace(after, commits=session_commits.behind(after.commits, act.to))
-    for act in git_commands.taken_in(recorded, body, is_ok=is_ok):
+            after = replace(after, commits=session_commits.without_undone(after.commits, act.to))
+    for act in git_commands.index_operations_of(recorded, body, is_ok=is_ok):
         if act.deed == "commit":
-            after = session_commits.index_taken_in(after)
+            after = session_commits.with_index_committed(after)
         else:
-            after = session_commits.staged(after, act.paths, with_new=act.deed == "stage")
-    after, made = grouping.command(after, recorded, body, verdict)
+            after = session_commits.with_staged(after, act.paths, with_new=act.deed == "stage")
+    after, made = grouping.command(after, recorded, body, result)
     return _one((after, made))
 
 
-def _delegation(before: State, recorded: Recorded, body: Delegation) -> tuple[State, Items]:
+def _delegation(
+    before: SessionState, recorded: Recorded, body: Delegation
+) -> tuple[SessionState, Items]:
     return _one(grouping.delegation(before, recorded, body))
 
 
-def _search(before: State, recorded: Recorded, body: Search) -> tuple[State, Items]:
+def _search(before: SessionState, recorded: Recorded, body: Search) -> tuple[SessionState, Items]:
     after = _superseded(before, body)
     after = replace(after, searches=session_state.added(after.searches, body.query))
     return after, _plain(recorded)
 
 
-def _tool_use(before: State, recorded: Recorded, body: ToolUse) -> tuple[State, Items]:
+def _tool_use(
+    before: SessionState, recorded: Recorded, body: ToolUse
+) -> tuple[SessionState, Items]:
     after = _superseded(before, body)
     if listed := planning.listed(after, recorded, body):
         return listed[0], (listed[1],)
-    if told := conversation.answered(after, recorded, body):
+    if told := conversation.answered_questions(after, recorded, body):
         return after, told
     return planning.planned(after, body), _plain(recorded)
 
 
-def _prompt(before: State, recorded: Recorded, body: Prompt) -> tuple[State, Items]:
+def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> tuple[SessionState, Items]:
     after = replace(
-        session_state.closed(before),
+        session_state.without_groups(before),
         question="",
         asks=planning.asked(before.asks, prompts.ask_of(body.text)),
         steps=open_steps.asked(
@@ -193,11 +197,11 @@ def _prompt(before: State, recorded: Recorded, body: Prompt) -> tuple[State, Ite
         ),
     )
     made = _plain(recorded)
-    after = conversation.asked(after, body, made)
-    return after, (*made, *conversation.proposed(recorded, body))
+    after = conversation.with_prompt(after, body, made)
+    return after, (*made, *conversation.proposed_decisions(recorded, body))
 
 
-def _reply(before: State, recorded: Recorded, body: Reply) -> tuple[State, Items]:
+def _reply(before: SessionState, recorded: Recorded, body: Reply) -> tuple[SessionState, Items]:
     said, achieved = replies.read(body.text), achievements.achievements_in(body.text)
     left = open_steps.without_done(open_steps.ended(before.steps), achieved)
     after = replace(
@@ -208,21 +212,25 @@ def _reply(before: State, recorded: Recorded, body: Reply) -> tuple[State, Items
         question=said.question,
         steps=open_steps.stated(left, said.plans, is_whole=said.is_whole),
     )
-    return conversation.found(after, recorded, body)
+    return conversation.with_findings(after, recorded, body)
 
 
-def _intent(before: State, recorded: Recorded, body: Intent) -> tuple[State, Items]:
-    return session_state.intended(before, tool_pairing.pending(recorded, body)), ()
+def _intent(before: SessionState, recorded: Recorded, body: Intent) -> tuple[SessionState, Items]:
+    return session_state.with_pending(before, tool_pairing.pending(recorded, body)), ()
 
 
-def _outcome(before: State, recorded: Recorded, _body: Outcome) -> tuple[State, Items]:
+def _outcome(
+    before: SessionState, recorded: Recorded, _body: Outcome
+) -> tuple[SessionState, Items]:
     return before, _plain(recorded)
 
 
-def _result(before: State, whole: Completed) -> tuple[State, Items]:
+def _result(before: SessionState, whole: CompletedTool) -> tuple[SessionState, Items]:
     asked, pending = whole.event.body, whole.pending
-    counted = session_state.counted_in(before, kind_of(Outcome(tool="")), whole.event.agent)
-    after = session_state.counted_in(session_state.settled(counted, pending), kind_of(asked), "")
+    counted = session_state.with_count(before, kind_of(Outcome(tool="")), whole.event.agent)
+    after = session_state.with_count(
+        session_state.without_pending(counted, pending), kind_of(asked), ""
+    )
     if is_memory_use(asked):
         return after, ()
     if isinstance(asked, FileWrite):
@@ -231,47 +239,55 @@ def _result(before: State, whole: Completed) -> tuple[State, Items]:
     return _STEPS[type(asked)](after, whole, asked)
 
 
-def _commit(before: State, recorded: Recorded, body: Commit) -> tuple[State, Items]:
+def _commit(before: SessionState, recorded: Recorded, body: Commit) -> tuple[SessionState, Items]:
     items = _plain(recorded)
     if event_text.is_pulled(body):
-        return session_state.closed(before), items
+        return session_state.without_groups(before), items
     paths = [path for made in items for path in made.files_modified]
-    said = session_commits.said(body.subject, body.hash)
-    return session_commits.taken_in(session_state.closed(before), said, paths), items
+    said = session_commits.commit_text(body.subject, body.hash)
+    return session_commits.with_commit(session_state.without_groups(before), said, paths), items
 
 
-def _rewrite(before: State, recorded: Recorded, body: Rewrite) -> tuple[State, Items]:
-    commits = session_commits.rewritten(before.commits, body.pairs)
-    return replace(session_state.closed(before), commits=commits), _plain(recorded)
+def _rewrite(before: SessionState, recorded: Recorded, body: Rewrite) -> tuple[SessionState, Items]:
+    commits = session_commits.with_rewritten(before.commits, body.pairs)
+    return replace(session_state.without_groups(before), commits=commits), _plain(recorded)
 
 
-def _checkout(before: State, recorded: Recorded, _body: Checkout) -> tuple[State, Items]:
-    return session_state.closed(before), _plain(recorded)
+def _checkout(
+    before: SessionState, recorded: Recorded, _body: Checkout
+) -> tuple[SessionState, Items]:
+    return session_state.without_groups(before), _plain(recorded)
 
 
-def _custom(before: State, recorded: Recorded, body: Custom) -> tuple[State, Items]:
+def _custom(before: SessionState, recorded: Recorded, body: Custom) -> tuple[SessionState, Items]:
     said = f"{body.name}: {first_line(body.text, 200)}".removesuffix(": ")
     return replace(before, customs=session_state.added(before.customs, said)), _plain(recorded)
 
 
-def _compaction(before: State, _recorded: Recorded, body: Compaction) -> tuple[State, Items]:
+def _compaction(
+    before: SessionState, _recorded: Recorded, body: Compaction
+) -> tuple[SessionState, Items]:
     said = replies.read(body.summary).lead
     return replace(before, compactions=session_state.added(before.compactions, said)), ()
 
 
-def _remember(before: State, _recorded: Recorded, body: Remember) -> tuple[State, Items]:
+def _remember(
+    before: SessionState, _recorded: Recorded, body: Remember
+) -> tuple[SessionState, Items]:
     said = f"{body.type}: {first_line(body.title or body.content, 200)}"
     return replace(before, remembered=session_state.added(before.remembered, said)), ()
 
 
-def _start(before: State, _recorded: Recorded, body: SessionStart) -> tuple[State, Items]:
+def _start(
+    before: SessionState, _recorded: Recorded, body: SessionStart
+) -> tuple[SessionState, Items]:
     return replace(before, models=session_state.added(before.models, body.model)), ()
 
 
-def _end(before: State, recorded: Recorded, body: SessionEnd) -> tuple[State, Items]:
-    after = replace(session_state.closed(before), intents=())
+def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> tuple[SessionState, Items]:
+    after = replace(session_state.without_groups(before), intents=())
     if body.uncommitted is not None:
-        after = session_commits.seen_clean(after, body.uncommitted)
+        after = session_commits.with_uncommitted(after, body.uncommitted)
     return after, tuple(made for one in before.intents for made in _unfinished(recorded, one))
 
 
@@ -290,26 +306,26 @@ def _unfinished(recorded: Recorded, pending: PendingTool) -> Items:
     return (replace(made, updated_ms=pending.origin.at_ms),)
 
 
-def _superseded(before: State, body: AnyBody) -> State:
+def _superseded(before: SessionState, body: AnyBody) -> SessionState:
     """Forget the intent of a tool whose full report has come."""
-    if not before.intents or not isinstance(body, tool_pairing.Asked):
+    if not before.intents or not isinstance(body, tool_pairing.ToolCall):
         return before
     pending = tool_pairing.same_as(before, body)
-    return session_state.settled(before, pending) if pending else before
+    return session_state.without_pending(before, pending) if pending else before
 
 
 def _plain(recorded: Recorded) -> Items:
-    told = gist_of(recorded).told
+    told = analysis_of(recorded).told
     return (item(told, recorded),) if told else ()
 
 
-def _one(result: tuple[State, Item | None]) -> tuple[State, Items]:
+def _one(result: tuple[SessionState, Item | None]) -> tuple[SessionState, Items]:
     after, made = result
     return after, (made,) if made else ()
 
 
 # Each step takes the body of the type it stands under, which a dict's type cannot say.
-_STEPS: dict[type[AnyBody], Callable[[State, Recorded, Any], tuple[State, Items]]] = {
+_STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], tuple[SessionState, Items]]] = {
     SessionStart: _start,
     SessionEnd: _end,
     Prompt: _prompt,

@@ -1,7 +1,7 @@
-"""What a session remembers between events: frozen, bounded, stored as JSON in `Session.state`.
+"""The state of a session between events: frozen, bounded, stored as JSON in `Session.state`.
 
-Part of interpretation (step 6). Every function returns a new `State`. Nothing else carries memory
-from one event to the next, which is why batches may be cut anywhere and a restart changes nothing.
+Every function returns a new `SessionState`. Nothing else is carried from one event to the next, so
+a batch may end after any event, and a restart changes nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from observer.observations.open_steps import OpenStep
 from observer.observations.prompts import Ask
 from observer.observations.todos import Point
 
-OPENS = 12
+GROUPS = 12
 INTENTS = 16
 FILES = 100
 COMMANDS = 30
@@ -43,7 +43,7 @@ class ItemOrigin(Value):
     at_ms: int
 
 
-class Open(Value):
+class OpenGroup(Value):
     """A burst that may grow: what is needed to tell it again with one more happening.
 
     `told` are the task and the result of a delegation so far; `outcome` the result that a further
@@ -72,7 +72,7 @@ class PendingTool(Value):
     chars: int = 0
 
 
-class Touched(Value):
+class FileState(Value):
     """What a session did to one file; `is_dirty` until a commit takes it in.
 
     `is_staged` while git's index has it as it is, `is_aside` while git's stash does; `is_undone`:
@@ -90,7 +90,7 @@ class Touched(Value):
     is_staged: bool = False
     is_aside: bool = False
     is_undone: bool = False
-    kept: Touched | None = None
+    kept: FileState | None = None
 
 
 class CommandState(Value):
@@ -121,7 +121,7 @@ class TodoList(Value):
     chars: int = 0
 
 
-class Heard(Value):
+class AnsweredPrompt(Value):
     """The prompt that replies answer: its item, title and beginning; and what they said of late."""
 
     item: int = 0
@@ -131,7 +131,7 @@ class Heard(Value):
     said: tuple[str, ...] = ()
 
 
-class State(Value):
+class SessionState(Value):
     """All that is known of a session. Oldest first; the oldest go when there is no room.
 
     `plan` is the heading of a plan that was made and not begun; `question` waits for an answer;
@@ -141,14 +141,14 @@ class State(Value):
     while work is there and nothing new was begun: what is checked then is not the work.
     """
 
-    opens: tuple[Open, ...] = ()
+    opens: tuple[OpenGroup, ...] = ()
     intents: tuple[PendingTool, ...] = ()
-    files: dict[str, Touched] = msgspec.field(default_factory=dict)
+    files: dict[str, FileState] = msgspec.field(default_factory=dict)
     commands: dict[str, CommandState] = msgspec.field(default_factory=dict)
     stash: tuple[tuple[str, ...], ...] = ()
     is_aside: bool = False
     asks: tuple[Ask, ...] = ()
-    heard: Heard = Heard()
+    heard: AnsweredPrompt = AnsweredPrompt()
     last_reply: str = ""
     lessons: tuple[str, ...] = ()
     achieved: tuple[str, ...] = ()
@@ -172,22 +172,22 @@ class State(Value):
 
 
 _ENCODER = msgspec.json.Encoder()
-_DECODER = msgspec.json.Decoder(State)
+_DECODER = msgspec.json.Decoder(SessionState)
 _V = TypeVar("_V")
 
 
-def encode(state: State) -> bytes:
+def encode(state: SessionState) -> bytes:
     """Return the state as JSON; `decode` gives back an equal one."""
     return _ENCODER.encode(state)
 
 
-def decode(data: bytes) -> State:
+def decode(data: bytes) -> SessionState:
     """Return the state of a session; no bytes are a new session's.
 
     Raises:
         StoreUnavailable: the bytes are not a state of this version; a rebuild makes it anew.
     """
-    return reread(_DECODER, data, of="session") if data else State()
+    return reread(_DECODER, data, of="session") if data else SessionState()
 
 
 def key_of(*parts: str) -> str:
@@ -205,7 +205,7 @@ def added(sayings: tuple[str, ...], *new: str) -> tuple[str, ...]:
     return (*sayings, *fresh)[-SAYINGS:] if fresh else sayings
 
 
-def counted_in(state: State, kind: str, agent: str) -> State:
+def with_count(state: SessionState, kind: str, agent: str) -> SessionState:
     """Count an event of a kind, and note the sub-agent it came from."""
     counts = {**state.counts, kind: state.counts.get(kind, 0) + 1}
     if not agent:
@@ -213,13 +213,13 @@ def counted_in(state: State, kind: str, agent: str) -> State:
     return replace(state, counts=counts, agents=added(state.agents, agent))
 
 
-def opened(state: State, burst: Open) -> State:
+def with_group(state: SessionState, burst: OpenGroup) -> SessionState:
     """Return the state with a burst as its newest, in place of an earlier one of its key."""
     others = [other for other in state.opens if other.key != burst.key]
-    return replace(state, opens=(*others, burst)[-OPENS:])
+    return replace(state, opens=(*others, burst)[-GROUPS:])
 
 
-def burst_of(state: State, key: str) -> Open | None:
+def group_of(state: SessionState, key: str) -> OpenGroup | None:
     """Return the open burst of a key."""
     for burst in state.opens:
         if burst.key == key:
@@ -227,41 +227,43 @@ def burst_of(state: State, key: str) -> Open | None:
     return None
 
 
-def without(state: State, burst: Open) -> State:
+def without_group(state: SessionState, burst: OpenGroup) -> SessionState:
     """Return the state without one open burst."""
     return replace(state, opens=tuple(one for one in state.opens if one is not burst))
 
 
-def closed(state: State, kind: str = "") -> State:
+def without_groups(state: SessionState, kind: str = "") -> SessionState:
     """Return the state without open bursts of a kind, or of any kind."""
     mark = f"{kind}|" if kind else ""
     kept = [burst for burst in state.opens if not burst.key.startswith(mark)]
     return state if len(kept) == len(state.opens) else replace(state, opens=tuple(kept))
 
 
-def intended(state: State, pending: PendingTool) -> State:
+def with_pending(state: SessionState, pending: PendingTool) -> SessionState:
     """Return the state with one more intent."""
     return replace(state, intents=(*state.intents, pending)[-INTENTS:])
 
 
-def settled(state: State, pending: PendingTool) -> State:
+def without_pending(state: SessionState, pending: PendingTool) -> SessionState:
     """Return the state without an intent."""
     return replace(state, intents=tuple(one for one in state.intents if one is not pending))
 
 
-def read(state: State, paths: Iterable[str]) -> State:
+def with_reads(state: SessionState, paths: Iterable[str]) -> SessionState:
     """Note files that were read."""
     files = dict(state.files)
     for path in paths:
-        touched = files.pop(path, Touched())
+        touched = files.pop(path, FileState())
         files[path] = replace(touched, reads=touched.reads + 1)
     return replace(state, files=_newest(files, FILES))
 
 
-def wrote(state: State, path: str, change: ChangeSummary, operation: str) -> State:
+def with_write(
+    state: SessionState, path: str, change: ChangeSummary, operation: str
+) -> SessionState:
     """Note a file that was changed, also for every command that fails at this time."""
     files = dict(state.files)
-    touched = files.pop(path, Touched())
+    touched = files.pop(path, FileState())
     is_born = operation == "create" and not touched.writes
     files[path] = replace(
         touched,
@@ -276,15 +278,17 @@ def wrote(state: State, path: str, change: ChangeSummary, operation: str) -> Sta
         is_undone=False,
     )
     unaware = {
-        head: replace(ran, since=(*ran.since, path)[-5:])
-        for head, ran in state.commands.items()
-        if ran.ok is False and path not in ran.since
+        head: replace(with_command, since=(*with_command.since, path)[-5:])
+        for head, with_command in state.commands.items()
+        if with_command.ok is False and path not in with_command.since
     }
     commands = {**state.commands, **unaware} if unaware else state.commands
     return replace(state, files=_newest(files, FILES), commands=commands, is_aside=False)
 
 
-def ran(state: State, head: str, run: CommandState, resolves: Iterable[str] = ()) -> State:
+def with_command(
+    state: SessionState, head: str, run: CommandState, resolves: Iterable[str] = ()
+) -> SessionState:
     """Note how a command ended; `resolves` are failing commands that its success answers."""
     commands = dict(state.commands)
     before = commands.pop(head, None)
@@ -301,7 +305,7 @@ def ran(state: State, head: str, run: CommandState, resolves: Iterable[str] = ()
     return replace(state, commands=_newest(commands, COMMANDS), fixed=fixed)
 
 
-def learned(state: State, items: Iterable[Item]) -> State:
+def with_fixes(state: SessionState, items: Iterable[Item]) -> SessionState:
     """Note the arcs that have come to their end: they know better what mended a command."""
     for item in items:
         if item.type == "rejected":
@@ -318,7 +322,7 @@ def learned(state: State, items: Iterable[Item]) -> State:
     return state
 
 
-def _settled(state: State, head: str) -> State:
+def _settled(state: SessionState, head: str) -> SessionState:
     """Return the state without a failing command that was mended, whatever showed it."""
     was = state.commands.get(head)
     if was is None or was.ok is not False:

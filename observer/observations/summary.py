@@ -25,8 +25,8 @@ from observer.observations import (
     concepts,
     planning,
     replies,
-    requests,
     session_commits,
+    session_digest,
     session_state,
 )
 from observer.observations.analysis import content_hash
@@ -34,7 +34,7 @@ from observer.observations.drafts import SUBTITLE, TITLE
 from observer.observations.memory_use import QUESTION, only_asks
 from observer.observations.open_failures import OpenFailure
 from observer.observations.prompt_injection import clean, suspicion
-from observer.observations.session_state import CommandState, State
+from observer.observations.session_state import CommandState, SessionState
 from observer.outcomes.same_check import BELOW
 from observer.shell import command_line
 from observer.shell.fixers import rewrites
@@ -43,7 +43,6 @@ FIELD_CHARS = 900
 _FAILURES_SAID = 3
 _FILES_SAID = 5
 _ACHIEVED = 4
-_STEPS = 12
 _WORTH_SAYING_MS = 1000
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _SENTENCE = re.compile(r"[^`] [^`]|[^\x00-\x7f]")
@@ -66,14 +65,14 @@ _NOUNS = {
 _PLURALS = {"search": "searches"}
 
 
-def summarise(session: Session) -> Item | None:
+def summarize(session: Session) -> Item | None:
     """Return the summary of a session so far, or None while nothing of substance happened."""
     known = session_state.decode(session.state)
     if not _has_substance(known):
         return None
     known = _trusted(known)
     fields = SummaryFields(
-        request=clean(requests.request_of(session, known)),
+        request=clean(session_digest.request_of(session, known)),
         investigated=_investigated(known),
         learned=_learned(known),
         completed=_completed(known),
@@ -110,20 +109,20 @@ def summarise(session: Session) -> Item | None:
     )
 
 
-def _trusted(known: State) -> State:
+def _trusted(known: SessionState) -> SessionState:
     """Return what a session remembers without requests and paths that read like orders."""
     asks = tuple(ask for ask in known.asks if not suspicion(f"{ask.title}\n{ask.said}"))
     files = {path: file for path, file in known.files.items() if not suspicion(path)}
     return replace(known, asks=asks, files=files)
 
 
-def _only_asked(known: State) -> bool:
+def _only_asked(known: SessionState) -> bool:
     """Return True if a session did nothing but ask what is remembered."""
     is_asking = known.asks and all(only_asks(ask.said or ask.title) for ask in known.asks)
     return bool(is_asking) and not any(file.writes for file in known.files.values())
 
 
-def _has_substance(known: State) -> bool:
+def _has_substance(known: SessionState) -> bool:
     return any(
         (
             known.asks,
@@ -140,11 +139,11 @@ def _has_substance(known: State) -> bool:
     )
 
 
-def _title(session: Session, known: State, fields: SummaryFields) -> str:
+def _title(session: Session, known: SessionState, fields: SummaryFields) -> str:
     """Return what was asked or changed; without either, what was done or looked at first."""
     did = fields.completed or fields.investigated
     return (
-        clean(requests.title_of(session, known))
+        clean(session_digest.title_of(session, known))
         or one_line(_SENTENCE_END.split(did, 1)[0], TITLE)
         or one_line(f"{session.client} session", TITLE)
     )
@@ -161,7 +160,7 @@ def _narrative(fields: SummaryFields) -> str:
     return "\n".join(f"{name}: {text}" for name, text in named if text)
 
 
-def _investigated(known: State) -> str:
+def _investigated(known: SessionState) -> str:
     only_read = [path for path, file in known.files.items() if not file.writes]
     said = [f"Read {listed(only_read[::-1], 8)}"] if only_read else []
     if known.searches:
@@ -171,14 +170,14 @@ def _investigated(known: State) -> str:
     return _field(said)
 
 
-def _learned(known: State) -> str:
+def _learned(known: SessionState) -> str:
     lessons = [one for one in known.lessons if not _is_report(one)][-5:]
     if not lessons and _is_answer(known):
         lessons = [known.last_reply]
     return _field([*known.fixed[-4:], *known.remembered[-6:], *lessons, *known.compactions[-1:]])
 
 
-def _is_answer(known: State) -> bool:
+def _is_answer(known: SessionState) -> bool:
     """Return True if the last reply is what a session has brought: it changed nothing.
 
     Of a session that changed something the reply mostly says so, which only English shows here.
@@ -186,7 +185,7 @@ def _is_answer(known: State) -> bool:
     reply = known.last_reply
     if not _SENTENCE.search(reply) or _is_report(reply):
         return False
-    has_changed = known.commits or any(map(requests.is_changed, known.files.values()))
+    has_changed = known.commits or any(map(session_digest.is_changed, known.files.values()))
     return not has_changed or _ENGLISH.isdisjoint(reply.lower().split())
 
 
@@ -197,18 +196,20 @@ def _is_report(sentence: str) -> bool:
     return replies.is_change(sentence) and not _CAUSE.search(sentence)
 
 
-def _completed(known: State) -> str:
+def _completed(known: SessionState) -> str:
     said = [f"Committed {listed(known.commits[-5:], 5)}"] if known.commits else []
     said += known.achieved[-_ACHIEVED:]
     for verb in ("changed", "created", "deleted"):
         written = [
             path
             for path, file in known.files.items()
-            if requests.is_changed(file)
+            if session_digest.is_changed(file)
             and (file.fate or "changed") == verb
             and not _is_elsewhere(path)
         ][::-1]
-        shown = [requests.file_said(path, known.files[path]) for path in written[:_FILES_SAID]]
+        shown = [
+            session_digest.file_said(path, known.files[path]) for path in written[:_FILES_SAID]
+        ]
         if written:
             said.append(
                 f"{verb.capitalize()} {listed([*shown, *written[_FILES_SAID:]], _FILES_SAID)}"
@@ -223,30 +224,24 @@ def _completed(known: State) -> str:
     return _field(said)
 
 
-def _next_steps(session: Session, known: State) -> str:
+def _next_steps(session: Session, known: SessionState) -> str:
     red = [one for one in known.failing[::-1] if not one.is_rewritten]
     said = [_failing_said(one) for one in red[:_FAILURES_SAID]]
     said += _uncommitted(session, known)
-    return _field([*said, *steps_of(known)])
+    return _field([*said, *planning.steps_of(known)])
 
 
-def _uncommitted(session: Session, known: State) -> list[str]:
+def _uncommitted(session: Session, known: SessionState) -> list[str]:
     """Return which files are not committed, and which are in git's stash."""
     if not session.branch and not known.commits:
         return []
-    dirty = sorted(session_commits.dirty(known), key=list(known.files).index, reverse=True)
+    dirty = sorted(
+        session_commits.uncommitted_files(known), key=list(known.files).index, reverse=True
+    )
     aside = [path for path in dirty if known.files[path].is_aside]
     there = [path for path in dirty if path not in aside]
     said = [f"Not committed {_as_of(session)}: {listed(there, 8)}"] if there else []
     return [*said, f"In git's stash: {listed(aside, 8)}"] if aside else said
-
-
-def steps_of(known: State) -> tuple[str, ...]:
-    """Return what a session left to do: by its to-do list, the agent's words, and its plan."""
-    plan = (f"Carry out the plan: {known.plan}",) if known.plan else ()
-    asked = (f"Not answered: {known.question}",) if known.question else ()
-    said = (one.text for one in known.steps)
-    return distinct((*asked, *said, *planning.open_points(known), *plan), _STEPS)
 
 
 def _as_of(session: Session) -> str:
@@ -260,7 +255,7 @@ def _is_elsewhere(path: str) -> bool:
     return path.startswith(("/", "~")) or path[1:3] == ":/"
 
 
-def _notes(session: Session, known: State) -> str:
+def _notes(session: Session, known: SessionState) -> str:
     counts = [
         f"{known.counts[kind]:,} {_PLURALS[noun]}"
         if noun in _PLURALS and known.counts[kind] > 1

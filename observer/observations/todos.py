@@ -87,7 +87,7 @@ def in_file(points: Points, write: FileWrite) -> Points | None:
     return None if changed == points else changed[:MOST]
 
 
-def tell(points: Points) -> ObservationDraft:
+def draft_of(points: Points) -> ObservationDraft:
     """Return the observation of a list as it stands."""
     done = [one.text for one in points if one.status == "done"]
     active = [one.text for one in points if one.status == "active"]
@@ -175,7 +175,7 @@ def _updated(points: Points, given: Row, _output: str) -> Points | None:
     return tuple(changed if one is known else one for one in points)
 
 
-def _told(points: Points, _given: Row, output: str) -> Points | None:
+def _shown(points: Points, _given: Row, output: str) -> Points | None:
     """Return a list as a tool that shows it, or a point of it, printed it."""
     answer = object_in(output)
     if isinstance(rows := answer.get("tasks"), list):
@@ -207,8 +207,8 @@ _TOOLS: Mapping[str, Callable[[Points, Row, str], Points | None]] = {
     "TaskCreated": _created,
     "TaskUpdate": _updated,
     "TaskCompleted": _completed,
-    "TaskList": _told,
-    "TaskGet": _told,
+    "TaskList": _shown,
+    "TaskGet": _shown,
 }
 
 

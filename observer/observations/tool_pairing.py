@@ -14,11 +14,11 @@ from observer.core.events import Command, FileRead, FileWrite, Intent, Outcome, 
 from observer.core.model import Recorded
 from observer.core.text import block, one_line
 from observer.observations import file_text
-from observer.observations.analysis import Foretold, foretold, gist, origin_of, where_of
-from observer.observations.session_state import PendingTool, State
+from observer.observations.analysis import AnalyzedEvent, analyze, analyzed, origin_of, where_of
+from observer.observations.session_state import PendingTool, SessionState
 from observer.outcomes.outcome import exit_code_of
 
-Asked = Command | FileWrite | FileRead | Search | ToolUse
+ToolCall = Command | FileWrite | FileRead | Search | ToolUse
 _COMMAND_CHARS = 2000
 _INPUT_CHARS = 500
 
@@ -39,13 +39,13 @@ def pending(recorded: Recorded, intent: Intent) -> PendingTool:
     return waiting
 
 
-def result_of(state: State, outcome: Outcome) -> PendingTool | None:
+def result_of(state: SessionState, outcome: Outcome) -> PendingTool | None:
     """Return the intent that a result belongs to: the oldest of the same tool."""
     tool = one_line(outcome.tool, 100)
     return next((one for one in state.intents if one.tool == tool), None)
 
 
-class Completed(Foretold, kw_only=True):
+class CompletedTool(AnalyzedEvent, kw_only=True):
     """A result that is told as the tool it ends: `event` has what was asked with what came of it.
 
     What its long texts said stands in the gist, as they are gone.
@@ -54,25 +54,25 @@ class Completed(Foretold, kw_only=True):
     pending: PendingTool
 
 
-def completed(state: State, recorded: Recorded) -> Foretold:
+def completed(state: SessionState, recorded: Recorded) -> AnalyzedEvent:
     """Return a result together with the intent it belongs to, any other event with its gist."""
     outcome = recorded.event.body
     pending = result_of(state, outcome) if isinstance(outcome, Outcome) else None
     if pending is None or not isinstance(outcome, Outcome):
-        return foretold(recorded)
-    asked = joined(pending, outcome)
-    said = gist(asked, where_of(recorded))
-    return Completed(
+        return analyzed(recorded)
+    asked = completed_call(pending, outcome)
+    said = analyze(asked, where_of(recorded))
+    return CompletedTool(
         **asdict(recorded)
         | {
             "event": replace(recorded.event, body=asked),
-            "gist": replace(said, change=pending.change, marks=pending.marks),
+            "analysis": replace(said, change=pending.change, marks=pending.marks),
             "pending": pending,
         }
     )
 
 
-def same_as(state: State, body: Asked) -> PendingTool | None:
+def same_as(state: SessionState, body: ToolCall) -> PendingTool | None:
     """Return the intent that a full report makes superfluous: same subject, else same tool."""
     kin = [one for one in state.intents if type(one.of) is type(body)]
     if not kin:
@@ -83,7 +83,7 @@ def same_as(state: State, body: Asked) -> PendingTool | None:
     return next(iter(same or [one for one in kin if tool and one.tool == tool]), None)
 
 
-def joined(pending: PendingTool, outcome: Outcome) -> Asked:
+def completed_call(pending: PendingTool, outcome: Outcome) -> ToolCall:
     """Return what was asked, completed by its result."""
     asked = pending.of
     code = exit_code_of(Command(command="", output=outcome.output, exit_code=outcome.exit_code))
@@ -101,7 +101,7 @@ def joined(pending: PendingTool, outcome: Outcome) -> Asked:
     return asked
 
 
-def _kept(asked: Asked) -> Asked:
+def _kept(asked: ToolCall) -> ToolCall:
     """Return what was asked, printable and without its long texts."""
     match asked:
         case Command():
@@ -134,7 +134,7 @@ def _tool(name: str) -> str:
     return one_line(name, 100)
 
 
-def _subject(asked: Asked) -> tuple[str, ...]:
+def _subject(asked: ToolCall) -> tuple[str, ...]:
     match asked:
         case Command():
             return (asked.command,)

@@ -34,10 +34,10 @@ from observer.core.filters import RECORDED_KINDS, Filters, touches
 from observer.core.model import Item, Recorded, item_id, seq_of
 from observer.core.value import Value
 from observer.ingest.derived import OnNote
-from observer.observations.notes import versions_of
-from observer.observations.session_reducer import Fold
-from observer.observations.sessions import begin
-from observer.observations.tool_pairing import Completed
+from observer.observations.note_reducer import versions_of
+from observer.observations.session_lifecycle import begin
+from observer.observations.session_reducer import SessionReducer
+from observer.observations.tool_pairing import CompletedTool
 from observer.purge.text_match import finder
 from observer.search.query import plan
 from observer.store.maintenance import ALL_MS, PurgeReader, StoredEvent
@@ -88,13 +88,13 @@ def _with_sources(reader: PurgeReader, item_ids: Collection[int]) -> Iterator[tu
 
 def _folded(events: Collection[Recorded], wanted: Collection[int]) -> Iterator[int]:
     """Yield the events of one session that made or changed some items."""
-    fold: Fold | None = None
+    fold: SessionReducer | None = None
     for recorded in events:
-        fold = fold or Fold(begin(recorded))
-        whole, told = fold.told(recorded)
+        fold = fold or SessionReducer(begin(recorded))
+        whole, told = fold.add_paired(recorded)
         if any(item.id in wanted for item in told):
             yield recorded.seq
-            if isinstance(whole, Completed):
+            if isinstance(whole, CompletedTool):
                 yield whole.pending.origin.seq
 
 

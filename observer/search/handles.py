@@ -14,7 +14,7 @@ from observer.core.paths import is_inside
 from observer.core.text import relative
 from observer.core.value import Value
 from observer.observations.drafts import FAILED
-from observer.observations.notes import label_of, note_type, tags_of
+from observer.observations.note_reducer import label_of, note_type, tags_of
 from observer.store.interface import StoreReader
 
 LARGEST_ID = 2**63 - 1

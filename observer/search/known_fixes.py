@@ -26,8 +26,8 @@ from observer.core.model import Item, item_id
 from observer.core.text import relative
 from observer.core.value import Value
 from observer.observations.drafts import Where
-from observer.observations.lessons import Alternative, Repair
-from observer.observations.project_state import ASIDE, DROPPED, Edited, ProjectState
+from observer.observations.failure_records import Alternative, Repair
+from observer.observations.project_state import DROPPED, STASHED, ProjectState, TrackedEdit
 from observer.outcomes import not_started, same_check
 from observer.shell import command_forms, command_line
 from observer.shell.command_forms import InvocationForm
@@ -98,7 +98,7 @@ def _is_obvious(one: Repair) -> bool:
 class Returned(NamedTuple):
     """The edit that was taken back, and how that happened."""
 
-    edit: Edited
+    edit: TrackedEdit
     how: str
 
 
@@ -110,14 +110,17 @@ def find_reverted_edit(
     path = relative(write.path, where.root, where.cwd)
     for edit in reversed(known.edits if coming else ()):
         if edit.path == path and coming <= set(edit.marks):
-            is_gone = edit.gone not in {"", ASIDE} and edit.session not in {None, session_id}
+            is_gone = edit.reverted_by not in {"", STASHED} and edit.session not in {
+                None,
+                session_id,
+            }
             return Returned(edit, _how(known, edit)) if is_gone else None
     return None
 
 
-def _how(known: ProjectState, edit: Edited) -> str:
-    if edit.gone != DROPPED:
-        return f"reverted in {edit.gone[:10]}"
+def _how(known: ProjectState, edit: TrackedEdit) -> str:
+    if edit.reverted_by != DROPPED:
+        return f"reverted in {edit.reverted_by[:10]}"
     undo = [one for one in known.edits if one.sort == "undo" and one.since <= edit.seq < one.seq]
     return undo[0].said if undo else "taken back"
 

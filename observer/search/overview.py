@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from observer.core.filters import Filters
 from observer.core.model import KNOWLEDGE_TYPES, Item
 from observer.observations.memory_use import QUESTION
-from observer.observations.unfinished import is_trivial
+from observer.observations.session_digest import is_trivial
 from observer.search.candidates import Candidates, Sources
 from observer.search.dedupe import distinct
 from observer.search.eligible import capped, discarded, lasting, outranked, successors

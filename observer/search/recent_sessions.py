@@ -13,9 +13,9 @@ from typing import NamedTuple
 from observer.core.filters import Filters
 from observer.core.model import Item, Session, SummaryFields, item_id
 from observer.observations import project_state
-from observer.observations.open_failures import OpenFailure, worth_telling
+from observer.observations.open_failures import OpenFailure, worth_showing
 from observer.observations.open_steps import is_about
-from observer.observations.unfinished import Unfinished, unfinished
+from observer.observations.session_digest import Unfinished, unfinished
 from observer.store.interface import StoreReader
 
 SESSIONS = 40
@@ -98,7 +98,7 @@ class Pasts:
         """Yield the checks that fail as far as anybody knows, the last run first."""
         known = project_state.decode(self._reader.story(self._project_id))
         pasts = {past.session.id: past for past in self._all}
-        for failure in worth_telling(known.failures, now_ms=now_ms, shown=known.showing):
+        for failure in worth_showing(known.failures, now_ms=now_ms, shown=known.showing):
             past = pasts.get(failure.sessions[-1] or 0)
             item = next(iter(self._reader.items([failure.item])), past and past.summary)
             if item:

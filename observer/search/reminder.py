@@ -16,7 +16,7 @@ from observer.core.filters import Filters
 from observer.core.model import KNOWLEDGE_TYPES, Item
 from observer.core.value import Value
 from observer.observations import project_state
-from observer.observations.analysis import gist
+from observer.observations.analysis import analyze
 from observer.observations.drafts import Where
 from observer.observations.project_state import ProjectState
 from observer.outcomes import not_started
@@ -96,7 +96,7 @@ def after(reader: StoreReader, event: Event, here: Filters) -> Reminder:
     if not isinstance(event.body, Command):
         return NOTHING
     known, root = _known(reader, event, here)
-    verdict = gist(event.body, Where(root=root, cwd=event.cwd)).verdict
+    verdict = analyze(event.body, Where(root=root, cwd=event.cwd)).result
     if verdict.ok is not False or not verdict.was_run:
         return NOTHING
     if not_started.read(event.body.output).reason:

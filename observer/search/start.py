@@ -15,7 +15,7 @@ from itertools import groupby
 from observer.core.errors import BadInput
 from observer.core.text import one_line
 from observer.core.value import Value
-from observer.observations.unfinished import is_trivial
+from observer.observations.session_digest import is_trivial
 from observer.search.eligible import WITHHELD, clean, is_harmless
 from observer.search.recent_sessions import Uncommitted
 from observer.search.resume_card import LAST, CardFact, CardRequest, card

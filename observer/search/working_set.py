@@ -20,7 +20,7 @@ from observer.core.filters import Filters
 from observer.core.model import Item, Session, item_id
 from observer.observations import session_state
 from observer.observations.fix_text import ALTERNATIVE
-from observer.observations.session_state import State
+from observer.observations.session_state import SessionState
 from observer.shell import command_line
 from observer.shell.check_tools import judge_of
 from observer.shell.fixers import rewrites
@@ -53,7 +53,7 @@ class SessionWork(NamedTuple):
 
     session: Session
     summary: Item
-    state: State
+    state: SessionState
 
 
 class WorkingCheck(NamedTuple):

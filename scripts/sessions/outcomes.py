@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from observer.core.events import Command
 from observer.core.model import Recorded
-from observer.observations.analysis import gist
+from observer.observations.analysis import analyze
 from observer.observations.drafts import Where
 from observer.outcomes.result import CommandResult
 from sessions.kept import Kept, call_key
@@ -60,7 +60,7 @@ def verdict_of(recorded: Recorded) -> CommandResult | None:
     body = recorded.event.body
     if not isinstance(body, Command):
         return None
-    return gist(body, Where(root=recorded.root, cwd=recorded.event.cwd)).verdict
+    return analyze(body, Where(root=recorded.root, cwd=recorded.event.cwd)).result
 
 
 def _never_ran(decided: list[tuple[Ran, str]]) -> Iterator[Measure]:

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from observer.core.events import FileWrite
-from observer.observations.analysis import gist
+from observer.observations.analysis import analyze
 from observer.observations.drafts import Where
 from sessions.declarations import Touched, is_known, touched
 from sessions.kept import Kept, call_key
@@ -58,7 +58,7 @@ def _edits(kept: Kept) -> Iterator[_Edit]:
         if texts is None or recorded is None or not isinstance(recorded.event.body, FileWrite):
             continue
         where = Where(root=recorded.root, cwd=recorded.event.cwd)
-        told = gist(recorded.event.body, where).change.symbols
+        told = analyze(recorded.event.body, where).change.symbols
         truth = touched(path, *texts)
         yield _Edit(payload["tool_use_id"], path, truth, frozenset(told))
 

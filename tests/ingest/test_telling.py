@@ -10,7 +10,7 @@ import pytest
 from observer.core.events import AnyBody, Command, Commit, Edit, Event, FileWrite, Rewrite
 from observer.core.model import Item, Link, item_id
 from observer.ingest.pipeline import Pipeline
-from observer.observations.unfinished import unfinished
+from observer.observations.session_digest import unfinished
 from observer.store.interface import Store
 
 OLD, NEW, NEWER = "a" * 40, "b" * 40, "c" * 40

@@ -13,7 +13,7 @@ from observer.core.events import Reference
 from observer.core.model import Item
 from observer.notes.notes import Notes
 from observer.notes.values import Changes, Note
-from observer.observations.notes import folded
+from observer.observations.note_reducer import folded
 
 Keep = Callable[..., Item]
 

@@ -24,7 +24,7 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.notes.notes import Notes
 from observer.notes.values import Changes, Note
-from observer.observations.notes import CONTENT_CHARS
+from observer.observations.note_reducer import CONTENT_CHARS
 from observer.projects import Places
 from observer.spool.spool import Spool
 

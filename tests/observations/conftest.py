@@ -9,9 +9,9 @@ import pytest
 
 from observer.core.events import AnyBody, Event
 from observer.core.model import Item, Recorded, Session
-from observer.observations import sessions
-from observer.observations.fixes import Arcs
-from observer.observations.session_reducer import Fold
+from observer.observations import session_lifecycle
+from observer.observations.project_reducer import ProjectReducer
+from observer.observations.session_reducer import SessionReducer
 
 ROOT = "/home/ana/shop"
 START_MS = 1_800_000_000_000
@@ -39,11 +39,11 @@ class Told:
 
     def __init__(self, events: Iterable[Recorded]) -> None:
         self.items: dict[int, Item] = {}
-        fold: Fold | None = None
-        arcs = Arcs(b"")
+        fold: SessionReducer | None = None
+        arcs = ProjectReducer(b"")
         for recorded in events:
-            fold = fold or Fold(sessions.begin(recorded))
-            whole, made = fold.told(recorded)
+            fold = fold or SessionReducer(session_lifecycle.begin(recorded))
+            whole, made = fold.add_paired(recorded)
             arcs.add(whole, made)
             fold.learn((), arcs.failures)
             self.items |= {item.id: item for item in made}

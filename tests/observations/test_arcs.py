@@ -27,13 +27,13 @@ from observer.core.events import (
     Rewrite,
 )
 from observer.core.model import UNASSIGNED, Item, Link, Recorded, item_id
-from observer.observations import project_state, sessions
+from observer.observations import project_state, session_lifecycle
 from observer.observations.drafts import TITLE
-from observer.observations.fixes import Arcs
+from observer.observations.project_reducer import ProjectReducer
 from observer.observations.project_state import EDITS, EXPIRES_MS
-from observer.observations.session_reducer import Fold
-from observer.observations.summary import summarise
-from observer.observations.unfinished import unfinished
+from observer.observations.session_digest import unfinished
+from observer.observations.session_reducer import SessionReducer
+from observer.observations.summary import summarize
 
 Place = Callable[..., Recorded]
 ERROR = "FAILED test_cart.py::test_total - KeyError: 'total'"
@@ -78,15 +78,18 @@ class Played:
     def __init__(self, history: Sequence[Recorded], cuts: Sequence[int] = ()) -> None:
         self.items: dict[int, Item] = {}
         self.data = b""
-        fold, arcs = Fold(sessions.begin(history[0])), Arcs(b"")
+        fold, arcs = SessionReducer(session_lifecycle.begin(history[0])), ProjectReducer(b"")
         for number, recorded in enumerate(history):
             if number in cuts:
-                fold, arcs = Fold(fold.session()), Arcs(arcs.story() or self.data)
-            whole, made = fold.told(recorded)
+                fold, arcs = (
+                    SessionReducer(fold.session()),
+                    ProjectReducer(arcs.changed_state() or self.data),
+                )
+            whole, made = fold.add_paired(recorded)
             told = arcs.add(whole, made)
             fold.learn(told)
             self.items |= {item.id: item for item in (*made, *told)}
-            self.data = arcs.story() or self.data
+            self.data = arcs.changed_state() or self.data
         self.session = fold.session()
 
     def of(self, kind: str) -> list[Item]:
@@ -186,7 +189,7 @@ def test_a_fix_tells_what_was_tried_in_vain_before(play: Play) -> None:
 def test_the_summary_learns_what_mended_it_and_not_what_was_tried(play: Play) -> None:
     session = play(RED, edit("x", "y", "net.py"), RED, edit("y", "x", "net.py"), A, GREEN).session
     assert session is not None
-    summary = summarise(session)
+    summary = summarize(session)
     assert summary is not None
     assert summary.summary is not None
     assert summary.summary.learned == (
@@ -201,7 +204,7 @@ def test_what_a_run_of_other_words_mended_fails_no_more(play: Play) -> None:
     played = play(RED, A, of_all, B, again)
     assert len(played.of("fix")) == 1
     assert played.session is not None
-    summary = summarise(played.session)
+    summary = summarize(played.session)
     assert summary is not None
     assert summary.summary is not None
     assert "fails" not in summary.summary.next_steps

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from observer.core.events import AnyBody, Command, Edit, FileWrite
 from observer.core.model import Item, Recorded, Session
-from observer.observations import project_state, sessions
-from observer.observations.fixes import Arcs
-from observer.observations.session_reducer import Fold
-from observer.observations.summary import summarise
+from observer.observations import project_state, session_lifecycle
+from observer.observations.project_reducer import ProjectReducer
+from observer.observations.session_reducer import SessionReducer
+from observer.observations.summary import summarize
 
 Place = Callable[..., Recorded]
 Play = Callable[..., "Played"]
@@ -24,15 +24,17 @@ class Played:
 
     def __init__(self, history: Sequence[Recorded]) -> None:
         self.items: dict[int, Item] = {}
-        folds: dict[int | None, Fold] = {}
-        arcs = Arcs(b"")
+        folds: dict[int | None, SessionReducer] = {}
+        arcs = ProjectReducer(b"")
         for recorded in history:
-            fold = folds.setdefault(recorded.session_id, Fold(sessions.begin(recorded)))
-            whole, made = fold.told(recorded)
+            fold = folds.setdefault(
+                recorded.session_id, SessionReducer(session_lifecycle.begin(recorded))
+            )
+            whole, made = fold.add_paired(recorded)
             found = arcs.add(whole, made)
             fold.learn(found)
             self.items |= {item.id: item for item in (*made, *found)}
-        self.known = project_state.decode(arcs.story() or b"")
+        self.known = project_state.decode(arcs.changed_state() or b"")
         self.session: Session | None = fold.session()
 
     @property
@@ -225,7 +227,7 @@ def test_a_pair_is_told_once_and_counts_how_often_it_was_met(play: Play) -> None
 def test_a_summary_learns_the_form_that_works(play: Play) -> None:
     session = play(MISSING, WORKED).session
     assert session is not None
-    summary = summarise(session)
+    summary = summarize(session)
     assert summary is not None
     assert summary.summary is not None
     assert "`bun test` works where `wrap bun test` failed" in summary.summary.learned
@@ -287,7 +289,7 @@ def test_a_run_that_was_cut_off_was_not_red(play: Play, code: int, then: Command
     played = play(replace(STOPPED, exit_code=code), edit("cart.py"), then)
     assert played.fixes == []
     assert played.session is not None
-    told = summarise(played.session)
+    told = summarize(played.session)
     assert told is not None
     assert told.summary is not None
     assert told.summary.learned == ""

@@ -9,10 +9,10 @@ import pytest
 
 from observer.core.events import Command, Commit, Edit, FileWrite, Rewrite
 from observer.observations import session_commits, session_state
-from observer.observations.summary import summarise
+from observer.observations.summary import summarize
 
 ONE, TWO, THREE, NEW = ("1" * 40, "2" * 40, "3" * 40, "a" * 40)
-SAID = tuple(session_commits.said(f"Do {name}", name) for name in (ONE, TWO, THREE))
+SAID = tuple(session_commits.commit_text(f"Do {name}", name) for name in (ONE, TWO, THREE))
 
 
 @pytest.mark.parametrize(
@@ -21,11 +21,13 @@ SAID = tuple(session_commits.said(f"Do {name}", name) for name in (ONE, TWO, THR
         pytest.param((), SAID, id="none"),
         pytest.param(((TWO, THREE),), (SAID[0], SAID[2]), id="amended"),
         pytest.param(
-            ((THREE, NEW),), (*SAID[:2], session_commits.said(f"Do {THREE}", NEW)), id="moved"
+            ((THREE, NEW),),
+            (*SAID[:2], session_commits.commit_text(f"Do {THREE}", NEW)),
+            id="moved",
         ),
         pytest.param(
             ((TWO, NEW), (THREE, NEW)),
-            (SAID[0], session_commits.said(f"Do {TWO}", NEW)),
+            (SAID[0], session_commits.commit_text(f"Do {TWO}", NEW)),
             id="squashed",
         ),
     ],
@@ -33,7 +35,7 @@ SAID = tuple(session_commits.said(f"Do {name}", name) for name in (ONE, TWO, THR
 def test_what_was_replaced_is_said_once_under_its_new_hash(
     pairs: tuple[tuple[str, str], ...], left: tuple[str, ...]
 ) -> None:
-    assert session_commits.rewritten(SAID, pairs) == left
+    assert session_commits.with_rewritten(SAID, pairs) == left
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ def test_what_was_replaced_is_said_once_under_its_new_hash(
     [("~0", 3), ("~1", 2), ("~9", 0), (TWO[:7], 2), (TWO, 2), ("fffffff", 3), ("", 3)],
 )
 def test_what_git_went_back_behind_is_not_said(to: str, left: int) -> None:
-    assert session_commits.behind(SAID, to) == SAID[:left]
+    assert session_commits.without_undone(SAID, to) == SAID[:left]
 
 
 AMENDED = Rewrite(reason="amend", pairs=((ONE, TWO),))
@@ -57,7 +59,7 @@ DROPPED = Command(
 )
 def test_a_summary_says_what_is_left(tell: Callable[..., Any], later: Any, left: str) -> None:
     commits = (Commit(hash=ONE, subject="Say it"), Commit(hash=TWO, subject="Say it better"))
-    item = summarise(tell(*commits, later).session)
+    item = summarize(tell(*commits, later).session)
     assert item
     assert item.summary
     assert item.summary.completed == f"Committed {left}."

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from observer.core.events import AnyBody, Checkout, Command, Commit, Edit, FileChange, FileWrite
 from observer.core.model import Recorded
 from observer.core.text import word_set
-from observer.observations import sessions
-from observer.observations.fixes import TASKS, Arcs
-from observer.observations.open_failures import FORGOTTEN_MS, MOST, OpenFailure, worth_telling
-from observer.observations.project_state import ASIDE_MS
-from observer.observations.session_reducer import Fold
+from observer.observations import session_lifecycle
+from observer.observations.open_failures import FORGOTTEN_MS, MOST, OpenFailure, worth_showing
+from observer.observations.project_reducer import TASKS, ProjectReducer
+from observer.observations.project_state import STASHED_MS
+from observer.observations.session_reducer import SessionReducer
 from observer.outcomes.check_runs import runs_of
 from observer.outcomes.result import CommandResult
 
@@ -40,17 +40,17 @@ class Project:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._data = b""
-        self._arcs = Arcs(b"")
+        self._arcs = ProjectReducer(b"")
         self._seq = 0
 
     def tell(self, *steps: Step) -> Project:
         for step in steps:
             self._seq += 1
             recorded = step if isinstance(step, Recorded) else self._place(step, self._seq)
-            whole, made = Fold(sessions.begin(recorded)).told(recorded)
+            whole, made = SessionReducer(session_lifecycle.begin(recorded)).add_paired(recorded)
             self._arcs.add(whole, made)
-            self._data = self._arcs.story() or self._data
-            self._arcs = Arcs(self._data)
+            self._data = self._arcs.changed_state() or self._data
+            self._arcs = ProjectReducer(self._data)
         return self
 
     @property
@@ -64,7 +64,7 @@ class Project:
     @property
     def told(self) -> list[str]:
         now_ms = max((one.last_ms for one in self.open), default=0)
-        return [one.head for one in worth_telling(self.open, now_ms=now_ms, shown={})]
+        return [one.head for one in worth_showing(self.open, now_ms=now_ms, shown={})]
 
 
 @pytest.fixture
@@ -356,7 +356,7 @@ def test_an_older_entry_that_is_given_up_leaves_the_work_red(project: Project) -
 
 
 def test_who_left_work_in_the_stash_has_gone_on(project: Project, place: Place) -> None:
-    late = place(red("pytest", PYTEST), 2, at_s=ASIDE_MS / 1000 + 60)
+    late = place(red("pytest", PYTEST), 2, at_s=STASHED_MS / 1000 + 60)
     assert project.tell(STASH, late).heads == ["pytest"]
 
 
@@ -445,7 +445,7 @@ def test_a_failing_run_tells_all_that_narrower_ones_told(project: Project) -> No
 
 def test_narrower_failures_are_not_told_twice(project: Project) -> None:
     project.tell(red("pytest", PYTEST), red("pytest tests/test_cart.py", PYTEST))
-    told = worth_telling(project.open, now_ms=project.open[0].last_ms, shown={ROOT: "main"})
+    told = worth_showing(project.open, now_ms=project.open[0].last_ms, shown={ROOT: "main"})
     assert len(project.open) == 2
     assert [one.head for one in told] == ["pytest tests/test_cart.py"]
 
@@ -540,8 +540,8 @@ def test_another_branch_has_its_own_failures(project: Project, place: Place) -> 
     elsewhere = replace(place(green("pytest", PASSED), 5), branch="topic")
     assert project.tell(elsewhere).heads == ["pytest"]
     now_ms = project.open[0].last_ms
-    assert worth_telling(project.open, now_ms=now_ms, shown={ROOT: "topic"}) == []
-    assert worth_telling(project.open, now_ms=now_ms, shown={}) != []
+    assert worth_showing(project.open, now_ms=now_ms, shown={ROOT: "topic"}) == []
+    assert worth_showing(project.open, now_ms=now_ms, shown={}) != []
     clone = replace(place(green("pytest", PASSED), 6), root="/home/ana/clone")
     assert project.tell(clone).heads == ["pytest"]
     in_clone = replace(

@@ -24,10 +24,10 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.core.model import Recorded, item_id
-from observer.observations.session_reducer import Fold
+from observer.observations.session_lifecycle import begin
+from observer.observations.session_reducer import SessionReducer
 from observer.observations.session_state import decode
-from observer.observations.sessions import begin
-from observer.observations.summary import summarise
+from observer.observations.summary import summarize
 
 Tell = Callable[..., Any]
 Place = Callable[..., Recorded]
@@ -175,7 +175,7 @@ def test_what_was_read_and_looked_for_stands_in_the_summary(tell: Tell) -> None:
         FileRead(paths=("src/b.py",), lines="1-9"),
         Search(query="total", output="cart.py:3:def total"),
     )
-    summary = summarise(told.session)
+    summary = summarize(told.session)
     assert summary is not None
     assert summary.files_read == ("a.py", "src/b.py")
     assert "total" in summary.narrative + str(summary.summary)
@@ -216,7 +216,7 @@ def test_a_delegation_told_by_agent_and_tool_is_one(tell: Tell) -> None:
         Delegation(result="Three callers.", agent="Explore"),
     )
     assert [item.title for item in told.items.values()] == ["Find callers"]
-    assert summarise(told.session).summary.investigated == "Delegated Find callers."
+    assert summarize(told.session).summary.investigated == "Delegated Find callers."
 
 
 def test_a_result_nobody_waits_for_stands_alone(tell: Tell) -> None:
@@ -224,17 +224,17 @@ def test_a_result_nobody_waits_for_stands_alone(tell: Tell) -> None:
 
 
 def test_events_of_no_session_do_not_fold(place: Place) -> None:
-    fold = Fold(None)
+    fold = SessionReducer(None)
     items = [item for seq in (1, 2) for item in fold.add(place(save(), seq))]
     assert [item.folded for item in items] == [1, 1]
     assert fold.session() is None
 
 
 def test_a_session_stands_where_its_last_event_left_it(place: Place) -> None:
-    fold = Fold(begin(place(save(), 1)))
+    fold = SessionReducer(begin(place(save(), 1)))
     fold.add(place(save(), 1))
     fold.add(place(SessionEnd(), 2))
-    standing, stored = fold.standing(), fold.session()
+    standing, stored = fold.current(), fold.session()
     assert standing is not None
     assert stored is not None
     assert (standing.status, standing.events, standing.state) == ("ended", 2, b"")

@@ -6,12 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from observer.observations import git_commands
-from observer.observations.git_commands import Act, Deed
+from observer.observations.git_commands import GitOperation, OperationKind
 from observer.shell import command_line
 
 
-def act(deed: Deed, *paths: str, to: str = "") -> Act:
-    return Act(deed=deed, paths=paths, to=to)
+def act(deed: OperationKind, *paths: str, to: str = "") -> GitOperation:
+    return GitOperation(deed=deed, paths=paths, to=to)
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def act(deed: Deed, *paths: str, to: str = "") -> Act:
         ("ls", None),
     ],
 )
-def test_a_command_is_read(command: str, expected: Act | None) -> None:
+def test_a_command_is_read(command: str, expected: GitOperation | None) -> None:
     (part,) = command_line.parts_of(command)
-    assert git_commands.read(part) == expected
-    assert git_commands.acts(command) is (expected is not None)
+    assert git_commands.parse(part) == expected
+    assert git_commands.has_operations(command) is (expected is not None)
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_a_command_is_read(command: str, expected: Act | None) -> None:
         ),
     ],
 )
-def test_the_output_says_more(command: str, output: str, expected: Act | None) -> None:
+def test_the_output_says_more(command: str, output: str, expected: GitOperation | None) -> None:
     (part,) = command_line.parts_of(command)
-    assert git_commands.read(part, output) == expected
+    assert git_commands.parse(part, output) == expected
 
 
 @pytest.mark.parametrize(
@@ -135,6 +135,6 @@ def test_the_output_says_more(command: str, output: str, expected: Act | None) -
         ("make commit", []),
     ],
 )
-def test_what_git_takes_in_is_read(command: str, taken: list[Act]) -> None:
+def test_what_git_takes_in_is_read(command: str, taken: list[GitOperation]) -> None:
     (part,) = command_line.parts_of(command)
-    assert list(git_commands.takes(part)) == taken
+    assert list(git_commands.parse_index(part)) == taken

@@ -29,10 +29,10 @@ from observer.core.events import (
     SessionEnd,
 )
 from observer.core.model import Item, Recorded, Session
-from observer.observations import concepts, notes, session_state, sessions
-from observer.observations.analysis import EventAnalysis, Foretold, gist, where_of
-from observer.observations.session_reducer import Fold
-from observer.observations.summary import summarise
+from observer.observations import concepts, note_reducer, session_lifecycle, session_state
+from observer.observations.analysis import AnalyzedEvent, EventAnalysis, analyze, where_of
+from observer.observations.session_reducer import SessionReducer
+from observer.observations.summary import summarize
 
 ANY_TEXT = st.text(st.characters(), max_size=60) | st.sampled_from(
     ["", "a.py", "b.ts", "pytest", "git status", "1 failed in 0.10s", "x" * 5000, "\ud800\0\x1b[1m"]
@@ -100,11 +100,11 @@ def histories(draw: st.DrawFn) -> list[Recorded]:
 def told(history: Sequence[Recorded], cuts: Sequence[int]) -> tuple[dict[int, Item], Session]:
     """Tell a history in batches that end before each cut; the state travels as bytes."""
     items: dict[int, Item] = {}
-    session = sessions.begin(history[0])
-    fold = Fold(session)
+    session = session_lifecycle.begin(history[0])
+    fold = SessionReducer(session)
     for number, recorded in enumerate(history):
         if number in cuts:
-            fold = Fold(fold.session())
+            fold = SessionReducer(fold.session())
         items |= {item.id: item for item in fold.add(recorded)}
     last = fold.session()
     assert last is not None
@@ -120,21 +120,21 @@ def test_batches_may_be_cut_anywhere(history: list[Recorded], cuts: set[int]) ->
 
 
 @given(histories())
-def test_a_gist_made_beforehand_changes_nothing(history: list[Recorded]) -> None:
+def test_an_analysis_made_beforehand_changes_nothing(history: list[Recorded]) -> None:
     """Nor does its way from the process in which it was made."""
     assert told([foretold(recorded) for recorded in history], []) == told(history, [])
 
 
-def foretold(recorded: Recorded) -> Foretold:
-    made = gist(recorded.event.body, where_of(recorded))
+def foretold(recorded: Recorded) -> AnalyzedEvent:
+    made = analyze(recorded.event.body, where_of(recorded))
     sent = msgspec.msgpack.decode(msgspec.msgpack.encode(made), type=EventAnalysis)
-    return Foretold(**msgspec.structs.asdict(recorded), gist=sent)
+    return AnalyzedEvent(**msgspec.structs.asdict(recorded), analysis=sent)
 
 
 @given(histories())
 def test_every_history_can_be_told_and_stored(history: list[Recorded]) -> None:
     items, session = told(history, [])
-    summary = summarise(session)
+    summary = summarize(session)
     for item in [*items.values(), *([summary] if summary else [])]:
         assert msgspec.json.decode(msgspec.json.encode(item), type=Item) == item
         assert item.title
@@ -146,7 +146,7 @@ def test_every_history_can_be_told_and_stored(history: list[Recorded]) -> None:
 
 @given(histories())
 def test_events_of_no_session_are_told_alone(history: list[Recorded]) -> None:
-    fold = Fold(None)
+    fold = SessionReducer(None)
     for recorded in history:
         items = fold.add(recorded)
         assert all(item.folded == 1 for item in items)
@@ -156,7 +156,7 @@ def test_events_of_no_session_are_told_alone(history: list[Recorded]) -> None:
 @given(of(Remember, content=ANY_TEXT, title=ANY_TEXT, type=ANY_TEXT, key=ANY_TEXT))
 def test_any_note_can_be_recorded_and_stored(body: AnyBody) -> None:
     event = Event(id="e1", at_ms=1, client="cli", body=body)
-    made = notes.note(Recorded(seq=1, event=event, project_id=1), None, owner="ana")
+    made = note_reducer.note(Recorded(seq=1, event=event, project_id=1), None, owner="ana")
     assert msgspec.json.encode(made)
     assert made.title
     assert made.type
@@ -184,7 +184,7 @@ FROM_TABLES = {
 )
 def test_a_concept_stands_in_the_event_or_in_a_table(body: AnyBody) -> None:
     event = Event(id="e1", at_ms=1, client="kiro", body=body)
-    (item,) = Fold(None).add(Recorded(seq=1, event=event, project_id=1))
+    (item,) = SessionReducer(None).add(Recorded(seq=1, event=event, project_id=1))
     text = msgspec.json.encode(body).decode().lower()
     for concept in item.concepts:
         assert concept in FROM_TABLES or re.search(re.escape(concept), text)

@@ -20,7 +20,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.observations.memory_use import QUESTION, is_memory_use, only_asks
-from observer.observations.summary import summarise
+from observer.observations.summary import summarize
 
 Tell = Callable[..., Any]
 
@@ -95,7 +95,7 @@ def test_a_search_of_the_memory_is_not_what_was_investigated(tell: Tell) -> None
     told = tell(
         Prompt(text="Fix the cart"), Search(query="zebra", where="memory"), Reply(text="Fixed it.")
     )
-    assert "zebra" not in str(summarise(told.session))
+    assert "zebra" not in str(summarize(told.session))
 
 
 @pytest.mark.parametrize(
@@ -140,9 +140,9 @@ def test_a_prompt_that_asks_for_work_is_none(tell: Tell, text: str) -> None:
 def test_the_summary_of_a_session_that_only_asked_is_a_question(tell: Tell) -> None:
     asked = Prompt(text="What did we decide about retries?")
     reply = Reply(text="We decided on five retries, because the gateway is slow.")
-    summary = summarise(tell(asked, reply).session)
+    summary = summarize(tell(asked, reply).session)
     assert summary is None or summary.category == QUESTION
     save = FileWrite(path="a.py", edits=(Edit(new="x"),))
-    worked = summarise(tell(asked, reply, save).session)
+    worked = summarize(tell(asked, reply, save).session)
     assert worked is not None
     assert worked.category == ""

@@ -10,9 +10,9 @@ from msgspec import structs
 
 from observer.core.events import AnyBody, Command, Commit, Edit, FileWrite, Prompt, Search, ToolUse
 from observer.core.model import Item, Link, Recorded
-from observer.observations.notable import is_notable, is_spent, is_told
-from observer.observations.session_reducer import Fold
-from observer.observations.sessions import begin
+from observer.observations.notable import is_covered_by_fix, is_notable, is_superseded
+from observer.observations.session_lifecycle import begin
+from observer.observations.session_reducer import SessionReducer
 
 TODO = '{{"todos": [{0}]}}'
 POINT = '{{"content": "step {0}", "status": "pending"}}'
@@ -29,10 +29,10 @@ def keeps(place: Callable[..., Recorded]) -> Callable[..., bool]:
             body if isinstance(body, Recorded) else place(body, seq, **known)
             for seq, body in enumerate(bodies, 1)
         ]
-        fold = Fold(begin(events[0]))
+        fold = SessionReducer(begin(events[0]))
         for event in events:
-            whole, made = fold.told(event)
-        return bool(made) and is_notable(made[0], whole, fold.known())
+            whole, made = fold.add_paired(event)
+        return bool(made) and is_notable(made[0], whole, fold.state())
 
     return keeps
 
@@ -131,10 +131,10 @@ def test_a_failure_whose_remedy_is_told_is_not_told_again(
     place: Callable[..., Recorded],
 ) -> None:
     event = place(Command(command="rtk bun test", output="unrecognized 'bun'", exit_code=2), 1)
-    fold = Fold(begin(event))
-    whole, (made,) = fold.told(event)
-    assert is_notable(made, whole, fold.known())
-    assert not is_notable(made, whole, fold.known(), is_known=True)
+    fold = SessionReducer(begin(event))
+    whole, (made,) = fold.add_paired(event)
+    assert is_notable(made, whole, fold.state())
+    assert not is_notable(made, whole, fold.state(), is_known=True)
 
 
 RED = {
@@ -160,17 +160,17 @@ def test_a_failure_is_spent_once_its_fix_says_more(
 ) -> None:
     item = {"id": 4, "uuid": "u", "kind": "observation", "type": "command", "title": "npm run lint"}
     mended = item | {"id": 9, "type": "fix", "title": "Fixed"} | fix
-    assert is_spent(Item(**(item | failure)), Item(**mended)) is spent
+    assert is_superseded(Item(**(item | failure)), Item(**mended)) is spent
 
 
 def test_a_run_is_told_by_the_fix_that_ends_with_it() -> None:
     run = Item(id=4, uuid="u", kind="observation", type="command", title="pytest -q")
     link = Link(kind="evidence", target=4, excerpt="pytest -q")
     fix = Item(id=6, uuid="v", kind="observation", type="fix", title="Fixed", links=(link,))
-    assert is_told(run, [fix])
-    assert not is_told(run, [])
-    assert not is_told(run, [Item(**(structs.asdict(fix) | {"category": "command"}))])
-    assert not is_told(Item(**(structs.asdict(run) | {"id": 8})), [fix])
+    assert is_covered_by_fix(run, [fix])
+    assert not is_covered_by_fix(run, [])
+    assert not is_covered_by_fix(run, [Item(**(structs.asdict(fix) | {"category": "command"}))])
+    assert not is_covered_by_fix(Item(**(structs.asdict(run) | {"id": 8})), [fix])
 
 
 EDITS = [
@@ -195,8 +195,10 @@ def test_a_commit_that_told_of_itself_outside_of_the_session_is_not_told_again(
     place: Callable[..., Recorded],
 ) -> None:
     edit = place(FileWrite(path="a.py", content="x = 1"), 1)
-    fold = Fold(begin(edit))
-    fold.told(edit)
+    fold = SessionReducer(begin(edit))
+    fold.add_paired(edit)
     fold.commit("Round prices once (ab12cd34)", ["a.py"])
-    whole, (made,) = fold.told(place(Command(command="git commit -qam 'Round prices once'"), 2))
-    assert not is_notable(made, whole, fold.known())
+    whole, (made,) = fold.add_paired(
+        place(Command(command="git commit -qam 'Round prices once'"), 2)
+    )
+    assert not is_notable(made, whole, fold.state())

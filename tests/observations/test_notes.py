@@ -6,7 +6,7 @@ import pytest
 
 from observer.core.events import Approve, Prompt, Reference, Remember, Revise, Undo
 from observer.core.model import Recorded, item_id
-from observer.observations import notes
+from observer.observations import note_reducer
 
 Place = Callable[..., Recorded]
 
@@ -29,24 +29,24 @@ Place = Callable[..., Recorded]
     ],
 )
 def test_a_type_decides_the_layer(place: Place, name: str, kind: str, layer: str) -> None:
-    made = notes.note(place(Remember(content="x", type=name)), None, owner="ana")
+    made = note_reducer.note(place(Remember(content="x", type=name)), None, owner="ana")
     assert (made.type, made.layer) == (kind, layer)
 
 
 def test_the_first_line_is_the_title(place: Place) -> None:
-    made = notes.note(place(Remember(content="# Use Decimal\nAlways.")), None, owner="ana")
+    made = note_reducer.note(place(Remember(content="# Use Decimal\nAlways.")), None, owner="ana")
     assert (made.title, made.narrative) == ("Use Decimal", "# Use Decimal\nAlways.")
 
 
 def test_an_empty_note_has_a_title(place: Place) -> None:
-    assert notes.note(place(Remember(content="")), None, owner="").title == "Empty fact"
+    assert note_reducer.note(place(Remember(content="")), None, owner="").title == "Empty fact"
 
 
 def test_what_was_said_is_kept(place: Place) -> None:
     body = Remember(
         content="Use Decimal for money", title="Money", key="money", category="api", confidence=0.9
     )
-    made = notes.note(place(body), None, owner="ana")
+    made = note_reducer.note(place(body), None, owner="ana")
     assert (made.title, made.key, made.category, made.confidence) == ("Money", "money", "api", 0.9)
     assert made.concepts == ("money", "decimal")
     assert made.kind == "note"
@@ -59,70 +59,75 @@ def test_what_was_said_is_kept(place: Place) -> None:
 def test_the_scope_decides_project_and_owner(
     place: Place, scope: str, project_id: int | None, owner: str
 ) -> None:
-    made = notes.note(place(Remember(content="x", scope=scope)), None, owner="ana")  # type: ignore[arg-type] # a table's string
+    made = note_reducer.note(place(Remember(content="x", scope=scope)), None, owner="ana")  # type: ignore[arg-type] # a table's string
     assert (made.project_id, made.owner) == (project_id, owner)
 
 
 def test_a_note_under_the_same_key_takes_its_place(place: Place) -> None:
-    first = notes.note(place(Remember(content="old", key="k"), 1), None, owner="ana")
-    second = notes.note(place(Remember(content="new", key="k"), 2), first, owner="ana")
+    first = note_reducer.note(place(Remember(content="old", key="k"), 1), None, owner="ana")
+    second = note_reducer.note(place(Remember(content="new", key="k"), 2), first, owner="ana")
     assert (second.id, second.uuid, second.created_ms) == (item_id(1), first.uuid, first.created_ms)
     assert (second.narrative, second.updated_ms > first.updated_ms) == ("new", True)
 
 
 def test_a_deleted_note_remembered_again_lives(place: Place) -> None:
-    first = notes.note(place(Remember(content="x", key="k"), 1), None, owner="ana")
-    again = notes.note(
-        place(Remember(content="x", key="k"), 2), notes.forgotten(first, 9), owner="ana"
+    first = note_reducer.note(place(Remember(content="x", key="k"), 1), None, owner="ana")
+    again = note_reducer.note(
+        place(Remember(content="x", key="k"), 2), note_reducer.forgotten(first, 9), owner="ana"
     )
     assert again.deleted_ms is None
 
 
 @pytest.mark.parametrize("broken", ["{", "[1]"])
 def test_metadata_that_is_no_object_gives_way(place: Place, broken: str) -> None:
-    first = notes.note(place(Remember(content="x", metadata=broken), 1), None, owner="ana")
-    again = notes.note(place(Remember(content="x", metadata='{"a":1}'), 2), first, owner="ana")
+    first = note_reducer.note(place(Remember(content="x", metadata=broken), 1), None, owner="ana")
+    again = note_reducer.note(
+        place(Remember(content="x", metadata='{"a":1}'), 2), first, owner="ana"
+    )
     assert again.metadata == '{"a":1}'
 
 
 def test_spacing_does_not_change_the_hash(place: Place) -> None:
     one, other = (
-        notes.note(place(Remember(content=text)), None, owner="") for text in ("a  b", "a\nb")
+        note_reducer.note(place(Remember(content=text)), None, owner="")
+        for text in ("a  b", "a\nb")
     )
     assert one.content_hash == other.content_hash
 
 
 def test_forgetting_twice_keeps_the_first_time(place: Place) -> None:
-    made = notes.note(place(Remember(content="x")), None, owner="")
-    assert notes.forgotten(notes.forgotten(made, 5), 9).deleted_ms == 5
+    made = note_reducer.note(place(Remember(content="x")), None, owner="")
+    assert note_reducer.forgotten(note_reducer.forgotten(made, 5), 9).deleted_ms == 5
 
 
 def test_another_kind_of_event_is_refused(place: Place) -> None:
     with pytest.raises(TypeError, match="not a remember event: e1"):
-        notes.note(place(Prompt(text="x")), None, owner="")
+        note_reducer.note(place(Prompt(text="x")), None, owner="")
 
 
 def test_a_history_without_a_beginning_gives_no_note(place: Place) -> None:
-    assert notes.folded([place(Revise(item=4, title="x")), place(Undo(item=4))]) is None
+    assert note_reducer.folded([place(Revise(item=4, title="x")), place(Undo(item=4))]) is None
 
 
 def test_the_beginning_cannot_be_undone(place: Place) -> None:
     begun = place(Remember(content="x"), 1)
-    assert notes.folded([begun, place(Undo(item=4), 2)]) == notes.note(begun, None, owner="")
+    assert note_reducer.folded([begun, place(Undo(item=4), 2)]) == note_reducer.note(
+        begun, None, owner=""
+    )
 
 
 def test_only_a_person_approves(place: Place) -> None:
-    rule = notes.note(place(Remember(content="x", type="rule"), 1), None, owner="")
-    by_agent = notes.changed(rule, place(Approve(item=rule.id), 2))
+    rule = note_reducer.note(place(Remember(content="x", type="rule"), 1), None, owner="")
+    by_agent = note_reducer.changed(rule, place(Approve(item=rule.id), 2))
     assert (by_agent, rule.approval) == (rule, "provisional")
 
 
 def test_a_link_to_nothing_is_none(place: Place) -> None:
     body = Remember(content="x", links=(Reference(item=0), Reference(item=8), Reference(item=8)))
-    made = notes.note(place(body), None, owner="")
+    made = note_reducer.note(place(body), None, owner="")
     assert [link.target for link in made.links] == [8]
 
 
 def test_another_event_changes_no_note(place: Place) -> None:
-    made = notes.note(place(Remember(content="x")), None, owner="")
-    assert notes.changed(made, place(Prompt(text="y"), 2)) == made
+    made = note_reducer.note(place(Remember(content="x")), None, owner="")
+    assert note_reducer.changed(made, place(Prompt(text="y"), 2)) == made

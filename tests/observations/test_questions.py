@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from observer.core.events import ToolUse
-from observer.observations.decisions import AnsweredQuestion, read
+from observer.observations.decisions import AnsweredQuestion, answered_questions
 
 OPTIONS = [
     {"label": "Redis", "description": "Fast, one more service"},
@@ -21,7 +21,7 @@ ASKED = {
 
 def answers(given: Any, output: Any, tool: str = "AskUserQuestion") -> tuple[AnsweredQuestion, ...]:
     text = output if isinstance(output, str) else json.dumps(output)
-    return read(ToolUse(tool=tool, input=json.dumps(given), output=text))
+    return answered_questions(ToolUse(tool=tool, input=json.dumps(given), output=text))
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ def test_leave_given_is_no_decision(question: str, answer: str, *, is_decision: 
     ],
 )
 def test_nothing_is_read_where_nothing_was_answered(use: ToolUse) -> None:
-    assert read(use) == ()
+    assert answered_questions(use) == ()

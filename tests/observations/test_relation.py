@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.observations.project_state import Edited, Ground, Trouble
+from observer.observations.project_state import TrackedEdit, TrackedFailure, WorktreeBranch
 from observer.observations.relatedness import (
     LIKELY,
     POSSIBLE,
@@ -16,10 +16,10 @@ from observer.observations.relatedness import (
 )
 from observer.outcomes.same_check import Invocation
 
-GROUND = Ground(root="/home/ana/shop", branch="main")
+GROUND = WorktreeBranch(root="/home/ana/shop", branch="main")
 
 
-def trouble(program: str = "pytest", tool: str = "pytest", **fields: object) -> Trouble:
+def trouble(program: str = "pytest", tool: str = "pytest", **fields: object) -> TrackedFailure:
     fixed: dict[str, object] = {
         "of": Invocation(program=program, tool=tool),
         "head": program,
@@ -30,15 +30,15 @@ def trouble(program: str = "pytest", tool: str = "pytest", **fields: object) -> 
         "items": (4,),
         "sessions": (1,),
     }
-    return Trouble(**(fixed | fields))  # type: ignore[arg-type]
+    return TrackedFailure(**(fixed | fields))  # type: ignore[arg-type]
 
 
-def edit(path: str, *symbols: str) -> Edited:
-    return Edited(seq=2, item=8, ground=GROUND, path=path, symbols=symbols)
+def edit(path: str, *symbols: str) -> TrackedEdit:
+    return TrackedEdit(seq=2, item=8, ground=GROUND, path=path, symbols=symbols)
 
 
-def command(remedy: str, said: str) -> Edited:
-    return Edited(seq=2, item=8, ground=GROUND, sort="command", remedy=remedy, said=said)
+def command(remedy: str, said: str) -> TrackedEdit:
+    return TrackedEdit(seq=2, item=8, ground=GROUND, sort="command", remedy=remedy, said=said)
 
 
 FAILED = trouble(
@@ -68,7 +68,7 @@ FAILED = trouble(
         pytest.param(command("files", "mv a shop/money.py"), LIKELY, id="a file that is named"),
     ],
 )
-def test_how_a_change_stands_to_a_failing_test(change: Edited, expected: int) -> None:
+def test_how_a_change_stands_to_a_failing_test(change: TrackedEdit, expected: int) -> None:
     assert strength(change, FAILED) == expected
     assert is_related(change, FAILED) is (expected > UNRELATED)
 
@@ -89,7 +89,7 @@ def test_how_a_change_stands_to_a_failing_test(change: Edited, expected: int) ->
         (trouble(error="no such table: carts"), command("generate", "alembic upgrade head")),
     ],
 )
-def test_what_a_failure_calls_for_is_likely(failed: Trouble, change: Edited) -> None:
+def test_what_a_failure_calls_for_is_likely(failed: TrackedFailure, change: TrackedEdit) -> None:
     assert strength(change, failed) == LIKELY
 
 
@@ -104,12 +104,14 @@ def test_what_a_failure_calls_for_is_likely(failed: Trouble, change: Edited) -> 
         ("missing", edit("shop/cart.py"), UNRELATED),
     ],
 )
-def test_what_lets_a_command_start(reason: str, change: Edited, expected: int) -> None:
+def test_what_lets_a_command_start(reason: str, change: TrackedEdit, expected: int) -> None:
     assert strength(change, trouble(unstarted=reason)) == expected
 
 
 def test_a_deleted_folder_is_the_cause_where_a_failing_file_lay_in_it() -> None:
-    gone = Edited(seq=2, item=8, ground=GROUND, sort="undo", path=f"{GROUND.root}/tmp/a", said="rm")
+    gone = TrackedEdit(
+        seq=2, item=8, ground=GROUND, sort="undo", path=f"{GROUND.root}/tmp/a", said="rm"
+    )
     assert strength(gone, trouble(files=("tmp/a/x.test.ts",))) == LIKELY
     assert strength(gone, trouble(files=("src/x.test.ts",))) == POSSIBLE
 

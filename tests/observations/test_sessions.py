@@ -7,7 +7,7 @@ import pytest
 
 from observer.core.events import Prompt, SessionEnd, SessionStart, ToolUse
 from observer.core.model import Recorded
-from observer.observations import sessions
+from observer.observations import session_lifecycle
 
 Tell = Callable[..., Any]
 Place = Callable[..., Recorded]
@@ -17,7 +17,7 @@ WORK = ToolUse(tool="x")
 
 
 def test_a_session_has_its_id_from_whatever_event_is_left_of_it(place: Place) -> None:
-    session = sessions.begin(place(WORK, 5))
+    session = session_lifecycle.begin(place(WORK, 5))
     assert (session.id, session.external, session.client) == (1, "s1", "claude-code")
     assert (session.project_id, session.branch, session.events) == (7, "main", 0)
 
@@ -76,8 +76,8 @@ def test_an_event_goes_on_with_its_session_or_begins_one(
 ) -> None:
     _, bodies, external, body, at_s, expected = case
     event = place(body, 9, at_s=at_s, session=external).event
-    assert sessions.continues(tell(*bodies).session, event) is expected
+    assert session_lifecycle.continues(tell(*bodies).session, event) is expected
 
 
 def test_nothing_cannot_be_continued(place: Place) -> None:
-    assert not sessions.continues(None, place(WORK).event)
+    assert not session_lifecycle.continues(None, place(WORK).event)

@@ -2,29 +2,33 @@ from __future__ import annotations
 
 from observer.code.edits import ChangeSummary
 from observer.observations import session_commits, session_state
-from observer.observations.session_state import CommandState, ItemOrigin, Open, State
+from observer.observations.session_state import CommandState, ItemOrigin, OpenGroup, SessionState
 
 ORIGIN = ItemOrigin(seq=1, event="e1", at_ms=5)
 
 
 def test_no_bytes_are_a_new_state() -> None:
-    assert session_state.decode(b"") == State()
+    assert session_state.decode(b"") == SessionState()
 
 
 def test_a_state_comes_back_as_it_was() -> None:
-    known = session_state.wrote(State(), "a.py", ChangeSummary(added=1, new=("f",)), "create")
-    known = session_state.opened(known, Open(key="write||a.py", origin=ORIGIN, last_ms=5))
-    known = session_state.ran(known, "pytest", CommandState(ok=False, is_check=True))
+    known = session_state.with_write(
+        SessionState(), "a.py", ChangeSummary(added=1, new=("f",)), "create"
+    )
+    known = session_state.with_group(known, OpenGroup(key="write||a.py", origin=ORIGIN, last_ms=5))
+    known = session_state.with_command(known, "pytest", CommandState(ok=False, is_check=True))
     assert session_state.decode(session_state.encode(known)) == known
 
 
 def test_every_part_is_bounded() -> None:
-    known = State()
+    known = SessionState()
     for number in range(300):
-        known = session_state.opened(known, Open(key=str(number), origin=ORIGIN, last_ms=5))
-        known = session_state.read(known, (f"{number}.py",))
-        known = session_state.ran(known, f"cmd {number}", CommandState(ok=True))
-    assert len(known.opens) == session_state.OPENS
+        known = session_state.with_group(
+            known, OpenGroup(key=str(number), origin=ORIGIN, last_ms=5)
+        )
+        known = session_state.with_reads(known, (f"{number}.py",))
+        known = session_state.with_command(known, f"cmd {number}", CommandState(ok=True))
+    assert len(known.opens) == session_state.GROUPS
     assert len(known.files) == session_state.FILES
     assert len(known.commands) == session_state.COMMANDS
     assert "299.py" in known.files
@@ -46,25 +50,27 @@ def test_a_saying_is_kept_once() -> None:
 
 def test_a_fix_names_what_changed_since_the_failure() -> None:
     failing = CommandState(ok=False, first_error="t::a - no", is_check=True)
-    known = session_state.ran(State(), "pytest", failing)
-    known = session_state.ran(known, "ls", CommandState(ok=True))
+    known = session_state.with_command(SessionState(), "pytest", failing)
+    known = session_state.with_command(known, "ls", CommandState(ok=True))
     for _ in range(2):
-        known = session_state.wrote(known, "a.py", ChangeSummary(), "edit")
-    known = session_state.ran(known, "pytest", failing)
-    known = session_state.ran(known, "pytest", CommandState(ok=True, is_check=True))
+        known = session_state.with_write(known, "a.py", ChangeSummary(), "edit")
+    known = session_state.with_command(known, "pytest", failing)
+    known = session_state.with_command(known, "pytest", CommandState(ok=True, is_check=True))
     assert known.fixed == ("pytest failed (t::a - no), passes after changes to a.py",)
 
 
 def test_a_failure_that_went_away_by_itself_is_told_so() -> None:
-    known = session_state.ran(State(), "pytest", CommandState(ok=False, is_check=True))
-    known = session_state.ran(known, "pytest", CommandState(ok=True, is_check=True))
+    known = session_state.with_command(
+        SessionState(), "pytest", CommandState(ok=False, is_check=True)
+    )
+    known = session_state.with_command(known, "pytest", CommandState(ok=True, is_check=True))
     assert known.fixed == ("pytest failed, passes again",)
 
 
 def test_a_commit_makes_its_files_clean() -> None:
-    known = session_state.wrote(State(), "a.py", ChangeSummary(), "edit")
-    known = session_state.wrote(known, "b.py", ChangeSummary(), "edit")
-    known = session_commits.taken_in(known, "x (abc)", ("a.py",))
+    known = session_state.with_write(SessionState(), "a.py", ChangeSummary(), "edit")
+    known = session_state.with_write(known, "b.py", ChangeSummary(), "edit")
+    known = session_commits.with_commit(known, "x (abc)", ("a.py",))
     assert {path: file.is_dirty for path, file in known.files.items()} == {
         "a.py": False,
         "b.py": True,
@@ -72,6 +78,6 @@ def test_a_commit_makes_its_files_clean() -> None:
 
 
 def test_a_deleted_file_is_told_as_deleted() -> None:
-    known = session_state.wrote(State(), "a.py", ChangeSummary(), "edit")
-    known = session_state.wrote(known, "a.py", ChangeSummary(), "delete")
+    known = session_state.with_write(SessionState(), "a.py", ChangeSummary(), "edit")
+    known = session_state.with_write(known, "a.py", ChangeSummary(), "delete")
     assert known.files["a.py"].fate == "deleted"

@@ -18,7 +18,7 @@ from observer.core.events import (
     ToolUse,
 )
 from observer.observations import open_steps
-from observer.observations.unfinished import unfinished
+from observer.observations.session_digest import unfinished
 
 Tell = Callable[..., Any]
 

@@ -29,7 +29,7 @@ from observer.core.events import (
 )
 from observer.core.model import Item, SummaryFields, item_id
 from observer.observations import planning, session_commits, session_state
-from observer.observations.summary import summarise
+from observer.observations.summary import summarize
 
 Tell = Callable[..., Any]
 
@@ -46,7 +46,7 @@ COMMIT = Commit(
 
 
 def summary(tell: Tell, *bodies: AnyBody) -> SummaryFields:
-    item = summarise(tell(*bodies).session)
+    item = summarize(tell(*bodies).session)
     assert item is not None
     assert item.summary is not None
     return item.summary
@@ -83,7 +83,7 @@ def test_a_long_prompt_is_a_request_whatever_its_words(tell: Tell) -> None:
 
 @pytest.mark.parametrize("said", ["yes, go", "hi", "/clear", "thanks!", "commit this"])
 def test_a_session_of_courtesies_has_no_summary(tell: Tell, said: str) -> None:
-    assert summarise(tell(Prompt(text=said)).session) is None
+    assert summarize(tell(Prompt(text=said)).session) is None
 
 
 def test_without_prompts_the_request_is_the_commit(tell: Tell) -> None:
@@ -92,7 +92,7 @@ def test_without_prompts_the_request_is_the_commit(tell: Tell) -> None:
 
 def test_without_prompts_and_commits_the_request_is_the_branch(tell: Tell) -> None:
     session = tell(GREEN).session
-    item = summarise(replace(session, branch="fix/timeout"))
+    item = summarize(replace(session, branch="fix/timeout"))
     assert item is not None
     assert item.title == "Work on fix/timeout"
 
@@ -160,7 +160,7 @@ def test_without_prompts_and_commits_the_request_is_the_branch(tell: Tell) -> No
 def test_the_title_is_what_was_asked_else_done(
     tell: Tell, bodies: tuple[AnyBody, ...], title: str
 ) -> None:
-    item = summarise(tell(*bodies).session)
+    item = summarize(tell(*bodies).session)
     assert item is not None
     assert item.title == title
 
@@ -311,7 +311,7 @@ def test_what_passes_without_the_work_is_not_completed(tell: Tell) -> None:
 def test_of_work_that_was_taken_back_the_answer_is_learned(tell: Tell) -> None:
     back = Command(command="git checkout -- api/cart.py", exit_code=0)
     told = tell(Prompt(text="Try a pool"), WRITE, back, Reply(text="A pool does not help here."))
-    item = summarise(told.session)
+    item = summarize(told.session)
     assert item
     assert item.summary
     assert item.summary.learned == "A pool does not help here."
@@ -424,7 +424,7 @@ def test_counts_length_agents_and_models_are_notes(tell: Tell, place: Callable[.
 def test_a_session_without_substance_has_no_summary(
     tell: Tell, bodies: tuple[AnyBody, ...]
 ) -> None:
-    assert summarise(tell(*bodies).session) is None
+    assert summarize(tell(*bodies).session) is None
 
 
 @pytest.mark.parametrize(
@@ -438,7 +438,7 @@ def test_a_session_without_substance_has_no_summary(
 def test_the_subtitle_says_whether_it_is_final(
     tell: Tell, end: tuple[AnyBody, ...], subtitle: str
 ) -> None:
-    item = summarise(tell(WRITE, *end).session)
+    item = summarize(tell(WRITE, *end).session)
     assert item is not None
     assert item.subtitle == subtitle
 
@@ -447,13 +447,13 @@ def test_a_plan_that_was_begun_elsewhere_still_names_its_session(tell: Tell) -> 
     plan = ToolUse(tool="ExitPlanMode", input='{"plan": "# Plan: Open carts\\n\\nx"}')
     session = tell(Prompt(text="I cannot open the cart of yesterday"), plan).session
     begun = planning.begun(session_state.decode(session.state))
-    item = summarise(replace(session, state=session_state.encode(begun)))
+    item = summarize(replace(session, state=session_state.encode(begun)))
     assert item
     assert item.title == "Plan: Open carts"
 
 
 def test_a_summary_keeps_its_id_and_is_of_the_sessions_last_moment(tell: Tell) -> None:
-    early, late = summarise(tell(WRITE).session), summarise(tell(WRITE, GREEN).session)
+    early, late = summarize(tell(WRITE).session), summarize(tell(WRITE, GREEN).session)
     assert isinstance(early, Item)
     assert isinstance(late, Item)
     assert early.id == late.id == item_id(1, "summary")
@@ -463,10 +463,10 @@ def test_a_summary_keeps_its_id_and_is_of_the_sessions_last_moment(tell: Tell) -
 
 def test_a_commit_from_outside_names_a_vague_session(tell: Tell) -> None:
     session = tell(Prompt(text="fix it"), WRITE).session
-    taken = session_commits.taken_in_later(
+    taken = session_commits.with_later_commit(
         session_state.decode(session.state), "Round totals (abcdef0123)", ("api/cart.py",)
     )
-    item = summarise(replace(session, state=session_state.encode(taken)))
+    item = summarize(replace(session, state=session_state.encode(taken)))
     assert item
     assert item.summary
     assert item.title == "Round totals"

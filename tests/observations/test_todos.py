@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from observer.core.events import Edit, FileWrite, Prompt, SessionEnd, SessionStart, ToolUse
 from observer.observations import todos
-from observer.observations.summary import summarise
+from observer.observations.session_digest import unfinished
+from observer.observations.summary import summarize
 from observer.observations.todos import Point
-from observer.observations.unfinished import unfinished
 
 Tell = Callable[..., Any]
 
@@ -255,7 +255,7 @@ def test_a_plan_that_is_not_begun_is_next(
 ) -> None:
     session = tell(Prompt(text="plan the totals"), *bodies).session
     assert unfinished(session).steps == left
-    summary = summarise(session)
+    summary = summarize(session)
     assert summary
     assert summary.summary
     assert ("Planned: Round totals." in summary.summary.completed) is bool(left)

@@ -18,7 +18,7 @@ from observer.core.events import (
     Reply,
     SessionEnd,
 )
-from observer.observations.unfinished import unfinished
+from observer.observations.session_digest import unfinished
 
 Tell = Callable[..., Any]
 

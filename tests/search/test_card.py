@@ -29,7 +29,7 @@ from observer.core.events import (
 )
 from observer.core.model import Link, Standing, Use, item_id
 from observer.ingest.pipeline import Pipeline
-from observer.observations.open_failures import TOLD_CHANGED, TOLD_MS
+from observer.observations.open_failures import SHOWN_CHANGES, SHOWN_MS
 from observer.projects import Places
 from observer.search.recent_sessions import OLD_MS, STEPS_OLD_MS
 from observer.search.resume_card import CardFact, CardRequest, card
@@ -229,15 +229,15 @@ def test_a_red_line_of_another_branch_than_the_last_sessions_names_it(
 
 
 def test_a_red_line_is_told_no_more_once_it_is_old(shop: Shop) -> None:
-    shop.tell(RED, ago_h=TOLD_MS / HOUR_MS - 1)
+    shop.tell(RED, ago_h=SHOWN_MS / HOUR_MS - 1)
     assert shop.said("red") != []
-    shop.tell(replace(RED, command="pytest old"), ago_h=TOLD_MS / HOUR_MS + 1)
+    shop.tell(replace(RED, command="pytest old"), ago_h=SHOWN_MS / HOUR_MS + 1)
     assert len(shop.said("red")) == 1
 
 
 def test_a_red_line_is_told_no_more_after_many_changes(shop: Shop) -> None:
     shop.tell(RED, ago_h=2)
-    shop.save(*(f"f{n}.py" for n in range(TOLD_CHANGED)))
+    shop.save(*(f"f{n}.py" for n in range(SHOWN_CHANGES)))
     assert shop.said("red") != []
     shop.save("last.py", ago_h=0.5)
     assert shop.said("red") == []

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from observer.core.model import item_id
-from observer.observations.lessons import Alternative
+from observer.observations.failure_records import Alternative
 from observer.observations.project_state import ProjectState
 from observer.observations.session_state import ItemOrigin
 from observer.outcomes.not_started import Reason

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from observer.core.filters import Filters
 from observer.core.model import Item, Link, item_id
-from observer.observations.lessons import Repair
+from observer.observations.failure_records import Repair
 from observer.observations.project_state import ProjectState
 from observer.observations.session_state import ItemOrigin
 from observer.search import known_fixes

@@ -7,7 +7,13 @@ import pytest
 from observer.code import edits as marks
 from observer.core.events import Edit, FileWrite
 from observer.observations.drafts import Where
-from observer.observations.project_state import ASIDE, DROPPED, Edited, Ground, ProjectState
+from observer.observations.project_state import (
+    DROPPED,
+    STASHED,
+    ProjectState,
+    TrackedEdit,
+    WorktreeBranch,
+)
 from observer.search import known_fixes
 
 HERE = Where(root="/app", cwd="/app")
@@ -17,20 +23,20 @@ COMMIT = "abcdef0123456789"
 
 
 def an_edit(
-    seq: int = 1, gone: str = "", *, path: str = "cart.py", session: int | None = 1
-) -> Edited:
-    return Edited(
+    seq: int = 1, reverted_by: str = "", *, path: str = "cart.py", session: int | None = 1
+) -> TrackedEdit:
+    return TrackedEdit(
         seq=seq,
         item=10 * seq,
-        ground=Ground(),
+        ground=WorktreeBranch(),
         session=session,
         path=path,
         marks=marks.of(WRITE).edits,
-        gone=gone,
+        reverted_by=reverted_by,
     )
 
 
-def how(*edits: Edited, write: FileWrite = WRITE, session: int | None = 2) -> str:
+def how(*edits: TrackedEdit, write: FileWrite = WRITE, session: int | None = 2) -> str:
     found = known_fixes.find_reverted_edit(ProjectState(edits=edits), write, HERE, session)
     return found.how if found else ""
 
@@ -38,35 +44,39 @@ def how(*edits: Edited, write: FileWrite = WRITE, session: int | None = 2) -> st
 @pytest.mark.parametrize(
     ("edit", "expected"),
     [
-        pytest.param(an_edit(gone=COMMIT), "reverted in abcdef0123", id="a commit reverted it"),
-        pytest.param(an_edit(gone=DROPPED), "taken back", id="nobody saw how"),
+        pytest.param(
+            an_edit(reverted_by=COMMIT), "reverted in abcdef0123", id="a commit reverted it"
+        ),
+        pytest.param(an_edit(reverted_by=DROPPED), "taken back", id="nobody saw how"),
         pytest.param(an_edit(), "", id="it is there"),
-        pytest.param(an_edit(gone=ASIDE), "", id="it lies in the stash"),
-        pytest.param(an_edit(gone=DROPPED, path="b.py"), "", id="of another file"),
-        pytest.param(an_edit(gone=DROPPED, session=2), "", id="of this session"),
-        pytest.param(an_edit(gone=DROPPED, session=None), "", id="of nobody knows which"),
+        pytest.param(an_edit(reverted_by=STASHED), "", id="it lies in the stash"),
+        pytest.param(an_edit(reverted_by=DROPPED, path="b.py"), "", id="of another file"),
+        pytest.param(an_edit(reverted_by=DROPPED, session=2), "", id="of this session"),
+        pytest.param(an_edit(reverted_by=DROPPED, session=None), "", id="of nobody knows which"),
     ],
 )
-def test_only_what_another_session_took_back_is_known(edit: Edited, expected: str) -> None:
+def test_only_what_another_session_took_back_is_known(edit: TrackedEdit, expected: str) -> None:
     assert how(edit) == expected
 
 
 def test_it_says_by_what_it_was_taken_back() -> None:
-    undo = Edited(
-        seq=5, item=50, ground=Ground(), sort="undo", since=1, said="git checkout cart.py"
+    undo = TrackedEdit(
+        seq=5, item=50, ground=WorktreeBranch(), sort="undo", since=1, said="git checkout cart.py"
     )
-    assert how(an_edit(gone=DROPPED), undo) == "git checkout cart.py"
+    assert how(an_edit(reverted_by=DROPPED), undo) == "git checkout cart.py"
 
 
 def test_an_undoing_of_what_came_later_is_not_the_cause() -> None:
-    undo = Edited(seq=5, item=50, ground=Ground(), sort="undo", since=3, said="git checkout b.py")
-    assert how(an_edit(gone=DROPPED), undo) == "taken back"
+    undo = TrackedEdit(
+        seq=5, item=50, ground=WorktreeBranch(), sort="undo", since=3, said="git checkout b.py"
+    )
+    assert how(an_edit(reverted_by=DROPPED), undo) == "taken back"
 
 
 def test_what_was_made_anew_since_is_there() -> None:
-    assert how(an_edit(gone=DROPPED), an_edit(seq=2)) == ""
+    assert how(an_edit(reverted_by=DROPPED), an_edit(seq=2)) == ""
 
 
 def test_another_edit_of_the_file_is_none_of_it() -> None:
-    assert how(an_edit(gone=DROPPED), write=OTHER) == ""
-    assert how(an_edit(gone=DROPPED), write=FileWrite(path="/app/cart.py")) == ""
+    assert how(an_edit(reverted_by=DROPPED), write=OTHER) == ""
+    assert how(an_edit(reverted_by=DROPPED), write=FileWrite(path="/app/cart.py")) == ""

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput
 from observer.core.model import Item, Project, Session, SummaryFields, item_id
 from observer.observations import session_state
-from observer.observations.session_state import CommandState, State, Touched
+from observer.observations.session_state import CommandState, FileState, SessionState
 from observer.search.eligible import WITHHELD
 from observer.search.resume_card import CardFact
 from observer.search.start import FILES, SESSION, SYMBOLS, Start, StartRequest, start
@@ -33,7 +33,7 @@ def add(store: SqliteStore, an_item: Make) -> Callable[..., None]:
     """Store a session that wrote files, with its summary."""
 
     def add(number: int, title: str, *files: str, **known: Any) -> None:
-        fields = {file: Touched(writes=1, is_dirty=True) for file in files}
+        fields = {file: FileState(writes=1, is_dirty=True) for file in files}
         session = Session(
             id=number,
             external=f"s{number}",
@@ -45,7 +45,7 @@ def add(store: SqliteStore, an_item: Make) -> Callable[..., None]:
             last_ms=NOW_MS - 3_600_000 + number,
             prompts=1,
             first_prompt=title,
-            state=session_state.encode(State(**({"files": fields} | known))),
+            state=session_state.encode(SessionState(**({"files": fields} | known))),
         )
         summary = an_item(
             number,
@@ -162,7 +162,7 @@ def test_what_was_remembered_on_purpose_is_there(
 
 
 def test_symbols_come_after_the_files(store: SqliteStore, add: Callable[..., None]) -> None:
-    written = Touched(writes=1, symbols=("total",))
+    written = FileState(writes=1, symbols=("total",))
     add(1, "Round the total", "cart.py", files={"cart.py": written})
     found = begun(store)
     whys = [line.why for line in found.lines]
@@ -200,7 +200,7 @@ def test_a_start_never_exceeds_its_budget(
     with store.write() as writer:
         writer.put_project(Project(id=HERE, uuid="u", name="app"))
         for number, names in enumerate(works, start=1):
-            files = {f"{name * 9}.py": Touched(writes=1) for name in names}
+            files = {f"{name * 9}.py": FileState(writes=1) for name in names}
             writer.put_session(
                 Session(
                     id=number,
@@ -208,7 +208,7 @@ def test_a_start_never_exceeds_its_budget(
                     client="kiro",
                     project_id=HERE,
                     last_ms=number,
-                    state=session_state.encode(State(files=files)),
+                    state=session_state.encode(SessionState(files=files)),
                 )
             )
             summary = Item(

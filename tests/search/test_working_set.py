@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from observer.core.model import Item, Project, Session, item_id
 from observer.observations import session_state
-from observer.observations.session_state import CommandState, State, Touched
+from observer.observations.session_state import CommandState, FileState, SessionState
 from observer.search.working_set import (
     MOST_CHECKS,
     dense,
@@ -38,7 +38,7 @@ def add(store: SqliteStore, an_item: Make) -> Callable[..., None]:
             client="claude-code",
             project_id=HERE,
             last_ms=number,
-            state=session_state.encode(State(**known)),
+            state=session_state.encode(SessionState(**known)),
         )
         summary = an_item(number, kind="summary", type="summary", session_id=number, **fields)
         summary = replace(summary, id=item_id(number, "summary"))
@@ -132,9 +132,9 @@ def test_of_each_kind_of_check_the_one_that_works_is_chosen(
 
 
 def test_symbols_are_those_of_code(store: SqliteStore, add: Callable[..., None]) -> None:
-    written = Touched(writes=1, symbols=("total", "Cart"))
-    add(1, files={"cart.py": written, "README.md": Touched(writes=1, symbols=("Added",))})
-    add(2, files={"cart.py": Touched(writes=1, symbols=("total",)), "b.py": Touched(reads=1)})
+    written = FileState(writes=1, symbols=("total", "Cart"))
+    add(1, files={"cart.py": written, "README.md": FileState(writes=1, symbols=("Added",))})
+    add(2, files={"cart.py": FileState(writes=1, symbols=("total",)), "b.py": FileState(reads=1)})
     with store.read() as reader:
         assert frequent_symbols(recent_work(reader, HERE)) == ["total", "Cart"]
 

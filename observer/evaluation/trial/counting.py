@@ -19,7 +19,7 @@ from observer.core.events import Command, FileRead, FileWrite, Prompt
 from observer.core.model import Recorded
 from observer.core.value import Value
 from observer.observations import prompts
-from observer.observations.analysis import gist_of
+from observer.observations.analysis import analysis_of
 from observer.observations.conversation import is_refused
 from observer.outcomes import not_started
 
@@ -124,7 +124,7 @@ class Counting:
 
     def _is_repeat(self, recorded: Recorded, command: Command, session: _Session) -> bool:
         """Return True if a command failed as one did before, and note that it did."""
-        verdict = gist_of(recorded).verdict
+        verdict = analysis_of(recorded).result
         if verdict.ok is not False or not verdict.was_run:
             return False
         never_ran = not_started.read(command.output, code=command.exit_code)

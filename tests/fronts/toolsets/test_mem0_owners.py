@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.model import Item
 from observer.memory.api import Memory
-from observer.observations.notes import tags_of
+from observer.observations.note_reducer import tags_of
 from observer.toolsets.mem0 import rows
 from observer.toolsets.mem0.owners import Owner, owner_of
 from observer.toolsets.mem0.tools import Mem0

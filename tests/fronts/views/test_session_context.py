@@ -18,7 +18,7 @@ from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.notes.values import Note
-from observer.observations.session_state import State, Touched, encode
+from observer.observations.session_state import FileState, SessionState, encode
 from observer.projects import Places
 from observer.spool.spool import Spool
 from observer.store.anchors import Vantage
@@ -242,7 +242,7 @@ def test_git_is_asked_about_each_root(
         asked.append(root)
         return frozenset(paths)
 
-    left = State(files={"src/auth.ts": Touched(writes=1, is_dirty=True)})
+    left = SessionState(files={"src/auth.ts": FileState(writes=1, is_dirty=True)})
     with store.write() as writer:
         writer.put_session(msgspec.structs.replace(SESSION, state=encode(left)))
     write(memory, project, home, Settings(), uncommitted=uncommitted)

@@ -37,10 +37,10 @@ from observer.observations import (
     open_failures,
     project_state,
 )
-from observer.observations.analysis import gist_of, where_of
-from observer.observations.inverse_edits import InverseEdits
+from observer.observations.analysis import analysis_of, where_of
+from observer.observations.inverse_edits import Reversal
 from observer.observations.open_failures import CommandOutcome, OpenFailure
-from observer.observations.project_state import Committed, Edited, ProjectState
+from observer.observations.project_state import ProjectState, TrackedCommit, TrackedEdit
 from observer.outcomes.check_runs import runs_of
 
 TASKS = 40
@@ -49,12 +49,12 @@ _PULLED = 50
 _HOOKS = ("|git commit",)
 
 
-def followed(known: ProjectState, recorded: Recorded, made: Item) -> ProjectState:
+def _with_failures(known: ProjectState, recorded: Recorded, made: Item) -> ProjectState:
     """Return the story of a project with an event, completed, and the observation of it."""
     known = _shown(known, recorded)
     body = recorded.event.body
     if isinstance(body, Command):
-        return _tracked_command(known, recorded, body, made)
+        return _with_command(known, recorded, body, made)
     if isinstance(body, FileWrite) and not body.error:
         path = relative(body.path, recorded.root, recorded.event.cwd)
         return _changed(known, recorded, [path], is_gone=body.operation == "delete")
@@ -83,19 +83,19 @@ def _shown(known: ProjectState, recorded: Recorded) -> ProjectState:
     return replace(known, failures=open_failures.after_switch(known.failures, root, before, branch))
 
 
-def _tracked_command(
+def _with_command(
     known: ProjectState, recorded: Recorded, body: Command, made: Item
 ) -> ProjectState:
     known = _by_git(known, recorded, body)
-    verdict, root = gist_of(recorded).verdict, recorded.root
-    if project_state.is_aside(known, root, recorded.event.at_ms):
+    result, root = analysis_of(recorded).result, recorded.root
+    if project_state.is_stashed(known, root, recorded.event.at_ms):
         return known
-    runs = runs_of(body, verdict, root=root, cwd=recorded.event.cwd, tasks=known.tasks)
+    runs = runs_of(body, result, root=root, cwd=recorded.event.cwd, tasks=known.tasks)
     if not (runs.passed or runs.failed or runs.learned):
         return known
     ended = CommandOutcome(
         runs=runs,
-        verdict=verdict,
+        result=result,
         output=body.output,
         root=root,
         branch=known.showing.get(root, ""),
@@ -116,13 +116,13 @@ def _by_git(known: ProjectState, recorded: Recorded, body: Command) -> ProjectSt
     """Drop failures of what git, or `rm`, has thrown away."""
     if not known.failures:
         return known
-    verdict, root = gist_of(recorded).verdict, recorded.root
-    is_ok = verdict.ok is not False
+    result, root = analysis_of(recorded).result, recorded.root
+    is_ok = result.ok is not False
     left = known.failures
-    for act, _ in git_commands.acts_of(recorded, body, is_ok=is_ok):
+    for act, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
         if act.deed == "clean":
             left = open_failures.after_removal(left, root, act.paths)
-        is_given_up = act.deed == "drop" and project_state.is_aside(
+        is_given_up = act.deed == "drop" and project_state.is_stashed(
             known, root, recorded.event.at_ms
         )
         if act.deed == "reset" or is_given_up:
@@ -134,7 +134,9 @@ def _by_git(known: ProjectState, recorded: Recorded, body: Command) -> ProjectSt
 
 def _deleted(body: Command, *, is_ok: bool) -> set[str]:
     """Return the branches that a command line deleted."""
-    lines = [git_commands.words_of(part) for part in git_commands.done(body, is_ok=is_ok)]
+    lines = [
+        git_commands.words_of(part) for part in git_commands.completed_parts(body, is_ok=is_ok)
+    ]
     return {
         word
         for words in lines
@@ -162,7 +164,7 @@ _PATHS = 20
 _SYMBOLS = 6
 
 
-class Arcs:
+class ProjectReducer:
     """One project's arcs, for the length of a batch; `data` is the story as it was stored."""
 
     def __init__(self, data: bytes) -> None:
@@ -179,7 +181,7 @@ class Arcs:
         if step is None or not made:
             return ()
         known = _seen(self._story, recorded)
-        known = followed(known, recorded, made[0])
+        known = _with_failures(known, recorded, made[0])
         after, items = step(known, recorded, recorded.event.body, made[0])
         self._story, items = _still_linked(after, made[0], items)
         return items
@@ -191,12 +193,12 @@ class Arcs:
 
     def is_known(self, recorded: Recorded) -> bool:
         """Return True if a command could not run, as one of which it is told what works instead."""
-        verdict = gist_of(recorded).verdict
-        return verdict.ok is False and any(
-            one.reason and one.error == verdict.first_error for one in self._story.alternatives
+        result = analysis_of(recorded).result
+        return result.ok is False and any(
+            one.reason and one.error == result.first_error for one in self._story.alternatives
         )
 
-    def story(self) -> bytes | None:
+    def changed_state(self) -> bytes | None:
         """Return the story with everything added so far; None if it is as it was stored."""
         return None if self._story is self._stored else project_state.encode(self._story)
 
@@ -206,7 +208,7 @@ def _seen(known: ProjectState, recorded: Recorded) -> ProjectState:
     root = recorded.root
     if root in known.branches:
         return known
-    return project_state.moved(known, root, one_line(recorded.branch, 250), "", is_same=True)
+    return project_state.with_branch(known, root, one_line(recorded.branch, 250), "", is_same=True)
 
 
 def _still_linked(known: ProjectState, made: Item, items: Items) -> Step:
@@ -216,7 +218,7 @@ def _still_linked(known: ProjectState, made: Item, items: Items) -> Step:
     if made.id in told:
         made = told[made.id]
         links = tuple(dict.fromkeys((*links, *made.links)))
-        known = project_state.linked(known, made.id, links)
+        known = project_state.with_links(known, made.id, links)
     if links:
         told[made.id] = replace(made, links=links)
     return known, tuple(told.values())
@@ -225,20 +227,22 @@ def _still_linked(known: ProjectState, made: Item, items: Items) -> Step:
 def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item) -> Step:
     if body.error:
         return known, ()
-    where, gist = where_of(recorded), gist_of(recorded)
+    where, gist = where_of(recorded), analysis_of(recorded)
     path = relative(body.path, where.root, where.cwd)
     is_gone = body.operation == "delete"
-    taken = inverse_edits.by_write(known, recorded.root, path, gist.marks.edits, is_gone=is_gone)
+    taken = inverse_edits.undone_by_write(
+        known, recorded.root, path, gist.marks.edits, is_gone=is_gone
+    )
     if taken:
         how = f"{path} {'deleted' if is_gone else 'edited back'}"
-        return inverse_edits.undone(known, recorded, taken, made, InverseEdits(how=how))
+        return inverse_edits.with_undone(known, recorded, taken, made, Reversal(how=how))
     change = gist.change
     is_one = change.added == change.removed == 1 and bool(change.before and change.after)
     became = f"`{change.before}` became `{change.after}`" if is_one else ""
-    edit = Edited(
+    edit = TrackedEdit(
         seq=recorded.seq,
         item=made.id,
-        ground=project_state.ground_of(known, recorded.root),
+        ground=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,
         sort="probe" if gist.marks.is_probe else "edit",
         path=path,
@@ -247,7 +251,7 @@ def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item)
         marks=gist.marks.edits,
         is_new=body.operation == "create",
     )
-    return project_state.edited(known, edit), ()
+    return project_state.with_edit(known, edit), ()
 
 
 def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -> Step:
@@ -257,18 +261,22 @@ def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -
         return known, (replace(made, links=tuple(links)),) if links else ()
     paths = dict.fromkeys(file.path for file in body.files)
     links += (Link(kind="replaces", title=title) for title in _replaced(known, paths))
-    commit = Committed(
+    commit = TrackedCommit(
         hash=body.hash[:64], parent="".join(body.parents[:1])[:64], paths=distinct(paths, _PATHS)
     )
-    after = project_state.gone(known, inverse_edits.brought_back(known, reverted), "")
-    after, items = inverse_edits.undone(
+    after = project_state.with_reverted(
+        known, inverse_edits.restored_by_revert(known, reverted), ""
+    )
+    after, items = inverse_edits.with_undone(
         after,
         recorded,
-        inverse_edits.by_revert(known, reverted),
+        inverse_edits.undone_by_revert(known, reverted),
         made,
-        InverseEdits(how=f"reverted in {commit.hash[:10]}", links=tuple(links), gone=commit.hash),
+        Reversal(
+            how=f"reverted in {commit.hash[:10]}", links=tuple(links), reverted_by=commit.hash
+        ),
     )
-    return project_state.committed(after, recorded.root, commit, paths), items
+    return project_state.with_commit(after, recorded.root, commit, paths), items
 
 
 def _replaced(known: ProjectState, paths: Iterable[str]) -> list[str]:
@@ -284,13 +292,13 @@ def _rewrite(known: ProjectState, recorded: Recorded, body: Rewrite, made: Item)
         replace(one, hash=pairs.get(one.hash, one.hash), parent=pairs.get(one.parent, one.parent))
         for one in known.commits
     ]
-    after = project_state.each_edit(
+    after = project_state.map_edits(
         known, lambda one: replace(one, commit=pairs.get(one.commit, one.commit))
     )
     head = known.heads.get(recorded.root, "")
     after = replace(after, commits=tuple({one.hash: one for one in commits}.values()))
     if head in pairs:
-        after = project_state.at_head(after, recorded.root, pairs[head])
+        after = project_state.with_head(after, recorded.root, pairs[head])
     links = [Link(kind="replaces", title=old) for old in pairs]
     links += [Link(kind="makes", title=new) for new in dict.fromkeys(pairs.values())]
     return after, (replace(made, links=tuple(links)),)
@@ -298,21 +306,21 @@ def _rewrite(known: ProjectState, recorded: Recorded, body: Rewrite, made: Item)
 
 def _checkout(known: ProjectState, recorded: Recorded, body: Checkout, _made: Item) -> Step:
     branch = one_line(body.branch or body.new[:10], 250)
-    after = project_state.moved(
+    after = project_state.with_branch(
         known, recorded.root, branch, body.new[:64], is_same=bool(body.old) and body.old == body.new
     )
     return replace(after, is_told=True), ()
 
 
 def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item) -> Step:
-    verdict = gist_of(recorded).verdict
-    after, undone = inverse_edits.by_command(
-        known, recorded, body, made, is_ok=verdict.ok is not False
+    result = analysis_of(recorded).result
+    after, undone = inverse_edits.with_git_command(
+        known, recorded, body, made, is_ok=result.ok is not False
     )
     after = replace(after, is_told=False) if after.is_told else after
-    if project_state.is_aside(after, recorded.root, recorded.event.at_ms):
+    if project_state.is_stashed(after, recorded.root, recorded.event.at_ms):
         return after, undone
-    after, items = failure_tracker.checked(after, recorded, body, verdict, made)
+    after, items = failure_tracker.with_command(after, recorded, body, result, made)
     return after, (*undone, *items)
 
 

@@ -2,6 +2,11 @@
 
 Part of interpretation (step 6), pure. A request that names nothing ("fix them", a pasted log) is
 told by what the session changed.
+
+What a session left open: the work that the next one may take up.
+
+Part of interpretation (step 6): a pure function of the session as it stands, so that it can be
+asked of one that was cut off as well as of one that ended.
 """
 
 from __future__ import annotations
@@ -9,10 +14,11 @@ from __future__ import annotations
 from observer.code.languages import language_of
 from observer.core.model import Session
 from observer.core.text import ENDS, WIDE_ENDS, listed, one_line
-from observer.observations import planning, prompts, replies, session_commits
+from observer.core.value import Value
+from observer.observations import planning, prompts, replies, session_commits, session_state
 from observer.observations.drafts import TITLE
 from observer.observations.prompts import Ask
-from observer.observations.session_state import State, Touched
+from observer.observations.session_state import FileState, SessionState
 
 _LATER = 10
 """Later requests that are named, the first and the last of them where there are more."""
@@ -22,7 +28,7 @@ _SYMBOLS_SAID = 3
 _SYMBOL_CHARS = 60
 
 
-def request_of(session: Session, known: State, *, first_chars: int = prompts.SAID) -> str:
+def request_of(session: Session, known: SessionState, *, first_chars: int = prompts.SAID) -> str:
     """Return what was asked, else what the work was called in commits or the branch.
 
     Of the first request there are at most `first_chars`, so that the later ones are seen too.
@@ -39,7 +45,7 @@ def request_of(session: Session, known: State, *, first_chars: int = prompts.SAI
     return f"Work on {session.branch}." if is_named else ""
 
 
-def title_of(session: Session, known: State) -> str:
+def title_of(session: Session, known: SessionState) -> str:
     """Return what was asked first, by name; else what was changed; "" if neither is known."""
     named = (one.title for one in known.asks if one.title and not prompts.is_vague(one.title))
     title, done = next(named, ""), _changed(known)
@@ -53,7 +59,7 @@ def title_of(session: Session, known: State) -> str:
     return one_line((asked or request_of(session, known)).rstrip("."), TITLE)
 
 
-def file_said(path: str, file: Touched) -> str:
+def file_said(path: str, file: FileState) -> str:
     """Return a file with what was changed in it."""
     symbols = [one_line(symbol, _SYMBOL_CHARS) for symbol in file.symbols]
     inside = f" ({listed(symbols, _SYMBOLS_SAID)})" if symbols and language_of(path) else ""
@@ -61,18 +67,18 @@ def file_said(path: str, file: Touched) -> str:
     return f"{path}{inside}{lines}"
 
 
-def is_changed(file: Touched) -> bool:
+def is_changed(file: FileState) -> bool:
     """Return True if a file was changed, and not taken back to what it was."""
     return file.writes > 0 and not file.is_undone
 
 
-def _planned(known: State) -> str:
+def _planned(known: SessionState) -> str:
     """Return the heading of the plan that a session made, whether or not another has begun it."""
     begun = (one for one in known.achieved if one.startswith(planning.PLANNED))
     return known.plan or next(begun, "").removeprefix(planning.PLANNED).removesuffix(planning.BEGUN)
 
 
-def _changed(known: State) -> str:
+def _changed(known: SessionState) -> str:
     """Return what a session did, where a commit, the agent or the files say it."""
     if known.commits:
         more = f" and {len(known.commits) - 1} more" if known.commits[1:] else ""
@@ -103,3 +109,67 @@ def _shortened(asks: list[Ask]) -> list[str]:
 
 def _ended(sentence: str) -> str:
     return sentence if sentence[-1:] in f"{ENDS}{WIDE_ENDS}\u2026:" else f"{sentence}."
+
+
+REQUEST_CHARS = 160
+"""Of the first request: whoever resumes wants to see the later ones too."""
+
+
+class Unfinished(Value):
+    """What a session left open; every field may be empty.
+
+    `request` is what was asked, `dirty` the files that no commit took in, the newest first; `steps`
+    are what the agent said or listed as still to do, `rejected` what was tried and did not help.
+    `is_trivial` if the session was no more than a question or a greeting.
+    What is red is the project's state, not a session's: see `failures`.
+    """
+
+    request: str = ""
+    dirty: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+    is_trivial: bool = False
+
+    def __bool__(self) -> bool:
+        """Return True if anything was left open: changes, or a plan."""
+        return bool(self.dirty or self.steps)
+
+
+def unfinished(session: Session) -> Unfinished:
+    """Return what a session left open.
+
+    Raises:
+        StoreUnavailable: the session's state is of another version; a rebuild makes it anew.
+    """
+    known = session_state.decode(session.state)
+    return Unfinished(
+        request=request_of(session, known, first_chars=REQUEST_CHARS),
+        dirty=tuple(path for path, file in reversed(known.files.items()) if file.is_dirty),
+        steps=planning.steps_of(known),
+        rejected=known.rejected,
+        is_trivial=_is_trivial(known),
+    )
+
+
+def is_trivial(session: Session) -> bool:
+    """Return True if nothing of a session is worth going on with: at most a question was asked.
+
+    Raises:
+        StoreUnavailable: the session's state is of another version; a rebuild makes it anew.
+    """
+    return bool(session.state) and _is_trivial(session_state.decode(session.state))
+
+
+def _is_trivial(known: SessionState) -> bool:
+    did = (
+        known.commits,
+        known.later,
+        known.remembered,
+        known.customs,
+        known.plan,
+        known.steps,
+        known.lists,
+        any(file.writes for file in known.files.values()),
+        any(ran.is_check for ran in known.commands.values()),
+    )
+    return len(known.asks) <= 1 and not any(did)
