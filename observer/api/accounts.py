@@ -20,7 +20,7 @@ from observer.views.render import answers, detail, entry, heading, one_line
 MOST_SHOWN = 10
 """Of each sort in one project; all are in the JSON."""
 MOST_FILES = 5
-TOLD = frozenset({"completed", "next_steps"})
+LISTED_TYPES = frozenset({"completed", "next_steps"})
 """What of a summary is shown where many sessions are."""
 NO_PROJECT = "in no project"
 
@@ -113,7 +113,7 @@ def _ran(ran: SessionRun) -> Iterator[str]:
     session = ran.session
     yield f"  session {session.id} {session.client} · {_purpose(ran)} · {_when(ran)}"
     for field, text in answers(ran.summary) if ran.summary else ():
-        if field in TOLD:
+        if field in LISTED_TYPES:
             yield f"      {field}: {one_line(text)}"
 
 

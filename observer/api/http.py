@@ -79,7 +79,7 @@ class PostReceipt(Value):
 
 
 @dataclass(frozen=True, slots=True)
-class Doings:
+class Handlers:
     """What the daemon does for this face; all but `stop` may block and run in threads.
 
     Args:
@@ -136,7 +136,7 @@ class Mounted(Protocol):
         """Answer one request."""
 
 
-def app(doings: Doings, mcp: Mounted, *, guard: Guard | None = None) -> Starlette:
+def app(doings: Handlers, mcp: Mounted, *, guard: Guard | None = None) -> Starlette:
     """Return the application for one listener; a Unix socket needs no guard."""
     routes = _Routes(doings)
     listed = [
@@ -172,14 +172,14 @@ def app(doings: Doings, mcp: Mounted, *, guard: Guard | None = None) -> Starlett
     )
 
 
-class Resetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ResetUsage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Items whose use is to be forgotten; None means all."""
 
     ids: tuple[int, ...] | None = None
 
 
 class _Routes:
-    def __init__(self, doings: Doings) -> None:
+    def __init__(self, doings: Handlers) -> None:
         self._doings = doings
 
     async def status(self, _request: Request) -> Response:
@@ -218,7 +218,7 @@ class _Routes:
         return _json(await run_in_threadpool(self._doings.ask, body))
 
     async def reset_usage(self, request: Request) -> Response:
-        asked = note_api.decoded(await _body(request), Resetting)
+        asked = note_api.decoded(await _body(request), ResetUsage)
         reset = partial(self._doings.memory.usage.reset, asked.ids)
         return _json({"forgotten": await _written(reset)})
 

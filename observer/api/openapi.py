@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from observer import __version__
-from observer.api.http import CODE_OF, PROTOCOL, STATUS_OF, PostReceipt, Resetting
+from observer.api.http import CODE_OF, PROTOCOL, STATUS_OF, PostReceipt, ResetUsage
 from observer.core.value import Value
 from observer.views.note_api import Change, Forgetting, NoteRow, Remembering
 
@@ -70,7 +70,7 @@ def document(events: Mapping[str, Any], status: type) -> Document:
         events: the JSON Schema of one event; its definitions stand under `$defs`.
         status: the type of what GET /status answers.
     """
-    of_notes = (Remembering, Forgetting, Change, Resetting)
+    of_notes = (Remembering, Forgetting, Change, ResetUsage)
     answers = (status, PostReceipt, RememberedBody, DeletedHandle, NoteRow, Forgotten, ErrorBody)
     references, shapes = msgspec.json.schema_components(
         (*of_notes, *answers), ref_template=_REFERENCE

@@ -30,7 +30,7 @@ from observer.toolsets.registry import tools_of
 from observer.views import explain, moment, render
 from observer.views.documents import Documents
 from observer.views.hook_output import existing
-from observer.views.parse_filters import narrow
+from observer.views.parse_filters import parse_filters
 from observer.views.tool import ToolResult
 
 Question = Callable[..., CommandReply]
@@ -80,10 +80,10 @@ def _explain_search(
     query: str,
     project: str | None,
     limit: int,
-    **narrowed: Any,  # noqa: ANN401 - as `narrow` takes them
+    **narrowed: Any,  # noqa: ANN401 - as `parse_filters` takes them
 ) -> CommandReply:
     """Answer a search with what spoke for each hit."""
-    wanted = narrow(**narrowed, now_ms=now_ms())
+    wanted = parse_filters(**narrowed, now_ms=now_ms())
     found = memory.search(query, project=project, limit=limit, narrow=wanted)
     told = render.explained(found.hits, _names(memory))
     remarks = [f"({remark})" for remark in (found.notice, found.degraded) if remark]
@@ -152,11 +152,11 @@ def _recall(
     query: str,
     project: str | None,
     limit: int,
-    **narrowed: Any,  # noqa: ANN401 - as `narrow` takes them
+    **narrowed: Any,  # noqa: ANN401 - as `parse_filters` takes them
 ) -> CommandReply:
     here = memory.project_at(asked.folder)
     chosen = project or (here.uuid if here else None)
-    wanted = narrow(**narrowed, now_ms=now_ms())
+    wanted = parse_filters(**narrowed, now_ms=now_ms())
     found = memory.recall(query, limit=limit, project=chosen, narrow=wanted)
     name = _names(memory)
     text = render.hits(found.hits, name, remarks=(found.notice, found.degraded))

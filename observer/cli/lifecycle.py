@@ -145,10 +145,7 @@ def _refresh_hooks(here: Home) -> None:
     if not here.hooks.is_dir():
         return
     from observer.clients import installers  # noqa: PLC0415 - only where hooks are installed
-    from observer.config_files.context import (  # noqa: PLC0415 - as above
-        InstallPlan,
-        hook_files,
-    )
+    from observer.config_files.context import InstallPlan, hook_files  # noqa: PLC0415 - as above
 
     try:
         plan = InstallPlan(edits=tuple(hook_files(here)))

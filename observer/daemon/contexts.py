@@ -13,7 +13,7 @@ from observer.core.errors import ObserverError
 from observer.core.events import AnyBody, Event, Remember
 from observer.core.model import UNASSIGNED, Project
 from observer.core.paths import Home
-from observer.daemon.feedback import DaemonFeedback
+from observer.daemon.feedback import UsageFeedback
 from observer.daemon.health import Health
 from observer.daemon.spool_watch import heard
 from observer.daemon.status import missing, paused, paused_text
@@ -34,7 +34,7 @@ _ALL = 0
 """Stands for every project, and is none's id."""
 
 
-class Contexts:
+class ContextWorker:
     """The projects whose files are out of date, and the task that writes them."""
 
     def __init__(
@@ -43,7 +43,7 @@ class Contexts:
         home: Home,
         settings: Settings,
         *,
-        feedback: DaemonFeedback,
+        feedback: UsageFeedback,
         health: Health,
     ) -> None:
         self._memory = memory

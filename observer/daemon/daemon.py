@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from observer import __version__
-from observer.api.http import Doings, Guard, app
+from observer.api.http import Guard, Handlers, app
 from observer.api.openapi import document
 from observer.clients import generic
 from observer.core import config
@@ -31,29 +31,29 @@ from observer.core.errors import StoreUnavailable
 from observer.core.events import Event
 from observer.core.model import Receipt
 from observer.core.paths import Home
-from observer.daemon.contexts import Contexts
-from observer.daemon.drain import Draining
-from observer.daemon.feedback import DaemonFeedback
+from observer.daemon import requests
+from observer.daemon.contexts import ContextWorker
+from observer.daemon.drain import DrainWorker
+from observer.daemon.feedback import UsageFeedback
 from observer.daemon.health import Health
-from observer.daemon.home_guard import Tenure
-from observer.daemon.index import Indexing
-from observer.daemon.lazy_llm import LateLlm, Parts
-from observer.daemon.lazy_store import LateStore, open_store
+from observer.daemon.home_guard import HomeGuard
+from observer.daemon.index import IndexWorker
+from observer.daemon.lazy_llm import LazyLlm, Services
+from observer.daemon.lazy_store import LazyStore, open_store
 from observer.daemon.log import start_log
-from observer.daemon.maintenance import Upkeep
-from observer.daemon.requests import Answering, RemindedSessions, lent_interpreter, receive, remind
+from observer.daemon.maintenance import MaintenanceWorker
 from observer.daemon.servers import (
     HttpServer,
-    LateMcp,
+    LazyMcp,
     ensure_token,
     listen,
     listen_tcp,
     make_run_folder,
 )
 from observer.daemon.spool_watch import watch
-from observer.daemon.staleness import Truth
+from observer.daemon.staleness import StalenessWorker
 from observer.daemon.status import Status, with_spool, with_store
-from observer.daemon.watching.watcher import Watching
+from observer.daemon.watching.watcher import WatchWorker
 from observer.daemon.writer import WriterThread
 from observer.embed.lazy_model import LateModel
 from observer.embed.registry import chosen
@@ -105,7 +105,7 @@ async def _live(home: Home, settings: Settings) -> int:
     with (
         listen(home.socket) as http_door,
         listen(home.mcp_socket) as mcp_door,
-        lent_interpreter(home),
+        requests.link_interpreter(home),
     ):
         daemon = Daemon(home, settings)
         log.info("observer %s is up, home %s", __version__, home.root)
@@ -125,41 +125,39 @@ class Daemon:
         self._stopping = asyncio.Event()
         self._http: str | None = None
         self._health = Health()
-        self._store = LateStore(lambda: open_store(self._home, self._tenure))
+        self._store = LazyStore(lambda: open_store(self._home, self._tenure))
         self._spool = Spool(home.spool)
         model = LateModel(chosen(settings.model, home.models))
         self._index = index_for(home.index, model, is_owner=True)
         pipeline = self._pipeline(model)
-        self._tenure = Tenure(home)
+        self._tenure = HomeGuard(home)
         self._writer = WriterThread(pipeline, self._tenure, self._health)
-        feedback = DaemonFeedback(self._store, self._writer, home, told=self._fetched)
+        feedback = UsageFeedback(self._store, self._writer, home, told=self._fetched)
         self._memory = self._remembering(model, feedback)
-        self._told = RemindedSessions(home.told)
-        self._answering = Answering(self._reading(model), home, settings)
-        self._contexts = Contexts(
-            self._memory, home, settings, feedback=feedback, health=self._health
+        self._told = requests.RemindedSessions(home.told)
+        self._answering = requests.CommandAnswers(self._reading(model), home, settings)
+        health, writer = self._health, self._writer
+        self._contexts = ContextWorker(
+            self._memory, home, settings, feedback=feedback, health=health
         )
-        self._indexing = Indexing(
-            self._store,
-            self._index,
-            model,
-            pipeline=pipeline,
-            writer=self._writer,
-            health=self._health,
+        self._indexing = IndexWorker(
+            self._store, self._index, model, pipeline=pipeline, writer=writer, health=health
         )
-        self._draining = Draining(
-            pipeline, self._spool, self._writer, health=self._health, told=self._stored
+        self._draining = DrainWorker(
+            pipeline, self._spool, writer, health=health, told=self._stored
         )
-        self._upkeep = Upkeep(self._store, self._spool, self._writer, home, self._health)
-        self._watching = Watching(
-            self._store, self._spool, self._record, settings=settings, health=self._health
+        self._upkeep = MaintenanceWorker(self._store, self._spool, writer, home, health)
+        self._watching = WatchWorker(
+            self._store, self._spool, self._record, settings=settings, health=health
         )
-        self._truth = Truth(self._store, self._writer, health=self._health, told=self._judged)
-        self._mcp = LateMcp(self._memory, rules_chars=settings.rules_chars)
-        parts = Parts(self._store, self._spool, pipeline, self._writer, self._health, self._stored)
-        self._llm = LateLlm(home, settings, parts)
+        self._truth = StalenessWorker(self._store, writer, health=health, told=self._judged)
+        self._mcp = LazyMcp(self._memory, rules_chars=settings.rules_chars)
+        parts = Services(
+            self._store, self._spool, pipeline, self._writer, self._health, self._stored
+        )
+        self._llm = LazyLlm(home, settings, parts)
 
-    def _remembering(self, model: LateModel, feedback: DaemonFeedback) -> Memory:
+    def _remembering(self, model: LateModel, feedback: UsageFeedback) -> Memory:
         return Memory(
             self._store,
             owner=config.owner(self._settings),
@@ -256,11 +254,11 @@ class Daemon:
                 self._http = f"http://127.0.0.1:{port}"
         return servers
 
-    def _doings(self) -> Doings:
-        return Doings(
+    def _doings(self) -> Handlers:
+        return Handlers(
             memory=self._memory,
             status=self._status,
-            post=lambda body: receive(body, self._record),
+            post=lambda body: requests.post_events(body, self._record),
             schema=generic.schema,
             openapi=lambda: document(generic.schema(), Status),
             ask=self._answering.answer,
@@ -272,7 +270,7 @@ class Daemon:
         """Answer `hooks/recall`; called in a front's threads."""
         if not self._settings.recall_hooks:
             return b""
-        return remind(
+        return requests.remind(
             self._memory, self._told, envelope, at_ms=now_ms(), trials=Trials(self._home.trials)
         )
 

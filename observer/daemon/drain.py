@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 LOOK_ANYWAY_S = 10.0
 """Drain at least this often, in case the kernel kept a change to itself."""
 BACKOFF_S = (1.0, 2.0, 5.0, 10.0, 30.0)
-TELL_EVERY_S = 15.0
+NOTIFY_EVERY_S = 15.0
 """In a long drain; what others make of the news costs a tenth of it at every commit."""
 IDLE_CHECK_S = 20.0
 SWEEP_S = 3600.0
@@ -34,7 +34,7 @@ ABANDONED_MS = 86_400_000
 """A temporary file this old belongs to a hook that was killed."""
 
 
-class Draining:
+class DrainWorker:
     """The rounds of one daemon; `wake` starts one, from the event loop's thread.
 
     Args:
@@ -103,7 +103,7 @@ class Draining:
                 touched |= drained.projects
                 if time.monotonic() >= next_told:
                     self._tell(touched)
-                    next_told = time.monotonic() + TELL_EVERY_S
+                    next_told = time.monotonic() + NOTIFY_EVERY_S
         finally:
             self._tell(touched)
         # Only an emptied spool proves that nothing is stuck; a transaction without rows may

@@ -24,7 +24,7 @@ from observer.core.events import Enriched, Event
 from observer.core.filters import Filters
 from observer.core.model import UNASSIGNED, Item, seq_of
 from observer.daemon.home_guard import HomeLost
-from observer.daemon.lazy_llm import Parts
+from observer.daemon.lazy_llm import Services
 from observer.daemon.status import LlmStatus, day_of
 from observer.llm import prompt
 from observer.llm import reply as answer
@@ -75,7 +75,7 @@ class Budget:
                 writer.spend(day, tokens=by_tokens)
 
 
-class Enriching:
+class EnrichWorker:
     """The one task that asks. `touch` says that something was stored.
 
     Args:
@@ -88,7 +88,7 @@ class Enriching:
     def __init__(
         self,
         model: str,
-        parts: Parts,
+        parts: Services,
         daily_tokens: int,
         *,
         pause_s: float = PAUSE_S,
@@ -257,10 +257,10 @@ WAIT_S = 50.0
 """For an answer: MCP clients give up after a minute."""
 
 
-class Extracting:
+class Extractor:
     """Asks one model; `daily_tokens` is the ceiling of the day."""
 
-    def __init__(self, model: str, client: LlmClient, parts: Parts, daily_tokens: int) -> None:
+    def __init__(self, model: str, client: LlmClient, parts: Services, daily_tokens: int) -> None:
         self._model = model
         self._client = client
         self._run = parts.writer.run

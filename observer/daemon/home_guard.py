@@ -35,7 +35,7 @@ class HomeLost(DaemonUnavailable):
     """The home is not this daemon's any more; it must leave without touching what is there."""
 
 
-class Tenure:
+class HomeGuard:
     """Remembers each file of the home as it was first seen; made once the sockets listen.
 
     The database counts from when it was opened: before, it may be mended or written anew.

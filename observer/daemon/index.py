@@ -45,7 +45,7 @@ LATEST_S = 300.0
 the latest: the items of a session change with each of its events."""
 
 
-class Indexing:
+class IndexWorker:
     """The two tasks. `touch` says that something was stored."""
 
     def __init__(

@@ -22,14 +22,14 @@ from observer.spool.spool import Spool
 from observer.store.interface import Store
 
 if TYPE_CHECKING:
-    from observer.daemon.enrich import Enriching, Extracting
+    from observer.daemon.enrich import EnrichWorker, Extractor
     from observer.llm.client import LlmClient
 
 MOST_WAIT_S = 70.0
 """Longer than any answer that is waited for; only a daemon on its way out lets it pass."""
 
 
-class Parts(NamedTuple):
+class Services(NamedTuple):
     """What of the daemon is used; `told` is called with the projects in which something changed."""
 
     store: Store
@@ -40,15 +40,15 @@ class Parts(NamedTuple):
     told: Callable[[Iterable[int | None]], None]
 
 
-class LateLlm:
+class LazyLlm:
     """The part that asks, once it is there. `touch` says that something was stored."""
 
-    def __init__(self, home: Home, settings: Settings, parts: Parts) -> None:
+    def __init__(self, home: Home, settings: Settings, parts: Services) -> None:
         self._home = home
         self._settings = settings
         self._parts = parts
-        self._enriching: Enriching | None = None
-        self._extracting: Extracting | None = None
+        self._enriching: EnrichWorker | None = None
+        self._extracting: Extractor | None = None
         self._loop = asyncio.get_running_loop()
 
     def touch(self, projects: Iterable[int | None]) -> None:
@@ -73,7 +73,7 @@ class LateLlm:
         Raises:
             ConfigInvalid: no model is configured.
             DaemonUnavailable: it cannot be asked yet, or never; the status tells why.
-            AskFailed, BadInput: as `Extracting.extracted`.
+            AskFailed, BadInput: as `Extractor.extracted`.
         """
         if not self._settings.llm_url:
             return no_model(said)
@@ -104,8 +104,8 @@ class LateLlm:
 
         model, daily_tokens = self._settings.llm_model, self._settings.llm_daily_tokens
         async with patient, hasty:
-            self._extracting = enrich.Extracting(model, hasty, self._parts, daily_tokens)
-            self._enriching = enrich.Enriching(model, self._parts, daily_tokens)
+            self._extracting = enrich.Extractor(model, hasty, self._parts, daily_tokens)
+            self._enriching = enrich.EnrichWorker(model, self._parts, daily_tokens)
             await self._enriching.keep_enriching(patient)
 
     def _made(self) -> tuple[LlmClient, LlmClient]:

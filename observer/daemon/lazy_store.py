@@ -17,14 +17,14 @@ from pathlib import Path
 from observer.core.clock import now_ms
 from observer.core.errors import StoreDamaged
 from observer.core.paths import Home
-from observer.daemon.home_guard import Tenure
+from observer.daemon.home_guard import HomeGuard
 from observer.purge.carry_out import complete
 from observer.repair.mend import mended
 from observer.store.maintenance import OwnedStore, PurgeReader, PurgeWriter
 from observer.store.sqlite.database import SqliteStore
 
 
-class LateStore:
+class LazyStore:
     """Implements `store.upkeep.OwnedStore` over one that may not be there yet.
 
     Args:
@@ -114,7 +114,7 @@ class LateStore:
 log = logging.getLogger(__name__)
 
 
-def open_store(home: Home, tenure: Tenure) -> SqliteStore:
+def open_store(home: Home, tenure: HomeGuard) -> SqliteStore:
     """Mend the database, finish a purge that was begun, open it, and note which file it is.
 
     Raises:

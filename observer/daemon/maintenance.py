@@ -17,11 +17,11 @@ from observer.core.config import Settings
 from observer.core.errors import StoreUnavailable
 from observer.core.paths import Home, make_private
 from observer.daemon import home_guard
-from observer.daemon.copies import Copies
+from observer.daemon.backup import BackupWorker
 from observer.daemon.health import Health
-from observer.daemon.lazy_store import LateStore
-from observer.daemon.retention import Retaining, Told
-from observer.daemon.soundness import Soundness
+from observer.daemon.integrity import IntegrityWorker
+from observer.daemon.lazy_store import LazyStore
+from observer.daemon.retention import RetentionWorker, Told
 from observer.daemon.status import REMEMBERED_MS
 from observer.daemon.writer import WriterThread
 from observer.spool import refusals
@@ -32,11 +32,11 @@ log = logging.getLogger(__name__)
 LOOK_EVERY_S = 5.0
 
 
-class Upkeep:
+class MaintenanceWorker:
     """The chores of one database and spool."""
 
     def __init__(
-        self, store: LateStore, spool: Spool, writer: WriterThread, home: Home, health: Health
+        self, store: LazyStore, spool: Spool, writer: WriterThread, home: Home, health: Health
     ) -> None:
         self._store = store
         self._spool = spool
@@ -48,17 +48,17 @@ class Upkeep:
     async def keep_up(
         self, settings: Settings, *, looked: Callable[[], object], told: Told
     ) -> None:
-        """Look around, look for damage and make copies, until cancelled; as `Soundness` raises."""
+        """Run all chores until cancelled; raises as `IntegrityWorker`."""
         store, home, health = self._store, self._home, self._health
-        sound = Soundness(store, self._spool, self._writer, home, health, looked=looked)
-        copies = Copies(
+        sound = IntegrityWorker(store, self._spool, self._writer, home, health, looked=looked)
+        copies = BackupWorker(
             store,
             home,
             health,
             every_hours=settings.backup_hours,
             disk_percent=settings.backup_disk_percent,
         )
-        retaining = Retaining(
+        retaining = RetentionWorker(
             store, self._spool, self._writer, home, settings, health=health, told=told
         )
         await asyncio.gather(

@@ -38,7 +38,7 @@ from observer.search.trial import Trials
 from observer.views.hook_output import printed
 
 
-class Answering:
+class CommandAnswers:
     """Answers questions, where its answer is the one that the asking process would give.
 
     Args:
@@ -74,7 +74,7 @@ MOST_EVENTS = 5_000
 """Of one request: they are stored in one transaction, and nobody else stores meanwhile."""
 
 
-def receive(body: bytes, record: Record) -> Sequence[PostReceipt]:
+def post_events(body: bytes, record: Record) -> Sequence[PostReceipt]:
     """Store one reported event, or a list of them, all or none; returns a receipt each.
 
     Raises:
@@ -114,13 +114,13 @@ def receive(body: bytes, record: Record) -> Sequence[PostReceipt]:
 
 CAP_BYTES = 65_536
 """As much of a payload as is compared."""
-MOST_TOLD = 4_000
+MOST_REMINDERS = 4_000
 """As many reminders as are kept in mind."""
 _ENTRY = "asked"
 
 
 @contextmanager
-def lent_interpreter(home: Home) -> Iterator[None]:
+def link_interpreter(home: Home) -> Iterator[None]:
     """Let the hook start the interpreter that runs this: it has no time to look for one."""
     lent = home.run / "python3"
     lent.unlink(missing_ok=True)
@@ -144,8 +144,8 @@ class RemindedSessions:
         self._file = file
         self._lock = threading.Lock()
         lines = file.read_text(encoding="ascii").split() if file.exists() else []
-        self._known = dict.fromkeys(lines[-MOST_TOLD:])
-        if len(lines) > 2 * MOST_TOLD:
+        self._known = dict.fromkeys(lines[-MOST_REMINDERS:])
+        if len(lines) > 2 * MOST_REMINDERS:
             file.write_text("".join(f"{line}\n" for line in self._known), encoding="ascii")
 
     def is_first(self, event: Event, about: str) -> bool:

@@ -16,7 +16,7 @@ from observer.core.config import Settings
 from observer.core.errors import StoreUnavailable
 from observer.core.paths import Home
 from observer.daemon.health import Health
-from observer.daemon.lazy_store import LateStore
+from observer.daemon.lazy_store import LazyStore
 from observer.daemon.writer import WriterThread
 from observer.policy import Policies
 from observer.policy.policies import Retention
@@ -42,12 +42,12 @@ class _Over(Exception):
     """The daemon leaves; what was begun is begun anew by the next one."""
 
 
-class Retaining:
+class RetentionWorker:
     """What goes by age, or by size. Whatever was begun is finished by the next daemon."""
 
     def __init__(  # noqa: PLR0913 - its parts, each named
         self,
-        store: LateStore,
+        store: LazyStore,
         spool: Spool,
         writer: WriterThread,
         home: Home,

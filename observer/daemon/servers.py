@@ -240,7 +240,7 @@ if TYPE_CHECKING:
     from observer.api.mcp.server import McpFront, McpHttp
 
 
-class LateMcp:
+class LazyMcp:
     """The MCP fronts of one daemon; requests that come too early wait for the import."""
 
     def __init__(self, memory: Memory, *, rules_chars: int) -> None:

@@ -37,7 +37,7 @@ class WorkAbandoned(Exception):
     """The work was put down; it goes on where it was when the daemon starts again."""
 
 
-class Truth:
+class StalenessWorker:
     """The task. `touch` says that something was stored.
 
     Args:

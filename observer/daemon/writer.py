@@ -12,7 +12,7 @@ from observer.core.errors import StoreUnavailable
 from observer.core.events import Event
 from observer.core.model import Receipt
 from observer.daemon.health import Health
-from observer.daemon.home_guard import Tenure
+from observer.daemon.home_guard import HomeGuard
 from observer.ingest.pipeline import Pipeline
 
 P = ParamSpec("P")
@@ -25,7 +25,7 @@ class WriterThread:
     Every call raises `HomeLost` once the home is another's.
     """
 
-    def __init__(self, pipeline: Pipeline, tenure: Tenure, health: Health) -> None:
+    def __init__(self, pipeline: Pipeline, tenure: HomeGuard, health: Health) -> None:
         self._pipeline = pipeline
         self._tenure = tenure
         self._health = health

@@ -108,7 +108,7 @@ def hit_line(hit: Hit, name: ProjectName, gist: str) -> HitLine:
 
 def timeline_line(item: Item, position: int, name: ProjectName) -> TimelineLine:
     """Return an item in its place in a timeline."""
-    return TimelineLine(**_fields(item, name, render.gist(item)), position=position)
+    return TimelineLine(**_fields(item, name, render.excerpt(item)), position=position)
 
 
 def context_line(entry: PackEntry) -> ContextLine:

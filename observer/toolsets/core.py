@@ -26,7 +26,7 @@ from observer.toolsets import compact, notes, rows
 from observer.toolsets.cache import Kept, Witness
 from observer.views import render
 from observer.views.fence import FRAME_CHARACTERS
-from observer.views.parse_filters import LARGEST, MOST_AROUND, MOST_RESULTS, narrow
+from observer.views.parse_filters import LARGEST, MOST_AROUND, MOST_RESULTS, parse_filters
 from observer.views.tool import ResultRow, Tool, ToolResult
 
 GUIDE = """\
@@ -116,7 +116,7 @@ class Core:
         Use before a task that may have been tried, when an error or a file seems familiar, when
         the user refers to the past. Then get_observations for full records.
         """
-        wanted = narrow(
+        wanted = parse_filters(
             type=type, files=files, session=session, branch=branch, since=since, until=until,
             failed=failed, now_ms=now_ms(),
         )  # fmt: skip
@@ -124,7 +124,7 @@ class Core:
         found = self._seen().search(query, project=handle or None, limit=limit, narrow=wanted)
         found = found if detail == "full" else found.above_floor()
         name = self._names()
-        told = render.gists(found.hits)
+        told = render.excerpts(found.hits)
         text = render.hits(found.hits, name, remarks=(found.notice, found.degraded), told=told)
         if detail == "full":
             return ToolResult(text, self._found_in_full(found, name))

@@ -21,7 +21,7 @@ from observer.search.handles import Narrow
 from observer.search.rank import Hit
 from observer.views import render
 from observer.views.labels import labels
-from observer.views.parse_filters import narrow
+from observer.views.parse_filters import parse_filters
 from observer.views.tool import ResultRow, ToolResult
 
 ACTIONS = ("remember", "recall", "forget")
@@ -141,7 +141,7 @@ class MemoryTool:
                 )  # fmt: skip
                 return self._remember(note)
             case "recall":
-                wanted = narrow(
+                wanted = parse_filters(
                     type=_type(fact_type) if fact_type else "", category=category, since=since,
                     until=until, session=session, branch=branch, now_ms=now_ms(),
                 )  # fmt: skip

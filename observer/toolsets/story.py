@@ -155,7 +155,7 @@ def _item_rows(items: Iterable[Item]) -> list[ItemRow] | UnsetType:
         ItemRow(
             id=item.id,
             type=item.type,
-            text=code_history.gist(item),
+            text=code_history.item_line(item),
             created_at=minute(item.created_ms),
         )
         for item in items

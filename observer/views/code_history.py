@@ -68,10 +68,10 @@ def _origin(change: CodeChange, *, total: int) -> str:
 
 def _told(label: str, items: Iterable[Item]) -> Iterator[str]:
     for item in items:
-        yield f"  {label:9} #{item.id} {gist(item)}"
+        yield f"  {label:9} #{item.id} {item_line(item)}"
 
 
-def gist(item: Item) -> str:
+def item_line(item: Item) -> str:
     """Return what an item says in one line: the outcome of a command, the change of a file."""
     text = item.title if item.type == "prompt" else item.narrative
     # What helped, or did not, stands at the end of an attempt.

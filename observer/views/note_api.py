@@ -21,7 +21,7 @@ from observer.views.render import ProjectName
 from observer.views.tool import ResultRow
 
 T = TypeVar("T")
-Told = dict[str, Any]  # JSON of an answer
+JsonObject = dict[str, Any]  # JSON of an answer
 
 
 class Remembering(Note, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -104,7 +104,7 @@ class NoteRow(ResultRow):
     expires_at: str | None
 
 
-def remember(memory: Memory, body: bytes) -> Told:
+def remember(memory: Memory, body: bytes) -> JsonObject:
     """Carry out POST /remember.
 
     Raises:
@@ -129,7 +129,7 @@ def remember(memory: Memory, body: bytes) -> Told:
     }
 
 
-def forget(memory: Memory, body: bytes) -> Told:
+def forget(memory: Memory, body: bytes) -> JsonObject:
     """Carry out POST /forget.
 
     Raises:
@@ -142,7 +142,7 @@ def forget(memory: Memory, body: bytes) -> Told:
     return {"id": asked.id, "deleted": True}
 
 
-def change(memory: Memory, body: bytes) -> Told:
+def change(memory: Memory, body: bytes) -> JsonObject:
     """Carry out POST /note, and return the note as it is now.
 
     Raises:
@@ -162,7 +162,7 @@ def change(memory: Memory, body: bytes) -> Told:
         case Unlink():
             do = partial(notes.unlink, asked.id, asked.target, kind=asked.kind)
     names = {project.id: project.name for project in memory.projects()}
-    told: Told = msgspec.to_builtins(
+    told: JsonObject = msgspec.to_builtins(
         row(do(author=asked.author), lambda of: names.get(of or 0, ""))
     )
     return told

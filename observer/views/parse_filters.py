@@ -27,7 +27,7 @@ _LINES = re.compile(r":\d{1,7}(?:[-:]\d{1,7})?\Z")
 _UNIT_MS = {"min": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 7 * 86_400_000}
 
 
-def narrow(  # noqa: PLR0913 - one of each, all optional
+def parse_filters(  # noqa: PLR0913 - one of each, all optional
     *,
     type: str = "",  # noqa: A002 - the glossary's word
     category: str = "",

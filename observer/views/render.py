@@ -62,7 +62,7 @@ def heading(item: Item, name: ProjectName | None = None) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def gist(item: Item, words: Sequence[str] = ()) -> str:
+def excerpt(item: Item, words: Sequence[str] = ()) -> str:
     """Return the one thing worth knowing about an item beside its title.
 
     With words it is the stretch that holds most of them, of whichever of its texts does; what a
@@ -105,16 +105,16 @@ def answers(item: Item) -> list[tuple[str, str]]:
 
 def entry(item: Item, name: ProjectName, *, mark: str = "", words: Sequence[str] = ()) -> str:
     """Return an item as two lines: heading and gist, around the words."""
-    return _under(f"{mark}{heading(item, name)}", gist(item, words), item)
+    return _under(f"{mark}{heading(item, name)}", excerpt(item, words), item)
 
 
 def _under(line: str, told: str, item: Item) -> str:
     return f"{line}\n    {told}" if told and told != item.title else line
 
 
-def gists(found: Iterable[Hit]) -> list[str]:
+def excerpts(found: Iterable[Hit]) -> list[str]:
     """Return the gist of each found item, around the words that were found in it."""
-    return [gist(hit.item, hit.signals.terms) for hit in found]
+    return [excerpt(hit.item, hit.signals.terms) for hit in found]
 
 
 def hits(
@@ -126,9 +126,9 @@ def hits(
 ) -> str:
     """Return found items, best first, behind what must be said about the answer.
 
-    `told` are their `gists`, where the caller has them.
+    `told` are their `excerpts`, where the caller has them.
     """
-    told = gists(found) if told is None else told
+    told = excerpts(found) if told is None else told
     lines = [f"({remark})" for remark in remarks if remark]
     entries = [
         _under(heading(hit.item, name), text, hit.item)

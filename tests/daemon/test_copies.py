@@ -11,8 +11,8 @@ import pytest
 from observer.core.events import Command, Event
 from observer.core.model import UNASSIGNED, Recorded
 from observer.core.paths import Home
-from observer.daemon import copies as module
-from observer.daemon.copies import Copies, copies, kept, made_ms
+from observer.daemon import backup as module
+from observer.daemon.backup import BackupWorker, copies, kept, made_ms
 from observer.daemon.health import Health
 from observer.store.sqlite.database import SqliteStore
 
@@ -33,8 +33,8 @@ def add(store: SqliteStore, seq: int) -> None:
         writer.append(one, stored_ms=1)
 
 
-def copier(store: SqliteStore, home: Home, *, hours: int = 24, percent: int = 50) -> Copies:
-    return Copies(store, home, Health(), every_hours=hours, disk_percent=percent)
+def copier(store: SqliteStore, home: Home, *, hours: int = 24, percent: int = 50) -> BackupWorker:
+    return BackupWorker(store, home, Health(), every_hours=hours, disk_percent=percent)
 
 
 def test_a_copy_is_made_when_it_is_due_and_something_was_stored(

@@ -13,9 +13,9 @@ from observer.core.config import Settings
 from observer.core.events import AnyBody, Event, FileWrite, Prompt, SessionStart
 from observer.core.model import Use
 from observer.core.paths import Home
-from observer.daemon.feedback import BATCH, MARK_EVERY, SHOWN_WITHIN_MS, DaemonFeedback
+from observer.daemon.feedback import BATCH, MARK_EVERY, SHOWN_WITHIN_MS, UsageFeedback
 from observer.daemon.health import Health
-from observer.daemon.home_guard import Tenure
+from observer.daemon.home_guard import HomeGuard
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.projects import Places
@@ -35,14 +35,14 @@ class Bench:
         )
         self._home = home
         self._root = root
-        self.writer = WriterThread(pipeline, Tenure(home), Health())
+        self.writer = WriterThread(pipeline, HomeGuard(home), Health())
         self.told = 0
         self._numbers = itertools.count()
         self.feedback = self.begin()
 
-    def begin(self) -> DaemonFeedback:
+    def begin(self) -> UsageFeedback:
         """Begin to follow, as a daemon that has just started."""
-        return DaemonFeedback(self.store, self.writer, self._home, told=self._tell)
+        return UsageFeedback(self.store, self.writer, self._home, told=self._tell)
 
     def _tell(self) -> None:
         self.told += 1

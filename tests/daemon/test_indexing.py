@@ -18,9 +18,9 @@ from observer.core.config import Settings
 from observer.core.model import UNASSIGNED, Item, item_id, item_uuid
 from observer.core.paths import Home
 from observer.daemon.health import Health
-from observer.daemon.home_guard import Tenure
-from observer.daemon.index import Indexing
-from observer.daemon.lazy_store import LateStore
+from observer.daemon.home_guard import HomeGuard
+from observer.daemon.index import IndexWorker
+from observer.daemon.lazy_store import LazyStore
 from observer.daemon.writer import WriterThread
 from observer.embed.lazy_model import LateModel
 from observer.embed.registry import ModelInfo, find
@@ -74,8 +74,8 @@ class Bench:
             now_ms=lambda: 1,
             embedder=model,
         )
-        self._writer = WriterThread(pipeline, Tenure(home), self.health)
-        self.tasks = Indexing(
+        self._writer = WriterThread(pipeline, HomeGuard(home), self.health)
+        self.tasks = IndexWorker(
             store, self.index, model, pipeline=pipeline, writer=self._writer, health=self.health
         )
 
@@ -200,7 +200,7 @@ def test_a_store_that_cannot_be_opened_ends_no_task(
     home: Home, tmp_path: Path, info: ModelInfo
 ) -> None:
     (tmp_path / "file").touch()
-    late = LateStore(lambda: SqliteStore(tmp_path / "file" / "observer.db"))
+    late = LazyStore(lambda: SqliteStore(tmp_path / "file" / "observer.db"))
     bench = Bench(home, late, info)
     began = time.monotonic()
     bench.run(

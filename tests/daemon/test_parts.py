@@ -17,9 +17,9 @@ from observer.core.errors import BadInput, StoreUnavailable
 from observer.core.model import Receipt
 from observer.core.paths import Home
 from observer.daemon.health import Health
-from observer.daemon.lazy_store import LateStore
+from observer.daemon.lazy_store import LazyStore
 from observer.daemon.log import DaemonLog, SecretlessFormatter
-from observer.daemon.requests import receive
+from observer.daemon.requests import post_events
 from observer.daemon.spool_watch import watch
 from observer.daemon.status import REMEMBERED_MS, current, from_disk
 from observer.spool.spool import Spool
@@ -50,7 +50,7 @@ def test_the_same_reason_is_logged_once(caplog: pytest.LogCaptureFixture) -> Non
 
 def test_a_late_store_is_tried_again_until_it_opens(tmp_path: Path) -> None:
     (tmp_path / "store").touch()
-    store = LateStore(lambda: SqliteStore(tmp_path / "store" / "observer.db"))
+    store = LazyStore(lambda: SqliteStore(tmp_path / "store" / "observer.db"))
     with pytest.raises(StoreUnavailable), store.read():
         pass
     (tmp_path / "store").unlink()
@@ -113,13 +113,13 @@ def test_where_the_kernel_cannot_tell_the_daemon_looks_itself(tmp_path: Path) ->
 def test_what_is_no_event_is_refused_whole(body: bytes, complaint: str) -> None:
     stored: list[object] = []
     with pytest.raises(BadInput, match=complaint):
-        receive(body, lambda events, _project: [stored.append(event) for event in events] or [])
+        post_events(body, lambda events, _project: [stored.append(event) for event in events] or [])
     assert not stored
 
 
 def test_every_event_has_its_receipt() -> None:
     body = b'[{"kind":"prompt","text":"a"},{"kind":"prompt","text":"b"}]'
-    receipts = receive(body, lambda _events, _project: [Receipt(seq=1), Receipt(known="a")])
+    receipts = post_events(body, lambda _events, _project: [Receipt(seq=1), Receipt(known="a")])
     assert [receipt.stored for receipt in receipts] == [True, False]
     assert receipts[1].id == "a"
 
@@ -127,7 +127,7 @@ def test_every_event_has_its_receipt() -> None:
 def test_a_receipt_names_the_fields_that_nothing_is_kept_of() -> None:
     body = b"""[{"kind":"command","command":"make","exitcode":2,"cwd":"/","id":"1"},
         {"kind":"custom","name":"a","colour":"red"}, {"kind":"file-read","path":"a.py"}]"""
-    receipts = receive(body, lambda _events, _project: [Receipt(seq=1)] * 3)
+    receipts = post_events(body, lambda _events, _project: [Receipt(seq=1)] * 3)
     assert [receipt.ignored for receipt in receipts] == [("exitcode",), (), ()]
 
 

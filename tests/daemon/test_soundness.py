@@ -16,11 +16,11 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import StoreDamaged
 from observer.core.paths import Home
-from observer.daemon import soundness
+from observer.daemon import integrity
 from observer.daemon.health import Health
-from observer.daemon.home_guard import Tenure
-from observer.daemon.lazy_store import LateStore
-from observer.daemon.soundness import Soundness
+from observer.daemon.home_guard import HomeGuard
+from observer.daemon.integrity import IntegrityWorker
+from observer.daemon.lazy_store import LazyStore
 from observer.daemon.status import current
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
@@ -34,16 +34,16 @@ PAGE = 4096
 
 
 @contextmanager
-def watched(home: Home, looked: list[int]) -> Iterator[tuple[Soundness, LateStore, Health]]:
-    store = LateStore(lambda: SqliteStore(home.database, backups=home.backups))
+def watched(home: Home, looked: list[int]) -> Iterator[tuple[IntegrityWorker, LazyStore, Health]]:
+    store = LazyStore(lambda: SqliteStore(home.database, backups=home.backups))
     spool, health = Spool(home.spool), Health()
     spool.prepare()
     pipeline = Pipeline(store, spool, settings=Settings(), places=Places(), now_ms=now_ms)
-    writer = WriterThread(pipeline, Tenure(home), health)
+    writer = WriterThread(pipeline, HomeGuard(home), health)
     with store.write():
         pass
     store.checkpoint()
-    sound = Soundness(store, spool, writer, home, health, looked=lambda: looked.append(1))
+    sound = IntegrityWorker(store, spool, writer, home, health, looked=lambda: looked.append(1))
     try:
         yield sound, store, health
     finally:
@@ -57,7 +57,7 @@ def damage(path: Path, page: int) -> None:
         file.write(b"damage")
 
 
-async def until(sound: Soundness, condition: Callable[[], object]) -> None:
+async def until(sound: IntegrityWorker, condition: Callable[[], object]) -> None:
     task = asyncio.create_task(sound.keep_sound())
     while not condition():  # noqa: ASYNC110 - other threads bring it about
         await asyncio.sleep(0.01)
@@ -66,7 +66,7 @@ async def until(sound: Soundness, condition: Callable[[], object]) -> None:
 
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(soundness, "LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(integrity, "LOOK_EVERY_S", 0.01)
 
 
 def test_a_damaged_page_is_found_in_quiet_and_written_down(home: Home) -> None:
@@ -80,7 +80,7 @@ def test_a_database_is_gone_through_slice_by_slice(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked: list[int] = []
-    monkeypatch.setattr(soundness, "SLICE_PAGES", 10)
+    monkeypatch.setattr(integrity, "SLICE_PAGES", 10)
 
     with watched(home, looked) as (sound, store, _):
         asyncio.run(asyncio.wait_for(until(sound, lambda: looked), 20))

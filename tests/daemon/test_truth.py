@@ -15,8 +15,8 @@ from observer.core.config import Settings
 from observer.core.model import Project
 from observer.core.paths import Home
 from observer.daemon.health import Health
-from observer.daemon.home_guard import Tenure
-from observer.daemon.staleness import Truth
+from observer.daemon.home_guard import HomeGuard
+from observer.daemon.staleness import StalenessWorker
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.projects import Places
@@ -64,7 +64,7 @@ class Bench:
         self._store = store = SqliteStore(home.database)
         spool = Spool(home.spool)
         pipeline = Pipeline(store, spool, settings=Settings(), places=Places(), now_ms=lambda: 1)
-        self._writer = WriterThread(pipeline, Tenure(home), self.health)
+        self._writer = WriterThread(pipeline, HomeGuard(home), self.health)
         self.roots = (folder / "one", folder / "other")
         for number, root in enumerate(self.roots, start=2):
             git(root, "init")
@@ -82,7 +82,7 @@ class Bench:
         asyncio.run(self._run(until))
 
     async def _run(self, until: Callable[[], bool]) -> None:
-        truth = Truth(self._store, self._writer, health=self.health, told=lambda _: None)
+        truth = StalenessWorker(self._store, self._writer, health=self.health, told=lambda _: None)
         task = asyncio.create_task(truth.keep_fresh())
         deadline = time.monotonic() + 20
         try:

@@ -12,12 +12,13 @@ from typing import NamedTuple
 import pytest
 
 from observer.clients.git import missing_hooks
-from observer.clients.installers import Context, install
+from observer.clients.installers import install
+from observer.config_files.context import InstallContext
 from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.events import Checkout, Commit, Edit, Event, FileWrite, Prompt, Remember
 from observer.core.paths import Home
-from observer.daemon.watching.worktree import Tree
+from observer.daemon.watching.worktree import WatchedTree
 from observer.evaluation.commits import read as read_history
 from observer.git.status import uncommitted
 from observer.importers.git import commits
@@ -99,7 +100,7 @@ class Visitor:
 
     def watching(self, root: Path) -> None:
         """Look at the work tree as the watcher does, twice."""
-        tree = Tree(str(root), most_files=1000, excluded=())
+        tree = WatchedTree(str(root), most_files=1000, excluded=())
         tree.look({str(root)}, since_ms=0, now_ms=NOW_MS)
         tree.look({f"{root}/a.py", f"{root}/new.py"}, since_ms=0, now_ms=NOW_MS)
 
@@ -126,7 +127,7 @@ class Visitor:
 
     def doctor(self, root: Path) -> None:
         """Look for silent hooks, and plan an installation."""
-        context = Context(
+        context = InstallContext(
             home=self._home,
             user_home=root.parent,
             observer="/opt/observer",

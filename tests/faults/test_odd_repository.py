@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from observer.core.errors import ObserverError
-from observer.daemon.watching.worktree import Tree
+from observer.daemon.watching.worktree import WatchedTree
 from observer.git import blame
 from observer.git.log import read_commit
 from observer.git.repository import first_line
@@ -45,7 +45,7 @@ def test_a_file_below_a_link_is_not_in_the_tree(plain: Path, tmp_path: Path, git
     (plain / "sub/deep/note").write_text("x\n")
     git(plain, "add", "-A")
     git(plain, "commit", "-q", "-m", "Note")
-    tree = Tree(str(plain), most_files=1000, excluded=())
+    tree = WatchedTree(str(plain), most_files=1000, excluded=())
     private = tmp_path / "private"
     (private / "deep").mkdir(parents=True)
     (private / "deep/note").write_text("canary\n")

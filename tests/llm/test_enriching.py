@@ -16,10 +16,10 @@ from observer.core.events import AnyBody, Command, Event, Prompt, SessionEnd
 from observer.core.filters import Filters
 from observer.core.model import Item, item_id
 from observer.core.paths import Home
-from observer.daemon.enrich import Budget, Enriching
+from observer.daemon.enrich import Budget, EnrichWorker
 from observer.daemon.health import Health
-from observer.daemon.home_guard import Tenure
-from observer.daemon.lazy_llm import Parts
+from observer.daemon.home_guard import HomeGuard
+from observer.daemon.lazy_llm import Services
 from observer.daemon.status import day_of, llm_status
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
@@ -47,7 +47,7 @@ class Desk:
         self.pipeline = Pipeline(
             self.store, self.spool, settings=Settings(), places=Places(), now_ms=now_ms
         )
-        self.writer = WriterThread(self.pipeline, Tenure(home), self.health)
+        self.writer = WriterThread(self.pipeline, HomeGuard(home), self.health)
         self.told: list[Any] = []
 
     def tell(self, *bodies: AnyBody, session: str = "s1", cwd: str = "") -> None:
@@ -67,8 +67,8 @@ class Desk:
             ]
         )
 
-    def parts(self) -> Parts:
-        return Parts(
+    def parts(self) -> Services:
+        return Services(
             self.store, self.spool, self.pipeline, self.writer, self.health, self.told.extend
         )
 
@@ -105,9 +105,11 @@ def desk(home: Home, tmp_path: Path) -> Iterator[Desk]:
 def run(desk: Desk, with_client: Any) -> Run:
     """Let it ask until a condition holds; returns the part."""
 
-    def until(condition: Callable[[Enriching], object], daily_tokens: int = 100_000) -> Enriching:
-        async def story(client: LlmClient) -> Enriching:
-            made = Enriching("tiny", desk.parts(), daily_tokens, pause_s=0.01, pauses_s=PAUSES_S)
+    def until(
+        condition: Callable[[EnrichWorker], object], daily_tokens: int = 100_000
+    ) -> EnrichWorker:
+        async def story(client: LlmClient) -> EnrichWorker:
+            made = EnrichWorker("tiny", desk.parts(), daily_tokens, pause_s=0.01, pauses_s=PAUSES_S)
             task = asyncio.create_task(made.keep_enriching(client))
             async with asyncio.timeout(20):
                 while not condition(made):  # noqa: ASYNC110 - a condition with a deadline
@@ -116,13 +118,13 @@ def run(desk: Desk, with_client: Any) -> Run:
             await asyncio.gather(task, return_exceptions=True)
             return made
 
-        found: Enriching = with_client(story)
+        found: EnrichWorker = with_client(story)
         return found
 
     return until
 
 
-def status_of(desk: Desk, part: Enriching, daily_tokens: int = 100_000) -> Any:
+def status_of(desk: Desk, part: EnrichWorker, daily_tokens: int = 100_000) -> Any:
     settings = Settings(llm_url="http://x", llm_model="tiny", llm_daily_tokens=daily_tokens)
     return part.status(llm_status(settings, desk.store))
 
@@ -287,13 +289,13 @@ def test_a_day_is_paid_for_by_itself(desk: Desk) -> None:
 
 def test_it_does_not_ask_while_events_wait(desk: Desk, run: Run, model: Any) -> None:
     desk.spool.append({"client": "generic", "event": "custom"}, b"{}")
-    part = Enriching("tiny", desk.parts(), 100_000)
+    part = EnrichWorker("tiny", desk.parts(), 100_000)
     assert asyncio.run(part._enrich_one(None)) is not None  # type: ignore[arg-type]  # not asked
     assert model.asked == []
 
 
 def test_it_wakes_for_news(desk: Desk, run: Run, model: Any) -> None:
-    def news(made: Enriching) -> bool:
+    def news(made: EnrichWorker) -> bool:
         if len(model.asked) == 2 and desk.item(SUMMARY).enrichment:
             desk.tell(Prompt(text="round the total"), SessionEnd(), session="s2")
             made.touch([None])

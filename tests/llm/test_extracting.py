@@ -12,10 +12,10 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import BadInput, ConfigInvalid, DaemonUnavailable
 from observer.core.paths import Home
-from observer.daemon.enrich import Extracting
+from observer.daemon.enrich import Extractor
 from observer.daemon.health import Health
-from observer.daemon.home_guard import Tenure
-from observer.daemon.lazy_llm import LateLlm, Parts
+from observer.daemon.home_guard import HomeGuard
+from observer.daemon.lazy_llm import LazyLlm, Services
 from observer.daemon.status import day_of
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
@@ -34,22 +34,22 @@ SECRET = "AKIA" + "ABCDEFGHIJKLMNOP"
 
 
 @pytest.fixture
-def parts(home: Home) -> Iterator[Parts]:
+def parts(home: Home) -> Iterator[Services]:
     home.root.mkdir(parents=True, mode=0o700)
     store, spool, health = SqliteStore(home.database), Spool(home.spool), Health()
     spool.prepare()
     pipeline = Pipeline(store, spool, settings=Settings(), places=Places(), now_ms=now_ms)
-    writer = WriterThread(pipeline, Tenure(home), health)
-    yield Parts(store, spool, pipeline, writer, health, lambda _: None)
+    writer = WriterThread(pipeline, HomeGuard(home), health)
+    yield Services(store, spool, pipeline, writer, health, lambda _: None)
     writer.close()
     store.close()
 
 
 @pytest.fixture
-def extract(parts: Parts, with_client: Any) -> Callable[..., Extracted]:
+def extract(parts: Services, with_client: Any) -> Callable[..., Extracted]:
     def run(said: list[str] = SAID, daily_tokens: int = 100_000) -> Extracted:
         async def ask(client: LlmClient) -> Extracted:
-            return await Extracting("tiny", client, parts, daily_tokens).extracted(said)
+            return await Extractor("tiny", client, parts, daily_tokens).extracted(said)
 
         found: Extracted = with_client(ask)
         return found
@@ -57,13 +57,13 @@ def extract(parts: Parts, with_client: Any) -> Callable[..., Extracted]:
     return run
 
 
-def spent(parts: Parts) -> int:
+def spent(parts: Services) -> int:
     with parts.store.read() as reader:
         return reader.spending(day_of(now_ms())).tokens
 
 
 def test_facts_are_told_with_the_model_that_found_them(
-    extract: Callable[..., Extracted], model: Any, complete: Any, parts: Parts
+    extract: Callable[..., Extracted], model: Any, complete: Any, parts: Services
 ) -> None:
     model.script(complete(FACTS))
     assert extract() == Extracted(facts=("The user lives in Oslo.",), model="tiny")
@@ -78,7 +78,7 @@ def test_a_day_without_tokens_asks_nobody(extract: Callable[..., Extracted], mod
 
 
 def test_a_refused_question_costs_nothing(
-    extract: Callable[..., Extracted], model: Any, answered: Any, parts: Parts
+    extract: Callable[..., Extracted], model: Any, answered: Any, parts: Services
 ) -> None:
     model.script(answered(b"{}", status=401))
     with pytest.raises(AskFailed):
@@ -87,7 +87,7 @@ def test_a_refused_question_costs_nothing(
 
 
 def test_an_answer_that_never_came_is_paid_in_full(
-    extract: Callable[..., Extracted], model: Any, answered: Any, parts: Parts
+    extract: Callable[..., Extracted], model: Any, answered: Any, parts: Services
 ) -> None:
     model.script(answered(b"", cut=True))
     with pytest.raises(AskFailed):
@@ -123,11 +123,11 @@ def test_a_conversation_is_asked_about_as_a_whole_or_not_at_all() -> None:
         prompt.of_conversation(["user: " + "word " * MOST_CHARS])
 
 
-def late(home: Home, parts: Parts, **settings: Any) -> LateLlm:
-    return LateLlm(home, Settings(**settings), parts)
+def late(home: Home, parts: Services, **settings: Any) -> LazyLlm:
+    return LazyLlm(home, Settings(**settings), parts)
 
 
-def test_without_a_model_nothing_is_extracted(home: Home, parts: Parts) -> None:
+def test_without_a_model_nothing_is_extracted(home: Home, parts: Services) -> None:
     async def ask() -> Extracted:
         return await asyncio.to_thread(late(home, parts).extract, SAID)
 
@@ -135,7 +135,7 @@ def test_without_a_model_nothing_is_extracted(home: Home, parts: Parts) -> None:
         asyncio.run(ask())
 
 
-def test_a_model_that_cannot_be_asked_says_where_to_look(home: Home, parts: Parts) -> None:
+def test_a_model_that_cannot_be_asked_says_where_to_look(home: Home, parts: Services) -> None:
     async def ask() -> Extracted:
         return late(home, parts, llm_url="http://127.0.0.1:9", llm_model="tiny").extract(SAID)
 
@@ -145,7 +145,7 @@ def test_a_model_that_cannot_be_asked_says_where_to_look(home: Home, parts: Part
 
 
 def test_a_thread_of_a_front_waits_for_the_answer(
-    home: Home, parts: Parts, model: Any, complete: Any
+    home: Home, parts: Services, model: Any, complete: Any
 ) -> None:
     model.script(complete(FACTS))
 

@@ -13,9 +13,9 @@ from observer.core.config import Settings
 from observer.core.events import Command, Commit, Event, FileRead, Prompt, Remember
 from observer.core.paths import Home
 from observer.daemon.health import Health
-from observer.daemon.home_guard import Tenure
-from observer.daemon.lazy_store import LateStore
-from observer.daemon.retention import Retaining
+from observer.daemon.home_guard import HomeGuard
+from observer.daemon.lazy_store import LazyStore
+from observer.daemon.retention import RetentionWorker
 from observer.daemon.status import current, missing
 from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
@@ -67,15 +67,15 @@ def full(home: Home) -> Home:
 
 
 @contextmanager
-def retaining(home: Home, limit_mb: int, *, days: int = 0) -> Iterator[Retaining]:
-    store = LateStore(lambda: SqliteStore(home.database, backups=home.backups))
+def retaining(home: Home, limit_mb: int, *, days: int = 0) -> Iterator[RetentionWorker]:
+    store = LazyStore(lambda: SqliteStore(home.database, backups=home.backups))
     spool, health = Spool(home.spool), Health()
     spool.prepare()
     settings = Settings(max_home_mb=limit_mb, retention_days=days)
     pipeline = Pipeline(store, spool, settings=settings, places=Places(), now_ms=lambda: NOW_MS)
-    writer = WriterThread(pipeline, Tenure(home), health)
+    writer = WriterThread(pipeline, HomeGuard(home), health)
     try:
-        yield Retaining(
+        yield RetentionWorker(
             store, spool, writer, home, settings, health=health, told=lambda _projects: None
         )
     finally:

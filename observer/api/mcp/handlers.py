@@ -36,7 +36,7 @@ T = TypeVar("T")
 MARKDOWN = "text/markdown"
 
 
-class Face:
+class McpHandlers:
     """The handlers of one server; the work is done in threads, `limiter` many at once."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Face:
         tools: Mapping[str, Tool],
         documents: Documents,
         limiter: anyio.CapacityLimiter,
-        bypass: Bypass,
+        bypass: ResultPassthrough,
     ) -> None:
         self._tools = tools
         self._bypass = bypass
@@ -201,7 +201,7 @@ Content = dict[str, Any]  # JSON, as the tool's schema describes it
 _FIELD = "structuredContent"
 
 
-class Bypass:
+class ResultPassthrough:
     """A middleware of the SDK's server; what `keep` was given replaces what the SDK carried."""
 
     def __init__(self) -> None:

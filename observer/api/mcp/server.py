@@ -28,8 +28,8 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from observer import __version__
-from observer.api.mcp.handlers import Bypass, Face
-from observer.api.mcp.transport import Inlet, converse
+from observer.api.mcp.handlers import McpHandlers, ResultPassthrough
+from observer.api.mcp.transport import LineReader, converse
 from observer.core.errors import BadInput, DaemonUnavailable, NotFound, ObserverError
 from observer.memory.api import Memory
 from observer.toolsets.registry import TOOLSETS, chosen, tools_of
@@ -39,7 +39,7 @@ from observer.views.documents import Documents
 HEADING = "## House Rules"
 
 
-class House:
+class Rules:
     """The rules for the client of the current task.
 
     Args:
@@ -73,10 +73,10 @@ class House:
         return self._told.get()
 
 
-class HousedServer(Server[Any]):
+class RulesServer(Server[Any]):
     """A server whose instructions end with the rules of the house."""
 
-    house: House | None = None
+    house: Rules | None = None
     _guide: str | None = None
 
     @property
@@ -122,7 +122,7 @@ class McpFront:
 
     def __init__(self, memory: Memory, *, rules_chars: int = 0) -> None:
         self._memory = memory
-        self._house = House(memory, most_chars=rules_chars)
+        self._house = Rules(memory, most_chars=rules_chars)
         self._folder: ContextVar[str] = ContextVar("folder", default="")
         self._limiter = anyio.CapacityLimiter(CONCURRENT_CALLS)
         self._servers: dict[tuple[str, ...], Server[Any]] = {}
@@ -154,10 +154,10 @@ class McpFront:
 
     def _build(self, names: tuple[str, ...]) -> Server[Any]:
         tools = tools_of(names, self._memory, self._folder.get)
-        bypass = Bypass()
+        bypass = ResultPassthrough()
         documents = Documents(self._memory, self._folder.get)
-        face = Face(tools, documents, self._limiter, bypass)
-        server = HousedServer(
+        face = McpHandlers(tools, documents, self._limiter, bypass)
+        server = RulesServer(
             "observer",
             version=__version__,
             title="observer: memory of earlier work",
@@ -178,7 +178,7 @@ class McpFront:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         """Serve one connection from its hello line to its end; never raises for its input."""
-        inlet = Inlet(reader)
+        inlet = LineReader(reader)
         try:
             server = await self._greet(await asyncio.wait_for(anext(inlet), HELLO_S))
             await converse(server, inlet, writer)

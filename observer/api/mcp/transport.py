@@ -29,7 +29,7 @@ DRAIN_S = 1.0
 """How long a client that closed its end is kept for the answers to what it asked."""
 
 
-class Inlet(AsyncIterator[bytes | None]):
+class LineReader(AsyncIterator[bytes | None]):
     """The lines that a client sends; None for each one that was dropped for its length."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
@@ -49,7 +49,7 @@ class Inlet(AsyncIterator[bytes | None]):
         return self._ready.pop(0)
 
 
-async def converse(server: Server[Any], inlet: Inlet, writer: asyncio.StreamWriter) -> None:
+async def converse(server: Server[Any], inlet: LineReader, writer: asyncio.StreamWriter) -> None:
     """Run the server on the connection until one side ends it."""
     to_server, inbox = anyio.create_memory_object_stream[SessionMessage | Exception]()
     outbox, from_server = anyio.create_memory_object_stream[SessionMessage]()
@@ -96,7 +96,7 @@ class _OpenRequests:
 
 
 async def _inward(
-    inlet: Inlet,
+    inlet: LineReader,
     to_server: MemoryObjectSendStream[SessionMessage | Exception],
     writer: asyncio.StreamWriter,
     open_requests: _OpenRequests,

@@ -26,11 +26,11 @@ MORE = (
 _OFTEN_MS = 2_000
 
 
-class Blind(Exception):
+class WatchLimitReached(Exception):
     """The kernel watches no more folders for this user; says why, and what to do."""
 
 
-class Lost(Exception):
+class WatchLost(Exception):
     """What changed cannot be told: a folder went, or a file's name is no text. Look yourself."""
 
 
@@ -41,7 +41,7 @@ class WakeUp(Protocol):
         """Whether it is time."""
 
 
-class Kernel:
+class InotifyWatch:
     """Watches folders, not what is below them, until `close`.
 
     Raises:
@@ -60,10 +60,10 @@ class Kernel:
                 ignore_permission_denied=False,
             )
         except (FileNotFoundError, PermissionError) as error:
-            raise Lost(str(error)) from error
+            raise WatchLost(str(error)) from error
         except (OSError, RuntimeError) as error:
             why = "cannot watch more folders" if isinstance(error, OSError) else str(error)
-            raise Blind(f"{why}: {MORE}") from error
+            raise WatchLimitReached(f"{why}: {MORE}") from error
 
     def wait(self, call: WakeUp, *, wait_ms: int) -> set[str]:
         """Return the paths that changed, as soon as there are some; none if called or in vain.
@@ -74,7 +74,7 @@ class Kernel:
         try:
             told = self._recorder.watch(_OFTEN_MS, STEP_MS, wait_ms, call)
         except RuntimeError as error:
-            raise Lost(str(error)) from error
+            raise WatchLost(str(error)) from error
         return set() if isinstance(told, str) else {path for _, path in told}
 
     def close(self) -> None:

@@ -74,15 +74,15 @@ class PendingSaves:
         return min(self._to_ms[where] + WINDOW_MS, self._from_ms[where] + MOST_WAIT_MS)
 
 
-def untold(saves: Iterable[Save], told_ms: Iterable[int]) -> Save | None:
+def unreported(saves: Iterable[Save], told_ms: Iterable[int]) -> Save | None:
     """Return what of one file's saves hooks did not tell at these times, None if nothing."""
     times = list(told_ms)
-    left = [save for save in saves if not is_told(save, times)]
+    left = [save for save in saves if not is_reported(save, times)]
     whole = reduce(joined, left) if left else None
     return whole if whole and changes(whole) else None
 
 
-def is_told(save: Save, told_ms: Iterable[int]) -> bool:
+def is_reported(save: Save, told_ms: Iterable[int]) -> bool:
     """Tell whether one of the times is that of a save."""
     return any(save.from_ms - WINDOW_MS <= at_ms <= save.to_ms + WINDOW_MS for at_ms in told_ms)
 
@@ -139,7 +139,9 @@ class SaveReporter:
         with self._store.read() as reader:
             hooks = self._hook_writes(reader, [save for saves in files for save in saves])
             is_certain = not _is_agent_at_work(reader, root)
-        left = [untold(saves, hooks.get(f"{root}/{saves[0].path}", ())) for saves in files if saves]
+        left = [
+            unreported(saves, hooks.get(f"{root}/{saves[0].path}", ())) for saves in files if saves
+        ]
         saves = sorted((save for save in left if save), key=lambda save: save.to_ms)
         if len(saves) > MANY:
             self._record([_event(many(saves, root), root, saves[0].to_ms)], None)
@@ -170,7 +172,7 @@ class SaveReporter:
         twice = [
             told
             for told in self._told
-            if is_told(told.save, hooks.get(f"{told.root}/{told.save.path}", ()))
+            if is_reported(told.save, hooks.get(f"{told.root}/{told.save.path}", ()))
         ]
         if twice:
             gone = [_event(Forget(item=one.item), one.root, now_ms()) for one in twice]

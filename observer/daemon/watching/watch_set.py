@@ -19,8 +19,14 @@ from observer.core.model import UNASSIGNED, Project, Session
 from observer.core.paths import is_inside
 from observer.daemon.health import Health
 from observer.daemon.status import Watched
-from observer.daemon.watching.inotify import MORE, Blind, Kernel, Lost, most_folders
-from observer.daemon.watching.worktree import TooLarge, Tree
+from observer.daemon.watching.inotify import (
+    MORE,
+    InotifyWatch,
+    WatchLimitReached,
+    WatchLost,
+    most_folders,
+)
+from observer.daemon.watching.worktree import TooLarge, WatchedTree
 from observer.policy import Policies
 from observer.policy.apply import Exclusion
 from observer.projects import ground
@@ -101,7 +107,7 @@ SOON_S = 2.0
 POLLED = "looked at once a minute; the kernel watches no more folders for this user"
 
 
-class Forest:
+class WatchSet:
     """Trees by root, those of the latest sessions first."""
 
     def __init__(self, store: Store, settings: Settings, health: Health) -> None:
@@ -110,10 +116,10 @@ class Forest:
         self._excluded = Exclusion(settings.exclude).folders
         self._policies = Policies()
         self._health = health
-        self._trees: dict[str, Tree] = {}
+        self._trees: dict[str, WatchedTree] = {}
         self._refused: dict[str, str] = {}
         self._known: frozenset[int | None] = frozenset({None})
-        self._kernel: Kernel | None = None
+        self._kernel: InotifyWatch | None = None
         self._folders: frozenset[str] = frozenset()
         self._next_refresh_s = 0.0
         self._polled: frozenset[str] = frozenset()
@@ -126,11 +132,11 @@ class Forest:
         self._due_in(SOON_S)
         return True
 
-    def tree(self, root: str) -> Tree | None:
+    def tree(self, root: str) -> WatchedTree | None:
         """Return the tree at a root."""
         return self._trees.get(root)
 
-    def tree_of(self, path: str) -> Tree | None:
+    def tree_of(self, path: str) -> WatchedTree | None:
         """Return the innermost tree that a path is in."""
         folder = path
         while folder not in self._trees:
@@ -162,7 +168,7 @@ class Forest:
             if self._kernel:
                 return self._kernel.wait(call, wait_ms=max(int(wait_s * 1000), 1))
             call.wait(wait_s)
-        except Lost as error:
+        except WatchLost as error:
             self._lose(error)
         finally:
             call.clear()
@@ -195,7 +201,7 @@ class Forest:
         self._arrange()
         return self._polled | unseen
 
-    def keep_up(self, tree: Tree, paths: Iterable[str]) -> bool:
+    def keep_up(self, tree: WatchedTree, paths: Iterable[str]) -> bool:
         """Follow folders that came and went; False if the tree itself is gone."""
         if not os.path.lexists(f"{tree.root}/.git"):
             self.give_up(tree, "")
@@ -209,7 +215,7 @@ class Forest:
             self._arrange()
         return True
 
-    def give_up(self, tree: Tree, why: str) -> None:
+    def give_up(self, tree: WatchedTree, why: str) -> None:
         """Stop watching a tree, until it is found again; say why, unless it is gone."""
         self._trees = {root: one for root, one in self._trees.items() if one is not tree}
         if why:
@@ -222,10 +228,10 @@ class Forest:
             self._kernel.close()
             self._kernel = None
 
-    def _grow(self, root: str, tree: Tree | None) -> None:
+    def _grow(self, root: str, tree: WatchedTree | None) -> None:
         try:
             if tree is None:
-                tree = Tree(root, most_files=self._most_files, excluded=self._excluded)
+                tree = WatchedTree(root, most_files=self._most_files, excluded=self._excluded)
                 log.info("watching %s: %d files", root, tree.files)
             elif self._is_lost:
                 tree.scan()
@@ -257,18 +263,18 @@ class Forest:
         self._folders = folders
         try:
             # Before the other is closed, so that nothing is missed between them.
-            self._kernel = Kernel(folders) if folders else None
-        except Blind as error:
+            self._kernel = InotifyWatch(folders) if folders else None
+        except WatchLimitReached as error:
             log.warning("%s", error)
             return list(self._trees)
-        except Lost as error:
+        except WatchLost as error:
             self._lose(error)
         finally:
             if before:
                 before.close()
         return []
 
-    def _lose(self, error: Lost) -> None:
+    def _lose(self, error: WatchLost) -> None:
         log.info("looking at all of every project: %s", error)
         self.close()
         self._is_lost = True

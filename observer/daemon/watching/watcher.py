@@ -24,7 +24,7 @@ from observer.core.errors import NotFound, StoreUnavailable
 from observer.daemon.health import Health
 from observer.daemon.status import Watched
 from observer.daemon.watching.saves import PendingSaves, SaveReporter
-from observer.daemon.watching.watch_set import Forest
+from observer.daemon.watching.watch_set import WatchSet
 from observer.notes.values import Record
 from observer.spool.spool import Spool
 from observer.store.interface import Store
@@ -47,14 +47,14 @@ class _Changed:
         self.paths: set[str] = set()
 
 
-class Watch:
+class WatchLoop:
     """What one thread does again and again.
 
     Args:
         call: set by whoever wants a round to begin at once.
     """
 
-    def __init__(self, forest: Forest, telling: SaveReporter, *, call: threading.Event) -> None:
+    def __init__(self, forest: WatchSet, telling: SaveReporter, *, call: threading.Event) -> None:
         self._forest = forest
         self._telling = telling
         self._call = call
@@ -133,7 +133,7 @@ log = logging.getLogger(__name__)
 RETRY_S = 5.0
 
 
-class Watching:
+class WatchWorker:
     """The watch as a task of the daemon. `touch` says that something was stored.
 
     Args:
@@ -145,11 +145,11 @@ class Watching:
     ) -> None:
         self._is_wanted = settings.watch
         self._health = health
-        self._forest = Forest(store, settings, health)
+        self._forest = WatchSet(store, settings, health)
         self._telling = SaveReporter(store, spool, record)
         self._over = threading.Event()
         self._call = threading.Event()
-        self._watch = Watch(self._forest, self._telling, call=self._call)
+        self._watch = WatchLoop(self._forest, self._telling, call=self._call)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="watch")
 
     def touch(self, projects: Iterable[int | None]) -> None:

@@ -29,7 +29,7 @@ _FOLDER = _PLAIN | os.O_DIRECTORY
 _FILE = _PLAIN | os.O_NONBLOCK | os.O_NOCTTY
 
 
-class Sight(NamedTuple):
+class FileSnapshot(NamedTuple):
     """A file as it was: `stamp` is None if it was not there, `text` None if it was not kept."""
 
     stamp: tuple[int, int] | None
@@ -41,11 +41,13 @@ class Sight(NamedTuple):
         return self.stamp is None or self.text is not None
 
 
-NOTHING = Sight(None, None)
-UNKNOWN = Sight((0, 0), None)
+NOTHING = FileSnapshot(None, None)
+UNKNOWN = FileSnapshot((0, 0), None)
 
 
-def see(root: str, path: str, before: Sight | None, *, with_text: bool) -> Sight | None:
+def take_snapshot(
+    root: str, path: str, before: FileSnapshot | None, *, with_text: bool
+) -> FileSnapshot | None:
     """Look at a file; None if it is none of which anything is told: large, binary, a link.
 
     A file below a symbolic link is not in the tree, whatever the index says: it counts as gone.
@@ -70,11 +72,11 @@ def see(root: str, path: str, before: Sight | None, *, with_text: bool) -> Sight
         if before and before.stamp == stamp:
             return before
         if not with_text:
-            return Sight(stamp, None)
+            return FileSnapshot(stamp, None)
         text = text_of(os.read(descriptor, FILE_BYTES))
     finally:
         os.close(descriptor)
-    return None if text is None else Sight(stamp, text)
+    return None if text is None else FileSnapshot(stamp, text)
 
 
 def _open(root: str, path: str) -> int:
@@ -98,22 +100,22 @@ def text_of(data: bytes) -> str | None:
     return data.decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-class Sights:
+class Snapshots:
     """What was last seen in each file; the texts longest unchanged go first."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, Sight] = {}
+        self._seen: dict[str, FileSnapshot] = {}
         self._chars: OrderedDict[str, int] = OrderedDict()
         self._total = 0
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._seen)
 
-    def get(self, path: str) -> Sight | None:
+    def get(self, path: str) -> FileSnapshot | None:
         """Return what was seen there, None if nothing was noted."""
         return self._seen.get(path)
 
-    def keep(self, path: str, sight: Sight) -> None:
+    def keep(self, path: str, sight: FileSnapshot) -> None:
         """Note what is there now."""
         self.drop(path)
         self._seen[path] = sight
@@ -146,11 +148,11 @@ class TooLarge(Exception):
 class _Change(NamedTuple):
     path: str
     standing: Standing | None
-    before: Sight | None
-    now: Sight
+    before: FileSnapshot | None
+    now: FileSnapshot
 
 
-class Tree:
+class WatchedTree:
     """Knows of each file that differs from git's index what was last seen in it.
 
     Args:
@@ -171,7 +173,7 @@ class Tree:
         self._excluded = excluded
         self._policies = Policies()
         self._git = WorkTree(root)
-        self._sights = Sights()
+        self._sights = Snapshots()
         self._ignored: set[str] = set()
         self.scan()
         for change in self._changes(()):
@@ -244,7 +246,7 @@ class Tree:
             if is_passing(path.rpartition("/")[2]) or self._is_excluded(path):
                 continue
             before = self._sights.get(path)
-            now = see(self.root, path, before, with_text=len(found) < MOST_READ)
+            now = take_snapshot(self.root, path, before, with_text=len(found) < MOST_READ)
             # A file that is new and not there has a name that is no text.
             is_nameless = now == NOTHING and differing.get(path) == "new"
             if now and now != before and not is_nameless:
@@ -256,7 +258,7 @@ class Tree:
         staged = self._git.staged(asked[:MOST_READ]) if asked else {}
         for path, standing, seen, now in told:
             data = staged.get(path)
-            in_git = UNKNOWN if data is None else Sight(UNKNOWN.stamp, text_of(data))
+            in_git = UNKNOWN if data is None else FileSnapshot(UNKNOWN.stamp, text_of(data))
             before = seen or (NOTHING if standing == "new" else in_git)
             at_ms = now.stamp[0] // 1_000_000 if now.stamp else now_ms
             at_ms = at_ms if since_ms - SLACK_MS <= at_ms <= now_ms else now_ms

@@ -44,7 +44,7 @@ _SHELVES = ("", "bin", "node_modules/.bin")
 _KEEP_ALL = ("retention.autoCleanupEnabled", "backup.enabled")
 
 
-class Lent(NamedTuple):
+class RunningPeer(NamedTuple):
     """A memory that runs: a query is answered with text; its processes."""
 
     ask: Callable[[str], str]
@@ -55,7 +55,7 @@ class Peer(NamedTuple):
     """A memory; `opened` makes it in an empty folder, with notes of one sentence each."""
 
     name: str
-    opened: Callable[[Path, Sequence[str]], AbstractContextManager[Lent]]
+    opened: Callable[[Path, Sequence[str]], AbstractContextManager[RunningPeer]]
 
 
 def installed(folder: Path | None) -> list[Peer]:
@@ -124,18 +124,18 @@ def kiro_row(number: int, title: str, at_ms: int, **more: object) -> dict[str, o
 
 
 @contextmanager
-def _kiro(command: Path, home: Path, notes: Sequence[str]) -> Iterator[Lent]:
+def _kiro(command: Path, home: Path, notes: Sequence[str]) -> Iterator[RunningPeer]:
     begun_ms = now_ms() - len(notes) * APART_MS
     rows = [kiro_row(n, note, begun_ms + n * APART_MS) for n, note in enumerate(notes, start=1)]
     with kiro_memory(command, home, rows) as (wired, pids):
-        yield Lent(lambda text: _text(wired, "search", query=text), pids)
+        yield RunningPeer(lambda text: _text(wired, "search", query=text), pids)
 
 
 # --- basic-memory, a Python package --------------------------------------------------------------
 
 
 @contextmanager
-def _basic(command: Path, home: Path, notes: Sequence[str]) -> Iterator[Lent]:
+def _basic(command: Path, home: Path, notes: Sequence[str]) -> Iterator[RunningPeer]:
     kept = home / "basic-memory"
     kept.mkdir(parents=True)
     for number, note in enumerate(notes):
@@ -151,10 +151,10 @@ def _basic(command: Path, home: Path, notes: Sequence[str]) -> Iterator[Lent]:
 
         until(lambda: notes[-1] in ask(notes[-1]), step_s=0.2)
         until(lambda: is_quiet(server.pid))  # it reads its files in an order of its own
-        yield Lent(ask, (server.pid,))
+        yield RunningPeer(ask, (server.pid,))
 
 
-_KNOWN: dict[str, Callable[[Path, Path, Sequence[str]], AbstractContextManager[Lent]]] = {
+_KNOWN: dict[str, Callable[[Path, Path, Sequence[str]], AbstractContextManager[RunningPeer]]] = {
     "kiro-memory": _kiro,
     "basic-memory": _basic,
 }
@@ -236,7 +236,7 @@ def bundled() -> tuple[Sequence[str], Sequence[BenchQuery]]:
 
 
 @contextmanager
-def _ours(place: Lab, folder: Path, titles: Sequence[str]) -> Iterator[Lent]:
+def _ours(place: Lab, folder: Path, titles: Sequence[str]) -> Iterator[RunningPeer]:
     del folder  # the home of the lab
     store = SqliteStore(place.home.database)
     documents = [sets.SetDocument(id=str(n), title=title) for n, title in enumerate(titles)]
@@ -248,11 +248,11 @@ def _ours(place: Lab, folder: Path, titles: Sequence[str]) -> Iterator[Lent]:
     with wire(next(iter(launchers().values())), place.folder) as asked:
         until(lambda: "degraded" not in asked.call("search", query="total"))
         until(lambda: is_quiet(daemon))  # the slower model completes vectors when work pauses
-        yield Lent(lambda text: str(asked.call("search", query=text)), (daemon, asked.pid))
+        yield RunningPeer(lambda text: str(asked.call("search", query=text)), (daemon, asked.pid))
 
 
 def _measured(
-    name: str, lent: Lent, titles: Sequence[str], asked: Sequence[BenchQuery]
+    name: str, lent: RunningPeer, titles: Sequence[str], asked: Sequence[BenchQuery]
 ) -> Iterator[Figure]:
     for each in asked[:WARM_UP]:
         lent.ask(each.text)

@@ -141,7 +141,7 @@ class NoteTools:
             notes=[
                 rows.NoteHit(
                     **_fields(rows.listed(hit.item, name)),
-                    snippet=render.gist(hit.item, hit.signals.terms),
+                    snippet=render.excerpt(hit.item, hit.signals.terms),
                     score=round(hit.score, 4),
                 )
                 for hit in found.hits
@@ -152,7 +152,7 @@ class NoteTools:
         )
         remarks = (f"({remark})" for remark in (found.notice, found.degraded) if remark)
         hits = (
-            f"{rows.line(hit.item, name)}\n  {render.gist(hit.item, hit.signals.terms)}"
+            f"{rows.line(hit.item, name)}\n  {render.excerpt(hit.item, hit.signals.terms)}"
             for hit in found.hits
         )
         told = "\n".join((*remarks, *hits)) if found.hits else "No notes found."

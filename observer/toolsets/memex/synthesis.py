@@ -32,7 +32,7 @@ class SignalRow(ResultRow):
     evidence: list[int]
 
 
-class FoundAll(ResultRow):
+class Signals(ResultRow):
     """Result of `get_signals`; `total` counts those beyond the limit too."""
 
     signals: list[SignalRow]
@@ -40,7 +40,7 @@ class FoundAll(ResultRow):
     degraded: str | UnsetType = UNSET
 
 
-class Triaged(ResultRow):
+class SignalUpdate(ResultRow):
     """Result of `update_signal_status`."""
 
     id: int
@@ -48,7 +48,7 @@ class Triaged(ResultRow):
     status: str | UnsetType = UNSET
 
 
-class Guess(ResultRow):
+class InferenceRow(ResultRow):
     """An inference in a list; quote `citation` wherever it is used."""
 
     id: int
@@ -61,10 +61,10 @@ class Guess(ResultRow):
     created_at: str
 
 
-class Guesses(ResultRow):
+class Inferences(ResultRow):
     """Result of `list_inferences`, newest first."""
 
-    inferences: list[Guess]
+    inferences: list[InferenceRow]
 
 
 class Source(ResultRow):
@@ -76,7 +76,7 @@ class Source(ResultRow):
     state: Literal["unchanged", "changed", "deleted"]
 
 
-class Whole(Guess):
+class InferenceDetail(InferenceRow):
     """An inference with its provenance."""
 
     sources: list[Source]
@@ -88,7 +88,7 @@ class InferenceResult(ResultRow):
     """Result of `get_inference` and `mint_inference`."""
 
     found: bool
-    inference: Whole | UnsetType = UNSET
+    inference: InferenceDetail | UnsetType = UNSET
 
 
 class SynthesisTools:
@@ -115,7 +115,7 @@ class SynthesisTools:
             Meta(description="What has become of them."),
         ] = "new",
         limit: Annotated[int, Meta(ge=1, le=200, description="Most signals.")] = LISTED,
-    ) -> ToolResult[FoundAll]:
+    ) -> ToolResult[Signals]:
         """List patterns that nobody has written down: hidden_arc (notes over a long time about one
         thing, hardly linked), stale_state (several newer records are about the same), tag_burst (a
         tag is back after a long silence), dangling_link (no note has that title).
@@ -125,7 +125,7 @@ class SynthesisTools:
         """  # noqa: D205 - a model reads this, as a paragraph
         found = self._memory.signals.list(type_=type, status=status)
         shown = found.signals[:limit]
-        result = FoundAll(
+        result = Signals(
             signals=[_found(signal) for signal in shown],
             total=len(found.signals),
             degraded=found.degraded or UNSET,
@@ -146,14 +146,14 @@ class SynthesisTools:
             Literal["new", "snoozed", "dismissed"],
             Meta(description="dismissed: noise, never again; snoozed: later; new: undo either."),
         ],
-    ) -> ToolResult[Triaged]:
+    ) -> ToolResult[SignalUpdate]:
         """Triage a signal. Confirm with the user before you dismiss one."""
         try:
             self._memory.signals.triage(id, status)
         except NotFound:
-            return ToolResult(f"Signal #{id} not found.", Triaged(id=id, updated=False))
+            return ToolResult(f"Signal #{id} not found.", SignalUpdate(id=id, updated=False))
         told = f"Signal #{id} is {status} now."
-        return ToolResult(told, Triaged(id=id, updated=True, status=status))
+        return ToolResult(told, SignalUpdate(id=id, updated=True, status=status))
 
     def list_inferences(
         self,
@@ -161,7 +161,7 @@ class SynthesisTools:
             Literal["", "active", "stale"],
             Meta(description="stale: a note that it rests on has changed or is gone."),
         ] = "",
-    ) -> ToolResult[Guesses]:
+    ) -> ToolResult[Inferences]:
         """List the hypotheses that the user approved; whether they are stale is looked at anew.
 
         Cite them as hypotheses, never as facts that you know.
@@ -170,7 +170,7 @@ class SynthesisTools:
         told = "\n".join(
             f"- {_citation(one)} {one.status}: {_line(one.item.title)}" for one in found
         )
-        result = Guesses(inferences=[Guess(**_guess(one)) for one in found])
+        result = Inferences(inferences=[InferenceRow(**_guess(one)) for one in found])
         return ToolResult(told or "No inferences.", result)
 
     def get_inference(
@@ -258,7 +258,7 @@ def _whole(one: Inference) -> ToolResult[InferenceResult]:
         Source(id=each.item, title=each.title or None, excerpt=each.excerpt, state=each.state)
         for each in one.evidence
     ]
-    whole = Whole(
+    whole = InferenceDetail(
         **_guess(one),
         sources=sources,
         from_signal_id=one.signal,

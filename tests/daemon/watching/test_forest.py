@@ -13,8 +13,8 @@ from observer.core.config import Settings
 from observer.core.model import UNASSIGNED, Project, Session
 from observer.daemon.health import Health
 from observer.daemon.watching import watch_set
-from observer.daemon.watching.watch_set import POLLED, Forest
-from observer.daemon.watching.watcher import Watching
+from observer.daemon.watching.watch_set import POLLED, WatchSet
+from observer.daemon.watching.watcher import WatchWorker
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
@@ -43,8 +43,8 @@ def store(tmp_path: Path, app: str) -> Iterator[SqliteStore]:
 
 
 @pytest.fixture
-def grown(store: SqliteStore) -> Iterator[Forest]:
-    made = Forest(store, Settings(), Health())
+def grown(store: SqliteStore) -> Iterator[WatchSet]:
+    made = WatchSet(store, Settings(), Health())
     made.refresh_if_due()
     yield made
     made.close()
@@ -58,7 +58,7 @@ def test_one_setting_turns_it_off(
         settings = Settings(watch=watch)
         spool = Spool(tmp_path / "spool")
         spool.prepare()
-        watching = Watching(store, spool, lambda *_: (), settings=settings, health=Health())
+        watching = WatchWorker(store, spool, lambda *_: (), settings=settings, health=Health())
         task = asyncio.create_task(watching.keep_watching())
         await asyncio.sleep(0)
         task.cancel()
@@ -70,13 +70,13 @@ def test_one_setting_turns_it_off(
 
 
 def test_a_new_tree_is_looked_at_once(store: SqliteStore, app: str) -> None:
-    grown = Forest(store, Settings(), Health())
+    grown = WatchSet(store, Settings(), Health())
     assert grown.refresh_if_due() == {app}
     assert grown.refresh_if_due() == frozenset()
     grown.close()
 
 
-def test_a_path_belongs_to_the_tree_around_it(grown: Forest, app: str) -> None:
+def test_a_path_belongs_to_the_tree_around_it(grown: WatchSet, app: str) -> None:
     tree = grown.tree(app)
     assert grown.tree_of(f"{app}/src/deep/a.py") is tree
     assert grown.tree_of(f"{app}-other/a.py") is None
@@ -86,7 +86,7 @@ def test_a_path_belongs_to_the_tree_around_it(grown: Forest, app: str) -> None:
     ("projects", "is_news"), [({None, UNASSIGNED, 2}, False), ({2, 3}, True)], ids=["old", "new"]
 )
 def test_an_unknown_project_is_news(
-    grown: Forest, projects: set[int | None], *, is_news: bool
+    grown: WatchSet, projects: set[int | None], *, is_news: bool
 ) -> None:
     assert grown.is_news(projects) is is_news
     assert (grown.wait_s() < watch_set.SOON_S + 1) is is_news
@@ -97,14 +97,14 @@ def test_beyond_the_limit_trees_are_looked_at_once_a_minute(
 ) -> None:
     monkeypatch.setattr(watch_set, "most_folders", lambda: 1)
     health = Health()
-    grown = Forest(store, Settings(), health)
+    grown = WatchSet(store, Settings(), health)
     assert grown.refresh_if_due() == {app}
     assert [one.reason for one in grown.shown()] == [POLLED]
     assert "sudo sysctl fs.inotify.max_user_watches=" in (health.text() or "")
     grown.close()
 
 
-def test_new_folders_are_watched_from_then_on(grown: Forest, app: str) -> None:
+def test_new_folders_are_watched_from_then_on(grown: WatchSet, app: str) -> None:
     tree = grown.tree(app)
     assert tree is not None
     (Path(app) / "new").mkdir()
@@ -112,7 +112,7 @@ def test_new_folders_are_watched_from_then_on(grown: Forest, app: str) -> None:
     assert f"{app}/new" in tree.folders
 
 
-def test_a_tree_that_is_gone_is_dropped(grown: Forest, app: str) -> None:
+def test_a_tree_that_is_gone_is_dropped(grown: WatchSet, app: str) -> None:
     tree = grown.tree(app)
     assert tree is not None
     Path(app).rename(f"{app}-moved")
@@ -121,7 +121,7 @@ def test_a_tree_that_is_gone_is_dropped(grown: Forest, app: str) -> None:
 
 
 def test_a_tree_that_grew_too_large_is_dropped_and_shown(store: SqliteStore, app: str) -> None:
-    grown = Forest(store, Settings(watch_max_files=1), Health())
+    grown = WatchSet(store, Settings(watch_max_files=1), Health())
     grown.refresh_if_due()
     tree = grown.tree(app)
     assert tree is not None
@@ -133,7 +133,7 @@ def test_a_tree_that_grew_too_large_is_dropped_and_shown(store: SqliteStore, app
 
 
 def test_an_excluded_project_is_shown_as_that(store: SqliteStore, app: str) -> None:
-    grown = Forest(store, Settings(exclude=(app,)), Health())
+    grown = WatchSet(store, Settings(exclude=(app,)), Health())
     assert grown.refresh_if_due() == frozenset()
     assert [(one.root, one.reason) for one in grown.shown()] == [(app, "excluded")]
 
@@ -142,7 +142,7 @@ def test_a_project_whose_policy_cannot_be_used_is_shown_as_that(
     store: SqliteStore, app: str
 ) -> None:
     (Path(app) / ".observer.toml").write_text("exclude = 1")
-    grown = Forest(store, Settings(), Health())
+    grown = WatchSet(store, Settings(), Health())
     assert grown.refresh_if_due() == frozenset()
     (shown,) = grown.shown()
     assert shown.reason.startswith(f"nothing is recorded: {app}/.observer.toml, line 1: exclude")

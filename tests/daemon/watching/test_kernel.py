@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from observer.daemon.watching import inotify
-from observer.daemon.watching.inotify import Kernel, Lost, most_folders
+from observer.daemon.watching.inotify import InotifyWatch, WatchLost, most_folders
 
 ROOT = Path(__file__).parents[3]
 CALL = threading.Event()
@@ -28,18 +28,18 @@ except Blind as error:
 
 
 @pytest.fixture
-def watched(tmp_path: Path) -> Iterator[Kernel]:
-    found = Kernel([str(tmp_path)])
+def watched(tmp_path: Path) -> Iterator[InotifyWatch]:
+    found = InotifyWatch([str(tmp_path)])
     yield found
     found.close()
 
 
-def test_what_changes_in_a_folder_is_told(watched: Kernel, tmp_path: Path) -> None:
+def test_what_changes_in_a_folder_is_told(watched: InotifyWatch, tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     assert watched.wait(CALL, wait_ms=5000) == {str(tmp_path / "a")}
 
 
-def test_what_changes_below_is_not_told(watched: Kernel, tmp_path: Path) -> None:
+def test_what_changes_below_is_not_told(watched: InotifyWatch, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     watched.wait(CALL, wait_ms=5000)
     (tmp_path / "sub" / "a").touch()
@@ -47,21 +47,21 @@ def test_what_changes_below_is_not_told(watched: Kernel, tmp_path: Path) -> None
     assert watched.wait(CALL, wait_ms=5000) == {str(tmp_path / "b")}
 
 
-def test_who_waits_can_be_called_away(watched: Kernel) -> None:
+def test_who_waits_can_be_called_away(watched: InotifyWatch) -> None:
     call = threading.Event()
     call.set()
     assert watched.wait(call, wait_ms=60_000) == set()
 
 
-def test_a_name_that_is_no_text_is_told_as_a_loss(watched: Kernel, tmp_path: Path) -> None:
+def test_a_name_that_is_no_text_is_told_as_a_loss(watched: InotifyWatch, tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff")).touch()
-    with pytest.raises(Lost):
+    with pytest.raises(WatchLost):
         watched.wait(CALL, wait_ms=5000)
 
 
 def test_a_folder_that_is_gone_is_told_as_a_loss(tmp_path: Path) -> None:
-    with pytest.raises(Lost):
-        Kernel([str(tmp_path / "gone")])
+    with pytest.raises(WatchLost):
+        InotifyWatch([str(tmp_path / "gone")])
 
 
 @pytest.mark.parametrize("limit", ["max_inotify_watches", "max_inotify_instances"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.daemon.watching.saves import MOST_SAVES, MOST_WAIT_MS, PendingSaves, untold
+from observer.daemon.watching.saves import MOST_SAVES, MOST_WAIT_MS, PendingSaves, unreported
 from observer.ingest.duplicates import WINDOW_MS
 from observer.ingest.file_changes import Save
 
@@ -52,18 +52,18 @@ def test_of_many_saves_the_first_and_last_text_are_kept() -> None:
 
 @pytest.mark.parametrize("hook_ms", [20_000 - WINDOW_MS, 20_000, 20_000 + WINDOW_MS])
 def test_a_save_that_a_hook_told_is_left_out(hook_ms: int) -> None:
-    assert untold([a_save(20_000)], [hook_ms]) is None
+    assert unreported([a_save(20_000)], [hook_ms]) is None
 
 
 @pytest.mark.parametrize("hook_ms", [19_999 - WINDOW_MS, 20_001 + WINDOW_MS])
 def test_a_hook_tells_of_its_own_moment_only(hook_ms: int) -> None:
-    assert untold([a_save(20_000)], [hook_ms]) == a_save(20_000)
+    assert unreported([a_save(20_000)], [hook_ms]) == a_save(20_000)
 
 
 def test_what_a_person_saved_after_an_agent_is_told_without_the_agents_part() -> None:
     saves = [a_save(0, old="1", new="2"), a_save(20_000, old="2", new="3")]
-    assert untold(saves, [100]) == saves[1]
+    assert unreported(saves, [100]) == saves[1]
 
 
 def test_what_was_undone_in_between_is_nothing() -> None:
-    assert untold([a_save(0), a_save(1, old="2", new="1")], []) is None
+    assert unreported([a_save(0), a_save(1, old="2", new="1")], []) is None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from observer.daemon.watching import worktree
-from observer.daemon.watching.worktree import TooLarge, Tree
+from observer.daemon.watching.worktree import TooLarge, WatchedTree
 from observer.ingest.file_changes import Save
 
 Git = Callable[..., str]
@@ -37,11 +37,13 @@ def _before(root: Path) -> None:
         os.utime(path, (1, 1))
 
 
-def _tree(root: Path, *, most_files: int = 1000, excluded: tuple[str, ...] = ()) -> Tree:
-    return Tree(str(root), most_files=most_files, excluded=excluded)
+def _tree(root: Path, *, most_files: int = 1000, excluded: tuple[str, ...] = ()) -> WatchedTree:
+    return WatchedTree(str(root), most_files=most_files, excluded=excluded)
 
 
-def _look(watched: Tree, *paths: str, since_ms: int = 10_000) -> dict[str, tuple[str | None, ...]]:
+def _look(
+    watched: WatchedTree, *paths: str, since_ms: int = 10_000
+) -> dict[str, tuple[str | None, ...]]:
     named = {f"{watched.root}/{path}".rstrip("/") for path in paths}
     saves = watched.look(named, since_ms=since_ms, now_ms=NOW_MS)
     return {save.path: (save.old, save.new) for save in saves}

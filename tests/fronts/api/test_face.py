@@ -8,7 +8,7 @@ import pytest
 from mcp import types
 from mcp.shared.exceptions import MCPError
 
-from observer.api.mcp.handlers import Bypass, Face
+from observer.api.mcp.handlers import McpHandlers, ResultPassthrough
 from observer.core.errors import NotFound, ObserverError
 from observer.memory.api import Memory
 from observer.views.documents import Documents
@@ -36,13 +36,13 @@ def missing() -> ToolResult[Nothing]:
 
 
 @pytest.fixture
-def face(memory: Memory) -> Face:
+def face(memory: Memory) -> McpHandlers:
     tools = {"crash": Tool(run=crash, title="Crash")}
-    return Face(tools, Documents(memory, str), anyio.CapacityLimiter(1), Bypass())
+    return McpHandlers(tools, Documents(memory, str), anyio.CapacityLimiter(1), ResultPassthrough())
 
 
 def test_a_crash_is_logged_and_tells_nothing_of_the_inside(
-    face: Face, caplog: pytest.LogCaptureFixture
+    face: McpHandlers, caplog: pytest.LogCaptureFixture
 ) -> None:
     params = types.CallToolRequestParams(name="crash")
     result = asyncio.run(face.call_tool(ANY, params))
@@ -53,7 +53,7 @@ def test_a_crash_is_logged_and_tells_nothing_of_the_inside(
     assert "RuntimeError: inside" in caplog.text
 
 
-def test_an_unknown_tool_is_a_protocol_error(face: Face) -> None:
+def test_an_unknown_tool_is_a_protocol_error(face: McpHandlers) -> None:
     with pytest.raises(MCPError, match="no tool 'x'"):
         asyncio.run(face.call_tool(ANY, types.CallToolRequestParams(name="x")))
 
@@ -67,7 +67,9 @@ def test_an_unknown_tool_is_a_protocol_error(face: Face) -> None:
 )
 def test_a_toolset_may_speak_json_rpc(memory: Memory, tool: str, message: str) -> None:
     tools = {run.__name__: Tool(run=run, title="", refusal=refused) for run in (missing, crash)}
-    speaking = Face(tools, Documents(memory, str), anyio.CapacityLimiter(1), Bypass())
+    speaking = McpHandlers(
+        tools, Documents(memory, str), anyio.CapacityLimiter(1), ResultPassthrough()
+    )
     with pytest.raises(MCPError) as told:
         asyncio.run(speaking.call_tool(ANY, types.CallToolRequestParams(name=tool)))
     assert (told.value.code, told.value.message, told.value.data) == (
@@ -80,21 +82,21 @@ def test_a_toolset_may_speak_json_rpc(memory: Memory, tool: str, message: str) -
     assert unknown.value.code == types.METHOD_NOT_FOUND
 
 
-def test_the_one_prompt_takes_a_project(face: Face) -> None:
+def test_the_one_prompt_takes_a_project(face: McpHandlers) -> None:
     (prompt,) = asyncio.run(face.list_prompts(ANY, None)).prompts
     assert prompt.arguments is not None
     assert (prompt.name, prompt.arguments[0].name) == ("resume_work", "project")
 
 
-def test_an_unknown_prompt_is_a_protocol_error(face: Face) -> None:
+def test_an_unknown_prompt_is_a_protocol_error(face: McpHandlers) -> None:
     with pytest.raises(MCPError, match="no prompt 'x'"):
         asyncio.run(face.get_prompt(ANY, types.GetPromptRequestParams(name="x")))
 
 
-def test_a_prompt_without_a_project_names_the_fix(face: Face) -> None:
+def test_a_prompt_without_a_project_names_the_fix(face: McpHandlers) -> None:
     with pytest.raises(MCPError, match=r"name one, such as .*observer projects"):
         asyncio.run(face.get_prompt(ANY, types.GetPromptRequestParams(name="resume_work")))
 
 
-def test_nothing_is_at_hand_where_no_project_is_known(face: Face) -> None:
+def test_nothing_is_at_hand_where_no_project_is_known(face: McpHandlers) -> None:
     assert asyncio.run(face.list_resources(ANY, None)).resources == []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mcp import Client, StdioServerParameters
 
-from observer.api.mcp.server import House
+from observer.api.mcp.server import Rules
 from observer.memory.api import Memory
 from observer.notes.values import Note
 
@@ -36,7 +36,7 @@ def test_a_rule_is_in_the_instructions_of_the_next_connection(
 def test_rules_hold_in_their_project(memory: Memory, tmp_path: Path) -> None:
     keep(memory, "Here only.")
     keep(memory, "Everywhere.", scope="team")
-    house = House(memory, most_chars=1_000)
+    house = Rules(memory, most_chars=1_000)
     assert "Here only." in house.rules(str(tmp_path / "my-api"))
     assert "Here only." not in house.rules(str(tmp_path / "other"))
     assert "Everywhere." in house.rules("")
@@ -45,8 +45,8 @@ def test_rules_hold_in_their_project(memory: Memory, tmp_path: Path) -> None:
 def test_no_rule_is_cut(memory: Memory) -> None:
     keep(memory, "x" * 500, title="Long")
     keep(memory, "short", title="Short", scope="team")
-    told = House(memory, most_chars=100).rules("")
+    told = Rules(memory, most_chars=100).rules("")
     assert told == "## House Rules\n\n### Short\nshort"
     keep(memory, "y" * 500, scope="team")
-    assert "1 more did not fit" in House(memory, most_chars=100).rules("")
-    assert House(memory, most_chars=0).rules("") == ""
+    assert "1 more did not fit" in Rules(memory, most_chars=100).rules("")
+    assert Rules(memory, most_chars=0).rules("") == ""

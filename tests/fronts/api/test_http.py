@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from observer.api.http import BODY_BYTES, Doings, Guard, PostReceipt, app
+from observer.api.http import BODY_BYTES, Guard, Handlers, PostReceipt, app
 from observer.api.mcp.server import McpFront, McpHttp
 from observer.core.errors import Ambiguous, BadInput, StoreUnavailable
 from observer.memory.api import Memory
@@ -56,8 +56,8 @@ def daemon() -> Daemon:
 
 
 @pytest.fixture
-def doings(daemon: Daemon, memory: Memory) -> Doings:
-    return Doings(
+def doings(daemon: Daemon, memory: Memory) -> Handlers:
+    return Handlers(
         memory=memory,
         status=daemon.status,
         post=daemon.post,
@@ -70,7 +70,7 @@ def doings(daemon: Daemon, memory: Memory) -> Doings:
 
 
 @pytest.fixture
-def client(doings: Doings, memory: Memory) -> Iterator[TestClient]:
+def client(doings: Handlers, memory: Memory) -> Iterator[TestClient]:
     """A client of the Unix socket, where no guard stands."""
     served = app(doings, McpHttp(McpFront(memory)))
     with TestClient(served, raise_server_exceptions=False) as client:
@@ -78,7 +78,7 @@ def client(doings: Doings, memory: Memory) -> Iterator[TestClient]:
 
 
 @pytest.fixture
-def guarded(doings: Doings, memory: Memory) -> Iterator[TestClient]:
+def guarded(doings: Handlers, memory: Memory) -> Iterator[TestClient]:
     """A client of the TCP port."""
     served = app(doings, McpHttp(McpFront(memory)), guard=GUARD)
     with TestClient(served, raise_server_exceptions=False) as client:

@@ -18,7 +18,7 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from observer.api.http import Doings, Guard, app
+from observer.api.http import Guard, Handlers, app
 from observer.api.mcp.server import McpFront, McpHttp
 from observer.memory.api import Memory
 from observer.toolsets.registry import TOOLSETS, tools_of
@@ -43,7 +43,7 @@ class Listener:
 @pytest.fixture
 def listen(memory: Memory) -> Callable[..., Listener]:
     def open_one(door: socket.socket, guard: Guard | None = None) -> Listener:
-        doings = Doings(
+        doings = Handlers(
             memory=memory,
             status=dict,
             post=lambda _: (),

@@ -19,7 +19,7 @@ import anyio
 import pytest
 from mcp import types
 
-from observer.api.mcp.handlers import Bypass, Face
+from observer.api.mcp.handlers import McpHandlers, ResultPassthrough
 from observer.core.config import Settings
 from observer.core.events import (
     AnyBody,
@@ -144,9 +144,9 @@ class World:
         )
         self.documents = Documents(self.memory, str)
         self._kept: list[dict[str, Any]] = []
-        bypass: Any = type("Keeping", (Bypass,), {"keep": self._keep})()
+        bypass: Any = type("Keeping", (ResultPassthrough,), {"keep": self._keep})()
         tools = tools_of(("core", "browse"), self.memory, str)
-        self._face = Face(tools, self.documents, anyio.CapacityLimiter(1), bypass)
+        self._face = McpHandlers(tools, self.documents, anyio.CapacityLimiter(1), bypass)
 
     def _keep(self, content: dict[str, Any]) -> dict[str, Any]:
         self._kept.append(content)

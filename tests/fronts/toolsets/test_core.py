@@ -14,8 +14,8 @@ from msgspec import UNSET
 from observer.core.errors import BadInput, NotFound, ObserverError
 from observer.core.model import Item, item_id
 from observer.memory.api import Memory
-from observer.search.context import Entry
 from observer.search.rank import Hit, HitSignals, fit
+from observer.search.token_budget import PackEntry
 from observer.toolsets import compact, rows
 from observer.toolsets.registry import tools_of
 from observer.views import render
@@ -310,7 +310,7 @@ def test_a_budget_covers_everything_returned(
 def test_the_price_of_an_entry_covers_both_of_its_forms(title: str, content: str, ms: int) -> None:
     item = Item(id=ms, uuid="u", kind="note", type="x", title=title, created_ms=ms, stale_ms=1)
     signals = HitSignals(fts5=1 / 3, recency=1e-9)
-    entry = Entry(hit=Hit(item=item, score=2 / 3, signals=signals), content=content)
+    entry = PackEntry(hit=Hit(item=item, score=2 / 3, signals=signals), content=content)
     shown = msgspec.json.encode(rows.context_item(entry, lambda _: title)).decode()
     price = rows.context_characters(entry, lambda _: title)
     assert max(len(shown), len(render.pack_entry(entry))) <= price

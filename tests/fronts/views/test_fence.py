@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import types
 
-from observer.api.mcp.handlers import Bypass, Face
+from observer.api.mcp.handlers import McpHandlers, ResultPassthrough
 from observer.memory.api import Memory
 from observer.views.documents import Documents
 from observer.views.fence import (
@@ -124,12 +124,12 @@ def tell_json() -> ToolResult[Told]:
 def called(memory: Memory, run: Any) -> tuple[list[str], dict[str, Any]]:
     kept: list[dict[str, Any]] = []
 
-    class Keeping(Bypass):
+    class Keeping(ResultPassthrough):
         def keep(self, content: dict[str, Any]) -> dict[str, Any]:
             kept.append(content)
             return {}
 
-    face = Face(
+    face = McpHandlers(
         {"x": Tool(run=run, title="")}, Documents(memory, str), anyio.CapacityLimiter(1), Keeping()
     )
     nobody: Any = None

@@ -8,7 +8,7 @@ import pytest
 
 from observer.core.errors import BadInput
 from observer.views.moment import show_local
-from observer.views.parse_filters import coming_ms, moment_ms, narrow
+from observer.views.parse_filters import coming_ms, moment_ms, parse_filters
 
 NOW_MS = 1_800_000_000_000
 NOON_MS = 1_795_435_200_000
@@ -46,7 +46,7 @@ def test_a_person_means_the_times_that_a_person_is_shown() -> None:
 @pytest.mark.parametrize("text", ["soon", "2026-13-01", "1y", "-1d"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match="is no time"):
-        narrow(since=text, now_ms=NOW_MS)
+        parse_filters(since=text, now_ms=NOW_MS)
 
 
 @pytest.mark.parametrize(
@@ -63,19 +63,21 @@ def test_a_time_to_come_is_not_over(text: str) -> None:
 
 
 def test_what_stands_for_everything_does_not_restrict() -> None:
-    wanted = narrow(files=("/", ".", "./", " ", ".env", "src/"), type=" fix,, ", now_ms=NOW_MS)
+    wanted = parse_filters(
+        files=("/", ".", "./", " ", ".env", "src/"), type=" fix,, ", now_ms=NOW_MS
+    )
     assert (wanted.files, wanted.types) == ((".env", "src/"), ("fix",))
 
 
 @pytest.mark.parametrize("until", ["2026-11-22", "2026-11-21", "2026-11-23T01:00+02:00"])
 def test_a_span_without_time_is_refused_rather_than_nothing_found(until: str) -> None:
     with pytest.raises(BadInput, match=r"no time is from 2026-11-23 on and before 2026-11-2"):
-        narrow(since="2026-11-23", until=until, now_ms=NOW_MS)
-    assert narrow(since="2026-11-23", until="2026-11-24", now_ms=NOW_MS).until_ms
+        parse_filters(since="2026-11-23", until=until, now_ms=NOW_MS)
+    assert parse_filters(since="2026-11-23", until="2026-11-24", now_ms=NOW_MS).until_ms
 
 
 def test_a_type_is_known_in_capitals_too() -> None:
-    assert narrow(type="Commit, FILE-WRITE", now_ms=NOW_MS).types == ("commit", "file-write")
+    assert parse_filters(type="Commit, FILE-WRITE", now_ms=NOW_MS).types == ("commit", "file-write")
 
 
 @pytest.mark.parametrize(
@@ -89,10 +91,10 @@ def test_a_type_is_known_in_capitals_too() -> None:
     ],
 )
 def test_a_place_in_a_file_names_the_file(named: str, file: str) -> None:
-    assert narrow(files=[named], now_ms=NOW_MS).files == (file,)
+    assert parse_filters(files=[named], now_ms=NOW_MS).files == (file,)
 
 
 def test_a_pattern_is_refused_rather_than_nothing_found() -> None:
-    assert narrow(files=["pages/[id].tsx"], now_ms=NOW_MS).files == ("pages/[id].tsx",)
+    assert parse_filters(files=["pages/[id].tsx"], now_ms=NOW_MS).files == ("pages/[id].tsx",)
     with pytest.raises(BadInput, match=r"'src/\*\.py' is a pattern"):
-        narrow(files=["a.py", "src/*.py"], now_ms=NOW_MS)
+        parse_filters(files=["a.py", "src/*.py"], now_ms=NOW_MS)

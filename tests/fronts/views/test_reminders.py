@@ -11,7 +11,7 @@ import pytest
 
 from observer.core.errors import Undecodable
 from observer.core.events import Checkout, Command, Edit, Event, FileWrite, Prompt, Remember
-from observer.daemon.requests import MOST_TOLD, RemindedSessions, remind
+from observer.daemon.requests import MOST_REMINDERS, RemindedSessions, remind
 from observer.memory.api import Memory
 from observer.search.reminder import NOTHING, Reminder, harmless
 from observer.search.trial import TrialPlan, Trials
@@ -407,9 +407,9 @@ def test_a_prompt_is_not_stored_by_asking(happening: Happening, memory: Memory) 
 
 def test_what_was_told_long_ago_is_forgotten_by_the_next_daemon(tmp_path: Path) -> None:
     file = tmp_path / "told"
-    file.write_text("".join(f"{n:024x}\n" for n in range(2 * MOST_TOLD + 1)))
+    file.write_text("".join(f"{n:024x}\n" for n in range(2 * MOST_REMINDERS + 1)))
     RemindedSessions(file)
-    assert len(file.read_text().split()) == MOST_TOLD
+    assert len(file.read_text().split()) == MOST_REMINDERS
 
 
 # --- in a trial ----------------------------------------------------------------------------------

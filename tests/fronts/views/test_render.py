@@ -9,10 +9,9 @@ from msgspec.structs import replace
 
 from observer.core.errors import NotFound
 from observer.core.model import Enrichment, Item, SummaryFields
-from observer.search.context import Entry as PackEntry
 from observer.search.rank import Hit, HitSignals, fit
 from observer.search.timeline import Timeline, TimelineEntry
-from observer.search.token_budget import Finished, Pack
+from observer.search.token_budget import Finished, Pack, PackEntry
 from observer.views import render
 
 ITEM = Item(
@@ -78,7 +77,7 @@ def test_a_summary_is_told_by_its_answers() -> None:
     item = Item(
         id=1, uuid="u", kind="summary", type="summary", title="Login", summary=fields, stale_ms=1
     )
-    assert render.gist(item) == "completed: done | notes: slow"
+    assert render.excerpt(item) == "completed: done | notes: slow"
     assert "request: add login" in render.detail(item, name)
     assert "stale" in render.heading(item, name)
 
@@ -141,14 +140,14 @@ def test_a_hit_shows_the_text_around_the_match(
     fields: dict[str, Any], words: tuple[str, ...], told: str
 ) -> None:
     item = replace(ITEM, **({"narrative": "", "subtitle": "", "facts": ()} | fields))
-    assert render.gist(item, words).startswith(told)
-    assert bool(render.gist(item, words)) == bool(told)
+    assert render.excerpt(item, words).startswith(told)
+    assert bool(render.excerpt(item, words)) == bool(told)
 
 
 def test_the_answer_of_a_session_is_shown_around_the_match() -> None:
     fields = SummaryFields(request="r", learned=LONG, next_steps="Mend the login.")
     summary = replace(ITEM, kind="summary", summary=fields)
-    assert "Mend the login." in render.gist(summary, ("login",))
+    assert "Mend the login." in render.excerpt(summary, ("login",))
 
 
 def test_what_a_model_wrote_is_shown_where_only_that_holds_the_word() -> None:
@@ -156,5 +155,5 @@ def test_what_a_model_wrote_is_shown_where_only_that_holds_the_word() -> None:
     item = replace(
         ITEM, narrative="The cart has no lock.", facts=(), enrichment=wrote, updated_ms=2
     )
-    assert render.gist(item, ("booked",)) == "narrative (by tiny): Two orders were booked."
-    assert render.gist(item, ("cart",)) == "The cart has no lock."
+    assert render.excerpt(item, ("booked",)) == "narrative (by tiny): Two orders were booked."
+    assert render.excerpt(item, ("cart",)) == "The cart has no lock."

@@ -34,7 +34,7 @@ FIRST_AFTER_S = 60.0
 _NAME = re.compile(r"-auto-([0-9]{8}T[0-9]{6}Z)-([0-9]+)\.db$")
 
 
-class Copies:
+class BackupWorker:
     """The daemon's copies of one database.
 
     Args:

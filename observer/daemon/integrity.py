@@ -17,7 +17,7 @@ from observer.core.clock import now_ms
 from observer.core.errors import StoreDamaged, StoreUnavailable
 from observer.core.paths import Home
 from observer.daemon.health import Health
-from observer.daemon.lazy_store import LateStore
+from observer.daemon.lazy_store import LazyStore
 from observer.daemon.writer import WriterThread
 from observer.repair.losses import losses
 from observer.repair.request import demand
@@ -35,7 +35,7 @@ MENDS_EVERY_MS = 600_000
 """A disk that damages whatever is written is not written full of mended databases."""
 
 
-class Soundness:
+class IntegrityWorker:
     """Whether the database is what was written.
 
     Args:
@@ -44,7 +44,7 @@ class Soundness:
 
     def __init__(
         self,
-        store: LateStore,
+        store: LazyStore,
         spool: Spool,
         writer: WriterThread,
         home: Home,
