@@ -1,12 +1,8 @@
-"""What a happening says by itself, whatever session it belongs to.
+"""The context-free analysis of one event, and the item made of an observation's draft.
 
-Part of interpretation (step 6), and the costly part of it. The fold makes a gist of each event it
-is given, unless one was made beforehand where there was time for it, and came with the event.
-
-Which observation a happening gives, as an item.
-
-Part of interpretation (step 6): `_DRAFTERS` find the words, `item` frames them. An event gives
-at most one observation. Fixes and rejected attempts, which need several events, are not told here.
+The analysis is the expensive part of deriving observations and needs no session, so it may be made
+ahead, in another process: an `AnalyzedEvent` carries it, and any other event is analyzed where it
+is used.
 """
 
 from __future__ import annotations
@@ -45,48 +41,49 @@ from observer.shell import command_line
 
 
 class EventAnalysis(Value):
-    """The change and marks of a write, the result on a command, words for what does not fold.
+    """What an event says by itself; fields that do not apply are empty.
 
-    `told` is None where there is nothing to tell; the others say nothing where they do not apply.
+    `change` and `marks` are those of a file write, `result` that of a command, `draft` the
+    observation of any other event, None if it gives none.
     """
 
     change: ChangeSummary = ChangeSummary()
     marks: Marks = Marks()
     result: CommandResult = CommandResult()
-    told: ObservationDraft | None = None
+    draft: ObservationDraft | None = None
 
 
 class AnalyzedEvent(Recorded):
-    """A recorded event that may have come with the gist of its body."""
+    """A recorded event that may carry the analysis of its body."""
 
     analysis: EventAnalysis | None = None
 
 
 def analyzed(recorded: Recorded) -> AnalyzedEvent:
-    """Return an event with its gist, which all who look at it then share."""
+    """Return an event with its analysis, so that it is made once."""
     if isinstance(recorded, AnalyzedEvent) and recorded.analysis:
         return recorded
     return AnalyzedEvent(**asdict(recorded) | {"analysis": analysis_of(recorded)})
 
 
 def analysis_of(recorded: Recorded) -> EventAnalysis:
-    """Return the gist that an event came with, or make it."""
+    """Return the analysis that an event carries, or make it."""
     if isinstance(recorded, AnalyzedEvent) and recorded.analysis:
         return recorded.analysis
     return analyze(recorded.event.body, where_of(recorded))
 
 
 def analyze(body: AnyBody, where: Where) -> EventAnalysis:
-    """Make the gist of a happening."""
+    """Return the analysis of an event's body; `where` tells how to show its paths."""
     if isinstance(body, FileWrite):
         return EventAnalysis(change=change_of(body), marks=edits.of(body))
     if isinstance(body, Command):
         return EventAnalysis(result=outcome.read(body, command_line.read(body.command), where.root))
-    tell = _DRAFTERS.get(type(body))
-    return EventAnalysis(told=tell(body, where)) if tell else EventAnalysis()
+    draft = _DRAFTERS.get(type(body))
+    return EventAnalysis(draft=draft(body, where)) if draft else EventAnalysis()
 
 
-# Each teller takes the body of the type it stands under, which a dict's type cannot say.
+# Any: each function takes the body of its key's type, which a dict's type cannot say.
 _DRAFTERS: dict[type[AnyBody], Callable[[Any, Where], ObservationDraft | None]] = {
     Prompt: event_text.prompt,
     Search: lambda body, _: event_text.search(body),
@@ -98,11 +95,11 @@ _DRAFTERS: dict[type[AnyBody], Callable[[Any, Where], ObservationDraft | None]] 
     Rewrite: lambda body, _: event_text.rewrite(body),
     Custom: event_text.custom,
 }
-"""Tellers of the happenings that are told by themselves; files and commands fold (`bursts`)."""
+"""The draft of each kind of event; file writes and commands are grouped first (`grouping`)."""
 
 
 def where_of(recorded: Recorded) -> Where:
-    """Return against what an event's paths are shown."""
+    """Return the folders that an event's paths are shown relative to."""
     return Where(root=recorded.root, cwd=recorded.event.cwd)
 
 
@@ -113,21 +110,21 @@ def origin_of(recorded: Recorded) -> ItemOrigin:
 
 
 def item(
-    told: ObservationDraft,
+    draft: ObservationDraft,
     recorded: Recorded,
     *,
     origin: ItemOrigin | None = None,
     times: int = 1,
     chars: int = -1,
 ) -> Item:
-    """Frame what was told as an observation.
+    """Return the item of an observation.
 
     Args:
-        told: its words.
+        draft: its text.
         recorded: the newest event that it stands for.
-        origin: the first event that it stands for; it gives id, uuid and creation time.
-        times: how many happenings it stands for.
-        chars: length of all their texts, if not `told.chars`.
+        origin: the first event that it stands for, which gives id, uuid and creation time.
+        times: the number of events that it stands for.
+        chars: the length of all their texts, if not `draft.chars`.
     """
     event = recorded.event
     first = origin or origin_of(recorded)
@@ -136,23 +133,23 @@ def item(
         id=item_id(first.seq),
         uuid=item_uuid(first.event, first.at_ms),
         kind="observation",
-        type=told.type,
-        title=told.title or told.type,
-        subtitle=", ".join((told.subtitle, *by) if told.subtitle else by),
-        narrative=told.narrative,
-        facts=told.facts,
-        concepts=told.concepts,
-        files_read=told.files_read,
-        files_modified=told.files_modified,
-        signature=told.signature,
-        category=told.category,
+        type=draft.type,
+        title=draft.title or draft.type,
+        subtitle=", ".join((draft.subtitle, *by) if draft.subtitle else by),
+        narrative=draft.narrative,
+        facts=draft.facts,
+        concepts=draft.concepts,
+        files_read=draft.files_read,
+        files_modified=draft.files_modified,
+        signature=draft.signature,
+        category=draft.category,
         project_id=recorded.project_id,
         session_id=recorded.session_id,
         author=event.author,
         branch=one_line(recorded.branch, 250),
         commit=one_line(_commit_of(recorded), 64),
-        content_hash=content_hash(told.type, told.title, told.narrative, *told.facts),
-        discovery_tokens=-(-(told.chars if chars < 0 else chars) // 4),
+        content_hash=content_hash(draft.type, draft.title, draft.narrative, *draft.facts),
+        discovery_tokens=-(-(draft.chars if chars < 0 else chars) // 4),
         folded=times,
         created_ms=first.at_ms,
         updated_ms=max(event.at_ms, first.at_ms),
@@ -160,14 +157,14 @@ def item(
 
 
 def _commit_of(recorded: Recorded) -> str:
-    """Return the commit that an event is about, else the one that was checked out."""
-    # What was checked out when the event was read may be a later one, or the newest of a history.
+    """Return the commit that an event reports, else the one checked out at the time."""
+    # The one checked out may be later, or, of an imported history, its newest.
     body = recorded.event.body
     return (isinstance(body, Commit) and body.hash) or recorded.commit
 
 
 def content_hash(*parts: str) -> str:
-    """Return 32 hexadecimal digits that are equal for equal words, whatever the spacing."""
+    """Return 32 hexadecimal digits of SHA-256, equal for texts that differ only in spacing."""
     text = "|".join(parts)
     text = one_line(text, len(text))
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]

@@ -1,7 +1,4 @@
-"""The wording of commands: one run, the same run again, a burst of looking around.
-
-Part of interpretation (step 6): pure functions from what happened to `ObservationDraft`.
-"""
+"""The text of commands, one or several equal runs: pure functions to an `ObservationDraft`."""
 
 from __future__ import annotations
 
@@ -31,11 +28,14 @@ from observer.shell.command_line import CommandLine, Script, script_of
 def run(
     command: Command, line: CommandLine, result: CommandResult, *, where: Where, times: int = 1
 ) -> ObservationDraft:
-    """Tell a command that was run `times` times with this outcome, the last time as given."""
+    """Return the draft of a command that was run `times` times with this result.
+
+    `command` is the last of the runs.
+    """
     script = script_of(command.command)
     code = own_code_of(command)
     if code == 0 and result.ok is False:
-        code = None  # its output is believed
+        code = None  # the output contradicts it, and is right more often
     facts = [f"$ {one_line(command.command, FACT - 2)}", *_outcome_facts(code, result)]
     folder = relative(where.cwd, where.root) if where.cwd and where.cwd != where.root else ""
     return ObservationDraft(
@@ -65,23 +65,23 @@ def run(
 
 
 def started(command: Command, line: CommandLine, where: Where) -> ObservationDraft:
-    """Tell a command of which only the start was seen."""
-    told = run(command, line, CommandResult(), where=where)
+    """Return the draft of a command whose result was never reported."""
+    draft = run(command, line, CommandResult(), where=where)
     return ObservationDraft(
         type="command",
-        title=told.title,
+        title=draft.title,
         subtitle="started, no result",
         narrative=one_line(f"Started {line.head}; no result was reported.", NARRATIVE),
-        facts=told.facts,
-        concepts=told.concepts,
-        chars=told.chars,
+        facts=draft.facts,
+        concepts=draft.concepts,
+        chars=draft.chars,
     )
 
 
 def _title(
     command: Command, line: CommandLine, result: CommandResult, script: Script | None
 ) -> str:
-    """Name the command, and what failed in it, or that it did not run."""
+    """Return the command, with what failed in it, or that it did not run."""
     if script and result.ok is not False:
         written = f"Wrote {listed([*map(base_name, script.writes)], 3)}" if script.writes else ""
         said = first_line(command.description, TITLE) or written or result.said or "Ran"

@@ -1,8 +1,8 @@
-"""Which few words an event is about; each stands in the event or follows from a table here.
+"""The few keywords of an event, taken from its text or from a table.
 
-Part of interpretation (step 6). A concept is lower case, at most 8 are given, the most telling
-first. The tables of `languages` (by file name) and `TOOLS` (by program) are the only sources of
-words that the event itself does not contain.
+A concept is in lower case; at most `AT_MOST` are given, the most important first. The tables of
+`languages` (by file name) and `TOOLS` (by program) are the only sources of words that the event
+itself does not contain.
 """
 
 from __future__ import annotations
@@ -133,12 +133,12 @@ def identifier_words(name: str) -> tuple[str, ...]:
 
 
 def of_tools(tools: Iterable[str]) -> tuple[str, ...]:
-    """Return what programs stand for, by the table."""
+    """Return the concepts of programs, as `TOOLS` lists them."""
     return together(*[TOOLS.get(tool, ()) for tool in tools])
 
 
 def of_text(text: str, at_most: int = AT_MOST) -> tuple[str, ...]:
-    """Return the words that a person's text is about: the commonest, then the earliest."""
+    """Return the keywords of prose, by frequency, then by position."""
     counts: dict[str, int] = {}
     for word in _WORD.findall(MARKER.sub(" ", text[:2000]).lower()):
         if word not in _SILENT_IN_TEXT and word[0].isalpha():
@@ -148,5 +148,5 @@ def of_text(text: str, at_most: int = AT_MOST) -> tuple[str, ...]:
 
 
 def together(*sources: Iterable[str]) -> tuple[str, ...]:
-    """Join concepts from several sources, the first source's first."""
+    """Return the concepts of several sources, in their order, without duplicates."""
     return distinct(chain.from_iterable(sources), AT_MOST)

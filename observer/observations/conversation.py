@@ -54,9 +54,9 @@ def with_prompt(before: SessionState, body: Prompt, made: Sequence[Item]) -> Ses
         return before
     title = ask.title or made[0].title
     with_prompt = one_line(body.text, _ASKED_CHARS)
-    heard = replace(before.heard, item=made[0].id, title=title, asked=with_prompt)
-    heard = replace(heard, is_question=only_asks(body.text))
-    return replace(before, heard=heard)
+    answering = replace(before.answering, item=made[0].id, title=title, asked=with_prompt)
+    answering = replace(answering, is_question=only_asks(body.text))
+    return replace(before, answering=answering)
 
 
 def proposed_decisions(recorded: Recorded, body: Prompt) -> tuple[Item, ...]:
@@ -79,8 +79,8 @@ def refusal_decisions(recorded: Recorded) -> tuple[Item, ...]:
     )
     if not is_said or suspicion(said):
         return ()
-    told = one_line(said, decisions.MOST_CHARS)
-    return (_decision(recorded, told, "extra", subtitle="said on refusing a tool"),)
+    decision = one_line(said, decisions.MOST_CHARS)
+    return (_decision(recorded, decision, "extra", subtitle="said on refusing a tool"),)
 
 
 def is_refused(body: AnyBody) -> bool:
@@ -110,14 +110,14 @@ def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) 
             _decision(recorded, _chosen(each), slot, subtitle="chosen by the person"),
             title=one_line(each.question, TITLE),
             facts=_options_said(each),
-            links=_answers(before.heard),
+            links=_answers(before.answering),
         )
         for slot, each in zip(slots, decided, strict=False)
     ]
     if chosen or not answers:
         return tuple(chosen)
     said = " ".join(map(_chosen, answers))
-    told = ObservationDraft(
+    draft = ObservationDraft(
         type="tool-use",
         title=one_line(answers[0].question, TITLE),
         subtitle="asked the person",
@@ -125,7 +125,7 @@ def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) 
         concepts=concepts.of_text(said, 6),
         chars=len(said),
     )
-    return (item(told, recorded),)
+    return (item(draft, recorded),)
 
 
 def _chosen(answer: AnsweredQuestion) -> str:
@@ -137,25 +137,25 @@ def _chosen(answer: AnsweredQuestion) -> str:
 
 
 def _options_said(answer: AnsweredQuestion) -> tuple[str, ...]:
-    told = (
+    options = (
         (f"{'chosen' if label in answer.chosen else 'not chosen'}: {label}", description)
         for label, description in answer.options
     )
-    return tuple(one_line(": ".join(filter(None, each)), FACT) for each in told)
+    return tuple(one_line(": ".join(filter(None, each)), FACT) for each in options)
 
 
 def with_findings(
     before: SessionState, recorded: Recorded, body: Reply
 ) -> tuple[SessionState, tuple[Item, ...]]:
     """Return the passages of a reply; those of a sub-agent's stand with its task."""
-    heard = before.heard
-    if heard.is_question:  # what is remembered would be found twice
+    answering = before.answering
+    if answering.is_question:  # what is remembered would be found twice
         return before, ()
-    passages = findings(body.text, prompt=heard.asked, known=heard.said)[: len(_SLOTS)]
+    passages = findings(body.text, prompt=answering.asked, known=answering.findings)[: len(_SLOTS)]
     if not passages:
         return before, ()
-    said = (*heard.said, *(one_line(each.text, _SAID_CHARS) for each in passages))
-    after = replace(before, heard=replace(heard, said=said[-_SAID_BEFORE:]))
+    said = (*answering.findings, *(one_line(each.text, _SAID_CHARS) for each in passages))
+    after = replace(before, answering=replace(answering, findings=said[-_SAID_BEFORE:]))
     made = (
         _finding(before, recorded, each, slot) for each, slot in zip(passages, _SLOTS, strict=False)
     )
@@ -163,31 +163,31 @@ def with_findings(
 
 
 def _finding(before: SessionState, recorded: Recorded, passage: FindingPassage, slot: Slot) -> Item:
-    heard = before.heard
+    answering = before.answering
     if recorded.root:
         passage = replace(passage, text=passage.text.replace(f"{recorded.root}/", ""))
     first = _FIRST_SENTENCE.match(passage.text)
     heading = f"{passage.heading}: " if passage.heading else ""
-    told = ObservationDraft(
+    draft = ObservationDraft(
         type=FINDING,
         title=one_line(heading + (first[0] if first else passage.text), TITLE),
-        subtitle=one_line(f"asked: {heard.title}", SUBTITLE) if heard.title else "",
+        subtitle=one_line(f"asked: {answering.title}", SUBTITLE) if answering.title else "",
         narrative=heading + passage.text,
         concepts=concepts.of_text(f"{passage.heading} {passage.text}", 8),
         files_read=_files(passage.text, before, recorded),
         chars=len(passage.text),
     )
-    return replace(_placed(item(told, recorded), recorded, slot), links=_answers(heard))
+    return replace(_placed(item(draft, recorded), recorded, slot), links=_answers(answering))
 
 
-def _answers(heard: AnsweredPrompt) -> tuple[Link, ...]:
-    return (Link(kind="answers", target=heard.item),) if heard.item else ()
+def _answers(answering: AnsweredPrompt) -> tuple[Link, ...]:
+    return (Link(kind="answers", target=answering.item),) if answering.item else ()
 
 
 def _decision(
     recorded: Recorded, said: str, slot: Slot, *, subtitle: str, evidence: int = 0
 ) -> Item:
-    told = ObservationDraft(
+    draft = ObservationDraft(
         type=DECISION,
         title=one_line(said, TITLE),
         subtitle=subtitle,
@@ -196,7 +196,7 @@ def _decision(
         chars=len(said),
     )
     links = (Link(kind="evidence", target=evidence),) if evidence else ()
-    made = replace(_placed(item(told, recorded), recorded, slot), status=PROPOSED, links=links)
+    made = replace(_placed(item(draft, recorded), recorded, slot), status=PROPOSED, links=links)
     return replace(made, author="person")
 
 

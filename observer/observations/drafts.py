@@ -1,8 +1,8 @@
 """The text of an observation before it becomes an item, and the lengths that its fields may have.
 
-Part of interpretation (step 6). `file_text`, `command_text` and `event_text` return an
-`ObservationDraft`; `analysis` turns it into an `Item`. What a language model wrote about an item
-is cut to the same lengths, one line a field.
+`file_text`, `command_text` and `event_text` return an `ObservationDraft`; `analysis.item` turns it
+into an `Item`. What a language model wrote about an item is cut to the same lengths. Lengths are in
+characters.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ PATHS = 200
 
 
 class ObservationDraft(Value):
-    """What an observation says. `chars` is the length of the original text that it stands for.
+    """The text of an observation; the fields are those of `Item`.
 
-    `signature` is that of the error that it tells of, `category` as in `Item`.
+    `chars` is the length of the original text, `signature` that of the reported error.
     """
 
     type: str
@@ -42,7 +42,7 @@ class ObservationDraft(Value):
 
 
 class Where(Value):
-    """Against what paths are shown: the project's folder and the event's working folder."""
+    """What paths are shown relative to: the project's root and the event's working folder."""
 
     root: str = ""
     cwd: str = ""
@@ -55,7 +55,7 @@ CONCEPTS = 8
 
 
 def enrichment(body: Enriched, at_ms: int) -> Enrichment:
-    """Return what was written, as it is kept with its item."""
+    """Return what a language model wrote about an item, cut to the lengths that are stored."""
     concepts = (one_line(concept, CONCEPT) for concept in body.concepts)
     return Enrichment(
         model=one_line(body.model, MODEL),

@@ -1,7 +1,6 @@
 """The text of every event but file writes and commands: prompts, research, commits, and the rest.
 
-Part of interpretation (step 6): pure functions from an event to an `ObservationDraft`, or None
-where there is nothing to record.
+Pure functions from an event to an `ObservationDraft`, or None if there is nothing to record.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ _PARTED = re.compile(r"[/.]")
 _HASH = re.compile(r"[0-9a-f]{40}")
 _PASSAGES = 3
 _LINES_READ = 8
-"""Lines of an answer of the web in which what to tell is looked for."""
+"""Lines of a web answer from which the text is taken."""
 _TRAILER = re.compile(r"^[A-Z][\w-]{1,40}: \S")
 _TAKEN = word_set(
     """
@@ -72,7 +71,7 @@ _TAKEN = word_set(
 
 
 def prompt(prompt: Prompt, where: Where) -> ObservationDraft | None:
-    """Return what was asked; None for an empty prompt, a mere "ok" and the client's own words."""
+    """Return the draft of a prompt; None if it is empty, only agrees, or is the client's own."""
     words = prompts.words_of(prompt.text)
     title = prompts.heading_of(words) or first_line(words, TITLE)
     is_plain = prompts.is_assent(words) or prompts.is_errand(words)
@@ -91,9 +90,9 @@ def prompt(prompt: Prompt, where: Where) -> ObservationDraft | None:
 
 
 def search(search: Search) -> ObservationDraft | None:
-    """Return what was looked up elsewhere, and the beginning of what came back.
+    """Return the draft of a search and the beginning of its result.
 
-    A search of the code is nothing to tell: the files that it led to are read, or changed.
+    None for a search of the code: the files that it found are read or changed later.
     """
     query = one_line(search.query, FACT)
     if not query or search.where in ("code", "files"):
@@ -114,7 +113,7 @@ def search(search: Search) -> ObservationDraft | None:
 
 
 def delegation(delegation: Delegation) -> ObservationDraft | None:
-    """Tell what was handed to a sub-agent, what came back, or both."""
+    """Return the draft of a delegation: the sub-agent's task, its result, or both."""
     title = first_line(delegation.task, TITLE) or first_line(delegation.result, TITLE)
     if not title:
         return None
@@ -133,21 +132,21 @@ def delegation(delegation: Delegation) -> ObservationDraft | None:
 
 
 def _conclusion(result: str) -> str:
-    """Return what a sub-agent found out: neither how it announces that, nor code and headings."""
+    """Return the findings in a sub-agent's result, without announcements, code and headings."""
     best = sorted(passages(result), key=lambda one: -one.score)[:_PASSAGES]
     said = " ".join(one.text for one in sorted(best, key=lambda one: one.place))
     return one_line(said or result, 700)
 
 
 def _task_said(task: str) -> str:
-    """Return a task on one line; a short description stands above the full text of many."""
+    """Return a task on one line; its first line is often a short description of the rest."""
     name, _, text = task.partition("\n")
     shown = one_line(f"{name.rstrip('.:')}: {text}" if text.strip() else name, 500)
     return shown.rstrip(".")
 
 
 def tool_use(use: ToolUse) -> ObservationDraft:
-    """Tell the use of any other tool."""
+    """Return the draft of the use of any other tool."""
     if plan := todos.plan_in(use):
         return _plan(plan, len(use.input))
     tool = one_line(_MCP.sub(r"\1 \2", use.tool), 80) or "(unnamed tool)"
@@ -172,7 +171,7 @@ def tool_use(use: ToolUse) -> ObservationDraft:
 
 
 def _plan(plan: str, chars: int) -> ObservationDraft:
-    """Return what is told of a plan that was presented."""
+    """Return the draft of a plan that was presented to the person."""
     heading = prompts.heading_of(plan) or first_line(plan, TITLE)
     return ObservationDraft(
         type="tool-use",
@@ -184,7 +183,7 @@ def _plan(plan: str, chars: int) -> ObservationDraft:
 
 
 def outcome(outcome: Outcome) -> ObservationDraft | None:
-    """Tell a result whose beginning was never seen; nothing if it says nothing."""
+    """Return the draft of a result whose call was never seen; None if it is empty."""
     if not told_lines(outcome.output, 1):
         return None
     failed = outcome.failed or bool(outcome.exit_code)
@@ -192,7 +191,7 @@ def outcome(outcome: Outcome) -> ObservationDraft | None:
 
 
 def commit(commit: Commit, where: Where) -> ObservationDraft:
-    """Tell a commit: its subject, its message without trailers, its files and their symbols."""
+    """Return the draft of a commit: subject, message without trailers, files and their symbols."""
     short = one_line(commit.hash, 64)[:10]
     operation = _PULLED if is_pulled(commit) else _OPERATIONS.get(commit.action, commit.action)
     paths = distinct((relative(file.path, where.root) for file in commit.files), PATHS)
@@ -215,12 +214,12 @@ def commit(commit: Commit, where: Where) -> ObservationDraft:
 
 
 def is_pulled(commit: Commit) -> bool:
-    """Tell whether a merge only moved the branch forward: somebody made the commit before."""
+    """Return True if a merge was a fast-forward to a commit that was made before."""
     return commit.action == "merge" and len(commit.parents) == 1
 
 
 def checkout(checkout: Checkout) -> ObservationDraft | None:
-    """Tell a switch of branch; a move that names nothing is nothing."""
+    """Return the draft of a switch of branch; None if it names no target."""
     to = one_line(checkout.branch or checkout.new[:10], 100)
     if not to:
         return None
@@ -238,7 +237,7 @@ def checkout(checkout: Checkout) -> ObservationDraft | None:
 
 
 def rewrite(rewrite: Rewrite) -> ObservationDraft | None:
-    """Tell that commits were replaced by others."""
+    """Return the draft of a rewrite of commits; None if it names none."""
     if not rewrite.pairs:
         return None
     reason = one_line(rewrite.reason, 40) or "rewrite"
@@ -256,7 +255,7 @@ def rewrite(rewrite: Rewrite) -> ObservationDraft | None:
 
 
 def custom(custom: Custom, where: Where) -> ObservationDraft:
-    """Tell a happening of an editor's or script's own kind, under its own name as the type."""
+    """Return the draft of a custom event of an editor or script; its name becomes the type."""
     name = "-".join(re.findall(r"[a-z0-9]+", custom.name[:200].lower()))[:40]
     files = distinct((relative(path, where.root, where.cwd) for path in custom.files), PATHS)
     return ObservationDraft(
@@ -271,7 +270,7 @@ def custom(custom: Custom, where: Where) -> ObservationDraft:
 
 
 def _body(commit: Commit) -> str:
-    """Return the message behind the subject, without `Signed-off-by:` and its like."""
+    """Return the message after the subject, without trailers such as `Signed-off-by:`."""
     text = commit.message.strip()
     if text.startswith(commit.subject):
         text = text[len(commit.subject) :].strip()

@@ -1,110 +1,102 @@
-"""Checks that fail and pass again, and what was changed in between.
+"""Track the failing checks of a project, from the failure to the pass that resolves it.
 
-Part of interpretation (step 6), of the arcs: the open failures of a project. Which passes answer
-which failures is said in `invocation`, which changes count in `causes`, and in `alternatives` what
-another form of a command has to do with it.
+A left fold over a project's commands: `with_command` notes how each ended. It identifies the check
+that was run, opens or updates a `TrackedFailure`, and on a pass lets `fixes` say what fixed it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from observer.code.languages import language_of
 from observer.core.events import Command
-from observer.core.model import UNASSIGNED, Item, Recorded
-from observer.core.text import distinct, one_line, word_set
-from observer.observations import fix_commands, fix_text, project_state
+from observer.core.model import Item, Recorded
+from observer.core.text import distinct, one_line, relative, word_set
+from observer.observations import fixes, project_state
 from observer.observations.analysis import origin_of
-from observer.observations.check_results import COMMIT, FILES, invocation_of, named_in
-from observer.observations.fix_text import ResolvedFailures
-from observer.observations.project_state import (
-    EXPIRES_MS,
-    FAILURES,
-    ProjectState,
-    TrackedEdit,
-    TrackedFailure,
-    WorktreeBranch,
-)
-from observer.observations.relatedness import causes_of
+from observer.observations.failure_records import EXPIRES_MS, FAILURES, TrackedEdit, TrackedFailure
+from observer.observations.fixes import COMMIT, CheckRun, EndedCommand
+from observer.observations.project_state import ProjectState
 from observer.outcomes import not_started, same_check
 from observer.outcomes.check_runs import CheckResults, runs_of
 from observer.outcomes.not_started import Unstarted
-from observer.outcomes.outcome import exit_code_of
+from observer.outcomes.outcome import exit_code_of, plain
 from observer.outcomes.result import CommandResult
 from observer.outcomes.same_check import Invocation
 from observer.shell import command_line
-from observer.shell.check import clears
-from observer.shell.command_forms import InvocationForm
 from observer.shell.fixers import remedy_of
 
 Items = tuple[Item, ...]
 Step = tuple[ProjectState, Items]
-
 _ITEMS = 6
 _SESSIONS = 8
-_HELPED = 20
 _PLACE = re.compile(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
-_SCRIPT_RUNNERS = word_set("npm yarn pnpm bun make just task mise composer rake poe pdm hatch")
-
-
-class CheckRun(NamedTuple):
-    """A check that ended: what was run, on what, how it went, and what tells of it."""
-
-    recorded: Recorded
-    of: Invocation
-    head: str
-    ran: str
-    ground: WorktreeBranch
-    result: CommandResult
-    item: int
-    unstarted: Unstarted = Unstarted()
-    form: InvocationForm | None = None
-    files: tuple[str, ...] = ()
-    runs: CheckResults = CheckResults()
+FILES = 30
+"""Most files kept of one output."""
+_PATH = re.compile(
+    r"(?<![\w@:/.-])(?:[A-Za-z]:)?[\w@~.+()\[\]/\\-]{2,300}?\.[A-Za-z]\w{0,9}(?![\w/\\.-]|\.\w)"
+)
+_FOREIGN = re.compile(
+    r"(?:^|/)(?:node_modules|site-packages|dist-packages|vendor|\.venv|venv|\.cargo|go/pkg|usr/lib)/"
+)
+_HOOK_CHARS = 600
+"""What git itself says on refusing a commit is shorter."""
+_NOTHING_TO_COMMIT = re.compile(r"nothing (?:added )?to commit|no changes added to commit")
+_BYPASSING = word_set("--no-verify -n")
 
 
 def with_command(
     known: ProjectState, recorded: Recorded, body: Command, result: CommandResult, made: Item
 ) -> Step:
-    """Note how a command ended; a pass that mends a failure is told as a fix."""
+    """Update the state with an ended command, and return the fixes that it completes.
+
+    Args:
+        known: the project's state.
+        recorded: the event.
+        body: its command.
+        result: how it ended.
+        made: the observation of it.
+    """
     if not result.was_run:
         return known, ()
     known = _with_remedies(known, recorded, body, result, made)
     why = _why_unstarted(body, result)
-    ran = fix_commands.EndedCommand(
+    ran = EndedCommand(
         recorded=recorded,
         command=body.command,
         result=result,
         item=made.id,
         is_unstarted=bool(why.reason),
     )
-    known, told = fix_commands.with_alternative(known, ran)
+    known, alternatives = fixes.with_alternative(known, ran)
     runs = runs_of(body, result, root=recorded.root, cwd=recorded.event.cwd, tasks=known.tasks)
-    run = invocation_of(body, recorded, result, why, runs)
+    run = check_of(body, recorded, result, why, runs)
     is_ok = False if why.reason else result.ok
     if run is None or is_ok is None or (is_ok and _nothing_ran(result)):
-        return known, told
+        return known, alternatives
     check = CheckRun(
         recorded=recorded,
-        of=run,
+        invocation=run,
         head=runs.head
         or same_check.named(body.command, root=recorded.root, cwd=recorded.event.cwd),
         ran=command_line.read(body.command).head,
-        ground=project_state.worktree_of(known, recorded.root),
+        worktree=project_state.worktree_of(known, recorded.root),
         result=result,
         item=made.id,
         unstarted=why,
-        form=fix_commands.failing_form(ran, why) if not is_ok else None,
-        files=() if is_ok else named_in(body.output, root=recorded.root, cwd=recorded.event.cwd),
+        form=fixes.failing_form(ran, why) if not is_ok else None,
+        files=()
+        if is_ok
+        else files_named_in(body.output, root=recorded.root, cwd=recorded.event.cwd),
         runs=runs,
     )
     if not is_ok:
-        return _failed(known, check), told
-    after, fixes = _passed(known, check)
-    return after, (*told, *fixes)
+        return _failed(known, check), alternatives
+    after, fixed = fixes.with_pass(known, check)
+    return after, (*alternatives, *fixed)
 
 
 def _nothing_ran(result: CommandResult) -> bool:
@@ -112,7 +104,7 @@ def _nothing_ran(result: CommandResult) -> bool:
 
 
 def _why_unstarted(body: Command, result: CommandResult) -> Unstarted:
-    """Return why a command could not do its work; nothing where it did, or a check spoke."""
+    """Return why a command could not do its work; an empty reason if it did, or reported tests."""
     if result.is_cut_off:
         return Unstarted(reason="stopped", said=result.first_error)
     is_judged = result.ok is True or result.passed is not None or bool(result.failing)
@@ -131,9 +123,9 @@ def _with_remedies(
     remedy = TrackedEdit(
         seq=recorded.seq,
         item=made.id,
-        ground=project_state.worktree_of(known, recorded.root),
+        worktree=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,
-        sort="command",
+        kind="command",
         said=one_line("; ".join(said for said, _ in remedies), 200),
         remedy=remedies[0][1],
         has_failed=result.ok is False,
@@ -141,26 +133,93 @@ def _with_remedies(
     return project_state.with_edit(known, remedy)
 
 
+def check_of(
+    body: Command, recorded: Recorded, result: CommandResult, why: Unstarted, runs: CheckResults
+) -> Invocation | None:
+    """Return the check that a command line ran; None if it ran none.
+
+    Of a chain it is the command that failed. A git command counts only if it is a commit that
+    hooks have checked, or if it could not run at all.
+
+    Args:
+        body: the command.
+        recorded: its event.
+        result: how it ended.
+        why: the reason if it could not do its work.
+        runs: which checks of the line are known to have passed or failed.
+    """
+    able = [
+        part
+        for part in command_line.parts_of(body.command)
+        if not part.looks and part.sign != "|" and part.words[0] != "cd"
+    ]
+    gits = [part.words for part in able if "git" in part.words[:2]]
+    if any("stash" in words[1:3] for words in gits):
+        return None  # the check ran without the stashed changes
+    if gits and len(gits) == len(able):
+        return _of_git(gits, recorded, body, result, why)
+    run = same_check.read(body.command, result, root=recorded.root, cwd=recorded.event.cwd)
+    if run is None or len(able) == 1 or not runs.head:
+        return run
+    failed = same_check.read(runs.head.partition(same_check.BELOW)[0], result, root="", cwd="")
+    return replace(failed, folder=run.folder) if failed else run
+
+
+def _of_git(
+    gits: Sequence[Sequence[str]],
+    recorded: Recorded,
+    body: Command,
+    result: CommandResult,
+    why: Unstarted,
+) -> Invocation | None:
+    if why.reason:
+        return Invocation(program=one_line(" ".join(gits[-1]), 300), tool="git")
+    commits = [words for words in gits if "commit" in words[1:6]]
+    if not commits or not _BYPASSING.isdisjoint(commits[-1]):
+        return None
+    has_hooks = result.tool not in ("", "git") or len(body.output) > _HOOK_CHARS
+    if not (result.ok or has_hooks) or _NOTHING_TO_COMMIT.search(body.output):
+        return None
+    # Two sessions may each have a commit that was refused: only its own next one answers it.
+    return Invocation(program=COMMIT, tool="git", targets=(str(recorded.session_id),))
+
+
+def files_named_in(output: str, *, root: str, cwd: str) -> tuple[str, ...]:
+    """Return the files that an output names, relative to the project, in its order.
+
+    Only names with the extension of a known language count, and none of installed packages.
+    """
+    found = (match.group().lstrip("([-") for match in _PATH.finditer(plain(output)))
+    return distinct(
+        (
+            relative(name, root, cwd)
+            for name in found
+            if language_of(name) and not _FOREIGN.search(name)
+        ),
+        FILES,
+    )
+
+
 def _failed(known: ProjectState, check: CheckRun) -> ProjectState:
-    troubles = [
+    tracked = [
         _seen_again(one, check) if _is_same(one, check) or _overlaps(one, check) else one
-        for one in known.troubles
+        for one in known.tracked
         if not _is_replaced(one, check)
     ]
-    if not any(_is_same(one, check) for one in troubles):
-        troubles.append(_begun(check))
+    if not any(_is_same(one, check) for one in tracked):
+        tracked.append(_begun(check))
     at_ms = check.recorded.event.at_ms
-    fresh = [one for one in troubles if at_ms - one.last_ms <= EXPIRES_MS]
-    return replace(known, troubles=tuple(fresh[-FAILURES:]))
+    fresh = [one for one in tracked if at_ms - one.last_ms <= EXPIRES_MS]
+    return replace(known, tracked=tuple(fresh[-FAILURES:]))
 
 
 def _begun(check: CheckRun) -> TrackedFailure:
     recorded, result = check.recorded, check.result
     error = result.first_error or check.unstarted.said
     return TrackedFailure(
-        of=check.of,
+        invocation=check.invocation,
         head=check.head,
-        ground=check.ground,
+        worktree=check.worktree,
         seq=recorded.seq,
         last_seq=recorded.seq,
         last_ms=recorded.event.at_ms,
@@ -181,13 +240,13 @@ def _begun(check: CheckRun) -> TrackedFailure:
 
 
 def _is_replaced(one: TrackedFailure, check: CheckRun) -> bool:
-    """Return True if the check was left red earlier, and fails of something else now."""
+    """Return True if an earlier session left the check red, and its cause is another one now."""
     is_new = check.recorded.session_id not in one.sessions
     return is_new and _is_same(one, check) and not _is_same_failure(one, check)
 
 
 def _is_same_failure(one: TrackedFailure, check: CheckRun) -> bool:
-    """Return True if a check fails as it did before, as far as its output tells."""
+    """Return True if a check fails as it did before, judging by its output."""
     result = check.result
     if one.tests and result.failing:
         return set(one.tests) == set(_all_failing(result) or result.failing)
@@ -210,7 +269,7 @@ def _seen_again(one: TrackedFailure, check: CheckRun) -> TrackedFailure:
         return again
     return replace(
         again,
-        of=check.of,
+        invocation=check.invocation,
         runs=one.runs + 1,
         said=result.said or one.said,
         tests=_all_failing(result),
@@ -223,22 +282,24 @@ def _seen_again(one: TrackedFailure, check: CheckRun) -> TrackedFailure:
 
 def _is_same(one: TrackedFailure, check: CheckRun) -> bool:
     if one.unstarted or check.unstarted.reason:
-        # What could not run says nothing about the check that it was meant to be.
+        # A command that could not run says nothing about the check that it should have been.
         return one.form == check.form and bool(one.unstarted) and bool(check.unstarted.reason)
-    return same_check.is_same(one.of, check.of) and one.ground == check.ground
+    return same_check.is_same(one.invocation, check.invocation) and one.worktree == check.worktree
 
 
 def _overlaps(one: TrackedFailure, check: CheckRun) -> bool:
-    """Return True if another failing run was, as far as known, of the same tests."""
+    """Return True if another failing run was of the same tests, as far as is known."""
     if (
         one.unstarted
         or check.unstarted.reason
-        or one.ground != check.ground
-        or not same_check.is_kin(check.of, one.of)
+        or one.worktree != check.worktree
+        or not same_check.is_kin(check.invocation, one.invocation)
     ):
         return False
     failing = check.result.failing
-    is_part = same_check.includes(check.of, one.of) or same_check.includes(one.of, check.of)
+    is_part = same_check.includes(check.invocation, one.invocation) or same_check.includes(
+        one.invocation, check.invocation
+    )
     return is_part and not (one.tests and failing and set(one.tests).isdisjoint(failing))
 
 
@@ -252,81 +313,3 @@ def _only_place(result: CommandResult) -> str:
     """Return where the only error was."""
     found = _PLACE.search(result.first_error)
     return found.group(1) if found and result.failed in (None, 1) else ""
-
-
-def _passed(known: ProjectState, check: CheckRun) -> Step:
-    mended: list[TrackedFailure] = []
-    kept: list[TrackedFailure] = []
-    for one in known.troubles:
-        if _is_answered(one, check):
-            mended.append(one)
-        else:
-            kept.append(_less(known, one, check))
-    after = replace(known, troubles=tuple(kept))
-    mended = [one for one in mended if not _only_fixes(one.of)]
-    by = {trouble.seq: causes_of(known, trouble, check.recorded) for trouble in mended}
-    edits = {edit.seq: edit for found in by.values() for edit in found}
-    if not edits:
-        return after, ()
-    told = ResolvedFailures(
-        troubles=tuple(trouble for trouble in mended if by[trouble.seq]),
-        edits=tuple(edits[seq] for seq in sorted(edits)),
-        vain=_vain(known, mended),
-        passed=check.item,
-        ran=check.ran,
-        head=check.head,
-        said=check.result.said,
-    )
-    if fix_commands.is_repair(told):
-        after, fix = fix_commands.with_repair(after, told, check.recorded)
-    else:
-        fix = fix_text.fix_item(told, check.recorded)
-    done = dict.fromkeys([check.of.program, *(one.of.program for one in mended)], fix.id)
-    after = project_state.map_edits(
-        after, lambda one: replace(one, fixed=one.fixed | done) if one.seq in edits else one
-    )
-    return after, (fix,)
-
-
-def _only_fixes(of: Invocation) -> bool:
-    """Return True for a script such as `lint:fix`: what it leaves is the linter's to say."""
-    words = of.program.split(" ")
-    is_script = words[0] in _SCRIPT_RUNNERS
-    return is_script and remedy_of(command_line.SimpleCommand("", words)) == "fixer"
-
-
-def _is_answered(one: TrackedFailure, check: CheckRun) -> bool:
-    if one.ground != check.ground:
-        return False
-    recorded = check.recorded
-    if recorded.project_id == UNASSIGNED and recorded.session_id not in one.sessions:
-        return False
-    return _covers(check, one) or same_check.answers(check.of, one.of, one.tests, one.place)
-
-
-def _covers(check: CheckRun, one: TrackedFailure) -> bool:
-    """Return True if the line has passed what had failed, by a check and not by what it repairs."""
-    if COMMIT in (check.of.program, one.of.program):
-        return False
-    return any(clears(green, red) for green in check.runs.passed for red in one.checks)
-
-
-def _less(known: ProjectState, one: TrackedFailure, check: CheckRun) -> TrackedFailure:
-    """Return a failure without the tests that have passed by themselves."""
-    if not one.tests or one.ground != check.ground or not same_check.is_kin(check.of, one.of):
-        return one
-    left = tuple(name for name in one.tests if not same_check.chooses(check.of, name))
-    if left == one.tests:
-        return one
-    helped = [edit.seq for edit in causes_of(known, one, check.recorded)]
-    return replace(one, tests=left, helped=(*one.helped, *helped)[-_HELPED:])
-
-
-def _vain(known: ProjectState, mended: Iterable[TrackedFailure]) -> tuple[TrackedEdit, ...]:
-    """Return what was tried for these failures and taken back."""
-    first = min(trouble.seq for trouble in mended)
-    return tuple(
-        edit
-        for edit in known.edits
-        if edit.reverted_by and edit.sort == "edit" and edit.seq > first
-    )

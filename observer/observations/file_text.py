@@ -1,7 +1,4 @@
-"""The wording of file writes, single or folded.
-
-Part of interpretation (step 6): pure functions from what happened to `ObservationDraft`.
-"""
+"""The text of file writes, single or grouped: pure functions to an `ObservationDraft`."""
 
 from __future__ import annotations
 
@@ -31,13 +28,16 @@ _VERBS = {
 }
 _WHOLE = ("create", "write")
 ONLY_LAYOUT = "only layout"
-"""How the title of a write ends that changed nothing else."""
+"""Ending of the title of a write that changed only layout."""
 
 
 def write(
     write: FileWrite, change: ChangeSummary, where: Where, *, times: int = 1
 ) -> ObservationDraft:
-    """Tell a write, or several of one file; `write` is the first, `change` the sum of all."""
+    """Return the draft of one or several writes of a file.
+
+    `write` is the first of them, `change` the sum of all, `times` their number.
+    """
     path = relative(write.path, where.root, where.cwd)
     verb = _VERBS[write.operation]
     if write.error:
@@ -56,7 +56,7 @@ def write(
 
 
 def started(write: FileWrite, change: ChangeSummary, where: Where) -> ObservationDraft:
-    """Tell a write of which only the start was seen."""
+    """Return the draft of a write whose result was never reported."""
     path = relative(write.path, where.root, where.cwd)
     return ObservationDraft(
         type="file-write",
@@ -72,12 +72,12 @@ def started(write: FileWrite, change: ChangeSummary, where: Where) -> Observatio
 
 
 def chars_of(write: FileWrite) -> int:
-    """Return how many characters of text a write carried."""
+    """Return the number of characters of text in a write."""
     return len(write.content or "") + sum([len(edit.old) + len(edit.new) for edit in write.edits])
 
 
 def shown_paths(read: FileRead, where: Where) -> tuple[str, ...]:
-    """Return the paths of a read as they are shown, each once."""
+    """Return the paths of a read as they are shown, without duplicates."""
     return distinct([relative(path, where.root, where.cwd) for path in read.paths], PATHS)
 
 
@@ -115,7 +115,7 @@ def _sentences(opening: str, operation: str, change: ChangeSummary, times: int) 
 
 
 def _text_said(change: ChangeSummary) -> list[str]:
-    """Return what a short change put in, took out, or replaced; of a longer one how it begins."""
+    """Return the text that a short change added, removed or replaced; of a longer one its start."""
     if change.before and change.after:
         return [f"`{change.before}` became `{change.after}`."]
     is_short = max(change.added, change.removed) <= FEW
@@ -136,9 +136,9 @@ def _lines_said(operation: str, change: ChangeSummary) -> str:
 
 
 def _fates(change: ChangeSummary) -> tuple[tuple[str, str, Sequence[str]], ...]:
-    """Return what happened to symbols: in the present, in the past, and to which.
+    """Return what happened to symbols as (verb in the present, in the past, the symbols).
 
-    What only changed inside has no present: it is where the change is.
+    Symbols that only changed inside have no present verb: they name where the change is.
     """
     renamed = [f"{old} to {new}" for old, new in change.renamed]
     return (

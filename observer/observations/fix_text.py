@@ -1,7 +1,7 @@
-"""The wording of arcs: a fix, and an attempt that was rejected.
+"""The text of fixes and rejected attempts, as items.
 
-Part of interpretation (step 6): pure functions from what the story holds to items, which link the
-observations of the failure, of the changes and of the pass.
+Pure functions from the records of a project's state to items that link the observations of the
+failure, of the changes and of the pass.
 """
 
 from __future__ import annotations
@@ -18,8 +18,13 @@ from observer.core.value import Value
 from observer.observations import concepts
 from observer.observations.analysis import item
 from observer.observations.drafts import FACT, FACTS, NARRATIVE, SUBTITLE, TITLE, ObservationDraft
-from observer.observations.failure_records import Alternative, Repair
-from observer.observations.project_state import Rejection, TrackedEdit, TrackedFailure
+from observer.observations.failure_records import (
+    Alternative,
+    Rejection,
+    Repair,
+    TrackedEdit,
+    TrackedFailure,
+)
 from observer.observations.relatedness import is_test
 from observer.observations.session_state import ItemOrigin
 
@@ -29,13 +34,13 @@ VAGUE = re.compile(
     r"(?i)\W*(?:(?:found|lint:) )?\d+ (?:error|problem|fail|warning|issue)\w*\W*\Z"
     r"|\W*(?:formatter would have|some (?:errors|warnings) were)"
 )
-"""Errors that could be of any failure of their check."""
+"""Errors that say nothing about which failure of their check it is."""
 ALTERNATIVE = "command"
 """Category of a fix that says which form of a command works here instead of which."""
 REPAIR = "repair"
 """Category of a fix that a fixer made, such as a formatter."""
 _DONE = ("command", "undo")
-"""Sorts of changes that are told by what was done, not by the file."""
+"""Kinds of changes that are named by what was done, not by the file."""
 
 
 class ResolvedFailures(Value):
@@ -45,7 +50,7 @@ class ResolvedFailures(Value):
     part of, `said` its result in a few words.
     """
 
-    troubles: tuple[TrackedFailure, ...]
+    failures: tuple[TrackedFailure, ...]
     edits: tuple[TrackedEdit, ...]
     passed: int
     head: str
@@ -54,78 +59,81 @@ class ResolvedFailures(Value):
     said: str = ""
 
 
-def fix_item(mended: ResolvedFailures, recorded: Recorded) -> Item:
-    """Tell a fix; it stands at the event that passed."""
-    trouble = mended.troubles[0]
-    changed = _cause_said(mended.edits)
-    result = f" ({mended.said})" if mended.said else ""
-    tried = changes_text(mended.vain)
+def fix_item(resolved: ResolvedFailures, recorded: Recorded) -> Item:
+    """Return the item of a fix, placed at the event of the pass."""
+    failure = resolved.failures[0]
+    changed = _cause_said(resolved.edits)
+    result = f" ({resolved.said})" if resolved.said else ""
+    tried = changes_text(resolved.vain)
     said = [
-        f"{_failure(trouble)}.",
-        f"After {changed}, {mended.head} passes{result}.",
+        f"{_failure(failure)}.",
+        f"After {changed}, {resolved.head} passes{result}.",
         f"Tried before and taken back: {tried}." if tried else "",
     ]
-    told = ObservationDraft(
+    draft = ObservationDraft(
         type="fix",
-        title=one_line(f"Fixed: {_error(trouble)}", TITLE),
-        subtitle=one_line(f"{mended.head} passes after {changed}", SUBTITLE),
+        title=one_line(f"Fixed: {_error(failure)}", TITLE),
+        subtitle=one_line(f"{resolved.head} passes after {changed}", SUBTITLE),
         narrative=one_line(" ".join(filter(None, said)), NARRATIVE),
-        facts=_facts(mended.troubles, mended.edits, f"passes: {mended.head}{result}"),
-        concepts=_concepts(trouble, mended.edits),
-        files_modified=_paths(mended.edits),
-        signature=next((one.signature for one in mended.troubles if one.signature), ""),
+        facts=_facts(resolved.failures, resolved.edits, f"passes: {resolved.head}{result}"),
+        concepts=_concepts(failure, resolved.edits),
+        files_modified=_paths(resolved.edits),
+        signature=next((one.signature for one in resolved.failures if one.signature), ""),
     )
     links = [
-        *(link for one in mended.troubles for link in _to_runs("fixes", one.items, one.head)),
-        *_to_edits("edit", mended.edits),
-        *_to_runs("evidence", (mended.passed,), mended.ran),
+        *(link for one in resolved.failures for link in _to_runs("fixes", one.items, one.head)),
+        *_to_edits("edit", resolved.edits),
+        *_to_runs("evidence", (resolved.passed,), resolved.ran),
     ]
-    return _arc(told, recorded, links)
+    return _fix(draft, recorded, links)
 
 
 def _cause_said(edits: Sequence[TrackedEdit]) -> str:
-    """Return what was changed, and that it was only tests."""
-    is_tests = all(edit.sort == "edit" and is_test(edit.path) for edit in edits)
+    """Return what was changed, and whether that was only tests."""
+    is_tests = all(edit.kind == "edit" and is_test(edit.path) for edit in edits)
     return f"{'the test was changed: ' if is_tests else ''}{changes_text(edits)}"
 
 
 def rejection_item(
-    rejection: Rejection, trouble: TrackedFailure, recorded: Recorded, how: str
+    rejection: Rejection, failure: TrackedFailure, recorded: Recorded, how: str
 ) -> Item:
-    """Tell an attempt that did not help; it stands at the event that first took it back."""
+    """Return the item of an attempt that did not help, placed at its first reversal.
+
+    `how` says what reverted it.
+    """
     changed = changes_text(rejection.edits)
-    still = trouble.last_error or trouble.said
-    told = ObservationDraft(
+    still = failure.last_error or failure.said
+    draft = ObservationDraft(
         type="rejected",
         title=f"{one_line(f'Tried {changed}', TITLE - len(_IN_VAIN))}{_IN_VAIN}",
-        subtitle=one_line(f"{trouble.head} still failed", SUBTITLE),
+        subtitle=one_line(f"{failure.head} still failed", SUBTITLE),
         narrative=one_line(
-            f"{_failure(trouble)}. Tried {changed}; it still failed"
-            f"{f' with {still}' if still and still != trouble.error else ''}."
+            f"{_failure(failure)}. Tried {changed}; it still failed"
+            f"{f' with {still}' if still and still != failure.error else ''}."
             f" Taken back: {how}.",
             NARRATIVE,
         ),
-        facts=_facts((trouble,), rejection.edits, f"taken back: {how}"),
-        concepts=_concepts(trouble, rejection.edits),
+        facts=_facts((failure,), rejection.edits, f"taken back: {how}"),
+        concepts=_concepts(failure, rejection.edits),
         files_modified=_paths(rejection.edits),
-        signature=trouble.signature,
+        signature=failure.signature,
     )
     links = [*_to_edits("rejects", rejection.edits)]
-    links += _to_runs("evidence", trouble.items, trouble.head)
+    links += _to_runs("evidence", failure.items, failure.head)
     links += [Link(kind="evidence", target=one) for one in rejection.undone_by]
-    return _arc(told, recorded, links, rejection.origin)
+    return _fix(draft, recorded, links, rejection.origin)
 
 
-def repair_item(found: Repair, mended: ResolvedFailures, recorded: Recorded) -> Item:
+def repair_item(found: Repair, resolved: ResolvedFailures, recorded: Recorded) -> Item:
     """Return the item of a fixer that mends a check; it stands at the first pass."""
     met = f"met {counted(found.times, 'time')}"
-    result = f" ({mended.said})" if mended.said else ""
-    told = ObservationDraft(
+    result = f" ({resolved.said})" if resolved.said else ""
+    draft = ObservationDraft(
         type="fix",
         title=one_line(f"`{found.by}` repairs what `{found.head}` finds", TITLE),
-        subtitle=one_line(f"{found.head} passes after {changes_text(mended.edits)}", SUBTITLE),
+        subtitle=one_line(f"{found.head} passes after {changes_text(resolved.edits)}", SUBTITLE),
         narrative=one_line(
-            f"{_failure(mended.troubles[0])}. `{found.by}` repaired that, and it passes{result};"
+            f"{_failure(resolved.failures[0])}. `{found.by}` repaired that, and it passes{result};"
             f" {met}.",
             NARRATIVE,
         ),
@@ -141,16 +149,16 @@ def repair_item(found: Repair, mended: ResolvedFailures, recorded: Recorded) -> 
             ),
             FACTS,
         ),
-        concepts=_concepts(mended.troubles[0], mended.edits),
-        signature=next((one.signature for one in mended.troubles if one.signature), ""),
+        concepts=_concepts(resolved.failures[0], resolved.edits),
+        signature=next((one.signature for one in resolved.failures if one.signature), ""),
     )
-    commands = (("fixes", found.head), ("edit", found.by), ("evidence", mended.ran))
+    commands = (("fixes", found.head), ("edit", found.by), ("evidence", resolved.ran))
     links = [
         link
         for place, (kind, command) in enumerate(commands)
         for link in _to_runs(kind, (times[place] for times in reversed(found.met)), command)
     ]
-    made = _arc(told, recorded, links, found.origin)
+    made = _fix(draft, recorded, links, found.origin)
     return replace(made, category=REPAIR, folded=found.times)
 
 
@@ -162,7 +170,7 @@ def alternative_item(
     met = f"met {counted(found.times, 'time')}"
     error = f" ({one_line(found.error, 200)})" if found.error else ""
     after = f" after {changes_text(remedies)}" if remedies else ""
-    told = ObservationDraft(
+    draft = ObservationDraft(
         type="fix",
         title=one_line(f"Use `{one_line(works, 60)}`: `{failed}` does not work here", TITLE),
         subtitle=one_line(f"`{works}` works where `{failed}` failed", SUBTITLE),
@@ -178,7 +186,7 @@ def alternative_item(
         *_to_edits("edit", remedies),
         *_to_runs("evidence", (pair[1] for pair in reversed(found.pairs)), works),
     ]
-    made = _arc(told, recorded, links, found.origin)
+    made = _fix(draft, recorded, links, found.origin)
     asked = {"failed": failed, "works": works, "reason": found.reason, "times": found.times}
     return replace(
         made, category=ALTERNATIVE, metadata=orjson.dumps(asked).decode(), folded=found.times
@@ -200,8 +208,8 @@ def changes_text(edits: Iterable[TrackedEdit]) -> str:
     files: dict[str, list[TrackedEdit]] = {}
     others: list[str] = []
     for edit in edits:
-        if edit.sort in _DONE:
-            others.append(f"running {edit.said}" if edit.sort == "command" else edit.said)
+        if edit.kind in _DONE:
+            others.append(f"running {edit.said}" if edit.kind == "command" else edit.said)
         else:
             files.setdefault(edit.path, []).append(edit)
     said = [_file_said(path, several) for path, several in files.items()]
@@ -216,38 +224,38 @@ def _file_said(path: str, edits: Sequence[TrackedEdit]) -> str:
     return f"{path} ({inside})" if inside else path
 
 
-def _failure(trouble: TrackedFailure) -> str:
-    times = f" {counted(trouble.runs, 'time')}" if trouble.runs > 1 else ""
-    said = f" ({trouble.said})" if trouble.said else ""
-    first = "first with" if trouble.runs > 1 else "with"
-    error = f", {first} {trouble.error}" if trouble.error else ""
-    return one_line(f"{trouble.head} failed{times}{said}{error}", 500).rstrip(".")
+def _failure(failure: TrackedFailure) -> str:
+    times = f" {counted(failure.runs, 'time')}" if failure.runs > 1 else ""
+    said = f" ({failure.said})" if failure.said else ""
+    first = "first with" if failure.runs > 1 else "with"
+    error = f", {first} {failure.error}" if failure.error else ""
+    return one_line(f"{failure.head} failed{times}{said}{error}", 500).rstrip(".")
 
 
-def _error(trouble: TrackedFailure) -> str:
-    """Return what failed in the words that say most: not only that there was an error."""
-    told = (one for one in (trouble.error, trouble.last_error) if one and not VAGUE.match(one))
-    if said := next(told, "") or next(iter(trouble.tests), ""):
+def _error(failure: TrackedFailure) -> str:
+    """Return the most specific words for what failed."""
+    errors = (one for one in (failure.error, failure.last_error) if one and not VAGUE.match(one))
+    if said := next(errors, "") or next(iter(failure.tests), ""):
         return said
-    return f"{trouble.head}: {trouble.error}" if trouble.error else f"{trouble.head} failed"
+    return f"{failure.head}: {failure.error}" if failure.error else f"{failure.head} failed"
 
 
 def _facts(
-    troubles: Sequence[TrackedFailure], edits: Sequence[TrackedEdit], last: str
+    failures: Sequence[TrackedFailure], edits: Sequence[TrackedEdit], last: str
 ) -> tuple[str, ...]:
-    facts = [f"$ {troubles[0].head}"]
-    facts += (f"error: {one.error}" for one in troubles if one.error)
+    facts = [f"$ {failures[0].head}"]
+    facts += (f"error: {one.error}" for one in failures if one.error)
     facts += (
-        f"then: {one.last_error}" for one in troubles if one.last_error not in ("", one.error)
+        f"then: {one.last_error}" for one in failures if one.last_error not in ("", one.error)
     )
-    facts += (f"{'' if edit.sort in _DONE else 'changed '}{changes_text([edit])}" for edit in edits)
+    facts += (f"{'' if edit.kind in _DONE else 'changed '}{changes_text([edit])}" for edit in edits)
     return distinct((one_line(fact, FACT) for fact in (*facts[: FACTS - 1], last)), FACTS)
 
 
-def _concepts(trouble: TrackedFailure, edits: Sequence[TrackedEdit]) -> tuple[str, ...]:
+def _concepts(failure: TrackedFailure, edits: Sequence[TrackedEdit]) -> tuple[str, ...]:
     symbols = distinct((name for edit in edits for name in edit.symbols), 6)
     return concepts.together(
-        concepts.of_tools((trouble.of.tool,)), concepts.of_files(_paths(edits)[:3], symbols)
+        concepts.of_tools((failure.invocation.tool,)), concepts.of_files(_paths(edits)[:3], symbols)
     )
 
 
@@ -256,22 +264,22 @@ def _paths(edits: Iterable[TrackedEdit]) -> tuple[str, ...]:
 
 
 def _to_runs(kind: str, targets: Iterable[int], command: str) -> list[Link]:
-    """Return links to runs of a command, with its words: not all of them are kept as items."""
+    """Return links to runs of a command, with its text, as not all runs are kept as items."""
     return [Link(kind=kind, target=one, excerpt=command) for one in dict.fromkeys(targets)]
 
 
 def _to_edits(kind: str, edits: Iterable[TrackedEdit]) -> list[Link]:
-    said = {edit.item: edit.said if edit.sort in _DONE else "" for edit in edits}
+    said = {edit.item: edit.said if edit.kind in _DONE else "" for edit in edits}
     return [Link(kind=kind, target=one, excerpt=words) for one, words in said.items()]
 
 
-def _arc(
-    told: ObservationDraft,
+def _fix(
+    draft: ObservationDraft,
     recorded: Recorded,
     links: Sequence[Link],
     origin: ItemOrigin | None = None,
 ) -> Item:
-    made = item(told, recorded, origin=origin)
+    made = item(draft, recorded, origin=origin)
     seq = origin.seq if origin else recorded.seq
     event = origin.event if origin else recorded.event.id
     return replace(

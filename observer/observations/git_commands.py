@@ -1,7 +1,7 @@
-"""What git, and `rm`, do to work that is there: take it in or back, set it aside, go elsewhere.
+"""What git commands, and `rm`, do to the work tree: discard, stash, stage or commit changes.
 
-Part of interpretation (step 6). Commits and rewrites tell of themselves where git has our hooks;
-these are the commands that no hook tells of, or whose words say more than the hook does.
+Our git hooks report commits, rewrites and checkouts; this reads the commands that no hook reports,
+or whose words say more than the hook does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from observer.shell.command_line import SimpleCommand, git_words, parts_of
 from observer.shell.runners import name_of
 
 OperationKind = Literal[
-    "restore", "reset", "uncommit", "aside", "back", "drop", "clean", "switch", "branch",
+    "restore", "reset", "uncommit", "stash", "unstash", "drop", "clean", "switch", "branch",
     "stage", "update", "commit",
 ]  # fmt: skip
 
@@ -43,65 +43,70 @@ _SCOPES: tuple[tuple[frozenset[str], Scope], ...] = (
 )
 _ALL = re.compile(r"--all\Z|-[^-mFCct]*a")
 _MESSAGE = re.compile(r"--(?:message|file|template)\b|-[^-]*[mFt]")
-"""What stands behind it is text: words of a message are no options."""
+"""The option whose value is a message: the words of it are not options."""
 
 
 class GitOperation(Value):
-    """What a git command does.
+    """What one git command, or `rm`, does.
 
-    `restore` takes back changes of `paths` (all files where there are none) that are not
-    committed; `reset` those of all files, and the commits behind `to`; `uncommit` leaves the
-    changes of those commits in the files. `aside`, `back` and `drop` are of the stash; `clean`
-    deletes files that are not committed. `switch` goes to the branch or commit `to`, `branch`
-    begins one where HEAD is. `stage` puts `paths` into the index, `update` only what git knows of
-    them; `commit` takes in what the index holds.
+    `kind` is one of:
 
-    `to` may be a count of commits (`~2`) or the beginning of a hash; with `restore`, the commit
-    that the files are taken from; with `back` and `drop`, the number of the entry, the newest
-    where there is none, or `all`. `scope` is what else than the changes of files that git knows is
-    set aside, or what of them: `new` files too, only what is `staged` or is not. `keeps` holds
-    where the entry stays in the stash.
+    - `restore`: discard the uncommitted changes of `paths`, or of all files if there are none;
+    - `reset`: discard all uncommitted changes, and the commits after `target`;
+    - `uncommit`: drop the commits after `target`, and keep their changes in the files;
+    - `stash`, `unstash`, `drop`: push to, apply from or drop from git's stash;
+    - `clean`: delete untracked files;
+    - `switch`: check out the branch or commit `target`; `branch`: create it at HEAD;
+    - `stage`: add `paths` to the index; `update`: add only tracked files; `commit`: the index.
+
+    `target` may be a number of commits (`~2`) or the beginning of a hash; with `restore`, the
+    commit to restore from; with `unstash` and `drop`, the number of the entry (default: the
+    newest) or `all`. `scope` says what is stashed: tracked changes and `new` files, only what is
+    `staged`, or only what is `unstaged`. `keeps` if the entry stays in the stash.
     """
 
-    deed: OperationKind
+    kind: OperationKind
     paths: tuple[str, ...] = ()
-    to: str = ""
+    target: str = ""
     scope: Scope = ""
     keeps: bool = False
 
 
 def has_operations(command: str) -> bool:
-    """Tell whether a command line holds such a command."""
+    """Return True if a command line changes the work tree by git or `rm`."""
     return ("git" in command or "rm " in command) and any(map(parse, parts_of(command)))
 
 
 def operations_of(
     recorded: Recorded, body: Command, *, is_ok: bool
 ) -> list[tuple[GitOperation, str]]:
-    """Return what a command line did, and each act's words; paths as the project shows them."""
+    """Return what a command line did, each operation with its words; paths relative to the root.
+
+    `is_ok` as in `completed_parts`.
+    """
     if not has_operations(body.command):
         return []
     folder, parts = _folder(recorded, body), completed_parts(body, is_ok=is_ok)
     return [
-        (_placed(act, folder), one_line(" ".join(part.words), 100))
+        (_placed(operation, folder), one_line(" ".join(part.words), 100))
         for part in parts
-        if (act := parse(part, body.output))
+        if (operation := parse(part, body.output))
     ]
 
 
 def index_operations_of(recorded: Recorded, body: Command, *, is_ok: bool) -> list[GitOperation]:
-    """Return what a command line put into the index and into commits, in its order."""
+    """Return what a command line added to the index and to commits, in order."""
     if "git" not in body.command:
         return []
     folder, parts = _folder(recorded, body), completed_parts(body, is_ok=is_ok)
-    return [_placed(act, folder) for part in parts for act in parse_index(part)]
+    return [_placed(operation, folder) for part in parts for operation in parse_index(part)]
 
 
 def completed_parts(body: Command, *, is_ok: bool) -> Sequence[SimpleCommand]:
-    """Return the simple commands that a command line got through.
+    """Return the simple commands of a line that were carried out.
 
-    Where it failed, what stands last in it is taken for what failed, unless it ended well or git
-    says that it was done: a check before it may have failed.
+    If the line failed (not `is_ok`), its last command is taken as the one that failed, unless its
+    exit code or git's output shows that it was done: then a check before it failed.
     """
     parts = parts_of(body.command)
     has_ended_well = body.exit_code == 0 or body.failed is False
@@ -114,29 +119,32 @@ def _is_unstashed(part: SimpleCommand, output: str) -> bool:
 
 
 def _folder(recorded: Recorded, body: Command) -> str:
-    """Return where a command line ends up."""
+    """Return the folder in which a command line ends."""
     return folder_of(parts_of(body.command), recorded.root, recorded.event.cwd)
 
 
 def parse_index(part: SimpleCommand) -> tuple[GitOperation, ...]:
-    """Read a simple command that fills the index or commits it."""
+    """Return what a simple command adds to the index or commits."""
     words = words_of(part)
     taker = _TAKERS.get(words[0]) if words else None
     return taker(words[1:]) if taker else ()
 
 
-def _placed(act: GitOperation, folder: str) -> GitOperation:
-    if not folder or not act.paths:
-        return act
-    return replace(act, paths=tuple(relative(path, "", folder) for path in act.paths))
+def _placed(operation: GitOperation, folder: str) -> GitOperation:
+    if not folder or not operation.paths:
+        return operation
+    return replace(operation, paths=tuple(relative(path, "", folder) for path in operation.paths))
 
 
 def parse(part: SimpleCommand, output: str = "") -> GitOperation | None:
-    """Read a simple command; None if it does none of this."""
+    """Return what a simple command does to the work tree; None if nothing.
+
+    `output` is that of the whole command line.
+    """
     program = name_of(part.words[0])
     if program == "rm":
         return GitOperation(
-            deed="clean", paths=_places([one for one in part.words[1:] if one[0] != "-"])
+            kind="clean", paths=_places([one for one in part.words[1:] if one[0] != "-"])
         )
     words = words_of(part)
     reader = _READERS.get(words[0]) if words else None
@@ -144,12 +152,12 @@ def parse(part: SimpleCommand, output: str = "") -> GitOperation | None:
 
 
 def words_of(part: SimpleCommand) -> list[str]:
-    """Return what stands behind `git` and its own options; nothing for another program."""
+    """Return the words after `git` and its own options; none for another program."""
     return git_words(part.words) if name_of(part.words[0]) == "git" else []
 
 
 def _split(words: list[str]) -> tuple[set[str], list[str], list[str] | None]:
-    """Return the options, the plain words, and those behind `--`, None without one."""
+    """Return the options, the other words, and the words after `--`, None if there is no `--`."""
     paths: list[str] | None = None
     if "--" in words:
         at = words.index("--")
@@ -167,14 +175,14 @@ def _checkout(words: list[str], _output: str) -> GitOperation | None:
     if options & {"-b", "-B", "--orphan"}:
         return _begun(words)
     if paths is not None:
-        return GitOperation(deed="restore", paths=_places(paths), to=_named("".join(plain[:1])))
+        return GitOperation(kind="restore", paths=_places(paths), target=_named("".join(plain[:1])))
     if not plain:
         return None
     if len(plain) == 1 and not _is_path(plain[0]):
-        return GitOperation(deed="switch", to=plain[0])
+        return GitOperation(kind="switch", target=plain[0])
     start = 0 if _is_path(plain[0]) else 1
     return GitOperation(
-        deed="restore", paths=_places(plain[start:]), to=_named(plain[0]) if start else ""
+        kind="restore", paths=_places(plain[start:]), target=_named(plain[0]) if start else ""
     )
 
 
@@ -182,15 +190,15 @@ def _switch(words: list[str], _output: str) -> GitOperation | None:
     options, plain, _ = _split(words)
     if options & {"-c", "-C", "--create", "--orphan"}:
         return _begun(words)
-    return GitOperation(deed="switch", to=plain[0]) if plain else None
+    return GitOperation(kind="switch", target=plain[0]) if plain else None
 
 
 def _begun(words: list[str]) -> GitOperation | None:
-    """Read `-b NAME [START]`: with a start it goes elsewhere."""
+    """Return the operation of `-b NAME [START]`; with a start it leaves HEAD."""
     names = [word for word in words if not word.startswith("-")]
     if not names:
         return None
-    return GitOperation(deed="branch" if len(names) == 1 else "switch", to=names[0])
+    return GitOperation(kind="branch" if len(names) == 1 else "switch", target=names[0])
 
 
 def _restore(words: list[str], _output: str) -> GitOperation | None:
@@ -199,7 +207,7 @@ def _restore(words: list[str], _output: str) -> GitOperation | None:
         return None
     source = next((word for word in words if word.startswith(("--source=", "-s"))), "")
     to = source.removeprefix("--source=").removeprefix("-s") or _behind(words, "-s", "--source")
-    return GitOperation(deed="restore", paths=_places([*plain, *(paths or [])]), to=_named(to))
+    return GitOperation(kind="restore", paths=_places([*plain, *(paths or [])]), target=_named(to))
 
 
 def _behind(words: list[str], *options: str) -> str:
@@ -214,14 +222,14 @@ def _reset(words: list[str], output: str) -> GitOperation | None:
     to = plain[0] if plain else "HEAD"
     if "--hard" in options:
         now = _HEAD_NOW.search(output)
-        return GitOperation(deed="reset", to=now.group(1) if now else _named(to))
+        return GitOperation(kind="reset", target=now.group(1) if now else _named(to))
     if paths or len(plain) > 1 or _is_path(to):
         return None
-    return GitOperation(deed="uncommit", to=_named(to)) if _named(to) != "~0" else None
+    return GitOperation(kind="uncommit", target=_named(to)) if _named(to) != "~0" else None
 
 
 def _named(to: str) -> str:
-    """Return `~2` for `HEAD~2` and `HEAD^^`, a hash as it is, nothing for other names."""
+    """Return `~2` for `HEAD~2` and `HEAD^^`, a hash as it is, "" for other names."""
     if _BACK.match(to):
         tail = to.lstrip("HEAD@")
         return f"~{len(tail) if tail.startswith('^') else tail[1:] or int(bool(tail))}"
@@ -235,13 +243,13 @@ def _stash(words: list[str], output: str) -> GitOperation | None:
     entries = [found.group(1) for word in words[1:] if (found := _ENTRY.match(word.strip("'\"")))]
     to = entries[-1] if entries else ""
     if verb in {"drop", "clear"}:
-        return GitOperation(deed="drop", to="all" if verb == "clear" else to)
+        return GitOperation(kind="drop", target="all" if verb == "clear" else to)
     has_conflict = "CONFLICT (" in output
     if verb not in {"pop", "apply", "branch"}:
         return None
     if _NOT_UNSTASHED.search(output) and not has_conflict:
         return None
-    return GitOperation(deed="back", to=to, keeps=verb == "apply" or has_conflict)
+    return GitOperation(kind="unstash", target=to, keeps=verb == "apply" or has_conflict)
 
 
 def _pushed(words: list[str], output: str, *, has_paths: bool) -> GitOperation | None:
@@ -250,7 +258,7 @@ def _pushed(words: list[str], output: str, *, has_paths: bool) -> GitOperation |
         return None
     scope: Scope = next((one for names, one in _SCOPES if not options.isdisjoint(names)), "")
     return GitOperation(
-        deed="aside", paths=_places(paths or plain) if has_paths else (), scope=scope
+        kind="stash", paths=_places(paths or plain) if has_paths else (), scope=scope
     )
 
 
@@ -258,7 +266,7 @@ def _clean(words: list[str], _output: str) -> GitOperation | None:
     options, plain, paths = _split(words)
     forced = any("f" in option or option == "--force" for option in options)
     dry = any("n" in option.lstrip("-") for option in options if not option.startswith("--"))
-    return GitOperation(deed="clean", paths=_places(paths or plain)) if forced and not dry else None
+    return GitOperation(kind="clean", paths=_places(paths or plain)) if forced and not dry else None
 
 
 def _add(words: list[str]) -> tuple[GitOperation, ...]:
@@ -268,7 +276,7 @@ def _add(words: list[str]) -> tuple[GitOperation, ...]:
     is_all = is_update or not options.isdisjoint({"-A", "--all"})
     if not (named or is_all) or not options.isdisjoint(_IN_PART):
         return ()
-    return (GitOperation(deed="update" if is_update else "stage", paths=_places(named)),)
+    return (GitOperation(kind="update" if is_update else "stage", paths=_places(named)),)
 
 
 def _commit(words: list[str]) -> tuple[GitOperation, ...]:
@@ -277,11 +285,11 @@ def _commit(words: list[str]) -> tuple[GitOperation, ...]:
     if "--dry-run" in options:
         return ()
     takes_all = any(map(_ALL.match, options))
-    return (*((GitOperation(deed="update"),) if takes_all else ()), GitOperation(deed="commit"))
+    return (*((GitOperation(kind="update"),) if takes_all else ()), GitOperation(kind="commit"))
 
 
 def _places(paths: list[str]) -> tuple[str, ...]:
-    """Return the paths; nothing where they are everything."""
+    """Return the paths without quotes; none if they name all files."""
     named = [path.strip("'\"").removeprefix("./").rstrip("/") for path in paths]
     return () if any(path in {"", ".", ":/", "*", ":"} for path in named) else tuple(named[:40])
 

@@ -1,19 +1,16 @@
-"""How happenings of one sort fold into one observation.
+"""Group events of one kind into one observation: writes, commands, and reports of a delegation.
 
-Part of interpretation (step 6). Each function takes the state and one happening and returns the
-new state with the observation, whose id is that of the burst's first happening.
+Each function takes the session's state and one event, and returns the new state with the
+observation, whose id is that of the group's first event.
 
-What folds: saves of one file, and runs of one command with the same outcome; each within
-`WITHIN_MS` of the one before, from the same sub-agent. Commands that only look around or stage
-files, and edits that a tool refused for its own reasons, make no observation: nothing became of
-them that anybody would ask for. Of the rest, `notable` says which are kept as items.
-A prompt, commit or checkout ends every burst; a command whose outcome is new ends those of writes,
-so that the story "edit, fails, edit, passes" stays four observations.
+Writes of one file are grouped, and runs of one command with the same outcome, each within
+`WITHIN_MS` of the one before and from the same sub-agent. Commands that only look around or stage
+files, and edits that a tool refused, give no observation; of the rest, `notable` says which are
+kept as items. A prompt, commit or checkout ends every group; a command with a new outcome ends
+those of writes, so that "edit, fails, edit, passes" stays four observations.
 
-How the reports of one delegation become one observation.
-
-Part of interpretation (step 6). A client may tell one delegation up to three times: when the
-sub-agent starts (its task), when it stops (its last words), and when the tool returns (both).
+A client may report one delegation up to three times: when the sub-agent starts (its task), when it
+stops (its last words), and when the tool returns (both).
 """
 
 from __future__ import annotations
@@ -47,13 +44,13 @@ _REFUSED = re.compile(
     r"|sibling tool call errored",
     re.IGNORECASE,
 )
-"""Why tools refuse an edit that the agent then makes otherwise."""
+"""Reasons for which tools refuse an edit, which the agent then makes in another way."""
 
 
 def write(
     before: SessionState, recorded: Recorded, body: FileWrite, change: ChangeSummary, chars: int
 ) -> tuple[SessionState, Item | None]:
-    """Fold a write into the burst of its file, or begin one."""
+    """Add a write to the group of its file, or begin one."""
     where = where_of(recorded)
     if body.error:
         is_refused = _REFUSED.search(body.error[:_ERROR_CHARS]) is not None
@@ -65,49 +62,49 @@ def write(
         return before, made
     path = relative(body.path, where.root, where.cwd)
     key = session_state.key_of("write", _agent(recorded), path)
-    burst = _continued(before, key, recorded, chars)
-    if body.operation == "delete" or burst.operation == "delete":
-        burst = _begun(key, recorded, chars)
-    burst = replace(
-        burst,
-        operation=burst.operation or body.operation,
-        change=change if burst.times == 1 else merged(burst.change, change),
+    group = _continued(before, key, recorded, chars)
+    if body.operation == "delete" or group.operation == "delete":
+        group = _begun(key, recorded, chars)
+    group = replace(
+        group,
+        operation=group.operation or body.operation,
+        change=change if group.times == 1 else merged(group.change, change),
     )
-    first = replace(body, operation=burst.operation)
-    told = file_text.write(first, burst.change, where, times=burst.times)
+    first = replace(body, operation=group.operation)
+    draft = file_text.write(first, group.change, where, times=group.times)
     after = session_state.with_write(
-        session_state.with_group(before, burst), path, change, body.operation
+        session_state.with_group(before, group), path, change, body.operation
     )
-    return after, _item(told, recorded, burst)
+    return after, _item(draft, recorded, group)
 
 
 def command(
     before: SessionState, recorded: Recorded, body: Command, result: CommandResult
 ) -> tuple[SessionState, Item | None]:
-    """Fold a run into the burst of its command and outcome, or begin one."""
+    """Add a run to the group of its command and outcome, or begin one."""
     line = command_line.read(body.command)
     chars = len(body.command) + len(body.output)
     if result.ok is not False and (line.is_routine or _only_stages(body.command)):
         return before, None
-    # What git took back is told once: a second run takes back something else.
+    # Not grouped: a second run of a git command reverts something else.
     number = str(recorded.seq) if git_commands.has_operations(body.command) else ""
     key = session_state.key_of(
         "command", _agent(recorded), body.command, recorded.event.cwd, number
     )
     ended = _outcome(result)
-    burst = _continued(before, key, recorded, chars)
-    if burst.times > 1 and burst.outcome != ended:
-        burst = _begun(key, recorded, chars)
-    burst = replace(burst, outcome=ended)
-    told = command_text.run(body, line, result, where=where_of(recorded), times=burst.times)
+    group = _continued(before, key, recorded, chars)
+    if group.times > 1 and group.outcome != ended:
+        group = _begun(key, recorded, chars)
+    group = replace(group, outcome=ended)
+    draft = command_text.run(body, line, result, where=where_of(recorded), times=group.times)
     name = same_check.named(body.command, root=recorded.root, cwd=recorded.event.cwd)
     is_news = _is_news(before, name, result)
     after = session_state.with_group(
-        session_state.without_groups(before, "write") if is_news else before, burst
+        session_state.without_groups(before, "write") if is_news else before, group
     )
-    if before.is_aside or check_runs.sets_aside(command_line.parts_of(body.command)):
-        return after, _item(told, recorded, burst)  # what is checked is not the work
-    return _ran(after, line, name, result), _item(told, recorded, burst)
+    if before.is_stashed or check_runs.sets_aside(command_line.parts_of(body.command)):
+        return after, _item(draft, recorded, group)  # it ran without the stashed changes
+    return _ran(after, line, name, result), _item(draft, recorded, group)
 
 
 def _only_stages(command: str) -> bool:
@@ -124,7 +121,7 @@ def _only_stages(command: str) -> bool:
 def _ran(before: SessionState, line: CommandLine, name: str, result: CommandResult) -> SessionState:
     was = before.commands.get(name)
     if result.is_cut_off and was and was.ok is False:
-        return before  # as red as it was: what this run would have come to is unknown
+        return before  # still red: the result of this run is unknown
     run = CommandState(
         ok=None if result.is_cut_off else result.ok,
         said=result.said,
@@ -136,7 +133,7 @@ def _ran(before: SessionState, line: CommandLine, name: str, result: CommandResu
 
 
 def _answered(before: SessionState, name: str, result: CommandResult) -> tuple[str, ...]:
-    """Return failing test runs that a passing, broader run of the same runner answers."""
+    """Return the failing test runs that a passing, broader run of the same runner resolves."""
     if not result.ok or result.passed is None:
         return ()
     wanted = {word for word in name.split() if not word.startswith("-")}
@@ -162,12 +159,12 @@ def _outcome(result: CommandResult) -> str:
 
 
 def _continued(before: SessionState, key: str, recorded: Recorded, chars: int) -> OpenGroup:
-    burst = session_state.group_of(before, key)
+    group = session_state.group_of(before, key)
     at_ms = recorded.event.at_ms
-    if burst is None or abs(at_ms - burst.last_ms) > WITHIN_MS:
+    if group is None or abs(at_ms - group.last_ms) > WITHIN_MS:
         return _begun(key, recorded, chars)
     return replace(
-        burst, last_ms=max(at_ms, burst.last_ms), times=burst.times + 1, chars=burst.chars + chars
+        group, last_ms=max(at_ms, group.last_ms), times=group.times + 1, chars=group.chars + chars
     )
 
 
@@ -180,56 +177,56 @@ def _agent(recorded: Recorded) -> str:
     return recorded.event.agent[:100]
 
 
-def _item(told: ObservationDraft, recorded: Recorded, burst: OpenGroup) -> Item:
-    return item(told, recorded, origin=burst.origin, times=burst.times, chars=burst.chars)
+def _item(draft: ObservationDraft, recorded: Recorded, group: OpenGroup) -> Item:
+    return item(draft, recorded, origin=group.origin, times=group.times, chars=group.chars)
 
 
 _TASK_CHARS = 500
 _RESULT_CHARS = 300
-"""How much of a result must be equal: a tool may add its own lines to the sub-agent's words."""
+"""Length that must be equal: a tool may append its own lines to the sub-agent's words."""
 
 
 def delegation(
     before: SessionState, recorded: Recorded, body: Delegation
 ) -> tuple[SessionState, Item | None]:
-    """Join a report to an earlier one of the same delegation, however long ago, or begin one."""
+    """Add a report to the group of the same delegation, however old, or begin one."""
     agent = one_line(body.agent, 100)
     task, result = block(body.task, _TASK_CHARS), one_line(body.result, _RESULT_CHARS)
     earlier = _earlier(before, agent, task, result)
-    known_task, known_result = earlier.told if earlier else ("", "")
+    known_task, known_result = earlier.texts if earlier else ("", "")
     whole = replace(body, task=body.task or known_task, result=body.result or known_result)
-    told = event_text.delegation(whole)
-    if told is None:
+    draft = event_text.delegation(whole)
+    if draft is None:
         return before, None
-    title, others = told.title, before.delegations
+    title, others = draft.title, before.delegations
     if earlier:
         half = event_text.delegation(Delegation(task=known_task, result=known_result))
         others = tuple(one for one in others if half is None or one != half.title)
         before = session_state.without_group(before, earlier)
-    told_of = (task or known_task, result or known_result)
+    texts = (task or known_task, result or known_result)
     origin = origin_of(recorded)
-    burst = replace(
+    group = replace(
         earlier or OpenGroup(key="", origin=origin, last_ms=origin.at_ms, times=0, operation=agent),
-        key=session_state.key_of("delegation", agent, *told_of),
-        told=told_of,
+        key=session_state.key_of("delegation", agent, *texts),
+        texts=texts,
     )
-    burst = replace(burst, times=burst.times + 1, chars=max(burst.chars, told.chars))
+    group = replace(group, times=group.times + 1, chars=max(group.chars, draft.chars))
     after = replace(before, delegations=session_state.added(others, title))
-    made = item(told, recorded, origin=burst.origin, times=burst.times, chars=burst.chars)
-    return session_state.with_group(after, burst), made
+    made = item(draft, recorded, origin=group.origin, times=group.times, chars=group.chars)
+    return session_state.with_group(after, group), made
 
 
 def _earlier(before: SessionState, agent: str, task: str, result: str) -> OpenGroup | None:
-    """Return the oldest report of this agent that told the other half, or the same result."""
+    """Return the oldest report of this agent with the missing half, or with the same result."""
     return next(
         (
-            burst
-            for burst in before.opens
-            if burst.key.startswith("delegation|")
-            and burst.operation == agent
-            and (not task or burst.told[0] in ("", task))
+            group
+            for group in before.groups
+            if group.key.startswith("delegation|")
+            and group.operation == agent
+            and (not task or group.texts[0] in ("", task))
             and result
-            and burst.told[1] in ("", result)
+            and group.texts[1] in ("", result)
         ),
         None,
     )

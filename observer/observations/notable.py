@@ -1,9 +1,9 @@
-"""Which observations are kept as items, and which only serve the arcs and the session's state.
+"""Decide which observations are kept as items, and which only feed the states and summaries.
 
-Part of interpretation (step 6), pure. An item is something that somebody may want to find later:
-what failed, what tests counted, what was installed, reset or printed. A check that found nothing, a
-file that was copied, a commit that tells of itself is in the session's state and in its summary.
-What a person typed into a shell is kept: there the command line itself is what is looked for.
+An item is something that somebody may search for later: what failed, what tests counted, what was
+installed, reset or printed. A check that found nothing, a copied file, or a commit that a hook
+reports as well is only in the session's state. What a person typed into a shell is always kept:
+there the command line itself is what is searched for.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SLIPS = (
     "unknown skill", "no such tool", "unknown tool", "tool not found", "sibling tool call",
     "<tool_use_error>", "inputvalidationerror", "cancelled:",
 )  # fmt: skip
-"""How the answer begins to a call that could not be."""
+"""Beginnings of the answer to an invalid tool call."""
 _SLIP_CHARS = 200
 _IMPORT = re.compile(
     r"import\b|from\s+\S+\s+import\b|use\s+[\w:]+|(?:const|var|let)\s.*=\s*require\("
@@ -50,13 +50,13 @@ _LOOKS = re.compile(r"(?i)(?:fs_|notebook)?(?:read|glob|grep|ls|list|view|find|s
 def is_notable(
     made: Item, recorded: Recorded, known: SessionState, *, is_known: bool = False
 ) -> bool:
-    """Return False for an observation that nobody would look for.
+    """Return False for an observation that nobody would search for.
 
     Args:
         made: the observation.
-        recorded: the event that it tells of, completed.
-        known: the session after that event.
-        is_known: whether it could not run, and it is told already what works instead.
+        recorded: its event, completed.
+        known: the session's state after that event.
+        is_known: the command could not run, and a fix already says what works instead.
     """
     match recorded.event.body:
         case ToolUse() as use:
@@ -69,7 +69,7 @@ def is_notable(
 
 
 def is_covered_by_fix(run: Item, arcs: Iterable[Item]) -> bool:
-    """Return True if a fix that ends with a run says how it went, so that the run need not."""
+    """Return True if a run is the pass of a fix, which says how it went."""
     return run.type == "command" and any(
         arc.type == "fix"
         and arc.category != ALTERNATIVE
@@ -79,16 +79,16 @@ def is_covered_by_fix(run: Item, arcs: Iterable[Item]) -> bool:
 
 
 def is_superseded(failure: Item, fix: Item) -> bool:
-    """Return True if an observation of a failure says nothing that its fix does not say better.
+    """Return True if a failure's observation says nothing that its fix does not say better.
 
-    What a formatter mended, and a count of errors that names none, matter while they are red.
+    What a formatter repaired, and a bare count of errors, matter only while they are red.
     """
     if failure.type != "command":
         return False
     if fix.category == REPAIR:
         return _TESTING not in failure.concepts
-    told = [fact for fact in failure.facts if fact.startswith(("error: ", "failing: "))]
-    return len(told) == 1 and VAGUE.match(told[0].removeprefix("error: ")) is not None
+    named = [fact for fact in failure.facts if fact.startswith(("error: ", "failing: "))]
+    return len(named) == 1 and VAGUE.match(named[0].removeprefix("error: ")) is not None
 
 
 def _is_run_notable(
@@ -103,17 +103,17 @@ def _is_run_notable(
     if recorded.event.author == "person" or any(map(_takes_back, parts)):
         return True
     is_again = made.folded == 1 and _ran(recorded, body, known).is_again
-    return not is_again and _tells(parts, body, result, known)
+    return not is_again and _is_news(parts, body, result, known)
 
 
 def _ran(recorded: Recorded, body: Command, known: SessionState) -> CommandState:
-    """Return how the command ended, as its session remembers it."""
+    """Return how the command ended, according to the session's state."""
     name = same_check.named(body.command, root=recorded.root, cwd=recorded.event.cwd)
     return known.commands.get(name, CommandState())
 
 
 def _is_edit_notable(made: Item, change: ChangeSummary) -> bool:
-    """Return False for a client's notes of a plan, for layout, and for a line of imports."""
+    """Return False for a client's plan file, for changes of layout, and for a line of imports."""
     if made.title.endswith(file_text.ONLY_LAYOUT) or any(map(is_scratch, made.files_modified)):
         return False
     texts = [text for text in (change.before, change.after) if text]
@@ -122,17 +122,17 @@ def _is_edit_notable(made: Item, change: ChangeSummary) -> bool:
 
 
 def _is_tool_notable(made: Item, use: ToolUse) -> bool:
-    """Return False for to-do lists, whose open points stand in the summary, and for slips."""
+    """Return False for to-do lists, whose open points are in the summary, and invalid calls."""
     if made.title.startswith(todos.TITLED):
         return False
     is_slip = use.output[:_SLIP_CHARS].lower().startswith(_SLIPS) or _LOOKS.match(use.tool)
     return not (use.failed and is_slip)
 
 
-def _tells(
+def _is_news(
     parts: Sequence[SimpleCommand], body: Command, result: CommandResult, known: SessionState
 ) -> bool:
-    """Return True if a command that did not fail says something new."""
+    """Return True if a command that did not fail reports something new."""
     if result.passed is not None:
         return True
     script = script_of(body.command)
@@ -168,9 +168,9 @@ def _is_commit(part: SimpleCommand) -> bool:
 
 
 def _is_known(body: Command, known: SessionState) -> bool:
-    """Return True if the commit that a command made has told of itself."""
+    """Return True if a hook has reported the commit that a command made."""
     return any(
         session_commits.hash_of(saying)[:7] in body.output
         or session_commits.subject_of(saying) in body.command
-        for saying in (*known.commits, *known.later)
+        for saying in (*known.commits, *known.later_commits)
     )

@@ -1,9 +1,9 @@
-"""The checks of a project that fail: since when, what clears them, how long they are told.
+"""The checks of a project that are red: since when, what clears them, how long they are shown.
 
-Part of interpretation (step 6). One list for a project, over all sessions, clients and work trees:
-what one client left red, another's green run clears on the same branch. A failure is dropped when
-a green run covers it, when each failing test has passed, when what it names is deleted, or when so
-much was changed since that nobody knows.
+One list for a project, over all sessions, clients and work trees: a green run of one client clears
+what another left red on the same branch. A failure is dropped when a green run covers it, when
+each failing test has passed, or when the files that it names are deleted; it is no longer shown
+once it is old, or much was changed since. Each `after_...` function returns the list anew.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ SESSIONS = 8
 FORGOTTEN_MS = 14 * 86_400_000
 """A failure that was not seen for so long is dropped."""
 SHOWN_MS = 3 * 86_400_000
-"""An older one is told no more: what was red on Friday is news on Monday, and none on Tuesday."""
+"""An older failure is not shown: one of Friday still is on Monday, but not on Tuesday."""
 SHOWN_CHANGES = 8
-"""With more files changed since, nobody knows whether it still fails."""
+"""With as many files changed since, whether it still fails is unknown."""
 _SAME_SIZE = 0.8
-"""Share of a failing run's tests that a run of unknown scope must have passed to be as wide."""
+"""Share of a failing run's tests that a run of unknown scope must pass to count as covering it."""
 _PLACE = re.compile(r"([^\s:()]+\.\w{1,10})(?::|\()\d+")
 _LEAF = re.compile(r"::| > |/")
 _PASS = re.compile(
@@ -41,17 +41,16 @@ _PASS = re.compile(
 
 
 class OpenFailure(Value):
-    """A check that failed when it ran last, or that something may have mended since.
+    """A check that failed when it ran last.
 
-    `of` are checks, the pass of any of which clears it: the command's own, and what its task ran.
-    `tests` are the failing names that have not passed since, while all are known; `failing` those
-    that the output named; `total` how many tests ran, `place` the file
-    of the only error. `item` is the observation of it. `changed` are
-    the files changed since its last run. `is_rewritten` holds where a formatter or fixer of its
-    kind has rewritten since what it judges: only its next run says what that has left.
+    A pass of any of its `checks` clears it: the command's own, and those that its task ran. `tests`
+    are the failing tests that have not passed since, if all are known; `failing` those that the
+    output named; `total` is the number of tests run, `place` the file of the only error. `item` is
+    its observation, `changed` are the files changed since its last run. `is_rewritten` if a
+    formatter or fixer has since rewritten what it checks: only its next run shows what is left.
     """
 
-    of: tuple[CheckIdentity, ...]
+    checks: tuple[CheckIdentity, ...]
     head: str
     root: str
     branch: str
@@ -73,7 +72,7 @@ class OpenFailure(Value):
 
 
 class CommandOutcome(NamedTuple):
-    """How a command ended, where, and what shows it."""
+    """How a command ended, where and when; `item` is its observation."""
 
     runs: CheckResults
     result: CommandResult
@@ -116,7 +115,7 @@ def after_removal(known: OpenFailures, root: str, paths: Collection[str]) -> Ope
 
 
 def after_switch(known: OpenFailures, root: str, old: str, new: str) -> OpenFailures:
-    """Return the open failures after a new branch began where HEAD was: they go along."""
+    """Return the open failures after a branch was created at HEAD: they move to it."""
     return tuple(
         replace(one, branch=new) if (one.root, one.branch) == (root, old) else one for one in known
     )
@@ -125,29 +124,36 @@ def after_switch(known: OpenFailures, root: str, old: str, new: str) -> OpenFail
 def after_commit(
     known: OpenFailures, branch: str, hooks: Collection[CheckIdentity]
 ) -> OpenFailures:
-    """Return the open failures after a person committed: hooks let it pass, or were passed by."""
+    """Return the open failures after a person's commit, without those that its hooks check."""
     return tuple(
         one
         for one in known
         if one.branch != branch
-        or not any(check.is_same_judge(hook, red) for hook in hooks for red in one.of)
+        or not any(check.is_same_judge(hook, red) for hook in hooks for red in one.checks)
     )
 
 
 def without_branches(known: OpenFailures, branches: Collection[str]) -> OpenFailures:
-    """Return the open failures without those of branches that are gone."""
+    """Return the open failures without those of deleted branches."""
     return tuple(one for one in known if one.branch not in branches)
 
 
 def without_work(known: OpenFailures, root: str, branch: str) -> OpenFailures:
-    """Return the open failures without those of a work tree whose state was thrown away."""
+    """Return the open failures without those of a work tree whose changes were discarded."""
     return tuple(one for one in known if (one.root, one.branch) != (root, branch))
 
 
 def worth_showing(
     known: OpenFailures, *, now_ms: int, shown: Mapping[str, str]
 ) -> list[OpenFailure]:
-    """Return what can still be true, the newest first; `shown` are the branches by work tree."""
+    """Return the failures that probably still hold, newest first, each check once.
+
+    Args:
+        known: the open failures of a project.
+        now_ms: the present time.
+        shown: work tree -> the branch checked out there; failures of other branches are left out.
+            If it is empty, no branch is left out.
+    """
     found: list[OpenFailure] = []
     for one in sorted(known, key=lambda one: -one.last_ms):
         is_here = not shown or one.branch in shown.values()
@@ -159,19 +165,19 @@ def worth_showing(
 
 
 def _overlap(one: OpenFailure, other: OpenFailure) -> bool:
-    pairs = [(a, b) for a in one.of for b in other.of]
+    pairs = [(a, b) for a in one.checks for b in other.checks]
     return any(check.covers(a, b) or check.covers(b, a) for a, b in pairs)
 
 
 def _after_passes(one: OpenFailure, ended: CommandOutcome) -> OpenFailure | None:
-    """Return a failure without the tests that have passed; None once it is cleared."""
+    """Return a failure without the tests that passed; None if it is cleared."""
     if one.branch != ended.branch or not ended.runs.passed:
         return _without_named(one, ended)
     for green in ended.runs.passed:
-        if green.mends and not any(red.mends for red in one.of):
+        if green.mends and not any(red.mends for red in one.checks):
             one = replace(one, is_rewritten=one.is_rewritten or _is_rewritten(one, green))
             continue
-        if any(_clears(green, red, one, ended) for red in one.of):
+        if any(_clears(green, red, one, ended) for red in one.checks):
             return None
         left = _less(one, green, ended)
         if left is None:
@@ -183,7 +189,7 @@ def _after_passes(one: OpenFailure, ended: CommandOutcome) -> OpenFailure | None
 def _clears(
     green: CheckIdentity, red: CheckIdentity, one: OpenFailure, ended: CommandOutcome
 ) -> bool:
-    """Return True if a green run covers a red one; where a scope is not known, counts decide."""
+    """Return True if a green run covers a red one; if a scope is unknown, test counts decide."""
     passed = ended.result.passed
     is_counted = green.kind in {"test", "all"} and passed is not None and one.total > 0
     is_vague = green.is_guess or green.is_task or red.is_guess or green.folder != red.folder
@@ -198,17 +204,18 @@ def _clears(
 
 
 def _is_rewritten(one: OpenFailure, green: CheckIdentity) -> bool:
-    """Return True if a fixer has gone over what a failure is about."""
+    """Return True if a fixer ran on what the failing check covers."""
     is_at = bool(one.place) and check.chooses(green, one.place)
     return any(
-        check.covers(green, red) or (is_at and check.is_comparable(green, red)) for red in one.of
+        check.covers(green, red) or (is_at and check.is_comparable(green, red))
+        for red in one.checks
     )
 
 
 def _less(one: OpenFailure, green: CheckIdentity, ended: CommandOutcome) -> OpenFailure | None:
-    """Return a failure without the tests that a narrower green run looked at; None without any."""
+    """Return a failure without the tests that a narrower green run covers; None if none is left."""
     is_known = not (green.is_guess or green.is_task)
-    if not is_known or not any(check.is_comparable(green, red) for red in one.of):
+    if not is_known or not any(check.is_comparable(green, red) for red in one.checks):
         return one
     if not one.tests:
         is_at = bool(one.place) and not green.filters and check.chooses(green, one.place)
@@ -228,7 +235,7 @@ def _without_named(one: OpenFailure, ended: CommandOutcome) -> OpenFailure | Non
 
 
 def _is_named_as_passed(name: str, output: str) -> bool:
-    """Return True if each line that ends in a test's name, or shows it, says that it passed."""
+    """Return True if the first line of an output that names a test says that it passed."""
     leaf = _LEAF.split(name)[-1]
     at = output.find(leaf) if len(leaf) > 3 else -1
     if at < 0:
@@ -238,7 +245,7 @@ def _is_named_as_passed(name: str, output: str) -> bool:
 
 
 def _with_failure(known: Sequence[OpenFailure], ended: CommandOutcome) -> list[OpenFailure]:
-    """Return the failures with a new one: in place of those that its run looked at as well."""
+    """Return the failures with a new one, which replaces those that its run covers."""
     new = _begun(ended)
     left = []
     for one in known:
@@ -250,13 +257,16 @@ def _with_failure(known: Sequence[OpenFailure], ended: CommandOutcome) -> list[O
 
 
 def _is_again(new: OpenFailure, one: OpenFailure) -> bool:
-    return new.of[0] == one.of[0] or any(
-        check.covers(wide, narrow) for wide in new.of if not wide.is_guess for narrow in one.of
+    return new.checks[0] == one.checks[0] or any(
+        check.covers(wide, narrow)
+        for wide in new.checks
+        if not wide.is_guess
+        for narrow in one.checks
     )
 
 
 def _again(new: OpenFailure, one: OpenFailure) -> OpenFailure:
-    is_same = new.of[0] == one.of[0]
+    is_same = new.checks[0] == one.checks[0]
     return replace(
         new,
         since_ms=one.since_ms if is_same else new.since_ms,
@@ -271,7 +281,7 @@ def _begun(ended: CommandOutcome) -> OpenFailure:
     tests = result.failing if is_all else ()
     place = _PLACE.search(result.first_error)
     return OpenFailure(
-        of=ended.runs.failed,
+        checks=ended.runs.failed,
         head=ended.runs.head,
         root=ended.root,
         branch=ended.branch,
@@ -291,8 +301,8 @@ def _begun(ended: CommandOutcome) -> OpenFailure:
 
 
 def _is_about(one: OpenFailure, gone: Iterable[str]) -> bool:
-    """Return True if all files that a failure names are among what is gone."""
+    """Return True if all files that a failure names were deleted."""
     files = {name.partition("::")[0] for name in one.tests if "::" in name}
-    files |= {path for red in one.of if not red.is_task for path in red.paths if "." in path}
+    files |= {path for red in one.checks if not red.is_task for path in red.paths if "." in path}
     files |= {one.place} - {""}
     return bool(files) and all(is_within(path, list(gone)) for path in files)

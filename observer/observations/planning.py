@@ -51,11 +51,11 @@ def listed(
         kept = TodoList(key=agent, origin=origin_of(recorded), points=points)
     else:
         kept = replace(known, points=points, times=known.times + 1)
-    told = todos.draft_of(points)
+    draft = todos.draft_of(points)
     kept = replace(kept, chars=kept.chars + len(use.input))
     done = [one.text for one in points if one.status == "done"]
     after = replace(before, steps=open_steps.without_done(before.steps, done))
-    made = item(told, recorded, origin=kept.origin, times=kept.times, chars=kept.chars)
+    made = item(draft, recorded, origin=kept.origin, times=kept.times, chars=kept.chars)
     return _with(after, kept), made
 
 

@@ -1,22 +1,17 @@
-"""The arcs of a project's story: what mended a failure, what was tried in vain, what was undone.
+"""Reduce a project's events to its fixes, rejected attempts and open failures.
 
-Part of interpretation (step 6): a left fold over the events of a project, beside the fold of each
-session, whose observations it links. Rules, as a careful developer would decide:
+A left fold over the events of all sessions of a project, which links the observations that the
+sessions' own reducers made. The rules:
 
-- A fix is a failure, then changes, then a pass of the same check (`invocation.answers`) on the same
-  branch. A pass without a change since the last failure is luck and no fix. Of the changes those
-  count that the failure is about (`causes`); taking back what broke it is one.
-- A command that could not run, and works in another form, is a fix by itself (`alternatives`).
-- A change is told to have fixed a program once: a wider run that passes later adds nothing.
-- An attempt is a change that a failing run followed. It is rejected when it is taken back, by an
-  edit, by git, or by a commit that reverts it, while the check still fails. A change that nobody
-  tried is only undone.
-- A stash sets work aside: what passes or fails meanwhile says nothing about it.
-- A new branch at the same commit takes open failures along; another branch has its own.
-
-Follows the open failures of a project from event to event.
-
-Part of interpretation (step 6), beside the arcs: a left fold over the events of all sessions.
+- A fix is a failure, then changes, then a pass of the same check (`same_check.answers`) on the same
+  branch. A pass without a change since the last failure is not a fix. The changes that count are
+  those related to the failure (`relatedness.causes_of`), which may revert what broke the check.
+- A command that could not run, and works in another form, is a fix by itself.
+- A change fixes a program once: a wider run that passes later adds nothing.
+- An attempt is a change that a failing run followed. It is rejected when it is reverted, by an
+  edit, by git, or by a commit, while the check still fails. An untried change is only reverted.
+- Checks that run while work is in git's stash say nothing about that work.
+- A new branch at the same commit keeps the open failures; another branch has its own.
 """
 
 from __future__ import annotations
@@ -38,9 +33,10 @@ from observer.observations import (
     project_state,
 )
 from observer.observations.analysis import analysis_of, where_of
+from observer.observations.failure_records import TrackedEdit
 from observer.observations.inverse_edits import Reversal
 from observer.observations.open_failures import CommandOutcome, OpenFailure
-from observer.observations.project_state import ProjectState, TrackedCommit, TrackedEdit
+from observer.observations.project_state import ProjectState, TrackedCommit
 from observer.outcomes.check_runs import runs_of
 
 TASKS = 40
@@ -50,7 +46,7 @@ _HOOKS = ("|git commit",)
 
 
 def _with_failures(known: ProjectState, recorded: Recorded, made: Item) -> ProjectState:
-    """Return the story of a project with an event, completed, and the observation of it."""
+    """Return the state with its open failures updated by an event."""
     known = _shown(known, recorded)
     body = recorded.event.body
     if isinstance(body, Command):
@@ -62,22 +58,27 @@ def _with_failures(known: ProjectState, recorded: Recorded, made: Item) -> Proje
         return _changed(known, recorded, [file.path for file in body.files[:_PULLED]])
     if isinstance(body, Commit) and recorded.session_id is None:
         hooks = [one for key, checks in known.tasks.items() if key in _HOOKS for one in checks]
-        left = open_failures.after_commit(known.failures, known.showing[recorded.root], hooks)
+        left = open_failures.after_commit(
+            known.failures, known.shown_branches[recorded.root], hooks
+        )
         return replace(known, failures=left)
     return known
 
 
 def _shown(known: ProjectState, recorded: Recorded) -> ProjectState:
-    """Note the branch of a work tree; a new one at the same commit takes failures along."""
+    """Note the branch checked out; open failures move to a new one at the same commit."""
     body, root = recorded.event.body, recorded.root
     branch = one_line(recorded.branch, 250)
     if isinstance(body, Checkout):
         branch = one_line(body.branch or body.new[:10], 250)
-    before = known.showing.get(root)
+    before = known.shown_branches.get(root)
     if before == branch:
         return known
-    showing = {**{key: one for key, one in known.showing.items() if key != root}, root: branch}
-    known = replace(known, showing=dict(list(showing.items())[-project_state.ROOTS :]))
+    showing = {
+        **{key: one for key, one in known.shown_branches.items() if key != root},
+        root: branch,
+    }
+    known = replace(known, shown_branches=dict(list(showing.items())[-project_state.ROOTS :]))
     if before is None or not (isinstance(body, Checkout) and body.old and body.old == body.new):
         return known
     return replace(known, failures=open_failures.after_switch(known.failures, root, before, branch))
@@ -98,7 +99,7 @@ def _with_command(
         result=result,
         output=body.output,
         root=root,
-        branch=known.showing.get(root, ""),
+        branch=known.shown_branches.get(root, ""),
         at_ms=recorded.event.at_ms,
         item=made.id,
         session=recorded.session_id,
@@ -113,20 +114,20 @@ def _with_command(
 
 
 def _by_git(known: ProjectState, recorded: Recorded, body: Command) -> ProjectState:
-    """Drop failures of what git, or `rm`, has thrown away."""
+    """Drop failures of what git, or `rm`, has discarded."""
     if not known.failures:
         return known
     result, root = analysis_of(recorded).result, recorded.root
     is_ok = result.ok is not False
     left = known.failures
-    for act, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
-        if act.deed == "clean":
-            left = open_failures.after_removal(left, root, act.paths)
-        is_given_up = act.deed == "drop" and project_state.is_stashed(
+    for operation, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
+        if operation.kind == "clean":
+            left = open_failures.after_removal(left, root, operation.paths)
+        is_given_up = operation.kind == "drop" and project_state.is_stashed(
             known, root, recorded.event.at_ms
         )
-        if act.deed == "reset" or is_given_up:
-            left = open_failures.without_work(left, root, known.showing.get(root, ""))
+        if operation.kind == "reset" or is_given_up:
+            left = open_failures.without_work(left, root, known.shown_branches.get(root, ""))
     if "branch" in body.command:
         left = open_failures.without_branches(left, _deleted(body, is_ok=is_ok))
     return replace(known, failures=left)
@@ -165,42 +166,43 @@ _SYMBOLS = 6
 
 
 class ProjectReducer:
-    """One project's arcs, for the length of a batch; `data` is the story as it was stored."""
+    """Reduces one project's events within a batch; `data` is its state as stored."""
 
     def __init__(self, data: bytes) -> None:
-        self._story = project_state.decode(data)
-        self._stored = self._story
+        self._state = project_state.decode(data)
+        self._stored = self._state
 
     def add(self, recorded: Recorded, made: Items) -> Items:
-        """Take an event, completed, and the observations that tell of it.
+        """Add the next event, as `SessionReducer.add_paired` returned it, and its observations.
 
-        Returns what to insert or replace beside them: fixes, rejected attempts, and those
-        observations again that have links now.
+        Returns:
+            The items to insert or replace besides those: fixes, rejected attempts, and the
+            observations that have gained links.
         """
         step = _STEPS.get(type(recorded.event.body))
         if step is None or not made:
             return ()
-        known = _seen(self._story, recorded)
+        known = _seen(self._state, recorded)
         known = _with_failures(known, recorded, made[0])
         after, items = step(known, recorded, recorded.event.body, made[0])
-        self._story, items = _still_linked(after, made[0], items)
+        self._state, items = _still_linked(after, made[0], items)
         return items
 
     @property
     def failures(self) -> tuple[OpenFailure, ...]:
-        """The checks of the project that are red."""
-        return self._story.failures
+        """The checks of the project that are red now."""
+        return self._state.failures
 
     def is_known(self, recorded: Recorded) -> bool:
-        """Return True if a command could not run, as one of which it is told what works instead."""
+        """Return True if a command could not run, and an earlier fix says what works instead."""
         result = analysis_of(recorded).result
         return result.ok is False and any(
-            one.reason and one.error == result.first_error for one in self._story.alternatives
+            one.reason and one.error == result.first_error for one in self._state.alternatives
         )
 
     def changed_state(self) -> bytes | None:
-        """Return the story with everything added so far; None if it is as it was stored."""
-        return None if self._story is self._stored else project_state.encode(self._story)
+        """Return the state with everything added so far, encoded; None if it has not changed."""
+        return None if self._state is self._stored else project_state.encode(self._state)
 
 
 def _seen(known: ProjectState, recorded: Recorded) -> ProjectState:
@@ -212,16 +214,16 @@ def _seen(known: ProjectState, recorded: Recorded) -> ProjectState:
 
 
 def _still_linked(known: ProjectState, made: Item, items: Items) -> Step:
-    """Keep the links of an observation that grows: the fold of its session knows none."""
+    """Keep the links of an observation that grows: its session's reducer does not know them."""
     links = known.linked.get(made.id, ())
-    told = {item.id: item for item in items}
-    if made.id in told:
-        made = told[made.id]
+    by_id = {item.id: item for item in items}
+    if made.id in by_id:
+        made = by_id[made.id]
         links = tuple(dict.fromkeys((*links, *made.links)))
         known = project_state.with_links(known, made.id, links)
     if links:
-        told[made.id] = replace(made, links=links)
-    return known, tuple(told.values())
+        by_id[made.id] = replace(made, links=links)
+    return known, tuple(by_id.values())
 
 
 def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item) -> Step:
@@ -242,9 +244,9 @@ def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item)
     edit = TrackedEdit(
         seq=recorded.seq,
         item=made.id,
-        ground=project_state.worktree_of(known, recorded.root),
+        worktree=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,
-        sort="probe" if gist.marks.is_probe else "edit",
+        kind="probe" if gist.marks.is_probe else "edit",
         path=path,
         said=became,
         symbols=distinct(change.symbols, _SYMBOLS),
@@ -280,9 +282,9 @@ def _commit(known: ProjectState, recorded: Recorded, body: Commit, made: Item) -
 
 
 def _replaced(known: ProjectState, paths: Iterable[str]) -> list[str]:
-    """Return the dissolved commits whose files a new commit takes in."""
+    """Return the dissolved commits whose files a new commit holds."""
     taken = set(paths)
-    dissolved = [commit for commit in known.commits if commit.hash in known.loose]
+    dissolved = [commit for commit in known.commits if commit.hash in known.dissolved]
     return [commit.hash for commit in dissolved if taken.intersection(commit.paths)]
 
 
@@ -309,7 +311,7 @@ def _checkout(known: ProjectState, recorded: Recorded, body: Checkout, _made: It
     after = project_state.with_branch(
         known, recorded.root, branch, body.new[:64], is_same=bool(body.old) and body.old == body.new
     )
-    return replace(after, is_told=True), ()
+    return replace(after, is_checkout_reported=True), ()
 
 
 def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item) -> Step:
@@ -317,14 +319,14 @@ def _command(known: ProjectState, recorded: Recorded, body: Command, made: Item)
     after, undone = inverse_edits.with_git_command(
         known, recorded, body, made, is_ok=result.ok is not False
     )
-    after = replace(after, is_told=False) if after.is_told else after
+    after = replace(after, is_checkout_reported=False) if after.is_checkout_reported else after
     if project_state.is_stashed(after, recorded.root, recorded.event.at_ms):
         return after, undone
     after, items = failure_tracker.with_command(after, recorded, body, result, made)
     return after, (*undone, *items)
 
 
-# Each step takes the body of the type it stands under, which a dict's type cannot say.
+# Any: each function takes the body of its key's type, which a dict's type cannot say.
 _STEPS: dict[type[AnyBody], Callable[[ProjectState, Recorded, Any, Item], Step]] = {
     FileWrite: _write,
     Command: _command,

@@ -33,13 +33,13 @@ AROUND = 400
 RUNS, RUN_CHARS = 8, 4_096
 """How many encoded runs are decoded, and how much of one."""
 
-_TOLD_ABOUT = re.compile(
+_MENTION_BEFORE = re.compile(
     r"inject|jailbreak|attack|malicious|phish|adversar|red.?team|suspicio|payload|detect|filter|"
     r"sanitiz|sanitis|strip|escap|exploit|threat|vulnerab|such as|for example|e\.g\.|phrases? like|"
     r"texts? like|reject|refus|blocks? |guard|regex|pattern"
 )
 """What a sentence about injections says before it; an injection does not call itself one."""
-_JUDGED = re.compile(
+_MENTION_AFTER = re.compile(
     r"\b(?:is|are|was|were|be|been|gets?|stays?)\b[^.\n]{0,30}?\b(?:flagged|rejected|blocked|detected"
     r"|refused|stripped|filtered|quarantined|escaped|caught|label+ed|treated as|stored|fenced"
     r"|quoted|mentioned)"
@@ -48,7 +48,7 @@ _JUDGED = re.compile(
 _SENTENCE_END = re.compile(r"(?<!e\.g)[.!?\u3002]+\s")
 _QUOTED = re.compile(r"`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|(?<!\w)'[^'\n]{1,400}'(?!\w)")
 _UNQUOTED = str.maketrans("", "", "`'\"")
-_TELLING = re.compile(r"\w[ ,]+\w+[ ,]+$")
+_PROSE_BEFORE = re.compile(r"\w[ ,]+\w+[ ,]+$")
 """What stands before a quotation in prose; a value of JSON or code is no quotation."""
 _TAGS = re.compile("[\U000e0020-\U000e007e]{8,}")
 """Letters that no reader sees; shorter runs spell the flags of countries' parts."""
@@ -105,9 +105,9 @@ def with_suspicion(item: Item) -> Item:
     if item.kind in RECORDED_KINDS:
         return item
     paths = (*item.files_read, *item.files_modified)
-    told = (item.title, item.subtitle, item.narrative, *item.facts, *paths, item.signature)
+    texts = (item.title, item.subtitle, item.narrative, *item.facts, *paths, item.signature)
     judged = strict_suspicion if item.type == "command" else suspicion
-    found = judged("\n".join(told))
+    found = judged("\n".join(texts))
     return item if found == item.suspicion else replace(item, suspicion=found)
 
 
@@ -136,7 +136,7 @@ def _is_ordered(folded: str, form: InjectionPattern) -> bool:
     if form.cues and not any(cue in folded for cue in form.cues):
         return False
     found = islice(form.pattern.finditer(folded), MOST)
-    return any(not _is_told_about(folded, each) for each in found)
+    return any(not _is_mention(folded, each) for each in found)
 
 
 def _views(text: str) -> Iterator[str]:
@@ -183,17 +183,17 @@ def _folded(text: str) -> str:
     return _SPACE.sub(" ", shown.casefold().replace("\u2019", "'"))
 
 
-def _is_told_about(text: str, found: re.Match[str]) -> bool:
+def _is_mention(text: str, found: re.Match[str]) -> bool:
     """Tell whether what was found is quoted in, or part of, a sentence about such things."""
     begin = max(text.rfind("\n", 0, found.start()) + 1, found.start() - AROUND)
     line = _JOINED.sub(" ", text[begin : found.end() + AROUND])
     start, stop = found.start() - begin, found.end() - begin
     line = line[:stop] + line[stop:].partition("\n")[0]
     if any(
-        q.start() < start and stop < q.end() and _TELLING.search(line[: q.start()])
+        q.start() < start and stop < q.end() and _PROSE_BEFORE.search(line[: q.start()])
         for q in _QUOTED.finditer(line)
     ):
         return True
     before = _SENTENCE_END.split(line[:start])[-1]
     after = _SENTENCE_END.split(line[stop:])[0]
-    return _TOLD_ABOUT.search(before) is not None or _JUDGED.search(after) is not None
+    return _MENTION_BEFORE.search(before) is not None or _MENTION_AFTER.search(after) is not None

@@ -1,16 +1,13 @@
-"""Whether a change can have to do with a failure, and how likely it is its cause.
+"""Relate changes to failures: how likely a change is what fixed a failing check.
 
-Part of interpretation (step 6), of the arcs. A change is a likely cause where the failure names
-its file, the test of its file or one of its symbols, or where it is what such a failure calls for:
-a formatter for a linter, an installation for a module that is missing. Prose, and the code of
-other languages than the one that is checked, have nothing to do with it unless it names them.
+A change is a likely cause if the failure names its file, a test of its file or one of its symbols,
+or if it is the usual remedy for such a failure: a formatter for a linter, an installation for a
+missing module. Prose, and code of other languages than the one checked, are unrelated unless the
+failure names them.
 
-Which changes are told as the cause that a check passes again.
-
-Part of interpretation (step 6), of the arcs. What was changed since the last failing run counts,
-and before it what changed the failure. Where some of it is a likely cause (`relation`), only that
-is told; else all that was changed in the sessions that saw the failure. A check that was left red
-and passes in a later session needs a likely cause: without one nobody knows what mended it.
+`causes_of` selects the changes that a fix names: those since the last failing run, and earlier ones
+that changed the failure. If some are likely causes, only these; else all changes of the sessions
+that saw the failure. A check that passes in another session needs a likely cause.
 """
 
 from __future__ import annotations
@@ -22,11 +19,12 @@ from functools import lru_cache
 from observer.code.languages import PROSE, language_of
 from observer.core.model import Recorded
 from observer.core.text import base_name, relative
-from observer.observations.project_state import ProjectState, TrackedEdit, TrackedFailure
+from observer.observations.failure_records import TrackedEdit, TrackedFailure
+from observer.observations.project_state import ProjectState
 from observer.outcomes.same_check import FAMILIES
 
 UNRELATED, POSSIBLE, LIKELY = 0, 1, 2
-"""How a change stands to a failure."""
+"""How likely a change is to have fixed a failure."""
 
 _PROSE_FILE = re.compile(
     r"(?i)\.(?:adoc|png|jpe?g|svg|gif|pdf|log)$|(?:^|/)(?:LICENSE|NOTICE|CHANGELOG|README)[^/]*$"
@@ -48,7 +46,7 @@ _LANGUAGES = {
     "ruby": "ruby",
     "php": "php",
 }
-"""Language of a file -> the family of programs that judge it."""
+"""Language of a file -> the family of programs that check it."""
 _STYLE = re.compile(
     r"(?i)lint|fmt|format|prettier|biome|\bruff|\bblack\b|isort|clippy|rubocop|cs-fixer|phpcs|pint"
     r"|spotless|checkstyle|\bxo\b|standard|credo|flake8|\bcheck\b"
@@ -82,100 +80,95 @@ _MANIFEST = re.compile(
     r"|gemfile|rakefile|build\.gradle(?:\.kts)?|pom\.xml|go\.mod|setup\.(?:py|cfg)|mix\.exs"
     r"|requirements[\w.-]*\.txt)$"
 )
-"""Files that say which scripts a project has and what it needs."""
+"""Files that declare the scripts and dependencies of a project."""
 _TEST_PARTS = re.compile(r"::| > |[ (\[]")
 _STEM_CHARS = 4
 _BEFORE, _BEHIND = r"(?<=['\"`.])", r"(?=['\"`(])"
-"""What stands around a plain word where it is a name."""
+"""What surrounds a plain word that is used as a name."""
 
 
-def is_related(edit: TrackedEdit, trouble: TrackedFailure) -> bool:
-    """Return True if an edit can have mended a failure, or can have been meant to."""
-    return strength(edit, trouble) > UNRELATED
+def is_related(edit: TrackedEdit, failure: TrackedFailure) -> bool:
+    """Return True if an edit may have fixed a failure, or may have been meant to."""
+    return strength(edit, failure) > UNRELATED
 
 
-def strength(edit: TrackedEdit, trouble: TrackedFailure) -> int:
-    """Return how likely a change is the cause that a failing check passes."""
-    if trouble.unstarted:
-        return LIKELY if _lets_start(edit, trouble.unstarted) else UNRELATED
-    if edit.sort == "command":
-        return _of_command(edit, trouble)
-    path = relative(edit.path, trouble.ground.root) if edit.path else ""
-    if is_named(edit, trouble) or (path and _is_meant(path, trouble)):
+def strength(edit: TrackedEdit, failure: TrackedFailure) -> int:
+    """Return `UNRELATED`, `POSSIBLE` or `LIKELY`: whether a change made a failing check pass."""
+    if failure.unstarted:
+        return LIKELY if _lets_start(edit, failure.unstarted) else UNRELATED
+    if edit.kind == "command":
+        return _of_command(edit, failure)
+    path = relative(edit.path, failure.worktree.root) if edit.path else ""
+    if is_named(edit, failure) or (path and _is_meant(path, failure)):
         return LIKELY
-    if edit.sort == "undo":
+    if edit.kind == "undo":
         return POSSIBLE
-    if _names_symbol(edit.symbols, trouble):
+    if _names_symbol(edit.symbols, failure):
         return LIKELY
-    return POSSIBLE if _is_judged(path, trouble) else UNRELATED
+    return POSSIBLE if _is_judged(path, failure) else UNRELATED
 
 
-def _is_judged(path: str, trouble: TrackedFailure) -> bool:
+def _is_judged(path: str, failure: TrackedFailure) -> bool:
     """Return True if a file of the project may be part of what is checked."""
     language = language_of(path)
     if path.startswith(("/", "~")) or language in PROSE or _PROSE_FILE.search(path):
         return False
     family = _LANGUAGES.get(language, "")
-    return not family or not trouble.of.family or family == trouble.of.family
+    return not family or not failure.invocation.family or family == failure.invocation.family
 
 
-def is_style(trouble: TrackedFailure) -> bool:
+def is_style(failure: TrackedFailure) -> bool:
     """Return True if the failure is one that formatters and autofixes are made for."""
-    words = trouble.of.program
-    return bool(_STYLE.search(words)) or any(map(_STYLE_SAID.search, _errors(trouble)))
+    words = failure.invocation.program
+    return bool(_STYLE.search(words)) or any(map(_STYLE_SAID.search, _errors(failure)))
 
 
-def _of_command(edit: TrackedEdit, trouble: TrackedFailure) -> int:
-    family, other = trouble.of.family, FAMILIES.get(edit.said.split(" ", 1)[0], "")
+def _of_command(edit: TrackedEdit, failure: TrackedFailure) -> int:
+    family, other = failure.invocation.family, FAMILIES.get(edit.said.split(" ", 1)[0], "")
     if family and other and family != other:
         return UNRELATED
     if edit.remedy == "fixer":
-        return LIKELY if is_style(trouble) else UNRELATED
+        return LIKELY if is_style(failure) else UNRELATED
     called = _CALLED_FOR.get(edit.remedy)
-    if called and any(map(called.search, _errors(trouble))):
+    if called and any(map(called.search, _errors(failure))):
         return LIKELY
-    is_about = any(base_name(name) in edit.said for name in trouble.files)
+    is_about = any(base_name(name) in edit.said for name in failure.files)
     return LIKELY if is_about and edit.remedy == "files" else POSSIBLE
 
 
 def _lets_start(edit: TrackedEdit, reason: str) -> bool:
     """Return True if a change lets a command start that could not."""
     if reason == "stopped":
-        return False  # nobody knows what it would have come to
+        return False  # its result is unknown
     if reason == "service":
         return edit.remedy == "service"
-    if edit.sort == "command":
+    if edit.kind == "command":
         return edit.remedy == "install" or (edit.remedy == "files" and reason != "usage")
     return bool(_MANIFEST.search(edit.path)) and reason in ("script", "missing", "folder")
 
 
-def _errors(trouble: TrackedFailure) -> tuple[str, ...]:
-    return (trouble.error, trouble.last_error)
+def _errors(failure: TrackedFailure) -> tuple[str, ...]:
+    return (failure.error, failure.last_error)
 
 
-def is_named(edit: TrackedEdit, trouble: TrackedFailure) -> bool:
-    """Return True if the failure, or the command, names the file of an edit."""
+def is_named(edit: TrackedEdit, failure: TrackedFailure) -> bool:
+    """Return True if the failure or its command names the file of an edit."""
     name = base_name(edit.path)
-    said = (trouble.head, *_errors(trouble), *trouble.tests)
+    said = (failure.head, *_errors(failure), *failure.tests)
     return bool(name) and any(name in text for text in said)
 
 
-def _is_meant(path: str, trouble: TrackedFailure) -> bool:
-    """Return True if a failing file is this one, lies in this folder, or tests this one."""
-    if any(_is_at(name, path) for name in trouble.files):
+def _is_meant(path: str, failure: TrackedFailure) -> bool:
+    """Return True if a failing file is this one, lies in this folder, or is a test of this one."""
+    if any(_is_at(name, path) for name in failure.files):
         return True
     stem = stem_of(path)
-    tested = (trouble.place, *trouble.tests)
-    return len(stem) >= _STEM_CHARS and any(_tells(stem, name) for name in tested)
+    tested = (failure.place, *failure.tests)
+    return len(stem) >= _STEM_CHARS and any(stem in _stems_in(name) for name in tested)
 
 
 def _is_at(name: str, path: str) -> bool:
     return name == path or name.startswith(f"{path}/") or path.endswith(f"/{name}")
-
-
-def _tells(stem: str, test: str) -> bool:
-    """Return True if a test is told by the name of the file that it tests."""
-    return stem in _stems_in(test)
 
 
 @lru_cache(maxsize=2048)
@@ -185,20 +178,20 @@ def _stems_in(test: str) -> frozenset[str]:
 
 @lru_cache(maxsize=2048)
 def stem_of(path: str) -> str:
-    """Return the name of a file without its ends and what marks it as a test, in lower case."""
+    """Return the name of a file in lower case, without extensions and without its test affix."""
     bare = base_name(path).partition(".")[0] if "." in base_name(path) else base_name(path)
     return _TEST.sub("", bare).strip("._-").lower()
 
 
 def is_test(path: str) -> bool:
-    """Return True if a file holds tests or what only they use."""
+    """Return True if a file holds tests or their fixtures."""
     stem = base_name(path).rpartition(".")[0] or base_name(path)
     return bool(_TEST.search(stem) or _IN_TESTS.search(path))
 
 
-def _names_symbol(symbols: Iterable[str], trouble: TrackedFailure) -> bool:
-    """Return True if a failure names a symbol, not only uses its name as a word."""
-    said = " ".join((*_errors(trouble), *trouble.tests))
+def _names_symbol(symbols: Iterable[str], failure: TrackedFailure) -> bool:
+    """Return True if a failure names a symbol, as opposed to using its name as a word."""
+    said = " ".join((*_errors(failure), *failure.tests))
     names = (symbol.rpartition(".")[2] for symbol in symbols)
     # Compiling a pattern costs far more than looking for the name.
     return any(
@@ -211,51 +204,57 @@ def _names_symbol(symbols: Iterable[str], trouble: TrackedFailure) -> bool:
 
 
 _FILES = 4
-"""Most files of which none is a likely cause: more than these is the work, not the repair."""
+"""Most files of a fix without a likely cause: more are the session's work, not the repair."""
 
 
 def causes_of(
-    known: ProjectState, trouble: TrackedFailure, recorded: Recorded
+    known: ProjectState, failure: TrackedFailure, recorded: Recorded
 ) -> list[TrackedEdit]:
-    """Return what mended a failure, as far as anything tells."""
-    changes = [edit for edit in known.edits if _can_count(edit, trouble)]
-    rated = [(edit, strength(edit, trouble)) for edit in changes]
-    since = [(edit, rate) for edit, rate in rated if edit.seq > trouble.last_seq and rate]
+    """Return the changes that fixed a failure, oldest first; none if that is unknown.
+
+    Args:
+        known: the project's state.
+        failure: the failure that a check has just resolved.
+        recorded: the event of the pass.
+    """
+    changes = [edit for edit in known.edits if _can_count(edit, failure)]
+    rated = [(edit, strength(edit, failure)) for edit in changes]
+    since = [(edit, rate) for edit, rate in rated if edit.seq > failure.last_seq and rate]
     likely = [edit for edit, rate in since if rate == LIKELY]
     if likely:
-        earlier = [edit for edit, rate in rated if edit.seq < trouble.last_seq and rate == LIKELY]
-        found = [edit for edit in earlier if edit.seq > trouble.tried] + _until_fixed(likely)
-    elif recorded.session_id in trouble.sessions:
+        earlier = [edit for edit, rate in rated if edit.seq < failure.last_seq and rate == LIKELY]
+        found = [edit for edit in earlier if edit.seq > failure.tried] + _until_fixed(likely)
+    elif recorded.session_id in failure.sessions:
         own = [edit for edit, _ in since if edit.session in (None, recorded.session_id)]
         found = _last_files(own)
     else:
         found = []
-    helped = [edit for edit in changes if edit.seq in trouble.helped and edit not in found]
+    helped = [edit for edit in changes if edit.seq in failure.helped and edit not in found]
     return sorted([*helped, *found], key=lambda edit: edit.seq)
 
 
-def _can_count(edit: TrackedEdit, trouble: TrackedFailure) -> bool:
+def _can_count(edit: TrackedEdit, failure: TrackedFailure) -> bool:
     return (
-        trouble.seq < edit.seq
+        failure.seq < edit.seq
         and not edit.reverted_by
-        and edit.sort != "probe"
+        and edit.kind != "probe"
         and not (edit.has_failed and edit.remedy != "fixer")
-        and not _is_retry(edit, trouble)
-        and edit.ground == trouble.ground
-        and trouble.of.program not in edit.fixed
-        and (edit.sort != "undo" or edit.since < trouble.seq)
+        and not _is_retry(edit, failure)
+        and edit.worktree == failure.worktree
+        and failure.invocation.program not in edit.fixed
+        and (edit.kind != "undo" or edit.since < failure.seq)
     )
 
 
-def _is_retry(edit: TrackedEdit, trouble: TrackedFailure) -> bool:
-    """Return True if a command is what had failed, run once more, and no `--fix` of it."""
+def _is_retry(edit: TrackedEdit, failure: TrackedFailure) -> bool:
+    """Return True if a command is the failed one run again, unless that is itself a fixer."""
     if edit.remedy == "fixer":
-        return trouble.of.mends and trouble.head.endswith(edit.said)
-    return edit.sort == "command" and edit.said == trouble.head
+        return failure.invocation.mends and failure.head.endswith(edit.said)
+    return edit.kind == "command" and edit.said == failure.head
 
 
 def _until_fixed(likely: list[TrackedEdit]) -> list[TrackedEdit]:
-    """Return the changes up to the last fixer that got through: it left nothing to mend."""
+    """Return the changes up to the last successful fixer, which left nothing to repair."""
     fixers = [
         place for place, edit in enumerate(likely) if edit.remedy == "fixer" and not edit.has_failed
     ]
@@ -263,7 +262,7 @@ def _until_fixed(likely: list[TrackedEdit]) -> list[TrackedEdit]:
 
 
 def _last_files(edits: Sequence[TrackedEdit]) -> list[TrackedEdit]:
-    """Return the changes of the files that were changed last, commands with them."""
+    """Return the changes of the files that were changed last, and all commands."""
     files = list(dict.fromkeys(edit.path for edit in reversed(edits) if edit.path))
-    told = set(files[:_FILES])
-    return [edit for edit in edits if not edit.path or edit.path in told]
+    latest = set(files[:_FILES])
+    return [edit for edit in edits if not edit.path or edit.path in latest]

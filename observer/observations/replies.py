@@ -196,8 +196,8 @@ def _is_plan(sentence: str) -> bool:
         return True
     if _OFFER.match(sentence):
         return False
-    is_told = _PLAN.match(sentence) or _PLAN_INSIDE.search(sentence)
-    return bool(is_told) and len(sentence) > 12 and not sentence.endswith(":")
+    is_plan = _PLAN.match(sentence) or _PLAN_INSIDE.search(sentence)
+    return bool(is_plan) and len(sentence) > 12 and not sentence.endswith(":")
 
 
 def _sentences(text: str) -> list[str]:

@@ -1,6 +1,7 @@
-"""What of a session's work is committed: its files, and the commits as its summary names them.
+"""Which of a session's changes are committed, staged or stashed, and its commits as text.
 
-Part of interpretation (step 6), pure. What git replaced or dropped is named no more.
+A commit is kept as the text of `commit_text`, which the summary shows; commits that git replaced
+or dropped are removed.
 """
 
 from __future__ import annotations
@@ -16,35 +17,35 @@ from observer.observations.session_state import FileState, SessionState, added
 
 HASH_CHARS = 10
 STASHES = 8
-"""Entries of git's stash that a session keeps in mind; the oldest go."""
+"""Most entries of git's stash that a session keeps; the oldest are dropped."""
 _OPENING = " ("
 
 
 def commit_text(subject: str, commit: str) -> str:
-    """Return how a commit is said."""
+    """Return the text of a commit: `subject (hash)`."""
     return f"{one_line(subject, 200)}{_OPENING}{one_line(commit, 64)[:HASH_CHARS]})"
 
 
 def subject_of(saying: str) -> str:
-    """Return the subject of a commit that is said so."""
+    """Return the subject from the text of a commit."""
     return saying.rpartition(_OPENING)[0]
 
 
 def with_rewritten(sayings: tuple[str, ...], pairs: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return what is said once commits were replaced: each old one under its new hash, once."""
+    """Return the texts of commits after a rewrite, each old hash replaced, without duplicates."""
     became = {old[:HASH_CHARS]: new for old, new in pairs}
     known = {hash_of(one) for one in sayings}
-    told: dict[str, str] = {}
+    kept: dict[str, str] = {}
     for one in sayings:
         new = became.get(hash_of(one), "")
         if new[:HASH_CHARS] not in known:
             shown = commit_text(subject_of(one), new) if new else one
-            told.setdefault(hash_of(shown), shown)
-    return tuple(told.values())
+            kept.setdefault(hash_of(shown), shown)
+    return tuple(kept.values())
 
 
 def without_undone(sayings: tuple[str, ...], to: str) -> tuple[str, ...]:
-    """Return what is left once git went back: ``~2`` commits, or to the commit of a hash."""
+    """Return the commits left after a reset by a number (``~2``) or to a hash."""
     if to.startswith("~"):
         return sayings[: max(0, len(sayings) - int(to[1:]))]
     found = [place for place, one in enumerate(sayings) if _is(hash_of(one), to)]
@@ -52,7 +53,7 @@ def without_undone(sayings: tuple[str, ...], to: str) -> tuple[str, ...]:
 
 
 def with_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
-    """Return the state after a commit: its files are clean, the steps that it names done."""
+    """Return the state after a commit: its files are clean, the steps that it names are done."""
     clean = set(paths)
     files = {
         path: _taken_in(touched) if path in clean else touched
@@ -68,18 +69,18 @@ def with_commit(state: SessionState, saying: str, paths: Iterable[str]) -> Sessi
 
 
 def with_later_commit(state: SessionState, saying: str, paths: Iterable[str]) -> SessionState:
-    """Return the state after a commit that somebody else made of the session's changes."""
+    """Return the state after a commit of the session's changes that was made outside of it."""
     clean = with_commit(state, "", paths)
     return replace(
         clean,
-        later=added(state.later, saying),
+        later_commits=added(state.later_commits, saying),
         achieved=state.achieved,
         steps=open_steps.without_done(state.steps, (subject_of(saying),)),
     )
 
 
 def uncommitted_files(state: SessionState) -> frozenset[str]:
-    """Return the files of the project that a session changed, and no commit has taken in."""
+    """Return the files of the project with uncommitted changes of the session."""
     return frozenset(
         path
         for path, touched in state.files.items()
@@ -88,10 +89,13 @@ def uncommitted_files(state: SessionState) -> frozenset[str]:
 
 
 def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> SessionState:
-    """Return the state after git was asked: what it did not name is as the last commit has it."""
+    """Return the state after `git status`.
+
+    Files that it did not list as `uncommitted` are clean.
+    """
     files = {
         path: replace(touched, is_dirty=False, is_staged=False)
-        if touched.is_dirty and path not in uncommitted and not touched.is_aside
+        if touched.is_dirty and path not in uncommitted and not touched.is_stashed
         else touched
         for path, touched in state.files.items()
     }
@@ -99,7 +103,10 @@ def with_uncommitted(state: SessionState, uncommitted: Collection[str]) -> Sessi
 
 
 def with_staged(state: SessionState, paths: Collection[str], *, with_new: bool) -> SessionState:
-    """Note what was put into git's index; no paths are all of them."""
+    """Return the state after paths were added to git's index; no paths mean all files.
+
+    `with_new` adds untracked files too.
+    """
     files = {
         path: replace(touched, is_staged=True)
         if touched.is_dirty and (with_new or not _is_new(touched)) and is_within(path, paths)
@@ -109,70 +116,74 @@ def with_staged(state: SessionState, paths: Collection[str], *, with_new: bool) 
     return replace(state, files=files)
 
 
-def with_operation(state: SessionState, act: GitOperation) -> SessionState:
-    """Return the state after git took changes back, or moved them to or from its stash.
+def with_operation(state: SessionState, operation: GitOperation) -> SessionState:
+    """Return the state after git discarded changes, or moved them to or from its stash.
 
-    No paths are all. Other deeds of git's change nothing.
+    Other operations change nothing.
     """
-    if act.deed == "aside":
-        return _set_aside(state, act)
-    if act.deed in ("back", "drop"):
-        return _unstashed(state, act)
-    change = _DEEDS.get(act.deed)
+    if operation.kind == "stash":
+        return _set_aside(state, operation)
+    if operation.kind in ("unstash", "drop"):
+        return _unstashed(state, operation)
+    change = _DEEDS.get(operation.kind)
     if change is None:
         return state
     files = {
-        path: change(touched) if is_within(path, act.paths) else touched
+        path: change(touched) if is_within(path, operation.paths) else touched
         for path, touched in state.files.items()
     }
     return replace(state, files=files)
 
 
-def _set_aside(state: SessionState, act: GitOperation) -> SessionState:
+def _set_aside(state: SessionState, operation: GitOperation) -> SessionState:
     entry = [
         path
         for path, touched in state.files.items()
-        if is_within(path, act.paths) and _goes(touched, act.scope)
+        if is_within(path, operation.paths) and _goes(touched, operation.scope)
     ]
-    moved = {path: replace(state.files[path], is_aside=True, is_staged=False) for path in entry}
+    moved = {path: replace(state.files[path], is_stashed=True, is_staged=False) for path in entry}
     return replace(
         state,
         files=state.files | moved,
         stash=(*state.stash, tuple(entry))[-STASHES:],
-        is_aside=True,
+        is_stashed=True,
     )
 
 
 def _goes(touched: FileState, scope: Scope) -> bool:
-    """Return True if changes of a file go to git's stash: of new files only where git has them."""
-    if not touched.is_dirty or touched.is_aside:
+    """Return True if `git stash` takes a file's changes; of new files only if git tracks them."""
+    if not touched.is_dirty or touched.is_stashed:
         return False
     if scope in ("staged", "unstaged"):
         return touched.is_staged == (scope == "staged")
     return scope == "new" or touched.is_staged or not _is_new(touched)
 
 
-def _unstashed(state: SessionState, act: GitOperation) -> SessionState:
-    """Return the state after an entry of git's stash came back, or was thrown away."""
-    number = int(act.to) if act.to.isdecimal() else 0
+def _unstashed(state: SessionState, operation: GitOperation) -> SessionState:
+    """Return the state after an entry of git's stash was applied or dropped."""
+    number = int(operation.target) if operation.target.isdecimal() else 0
     place = len(state.stash) - 1 - number
-    gone = [entry for at, entry in enumerate(state.stash) if act.to == "all" or at == place]
-    others = (entry for at, entry in enumerate(state.stash) if act.to != "all" and at != place)
-    left = state.stash if act.keeps else tuple(others)
+    gone = [
+        entry for at, entry in enumerate(state.stash) if operation.target == "all" or at == place
+    ]
+    others = (
+        entry for at, entry in enumerate(state.stash) if operation.target != "all" and at != place
+    )
+    left = state.stash if operation.keeps else tuple(others)
     held = {path for entry in left for path in entry}
-    change = _back if act.deed == "back" else _dropped
+    change = _back if operation.kind == "unstash" else _dropped
     moved = {
         path: change(state.files[path])
         for entry in gone
         for path in entry
-        if path in state.files and (act.deed == "back" or path not in held)
+        if path in state.files and (operation.kind == "unstash" or path not in held)
     }
-    is_aside = state.is_aside and number > 0
-    return replace(state, files=state.files | moved, stash=left, is_aside=is_aside)
+    is_stashed = state.is_stashed and number > 0
+    return replace(state, files=state.files | moved, stash=left, is_stashed=is_stashed)
 
 
 def with_index_committed(state: SessionState) -> SessionState:
-    """Note that a commit took in what git's index held."""
+    """Return the state after a commit of git's index."""
     files = {
         path: _taken_in(touched) if touched.is_staged else touched
         for path, touched in state.files.items()
@@ -181,21 +192,21 @@ def with_index_committed(state: SessionState) -> SessionState:
 
 
 def _taken_in(touched: FileState) -> FileState:
-    clean = replace(touched, is_dirty=False, is_staged=False, is_aside=False, kept=None)
-    return replace(clean, kept=clean)
+    clean = replace(touched, is_dirty=False, is_staged=False, is_stashed=False, committed=None)
+    return replace(clean, committed=clean)
 
 
 def _is_new(touched: FileState) -> bool:
-    return touched.fate == "created" and touched.kept is None
+    return touched.fate == "created" and touched.committed is None
 
 
 def _taken_back(touched: FileState) -> FileState:
-    before = touched.kept or FileState(is_undone=True)
-    return replace(before, reads=touched.reads, writes=touched.writes, kept=touched.kept)
+    before = touched.committed or FileState(is_undone=True)
+    return replace(before, reads=touched.reads, writes=touched.writes, committed=touched.committed)
 
 
 def hash_of(saying: str) -> str:
-    """Return the first characters of the name of a commit that is said so."""
+    """Return the abbreviated hash from the text of a commit."""
     return saying.rpartition(_OPENING)[2].removesuffix(")")
 
 
@@ -204,21 +215,21 @@ def _is(commit: str, named: str) -> bool:
 
 
 def _restored(touched: FileState) -> FileState:
-    is_there = touched.is_dirty and not touched.is_aside and not _is_new(touched)
+    is_there = touched.is_dirty and not touched.is_stashed and not _is_new(touched)
     return _taken_back(touched) if is_there else touched
 
 
 def _cleaned(touched: FileState) -> FileState:
-    is_there = touched.is_dirty and not touched.is_aside and _is_new(touched)
+    is_there = touched.is_dirty and not touched.is_stashed and _is_new(touched)
     return _taken_back(touched) if is_there else touched
 
 
 def _back(touched: FileState) -> FileState:
-    return replace(touched, is_aside=False) if touched.is_aside else touched
+    return replace(touched, is_stashed=False) if touched.is_stashed else touched
 
 
 def _dropped(touched: FileState) -> FileState:
-    return _taken_back(touched) if touched.is_aside else touched
+    return _taken_back(touched) if touched.is_stashed else touched
 
 
 _DEEDS: Mapping[str, Callable[[FileState], FileState]] = {
@@ -226,4 +237,4 @@ _DEEDS: Mapping[str, Callable[[FileState], FileState]] = {
     "reset": _restored,
     "clean": _cleaned,
 }
-"""What each of git's deeds makes of a file that was changed."""
+"""Operation -> what it makes of a changed file."""

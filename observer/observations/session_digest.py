@@ -1,7 +1,7 @@
-"""What a session was about: its requests, and its title.
+"""The digest of a session: its requests, its title, and what it left open.
 
-Part of interpretation (step 6), pure. A request that names nothing ("fix them", a pasted log) is
-told by what the session changed.
+Pure functions of the session's state, so that they also work for a session that was cut off. A
+session whose requests name nothing ("fix them", a pasted log) is titled by what it changed.
 
 What a session left open: the work that the next one may take up.
 
@@ -87,8 +87,8 @@ def _changed(known: SessionState) -> str:
         return f"Plan: {plan}"
     if known.achieved:
         return replies.unlabelled(known.achieved[0]).rstrip(".")
-    if known.later:
-        return session_commits.subject_of(known.later[0])
+    if known.later_commits:
+        return session_commits.subject_of(known.later_commits[0])
     changed = [path for path, file in known.files.items() if is_changed(file)][::-1]
     if not changed:
         return ""
@@ -163,7 +163,7 @@ def is_trivial(session: Session) -> bool:
 def _is_trivial(known: SessionState) -> bool:
     did = (
         known.commits,
-        known.later,
+        known.later_commits,
         known.remembered,
         known.customs,
         known.plan,

@@ -1,8 +1,7 @@
 """When a session begins, goes on, ends and comes back.
 
-Part of interpretation (step 6). A session ends by its client's word, or by the daemon's word
-`idle`; one whose client died is closed by the latter. An ended session whose client speaks again
-under its own id is active again.
+The client reports the end of a session, or the daemon reports it as `idle`, as for a client that
+died. An ended session becomes active again with the next event under its client's own session id.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ from observer.core.text import first_line, one_line
 from observer.observations.prompts import words_of
 
 SYNTHETIC = "ppid:"
-"""How session ids begin that we made from a process id, for clients that have none."""
+"""Prefix of session ids made from a process id, for clients that send none."""
 REUSED_AFTER_MS = 12 * 3_600_000
-"""A process id this long silent belongs to another process."""
+"""After this long without events a process id belongs to another process."""
 _ONGOING = frozenset({"resume", "compact", "clear"})
 
 
 def begin(recorded: Recorded) -> Session:
-    """Return the session of which this is the first event there is, which is not yet counted.
+    """Return the session that begins with this event, which is not yet counted.
 
-    Events before it may have been purged, or be too old: the session keeps its id.
+    If earlier events of it were purged or are too old, the session keeps its id.
     """
     event = recorded.event
     return Session(
@@ -40,10 +39,10 @@ def begin(recorded: Recorded) -> Session:
 
 
 def continues(session: Session | None, event: Event) -> bool:
-    """Say whether an event belongs to the newest session of its client's session id.
+    """Return True if an event belongs to the newest session with its client's session id.
 
-    A client's real id always resumes. An id made from a process id begins a new session after an
-    end, after a second start, or when it was silent so long that the number has been used again.
+    A client's own id always resumes. An id made from a process id begins a new session after an
+    end, after a second start, or after `REUSED_AFTER_MS` without events.
     """
     if session is None:
         return False
@@ -82,14 +81,14 @@ def after(session: Session, recorded: Recorded) -> Session:
 
 def _ended(session: Session, at_ms: int, *, is_idle: bool) -> Session:
     if is_idle:
-        # The daemon's word comes long after the last sign of life, which is when it ended.
+        # The daemon reports it long after the last event, which is when the session ended.
         return replace(session, status="idle", ended_ms=session.last_ms)
     last_ms = max(session.last_ms, at_ms)
     return replace(session, status="ended", ended_ms=last_ms, last_ms=last_ms)
 
 
 def _awake(session: Session, at_ms: int) -> Session:
-    """Wake a session; an event from before its end is only a straggler."""
+    """Return the session as active again, unless the event is from before its end."""
     last_ms = max(session.last_ms, at_ms)
     if session.ended_ms is not None and at_ms <= session.ended_ms:
         return replace(session, last_ms=last_ms)

@@ -63,10 +63,10 @@ Items = tuple[Item, ...]
 
 
 class SessionReducer:
-    """One session's fold, for the length of a batch.
+    """Reduces one session's events within a batch.
 
-    `session` is as stored, or fresh from `sessions.begin`. None is for events of no session: each
-    is told by itself, nothing folds.
+    `session` is as stored, or new from `session_lifecycle.begin`. None is for events outside of
+    sessions: each gives an observation by itself, and nothing is grouped.
     """
 
     def __init__(self, session: Session | None) -> None:
@@ -74,11 +74,14 @@ class SessionReducer:
         self._state = session_state.decode(session.state) if session else SessionState()
 
     def add(self, recorded: Recorded) -> Items:
-        """Take the next event; return the items to insert or replace, by id."""
+        """Add the next event; return the items to insert or replace, by id."""
         return self.add_paired(recorded)[1]
 
     def add_paired(self, recorded: Recorded) -> tuple[Recorded, Items]:
-        """As `add`, and return the event too: a tool's result together with what was asked."""
+        """Add the next event; return it and its items.
+
+        A tool's result is returned completed: its body is the tool call with the result.
+        """
         if self._session is None:
             whole = analyzed(recorded)
             return whole, _step(SessionState(), whole)[1]
@@ -88,26 +91,26 @@ class SessionReducer:
         return whole, items
 
     def learn(self, items: Items, failures: Iterable[OpenFailure] = ()) -> None:
-        """Take the arcs that end with the event added last, and the checks that are red now."""
+        """Take the fixes that the last event completed, and the checks that are red now."""
         self._state = session_state.with_fixes(self._state, items)
         if self._session:
             seen = tuple(one for one in failures if self._session.id in one.sessions)
             self._state = replace(self._state, failing=seen)
 
     def commit(self, saying: str, paths: Iterable[str]) -> None:
-        """Take a commit of the session's changes that was made outside of it."""
+        """Note a commit of the session's changes that was made outside of it."""
         self._state = session_commits.with_later_commit(self._state, saying, paths)
 
     def begin_plan(self) -> None:
-        """Take it that the session's plan was begun outside of it."""
+        """Note that another session has begun this session's plan."""
         self._state = planning.begun(self._state)
 
     def state(self) -> SessionState:
-        """Return what the session remembers after the events added so far."""
+        """Return the session's state after the events added so far."""
         return self._state
 
     def current(self) -> Session | None:
-        """Return the session as it stands, with the `state` that it came with: costs nothing."""
+        """Return the session with the events added so far, but its `state` as it was: cheap."""
         return self._session
 
     def session(self) -> Session | None:
@@ -147,17 +150,21 @@ def _command(before: SessionState, recorded: Recorded, body: Command) -> tuple[S
     result = analysis_of(recorded).result
     after = _superseded(before, body)
     is_ok = result.ok is not False
-    for act, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
-        after = session_commits.with_operation(after, act)
-    # What stands in the words says how many commits go; the output only where HEAD is now.
-    for act, _ in git_commands.operations_of(recorded, replace(body, output=""), is_ok=is_ok):
-        if act.deed in ("reset", "uncommit"):
-            after = replace(after, commits=session_commits.without_undone(after.commits, act.to))
-    for act in git_commands.index_operations_of(recorded, body, is_ok=is_ok):
-        if act.deed == "commit":
+    for operation, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
+        after = session_commits.with_operation(after, operation)
+    # The words of the command say how many commits go, its output only where HEAD is now.
+    for operation, _ in git_commands.operations_of(recorded, replace(body, output=""), is_ok=is_ok):
+        if operation.kind in ("reset", "uncommit"):
+            after = replace(
+                after, commits=session_commits.without_undone(after.commits, operation.target)
+            )
+    for operation in git_commands.index_operations_of(recorded, body, is_ok=is_ok):
+        if operation.kind == "commit":
             after = session_commits.with_index_committed(after)
         else:
-            after = session_commits.with_staged(after, act.paths, with_new=act.deed == "stage")
+            after = session_commits.with_staged(
+                after, operation.paths, with_new=operation.kind == "stage"
+            )
     after, made = grouping.command(after, recorded, body, result)
     return _one((after, made))
 
@@ -180,8 +187,8 @@ def _tool_use(
     after = _superseded(before, body)
     if listed := planning.listed(after, recorded, body):
         return listed[0], (listed[1],)
-    if told := conversation.answered_questions(after, recorded, body):
-        return after, told
+    if items := conversation.answered_questions(after, recorded, body):
+        return after, items
     return planning.planned(after, body), _plain(recorded)
 
 
@@ -285,38 +292,38 @@ def _start(
 
 
 def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> tuple[SessionState, Items]:
-    after = replace(session_state.without_groups(before), intents=())
+    after = replace(session_state.without_groups(before), pending=())
     if body.uncommitted is not None:
         after = session_commits.with_uncommitted(after, body.uncommitted)
-    return after, tuple(made for one in before.intents for made in _unfinished(recorded, one))
+    return after, tuple(made for one in before.pending for made in _unfinished(recorded, one))
 
 
 def _unfinished(recorded: Recorded, pending: PendingTool) -> Items:
-    """Tell a write or command that began, and whose result never came."""
-    asked, where = pending.of, where_of(recorded)
+    """Return the item of a write or command whose result never came."""
+    asked, where = pending.call, where_of(recorded)
     if is_memory_use(asked):
         return ()
     if isinstance(asked, Command):
-        told = command_text.started(asked, command_line.read(asked.command), where)
+        draft = command_text.started(asked, command_line.read(asked.command), where)
     elif isinstance(asked, FileWrite):
-        told = file_text.started(asked, pending.change, where)
+        draft = file_text.started(asked, pending.change, where)
     else:
         return ()
-    made = item(told, recorded, origin=pending.origin, chars=max(pending.chars, told.chars))
+    made = item(draft, recorded, origin=pending.origin, chars=max(pending.chars, draft.chars))
     return (replace(made, updated_ms=pending.origin.at_ms),)
 
 
 def _superseded(before: SessionState, body: AnyBody) -> SessionState:
-    """Forget the intent of a tool whose full report has come."""
-    if not before.intents or not isinstance(body, tool_pairing.ToolCall):
+    """Drop the pending call of a tool whose full report has come."""
+    if not before.pending or not isinstance(body, tool_pairing.ToolCall):
         return before
     pending = tool_pairing.same_as(before, body)
     return session_state.without_pending(before, pending) if pending else before
 
 
 def _plain(recorded: Recorded) -> Items:
-    told = analysis_of(recorded).told
-    return (item(told, recorded),) if told else ()
+    draft = analysis_of(recorded).draft
+    return (item(draft, recorded),) if draft else ()
 
 
 def _one(result: tuple[SessionState, Item | None]) -> tuple[SessionState, Items]:
@@ -324,7 +331,7 @@ def _one(result: tuple[SessionState, Item | None]) -> tuple[SessionState, Items]
     return after, (made,) if made else ()
 
 
-# Each step takes the body of the type it stands under, which a dict's type cannot say.
+# Any: each function takes the body of its key's type, which a dict's type cannot say.
 _STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], tuple[SessionState, Items]]] = {
     SessionStart: _start,
     SessionEnd: _end,

@@ -29,14 +29,14 @@ FILES = 100
 COMMANDS = 30
 ASKS = 24
 SAYINGS = 20
-"""Most commits, searches, delegations, lessons … of one sort that a session keeps."""
+"""Most commits, searches, delegations, lessons … of one kind that a session keeps."""
 SAYING = 300
 SYMBOLS_OF_FILE = 8
 FILE_WRITE = kind_of(FileWrite(path=""))
 
 
 class ItemOrigin(Value):
-    """The event that an item counts from: the first of a burst."""
+    """The first event that an item stands for."""
 
     seq: int
     event: str
@@ -44,10 +44,10 @@ class ItemOrigin(Value):
 
 
 class OpenGroup(Value):
-    """A burst that may grow: what is needed to tell it again with one more happening.
+    """A group of similar events that may grow, with what is needed to describe it again.
 
-    `told` are the task and the result of a delegation so far; `outcome` the result that a further
-    run must have in common.
+    `texts` are the task and the result of a delegation so far; `outcome` is the result that the
+    next run of a command must share.
     """
 
     key: str
@@ -57,27 +57,29 @@ class OpenGroup(Value):
     chars: int = 0
     operation: str = ""
     change: ChangeSummary = ChangeSummary()
-    told: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
     outcome: str = ""
 
 
 class PendingTool(Value):
-    """A tool that is about to run; `of` is without its long texts: `change` and `marks` tell."""
+    """A tool call without a result yet; `call` is stored without long texts.
+
+    `change` and `marks` are made from them first; `chars` is their length.
+    """
 
     origin: ItemOrigin
     tool: str
-    of: Command | FileWrite | FileRead | Search | ToolUse
+    call: Command | FileWrite | FileRead | Search | ToolUse
     change: ChangeSummary = ChangeSummary()
     marks: Marks = Marks()
     chars: int = 0
 
 
 class FileState(Value):
-    """What a session did to one file; `is_dirty` until a commit takes it in.
+    """What a session did to one file; `is_dirty` until its changes are committed.
 
-    `is_staged` while git's index has it as it is, `is_aside` while git's stash does; `is_undone`:
-    nothing of it is there any more.
-    `kept` is what the last commit took in.
+    `is_staged` if the index holds it as it is, `is_stashed` if git's stash does, `is_undone` if
+    nothing of its changes is left. `committed` is the state as of the last commit.
     """
 
     reads: int = 0
@@ -88,16 +90,16 @@ class FileState(Value):
     fate: str = ""
     is_dirty: bool = False
     is_staged: bool = False
-    is_aside: bool = False
+    is_stashed: bool = False
     is_undone: bool = False
-    kept: FileState | None = None
+    committed: FileState | None = None
 
 
 class CommandState(Value):
     """How a command ended last; `since` are the files changed since it began to fail.
 
-    `writes` counts what the session had written by then; `is_again` holds where it passed, as the
-    time before, and nothing was written in between.
+    `writes` is the number of file writes of the session before it; `is_again` if it passed as it
+    did before, with no write in between.
     """
 
     ok: bool | None = None
@@ -112,7 +114,7 @@ class CommandState(Value):
 
 
 class TodoList(Value):
-    """A to-do list as it stands; `key` is the agent that keeps it, or the file that it is in."""
+    """A to-do list; `key` is the agent that keeps it, or the path of the file that it is in."""
 
     key: str
     origin: ItemOrigin
@@ -122,33 +124,33 @@ class TodoList(Value):
 
 
 class AnsweredPrompt(Value):
-    """The prompt that replies answer: its item, title and beginning; and what they said of late."""
+    """The prompt that replies answer: its item, title and beginning, and their last findings."""
 
     item: int = 0
     title: str = ""
     asked: str = ""
     is_question: bool = False
-    said: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
 
 
 class SessionState(Value):
-    """All that is known of a session. Oldest first; the oldest go when there is no room.
+    """All that is known of a session. Sequences are oldest first and drop the oldest.
 
-    `plan` is the heading of a plan that was made and not begun; `question` waits for an answer;
-    `achieved` is what the agent said it has changed since the last commit; `later` are the commits
-    that took in its files from outside; `failing` the checks that it saw fail and that are red.
-    `stash` are the files of the session in each entry of git's stash, the newest last; `is_aside`
-    while work is there and nothing new was begun: what is checked then is not the work.
+    `plan` is the heading of a plan not yet begun; `question` waits for an answer; `achieved` are
+    the changes that the agent reported since the last commit; `later_commits` were made outside of
+    the session and hold its changes; `failing` are the checks that failed in it and are red.
+    `stash` are the session's files in each entry of git's stash, newest last; `is_stashed` while
+    changes are there and no file was written since: checks then run without them.
     """
 
-    opens: tuple[OpenGroup, ...] = ()
-    intents: tuple[PendingTool, ...] = ()
+    groups: tuple[OpenGroup, ...] = ()
+    pending: tuple[PendingTool, ...] = ()
     files: dict[str, FileState] = msgspec.field(default_factory=dict)
     commands: dict[str, CommandState] = msgspec.field(default_factory=dict)
     stash: tuple[tuple[str, ...], ...] = ()
-    is_aside: bool = False
+    is_stashed: bool = False
     asks: tuple[Ask, ...] = ()
-    heard: AnsweredPrompt = AnsweredPrompt()
+    answering: AnsweredPrompt = AnsweredPrompt()
     last_reply: str = ""
     lessons: tuple[str, ...] = ()
     achieved: tuple[str, ...] = ()
@@ -161,7 +163,7 @@ class SessionState(Value):
     fixed: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
-    later: tuple[str, ...] = ()
+    later_commits: tuple[str, ...] = ()
     searches: tuple[str, ...] = ()
     delegations: tuple[str, ...] = ()
     customs: tuple[str, ...] = ()
@@ -182,16 +184,16 @@ def encode(state: SessionState) -> bytes:
 
 
 def decode(data: bytes) -> SessionState:
-    """Return the state of a session; no bytes are a new session's.
+    """Return the stored state of a session; the empty state for no bytes.
 
     Raises:
-        StoreUnavailable: the bytes are not a state of this version; a rebuild makes it anew.
+        StoreUnavailable: the bytes are not a state of this version; a rebuild recreates it.
     """
     return reread(_DECODER, data, of="session") if data else SessionState()
 
 
 def key_of(*parts: str) -> str:
-    """Return a short key for a burst, the same for the same parts."""
+    """Return the key of a group: the parts joined, hashed if too long; `parts[0]` is its kind."""
     key = "|".join(parts)
     if len(key) <= 200 and key.isprintable():
         return key
@@ -200,57 +202,57 @@ def key_of(*parts: str) -> str:
 
 
 def added(sayings: tuple[str, ...], *new: str) -> tuple[str, ...]:
-    """Return the sayings with new ones at the end, each once, the oldest gone if too many."""
+    """Return texts with new ones at the end, each once; the oldest are dropped."""
     fresh = [shown for text in new if (shown := one_line(text, SAYING)) and shown not in sayings]
     return (*sayings, *fresh)[-SAYINGS:] if fresh else sayings
 
 
 def with_count(state: SessionState, kind: str, agent: str) -> SessionState:
-    """Count an event of a kind, and note the sub-agent it came from."""
+    """Return the state with one more event of a kind, and its sub-agent if there is one."""
     counts = {**state.counts, kind: state.counts.get(kind, 0) + 1}
     if not agent:
         return replace(state, counts=counts)
     return replace(state, counts=counts, agents=added(state.agents, agent))
 
 
-def with_group(state: SessionState, burst: OpenGroup) -> SessionState:
-    """Return the state with a burst as its newest, in place of an earlier one of its key."""
-    others = [other for other in state.opens if other.key != burst.key]
-    return replace(state, opens=(*others, burst)[-GROUPS:])
+def with_group(state: SessionState, group: OpenGroup) -> SessionState:
+    """Return the state with a group as its newest, replacing the one of the same key."""
+    others = [other for other in state.groups if other.key != group.key]
+    return replace(state, groups=(*others, group)[-GROUPS:])
 
 
 def group_of(state: SessionState, key: str) -> OpenGroup | None:
-    """Return the open burst of a key."""
-    for burst in state.opens:
-        if burst.key == key:
-            return burst
+    """Return the group of a key; None if there is none."""
+    for group in state.groups:
+        if group.key == key:
+            return group
     return None
 
 
-def without_group(state: SessionState, burst: OpenGroup) -> SessionState:
-    """Return the state without one open burst."""
-    return replace(state, opens=tuple(one for one in state.opens if one is not burst))
+def without_group(state: SessionState, group: OpenGroup) -> SessionState:
+    """Return the state without this group."""
+    return replace(state, groups=tuple(one for one in state.groups if one is not group))
 
 
 def without_groups(state: SessionState, kind: str = "") -> SessionState:
-    """Return the state without open bursts of a kind, or of any kind."""
+    """Return the state without groups of a kind; of any kind if none is given."""
     mark = f"{kind}|" if kind else ""
-    kept = [burst for burst in state.opens if not burst.key.startswith(mark)]
-    return state if len(kept) == len(state.opens) else replace(state, opens=tuple(kept))
+    kept = [group for group in state.groups if not group.key.startswith(mark)]
+    return state if len(kept) == len(state.groups) else replace(state, groups=tuple(kept))
 
 
 def with_pending(state: SessionState, pending: PendingTool) -> SessionState:
-    """Return the state with one more intent."""
-    return replace(state, intents=(*state.intents, pending)[-INTENTS:])
+    """Return the state with one more pending tool call; the oldest is dropped."""
+    return replace(state, pending=(*state.pending, pending)[-INTENTS:])
 
 
 def without_pending(state: SessionState, pending: PendingTool) -> SessionState:
-    """Return the state without an intent."""
-    return replace(state, intents=tuple(one for one in state.intents if one is not pending))
+    """Return the state without this pending tool call."""
+    return replace(state, pending=tuple(one for one in state.pending if one is not pending))
 
 
 def with_reads(state: SessionState, paths: Iterable[str]) -> SessionState:
-    """Note files that were read."""
+    """Return the state after files were read."""
     files = dict(state.files)
     for path in paths:
         touched = files.pop(path, FileState())
@@ -261,7 +263,7 @@ def with_reads(state: SessionState, paths: Iterable[str]) -> SessionState:
 def with_write(
     state: SessionState, path: str, change: ChangeSummary, operation: str
 ) -> SessionState:
-    """Note a file that was changed, also for every command that fails at this time."""
+    """Return the state after a file was changed, which is noted for each failing command too."""
     files = dict(state.files)
     touched = files.pop(path, FileState())
     is_born = operation == "create" and not touched.writes
@@ -274,7 +276,7 @@ def with_write(
         fate="created" if is_born else "deleted" if operation == "delete" else touched.fate,
         is_dirty=True,
         is_staged=False,
-        is_aside=False,
+        is_stashed=False,
         is_undone=False,
     )
     unaware = {
@@ -283,13 +285,16 @@ def with_write(
         if with_command.ok is False and path not in with_command.since
     }
     commands = {**state.commands, **unaware} if unaware else state.commands
-    return replace(state, files=_newest(files, FILES), commands=commands, is_aside=False)
+    return replace(state, files=_newest(files, FILES), commands=commands, is_stashed=False)
 
 
 def with_command(
     state: SessionState, head: str, run: CommandState, resolves: Iterable[str] = ()
 ) -> SessionState:
-    """Note how a command ended; `resolves` are failing commands that its success answers."""
+    """Return the state after a command ended.
+
+    `resolves` are the failing commands that its success resolves besides itself.
+    """
     commands = dict(state.commands)
     before = commands.pop(head, None)
     fixed = state.fixed
@@ -306,7 +311,7 @@ def with_command(
 
 
 def with_fixes(state: SessionState, items: Iterable[Item]) -> SessionState:
-    """Note the arcs that have come to their end: they know better what mended a command."""
+    """Return the state with fixes and rejected attempts, which replace its own guess of a fix."""
     for item in items:
         if item.type == "rejected":
             state = replace(state, rejected=added(state.rejected, item.title))
@@ -323,7 +328,7 @@ def with_fixes(state: SessionState, items: Iterable[Item]) -> SessionState:
 
 
 def _settled(state: SessionState, head: str) -> SessionState:
-    """Return the state without a failing command that was mended, whatever showed it."""
+    """Return the state without a failing command that a fix resolved."""
     was = state.commands.get(head)
     if was is None or was.ok is not False:
         return state
@@ -337,7 +342,7 @@ def _fix_said(head: str, was: CommandState) -> str:
 
 
 def _newest(entries: dict[str, _V], at_most: int) -> dict[str, _V]:
-    """Drop the oldest of a dict that was copied for this."""
+    """Drop the oldest entries of a dict, in place, and return it."""
     while len(entries) > at_most:
         del entries[next(iter(entries))]
     return entries

@@ -214,8 +214,8 @@ def _completed(known: SessionState) -> str:
             said.append(
                 f"{verb.capitalize()} {listed([*shown, *written[_FILES_SAID:]], _FILES_SAID)}"
             )
-    if known.later:
-        said.append(f"Taken in by later commits: {listed(known.later[-3:], 3)}")
+    if known.later_commits:
+        said.append(f"Taken in by later commits: {listed(known.later_commits[-3:], 3)}")
     if known.plan:
         said.append(f"{planning.PLANNED}{known.plan}")
     passing = {ran.said: head for head, ran in known.commands.items() if _passes(head, ran)}
@@ -238,7 +238,7 @@ def _uncommitted(session: Session, known: SessionState) -> list[str]:
     dirty = sorted(
         session_commits.uncommitted_files(known), key=list(known.files).index, reverse=True
     )
-    aside = [path for path in dirty if known.files[path].is_aside]
+    aside = [path for path in dirty if known.files[path].is_stashed]
     there = [path for path in dirty if path not in aside]
     said = [f"Not committed {_as_of(session)}: {listed(there, 8)}"] if there else []
     return [*said, f"In git's stash: {listed(aside, 8)}"] if aside else said

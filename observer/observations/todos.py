@@ -216,10 +216,10 @@ _TOOLS: Mapping[str, Callable[[Points, Row, str], Points | None]] = {
 
 
 def _points(rows: Iterable[Any]) -> Points:
-    told = (row for row in rows if isinstance(row, dict) and row.get("status") not in _DROPPED)
+    live = (row for row in rows if isinstance(row, dict) and row.get("status") not in _DROPPED)
     return tuple(
         Point(text=text, status=_status(row), id=one_line(str(row.get("id") or ""), 40))
-        for row in told
+        for row in live
         if (text := _text(row))
     )
 

@@ -1,7 +1,6 @@
-"""Joining what a tool was asked with what came of it, for clients that tell the two apart.
+"""Pair tool calls with their results, for clients that report the two as separate events.
 
-Part of interpretation (step 6). An intent waits in the session's state; the oldest one of the same
-tool takes the next result.
+A call waits in the session's state; the oldest one of the same tool takes the next result.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ _INPUT_CHARS = 500
 
 
 def pending(recorded: Recorded, intent: Intent) -> PendingTool:
-    """Return what must be kept of an intent until its result comes."""
+    """Return the call to keep until its result comes."""
     asked = intent.of
     waiting = PendingTool(
-        origin=origin_of(recorded), tool=one_line(intent.tool, 100), of=_kept(asked)
+        origin=origin_of(recorded), tool=one_line(intent.tool, 100), call=_kept(asked)
     )
     if isinstance(asked, FileWrite):
         return replace(
@@ -40,22 +39,22 @@ def pending(recorded: Recorded, intent: Intent) -> PendingTool:
 
 
 def result_of(state: SessionState, outcome: Outcome) -> PendingTool | None:
-    """Return the intent that a result belongs to: the oldest of the same tool."""
+    """Return the pending call that a result belongs to: the oldest of the same tool."""
     tool = one_line(outcome.tool, 100)
-    return next((one for one in state.intents if one.tool == tool), None)
+    return next((one for one in state.pending if one.tool == tool), None)
 
 
 class CompletedTool(AnalyzedEvent, kw_only=True):
-    """A result that is told as the tool it ends: `event` has what was asked with what came of it.
+    """A tool's result as one event with its call: the body is the call with the result.
 
-    What its long texts said stands in the gist, as they are gone.
+    The long texts of the call were not kept; `analysis` holds what was derived from them.
     """
 
     pending: PendingTool
 
 
 def completed(state: SessionState, recorded: Recorded) -> AnalyzedEvent:
-    """Return a result together with the intent it belongs to, any other event with its gist."""
+    """Return a result completed with its pending call, any other event with its analysis."""
     outcome = recorded.event.body
     pending = result_of(state, outcome) if isinstance(outcome, Outcome) else None
     if pending is None or not isinstance(outcome, Outcome):
@@ -73,19 +72,19 @@ def completed(state: SessionState, recorded: Recorded) -> AnalyzedEvent:
 
 
 def same_as(state: SessionState, body: ToolCall) -> PendingTool | None:
-    """Return the intent that a full report makes superfluous: same subject, else same tool."""
-    kin = [one for one in state.intents if type(one.of) is type(body)]
+    """Return the pending call that a full report replaces: same subject, else same tool."""
+    kin = [one for one in state.pending if type(one.call) is type(body)]
     if not kin:
         return None
     subject = _subject(_kept(body))
     tool = one_line("" if isinstance(body, Command) else body.tool, 100)
-    same = [one for one in kin if _subject(one.of) == subject]
+    same = [one for one in kin if _subject(one.call) == subject]
     return next(iter(same or [one for one in kin if tool and one.tool == tool]), None)
 
 
 def completed_call(pending: PendingTool, outcome: Outcome) -> ToolCall:
-    """Return what was asked, completed by its result."""
-    asked = pending.of
+    """Return a call with its result."""
+    asked = pending.call
     code = exit_code_of(Command(command="", output=outcome.output, exit_code=outcome.exit_code))
     failed = (
         outcome.failed if outcome.failed is not None else (code != 0 if code is not None else None)
@@ -102,7 +101,7 @@ def completed_call(pending: PendingTool, outcome: Outcome) -> ToolCall:
 
 
 def _kept(asked: ToolCall) -> ToolCall:
-    """Return what was asked, printable and without its long texts."""
+    """Return a call as it is stored: printable and without long texts."""
     match asked:
         case Command():
             return Command(

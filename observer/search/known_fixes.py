@@ -26,8 +26,8 @@ from observer.core.model import Item, item_id
 from observer.core.text import relative
 from observer.core.value import Value
 from observer.observations.drafts import Where
-from observer.observations.failure_records import Alternative, Repair
-from observer.observations.project_state import DROPPED, STASHED, ProjectState, TrackedEdit
+from observer.observations.failure_records import DROPPED, STASHED, Alternative, Repair, TrackedEdit
+from observer.observations.project_state import ProjectState
 from observer.outcomes import not_started, same_check
 from observer.shell import command_forms, command_line
 from observer.shell.command_forms import InvocationForm
@@ -121,7 +121,7 @@ def find_reverted_edit(
 def _how(known: ProjectState, edit: TrackedEdit) -> str:
     if edit.reverted_by != DROPPED:
         return f"reverted in {edit.reverted_by[:10]}"
-    undo = [one for one in known.edits if one.sort == "undo" and one.since <= edit.seq < one.seq]
+    undo = [one for one in known.edits if one.kind == "undo" and one.since <= edit.seq < one.seq]
     return undo[0].said if undo else "taken back"
 
 

@@ -98,7 +98,7 @@ class Pasts:
         """Yield the checks that fail as far as anybody knows, the last run first."""
         known = project_state.decode(self._reader.story(self._project_id))
         pasts = {past.session.id: past for past in self._all}
-        for failure in worth_showing(known.failures, now_ms=now_ms, shown=known.showing):
+        for failure in worth_showing(known.failures, now_ms=now_ms, shown=known.shown_branches):
             past = pasts.get(failure.sessions[-1] or 0)
             item = next(iter(self._reader.items([failure.item])), past and past.summary)
             if item:

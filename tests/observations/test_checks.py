@@ -115,7 +115,7 @@ def test_where_only_tests_were_changed_it_says_so(play: Play) -> None:
 def test_what_was_left_red_needs_a_likely_cause(play: Play, change: AnyBody, count: int) -> None:
     played = play(FAILED, (2, change), (2, PASSED))
     assert len(played.fixes) == count
-    assert played.known.troubles == ()
+    assert played.known.tracked == ()
 
 
 def test_a_check_that_fails_of_something_else_later_has_not_failed_twice(play: Play) -> None:
@@ -272,11 +272,11 @@ def test_what_was_installed_for_another_form_is_told_with_it(play: Play) -> None
 def test_what_could_not_run_says_nothing_about_the_check(play: Play) -> None:
     failed = red("pytest -q", "bash: pytest: command not found", code=127)
     known = play(FAILED, failed).known
-    assert [(one.runs, one.unstarted, one.is_red) for one in known.troubles] == [
+    assert [(one.runs, one.unstarted, one.is_red) for one in known.tracked] == [
         (1, "", True),
         (1, "missing", False),
     ]
-    assert len(play(failed, failed).known.troubles) == 1
+    assert len(play(failed, failed).known.tracked) == 1
 
 
 STOPPED = red("timeout 60 pytest -x", "tests/test_cart.py ...", code=124)

@@ -111,6 +111,6 @@ def test_what_is_in_the_stash_is_not_in_the_tree(
 ) -> None:
     bodies = (Command(command=one, exit_code=0) if isinstance(one, str) else one for one in steps)
     files = session_state.decode(tell(*bodies).session.state).files
-    dirty = {path: file.is_aside for path, file in files.items() if file.is_dirty}
-    assert [path for path, is_aside in dirty.items() if not is_aside] == there.split()
-    assert [path for path, is_aside in dirty.items() if is_aside] == aside.split()
+    dirty = {path: file.is_stashed for path, file in files.items() if file.is_dirty}
+    assert [path for path, is_stashed in dirty.items() if not is_stashed] == there.split()
+    assert [path for path, is_stashed in dirty.items() if is_stashed] == aside.split()

@@ -583,7 +583,7 @@ def test_a_test_of_a_short_or_other_name_is_not_taken_for_passed(project: Projec
 def test_a_scope_is_read_from_all_words(project: Project) -> None:
     """Values of options that say how are no targets; those that say what are filters."""
     project.tell(red("pytest -n 4 --tb=short -p no:x tests/test_cart.py -k 'a or b'", PYTEST))
-    (one,) = project.open[0].of
+    (one,) = project.open[0].checks
     assert (one.paths, one.filters) == (("tests/test_cart.py",), ("k=a or b",))
 
 

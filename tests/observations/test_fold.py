@@ -296,7 +296,7 @@ def test_a_read_file_is_no_item_also_where_its_result_comes_apart(tell: Tell) ->
     asked = Intent(tool="fs_read", of=FileRead(paths=("a.py",)))
     told = tell(asked, Outcome(tool="fs_read", output="x = 1"))
     assert told.items == {}
-    assert decode(told.session.state).intents == ()
+    assert decode(told.session.state).pending == ()
 
 
 def test_a_read_that_is_told_whole_makes_what_was_asked_superfluous(tell: Tell) -> None:
@@ -305,8 +305,8 @@ def test_a_read_that_is_told_whole_makes_what_was_asked_superfluous(tell: Tell) 
         Intent(tool="fs_read", of=FileRead(paths=("b.py",))),
         FileRead(paths=("b.py",)),
     )
-    (left,) = decode(told.session.state).intents
-    assert left.of == FileRead(paths=("a.py",))
+    (left,) = decode(told.session.state).pending
+    assert left.call == FileRead(paths=("a.py",))
 
 
 def test_results_go_to_the_oldest_intent_of_their_tool(tell: Tell) -> None:

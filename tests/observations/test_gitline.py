@@ -10,8 +10,8 @@ from observer.observations.git_commands import GitOperation, OperationKind
 from observer.shell import command_line
 
 
-def act(deed: OperationKind, *paths: str, to: str = "") -> GitOperation:
-    return GitOperation(deed=deed, paths=paths, to=to)
+def act(kind: OperationKind, *paths: str, to: str = "") -> GitOperation:
+    return GitOperation(kind=kind, paths=paths, target=to)
 
 
 @pytest.mark.parametrize(
@@ -50,22 +50,22 @@ def act(deed: OperationKind, *paths: str, to: str = "") -> GitOperation:
         ("git reset", None),
         ("git reset a.py", None),
         ("git reset HEAD~1 -- a.py", None),
-        ("git stash", act("aside")),
-        ("git stash -q > /dev/null 2>&1", act("aside")),
+        ("git stash", act("stash")),
+        ("git stash -q > /dev/null 2>&1", act("stash")),
         ("git checkout -- a.py 2>/dev/null >log", act("restore", "a.py")),
-        ("git stash push -m wip a.py", act("aside", "a.py")),
-        ("git stash -- a.py", act("aside", "a.py")),
-        ("git stash pop", act("back")),
-        ("git stash apply", replace(act("back"), keeps=True)),
-        ("git stash pop --index 'stash@{2}'", act("back", to="2")),
-        ("git stash branch fix stash@{1}", act("back", to="1")),
+        ("git stash push -m wip a.py", act("stash", "a.py")),
+        ("git stash -- a.py", act("stash", "a.py")),
+        ("git stash pop", act("unstash")),
+        ("git stash apply", replace(act("unstash"), keeps=True)),
+        ("git stash pop --index 'stash@{2}'", act("unstash", to="2")),
+        ("git stash branch fix stash@{1}", act("unstash", to="1")),
         ("git stash drop", act("drop")),
         ("git stash drop 3", act("drop", to="3")),
         ("git stash clear", act("drop", to="all")),
-        ("git stash save 'Try a pool'", act("aside")),
-        ("git stash -u", replace(act("aside"), scope="new")),
-        ("git stash push --staged", replace(act("aside"), scope="staged")),
-        ("git stash -k", replace(act("aside"), scope="unstaged")),
+        ("git stash save 'Try a pool'", act("stash")),
+        ("git stash -u", replace(act("stash"), scope="new")),
+        ("git stash push --staged", replace(act("stash"), scope="staged")),
+        ("git stash -k", replace(act("stash"), scope="unstaged")),
         ("git stash -p", None),
         ("git stash show -p", None),
         ("git stash list", None),
@@ -100,7 +100,7 @@ def test_a_command_is_read(command: str, expected: GitOperation | None) -> None:
         (
             "git stash pop",
             "CONFLICT (content): a.py\nThe stash entry is kept in case you need it again.",
-            replace(act("back"), keeps=True),
+            replace(act("unstash"), keeps=True),
         ),
     ],
 )

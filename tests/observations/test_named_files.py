@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from observer.observations.check_results import FILES, named_in
+from observer.observations.failure_tracker import FILES, files_named_in
 
 ROOT = "/home/ana/shop"
 
@@ -17,18 +17,20 @@ def test_files_are_named_with_and_without_their_line() -> None:
         "src/a.ts again"
     )
     expected = ("src/a.ts", "src/b.ts", "c.py", "src/d.js", "e/lib.rs")
-    assert named_in(output, root=ROOT, cwd=ROOT) == expected
+    assert files_named_in(output, root=ROOT, cwd=ROOT) == expected
 
 
 def test_a_name_counts_from_the_folder_that_it_was_printed_in() -> None:
-    assert named_in("cart_test.go:7: got 0", root=ROOT, cwd=f"{ROOT}/api") == ("api/cart_test.go",)
+    assert files_named_in("cart_test.go:7: got 0", root=ROOT, cwd=f"{ROOT}/api") == (
+        "api/cart_test.go",
+    )
 
 
 def test_packages_numbers_and_words_are_no_files() -> None:
     output = "node_modules/x/a.js 1.5 e.g. https://a.io/x.py v1.2.3 site-packages/y.py done."
-    assert named_in(output, root=ROOT, cwd=ROOT) == ()
+    assert files_named_in(output, root=ROOT, cwd=ROOT) == ()
 
 
 def test_only_so_many_are_kept() -> None:
     output = "\n".join(f"a{number}.py:1: error" for number in range(2 * FILES))
-    assert len(named_in(output, root=ROOT, cwd=ROOT)) == FILES
+    assert len(files_named_in(output, root=ROOT, cwd=ROOT)) == FILES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from observer.observations.project_state import TrackedEdit, TrackedFailure, WorktreeBranch
+from observer.observations.failure_records import TrackedEdit, TrackedFailure, WorktreeBranch
 from observer.observations.relatedness import (
     LIKELY,
     POSSIBLE,
@@ -16,14 +16,14 @@ from observer.observations.relatedness import (
 )
 from observer.outcomes.same_check import Invocation
 
-GROUND = WorktreeBranch(root="/home/ana/shop", branch="main")
+WORKTREE = WorktreeBranch(root="/home/ana/shop", branch="main")
 
 
-def trouble(program: str = "pytest", tool: str = "pytest", **fields: object) -> TrackedFailure:
+def failure(program: str = "pytest", tool: str = "pytest", **fields: object) -> TrackedFailure:
     fixed: dict[str, object] = {
-        "of": Invocation(program=program, tool=tool),
+        "invocation": Invocation(program=program, tool=tool),
         "head": program,
-        "ground": GROUND,
+        "worktree": WORKTREE,
         "seq": 1,
         "last_seq": 1,
         "last_ms": 0,
@@ -34,14 +34,14 @@ def trouble(program: str = "pytest", tool: str = "pytest", **fields: object) -> 
 
 
 def edit(path: str, *symbols: str) -> TrackedEdit:
-    return TrackedEdit(seq=2, item=8, ground=GROUND, path=path, symbols=symbols)
+    return TrackedEdit(seq=2, item=8, worktree=WORKTREE, path=path, symbols=symbols)
 
 
 def command(remedy: str, said: str) -> TrackedEdit:
-    return TrackedEdit(seq=2, item=8, ground=GROUND, sort="command", remedy=remedy, said=said)
+    return TrackedEdit(seq=2, item=8, worktree=WORKTREE, kind="command", remedy=remedy, said=said)
 
 
-FAILED = trouble(
+FAILED = failure(
     error="tests/test_cart.py::test_total - NameError: name 'sum_up' is not defined",
     tests=("tests/test_cart.py::test_total",),
     files=("tests/test_cart.py", "shop/money.py"),
@@ -76,17 +76,17 @@ def test_how_a_change_stands_to_a_failing_test(change: TrackedEdit, expected: in
 @pytest.mark.parametrize(
     ("failed", "change"),
     [
-        (trouble("ruff check .", "ruff"), command("fixer", "ruff check --fix .")),
-        (trouble("make all", "make", error="a.go is not formatted"), command("fixer", "gofmt -w")),
+        (failure("ruff check .", "ruff"), command("fixer", "ruff check --fix .")),
+        (failure("make all", "make", error="a.go is not formatted"), command("fixer", "gofmt -w")),
         (
-            trouble(error="ModuleNotFoundError: No module named 'x'"),
+            failure(error="ModuleNotFoundError: No module named 'x'"),
             command("install", "pip install x"),
         ),
         (
-            trouble(error="connect ECONNREFUSED 127.0.0.1:5432"),
+            failure(error="connect ECONNREFUSED 127.0.0.1:5432"),
             command("service", "docker compose up -d"),
         ),
-        (trouble(error="no such table: carts"), command("generate", "alembic upgrade head")),
+        (failure(error="no such table: carts"), command("generate", "alembic upgrade head")),
     ],
 )
 def test_what_a_failure_calls_for_is_likely(failed: TrackedFailure, change: TrackedEdit) -> None:
@@ -105,15 +105,15 @@ def test_what_a_failure_calls_for_is_likely(failed: TrackedFailure, change: Trac
     ],
 )
 def test_what_lets_a_command_start(reason: str, change: TrackedEdit, expected: int) -> None:
-    assert strength(change, trouble(unstarted=reason)) == expected
+    assert strength(change, failure(unstarted=reason)) == expected
 
 
 def test_a_deleted_folder_is_the_cause_where_a_failing_file_lay_in_it() -> None:
     gone = TrackedEdit(
-        seq=2, item=8, ground=GROUND, sort="undo", path=f"{GROUND.root}/tmp/a", said="rm"
+        seq=2, item=8, worktree=WORKTREE, kind="undo", path=f"{WORKTREE.root}/tmp/a", said="rm"
     )
-    assert strength(gone, trouble(files=("tmp/a/x.test.ts",))) == LIKELY
-    assert strength(gone, trouble(files=("src/x.test.ts",))) == POSSIBLE
+    assert strength(gone, failure(files=("tmp/a/x.test.ts",))) == LIKELY
+    assert strength(gone, failure(files=("src/x.test.ts",))) == POSSIBLE
 
 
 @pytest.mark.parametrize(
@@ -147,4 +147,4 @@ def test_a_test_and_what_it_tests_have_one_stem(path: str, stem: str, tests: boo
     ],
 )
 def test_a_symbol_counts_where_it_is_named_as_one(error: str, symbol: str, expected: int) -> None:
-    assert strength(edit("shop/user.py", symbol), trouble(error=error)) == expected
+    assert strength(edit("shop/user.py", symbol), failure(error=error)) == expected

@@ -28,7 +28,7 @@ def test_every_part_is_bounded() -> None:
         )
         known = session_state.with_reads(known, (f"{number}.py",))
         known = session_state.with_command(known, f"cmd {number}", CommandState(ok=True))
-    assert len(known.opens) == session_state.GROUPS
+    assert len(known.groups) == session_state.GROUPS
     assert len(known.files) == session_state.FILES
     assert len(known.commands) == session_state.COMMANDS
     assert "299.py" in known.files

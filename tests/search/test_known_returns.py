@@ -7,13 +7,8 @@ import pytest
 from observer.code import edits as marks
 from observer.core.events import Edit, FileWrite
 from observer.observations.drafts import Where
-from observer.observations.project_state import (
-    DROPPED,
-    STASHED,
-    ProjectState,
-    TrackedEdit,
-    WorktreeBranch,
-)
+from observer.observations.failure_records import DROPPED, STASHED, TrackedEdit, WorktreeBranch
+from observer.observations.project_state import ProjectState
 from observer.search import known_fixes
 
 HERE = Where(root="/app", cwd="/app")
@@ -28,7 +23,7 @@ def an_edit(
     return TrackedEdit(
         seq=seq,
         item=10 * seq,
-        ground=WorktreeBranch(),
+        worktree=WorktreeBranch(),
         session=session,
         path=path,
         marks=marks.of(WRITE).edits,
@@ -61,14 +56,14 @@ def test_only_what_another_session_took_back_is_known(edit: TrackedEdit, expecte
 
 def test_it_says_by_what_it_was_taken_back() -> None:
     undo = TrackedEdit(
-        seq=5, item=50, ground=WorktreeBranch(), sort="undo", since=1, said="git checkout cart.py"
+        seq=5, item=50, worktree=WorktreeBranch(), kind="undo", since=1, said="git checkout cart.py"
     )
     assert how(an_edit(reverted_by=DROPPED), undo) == "git checkout cart.py"
 
 
 def test_an_undoing_of_what_came_later_is_not_the_cause() -> None:
     undo = TrackedEdit(
-        seq=5, item=50, ground=WorktreeBranch(), sort="undo", since=3, said="git checkout b.py"
+        seq=5, item=50, worktree=WorktreeBranch(), kind="undo", since=3, said="git checkout b.py"
     )
     assert how(an_edit(reverted_by=DROPPED), undo) == "taken back"
 
