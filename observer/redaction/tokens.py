@@ -1,17 +1,57 @@
-"""Secrets told by their own form: where the tokens of issuers and services stand in a text.
+"""Secrets recognized by their own form: where the tokens of issuers stand in a text.
 
-Part of step 4 (redaction). The formats are in `issuers` and `services`.
+Part of step 4 (redaction). The formats are data, in `tokens.toml`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
 
-from observer.redaction.issuers import ISSUED, TokenFormat
+import msgspec
+
+from observer.core.value import Value
 from observer.redaction.secrets import Span
-from observer.redaction.services import SERVICES, SPLIT
 
-TOKENS = (*ISSUED, *SERVICES)
+
+class _Format(Value, forbid_unknown_fields=True):
+    """A row of `tokens.toml`, which says what the fields mean."""
+
+    name: str = msgspec.field(name="class")
+    pattern: str
+    anchors: tuple[str, ...] = ()
+
+
+class _Formats(Value, forbid_unknown_fields=True):
+    anywhere: tuple[_Format, ...]
+    words: tuple[_Format, ...]
+    split: tuple[_Format, ...]
+
+
+class Token(NamedTuple):
+    """A format of tokens, ready to be searched for."""
+
+    name: str
+    anchors: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def _compiled(formats: Iterable[_Format], form: str = "{}") -> tuple[Token, ...]:
+    return tuple(
+        Token(each.name, each.anchors, re.compile(form.replace("{}", each.pattern)))
+        for each in formats
+    )
+
+
+_READ = msgspec.convert(
+    tomllib.loads(Path(__file__).with_name("tokens.toml").read_text(encoding="utf-8")), _Formats
+)
+_WORD = "(?<![A-Za-z0-9]){}[A-Za-z0-9]*+"
+TOKENS = (*_compiled(_READ.anywhere), *_compiled(_READ.words, _WORD))
+SPLIT = _compiled(_READ.split, _WORD)
 _ANCHORS = [(anchor, token) for token in TOKENS for anchor in token.anchors]
 _SHAPES = [token for token in TOKENS if not token.anchors]
 _SPLIT_ANCHORS = [(anchor, token) for token in SPLIT for anchor in token.anchors]
@@ -37,10 +77,10 @@ def tokens(text: str) -> Iterator[Span]:
                 yield Span(match.start(), match.end(), token.name)
 
 
-def _present(text: str) -> dict[TokenFormat, None]:
+def _present(text: str) -> dict[Token, None]:
     """Return the tokens that may stand in a text, in the order of the tables."""
     runs = _long_runs(text.encode("utf-8", "surrogatepass"))
-    found: dict[TokenFormat, None] = {}
+    found: dict[Token, None] = {}
     if runs:
         found = dict.fromkeys(token for anchor, token in _ANCHORS if anchor in runs)
         found |= dict.fromkeys(token for token in _SHAPES if token.pattern.search(runs))

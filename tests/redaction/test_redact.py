@@ -81,6 +81,7 @@ TOKENS = [
     ("planetscale-token", "pscale" + "_tkn_" + MIXED[:43]),
     ("supabase-token", "sb" + "p_" + HEX[:40]),
     ("grafana-token", "gl" + "sa_" + MIXED[:32] + "_" + HEX[:8]),
+    ("grafana-token", "eyJ" + "rIjoi" + MIXED),
     ("newrelic-key", "NR" + "AK-" + UPPER[:27]),
     ("sentry-token", "sntry" + "u_" + HEX),
     ("tailscale-key", "ts" + "key-auth-" + MIXED[:12] + "-" + MIXED[:32]),
