@@ -143,10 +143,17 @@ def test_depth_inside_a_string_is_refused_as_well() -> None:
         decoded("claude-code", "PostToolUse", payload)
 
 
-def test_depth_is_refused_before_a_call_as_after_it() -> None:
+@pytest.mark.parametrize(
+    "payload",
+    [
+        pytest.param(b"[" * 100_000, id="to be read"),
+        pytest.param(b'{"a":' + b"[" * 1_010 + b"]" * 1_010 + b"}", id="to be written"),
+    ],
+)
+def test_depth_is_refused_before_a_call_as_after_it(payload: bytes) -> None:
     fields = {"client": "claude-code", "event": "PreToolUse"}
     with pytest.raises(Undecodable, match="nested"):
-        foreseen("e", envelope(fields, b"[" * 100_000), 1, cap_bytes=65_536)
+        foreseen("e", envelope(fields, payload), 1, cap_bytes=65_536)
 
 
 @pytest.mark.parametrize("event", ["SessionStart", "SessionEnd", "Stop"])
