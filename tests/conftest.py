@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -26,8 +27,22 @@ settings.register_profile(
 )
 settings.load_profile("suite")
 
+MOST_CPU_S = 30.0
+"""What no test needs that is not marked slow; the hungriest takes a third of it, under coverage."""
 REAL_HOME = Path(os.path.expanduser("~"))  # noqa: PTH111 - HOME as it was before any fixture
 AGENT_VARIABLES = ("CLAUDECODE", "CLAUDE_", "CURSOR_", "KIRO_", "CODEX_", "GEMINI_", "AI_AGENT")
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An empty folder of a short name, removed after the test.
+
+    pytest's own keeps every folder of three runs, and links each by name: 13,000 of them cost more
+    than most tests do.
+    """
+    folder = Path(tempfile.mkdtemp(dir=tmp_path_factory.getbasetemp()))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)
@@ -56,6 +71,26 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
     if made.run.parent != made.root:  # the home's path was too long for a socket's name
         shutil.rmtree(made.run, ignore_errors=True)
     assert _stamp(REAL_HOME / ".observer") == before, "the test touched the real home"
+
+
+@pytest.fixture(autouse=True)
+def guard(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test that hangs, or in which something grows much faster than its input.
+
+    What is counted is this process's processor time, so that a busy machine fails nothing.
+    """
+
+    def stop(*_: object) -> None:
+        raise AssertionError(f"{MOST_CPU_S} s of processor time: a hang, or worse than linear")
+
+    if request.node.get_closest_marker("slow"):
+        yield
+        return
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MOST_CPU_S)
+    yield
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    signal.signal(signal.SIGVTALRM, before)
 
 
 @pytest.fixture
@@ -133,7 +168,13 @@ def _end_daemon(home: Home) -> None:
 
 
 def _stamp(folder: Path) -> tuple[int, ...]:
-    try:
-        return tuple(sorted(entry.stat().st_mtime_ns for entry in folder.rglob("*")))
-    except FileNotFoundError:
-        return ()
+    """Return the times of a home's entries and of what is in its spool: whatever writes moves one.
+
+    Not of all that is below: somebody who uses observer has thousands of files there.
+    """
+    found = []
+    for each in (folder, folder / "spool"):
+        with suppress(FileNotFoundError), os.scandir(each) as entries:
+            found.append(each.stat().st_mtime_ns)
+            found.extend(sorted(entry.stat(follow_symlinks=False).st_mtime_ns for entry in entries))
+    return tuple(found)

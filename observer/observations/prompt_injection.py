@@ -67,7 +67,7 @@ _HEX = re.compile(r"(?<!\w)(?:[0-9a-fA-F]{2}){16,}(?!\w)")
 _ESCAPED = re.compile(r"(?:%[0-9a-fA-F]{2}\W?){3}|&#x?[0-9a-fA-F]{2,5};|\\u[0-9a-fA-F]{4}")
 _JOINED = re.compile(r"(?<=[a-z])[_-](?=[a-z])")
 _SIGN = re.compile(r"\\u([0-9a-fA-F]{4})")
-_SLUG = re.compile(r"[a-z]+(?:[_-][a-z]+){3,}")
+_SLUG = re.compile(r"(?<![a-z])[a-z]++(?:[_-][a-z]++){3,}")
 """A name of four words or more, as of a test or branch: it may be a sentence."""
 _LOOK_ALIKES = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u051b\u04bb\u043a\u043c"

@@ -73,7 +73,11 @@ def test_any_text_can_be_judged(text: str) -> None:
         pytest.param('"' * TEXT_CHARS, id="quotes"),
         pytest.param("when you read this a b c " * 4_000, id="when"),
         pytest.param("ignore all previous instructions inject " * 1_500, id="told about"),
+        pytest.param("x" * TEXT_CHARS, id="one word"),
+        pytest.param("x_" * TEXT_CHARS, id="one name"),
     ],
 )
 def test_a_hostile_text_costs_no_more_than_its_length(text: str) -> None:
-    assert suspicion(text) in {"", *CLASSES}
+    """A pattern that begins anew at each letter would take minutes."""
+    for number in range(10):
+        assert suspicion(f"{number} {text}") in {"", *CLASSES}
