@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from supply.pins import RUNTIME, pins
 
 from observer import __version__
@@ -35,6 +33,11 @@ def bill(text: str) -> dict[str, Any]:
 
 
 def test_it_is_valid_cyclonedx(text: str) -> None:
+    from cyclonedx.schema import SchemaVersion  # noqa: PLC0415 - as the next
+    from cyclonedx.validation.json import (  # noqa: PLC0415 - a second, for every worker
+        JsonStrictValidator,
+    )
+
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
 
 
