@@ -177,6 +177,7 @@ def test_a_home_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
         client.ensure_daemon(Home(tmp_path / "file"))
 
 
+@pytest.mark.slow
 def test_a_daemon_that_cannot_start_says_why(home: Home) -> None:
     home.root.mkdir()
     home.config.write_text("no_such_setting = 1\n")

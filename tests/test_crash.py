@@ -86,6 +86,7 @@ def test_a_kill_at_any_step_loses_and_doubles_nothing(home: Home, step: str) -> 
     assert Spool(home.spool).depth() == 0
 
 
+@pytest.mark.slow
 def test_kills_at_random_moments_under_load(
     home: Home, observer: Callable[..., Any], until: Callable[..., None]
 ) -> None:
@@ -104,6 +105,7 @@ def test_kills_at_random_moments_under_load(
     assert (len(ids), set(ids)) == (320, expected)
 
 
+@pytest.mark.slow
 def test_a_kill_amid_a_long_backlog_leaves_no_process_and_loses_nothing(
     home: Home, until: Callable[..., None]
 ) -> None:

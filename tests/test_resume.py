@@ -13,6 +13,8 @@ import pytest
 
 from observer.views import render
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 Git = Callable[..., str]
 Tell = Callable[..., None]

@@ -152,6 +152,7 @@ def test_stale_pid_and_socket_files_hinder_no_start(
     assert json.loads(observer("doctor", "--json").stdout)["is_well"]
 
 
+@pytest.mark.slow
 def test_a_umask_of_nothing_opens_no_file(home: Home, observer: Callable[..., Any]) -> None:
     before = os.umask(0)
     try:
@@ -165,6 +166,7 @@ def test_a_umask_of_nothing_opens_no_file(home: Home, observer: Callable[..., An
     assert [path for path in found if path.lstat().st_mode & 0o077 and not path.is_symlink()] == []
 
 
+@pytest.mark.slow
 def test_a_home_that_was_moved_goes_on(
     home: Home, observer: Callable[..., Any], until: Callable[..., None]
 ) -> None:
@@ -181,6 +183,7 @@ def test_a_home_that_was_moved_goes_on(
     assert observer("down", **there).returncode == 0
 
 
+@pytest.mark.slow
 def test_events_of_a_clock_that_was_a_year_ahead_are_kept(home: Home, run: Run) -> None:
     spool = Spool(home.spool)
     spool.prepare()

@@ -240,6 +240,7 @@ FIFOS = ("log/daemon.log", "config.toml", "daemon.lock", "token", "hooks/post", 
 ASKED = (("up", "--wait", "10"), ("status",), ("search", "x"), ("remember", "x"), ("doctor",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ASKED, ids=" ".join)
 @pytest.mark.parametrize("name", FIFOS)
 def test_nobody_waits_for_a_fifo_in_the_place_of_a_file(
@@ -255,6 +256,7 @@ def test_nobody_waits_for_a_fifo_in_the_place_of_a_file(
         assert "away" in ran.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["run", "spool", "spool/new"])
 def test_a_file_in_the_place_of_a_folder_is_told_with_what_to_do(
     observer: Observer, home: Home, name: str
@@ -303,6 +305,7 @@ def test_nobody_waits_for_a_fifo_among_what_the_daemon_keeps(
     assert "login" in observer("search", "login").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code"),
     [

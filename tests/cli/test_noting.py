@@ -32,6 +32,7 @@ def daemon(home: Home, here: Path) -> Iterator[Home]:
     client.stop(home, wait_s=30.0)
 
 
+@pytest.mark.slow
 def test_the_life_of_a_note(run: Run, daemon: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     first = run("remember", "Tests need Redis, see [[CI]]", "--tag", "ci", "--title", "Redis")
     assert first.code == 0, first.err

@@ -101,6 +101,7 @@ COMMANDS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["", "--json"])
 def test_no_command_prints_controls(
     run: Run, filled: Path, monkeypatch: pytest.MonkeyPatch, form: str

@@ -328,6 +328,7 @@ def test_a_file_that_takes_a_parser_too_many_steps_is_read_by_its_lines() -> Non
     assert found.changed == ("a",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

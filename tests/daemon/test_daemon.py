@@ -26,6 +26,8 @@ from observer.daemon.status import current
 from observer.spool.spool import Spool
 from observer.store.sqlite.pages import VFS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Until = Callable[..., None]

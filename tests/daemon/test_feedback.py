@@ -192,6 +192,7 @@ def test_a_forgotten_item_is_of_no_use(bench: Bench, noted: int) -> None:
     assert bench.uses() == [(noted, "shown"), (4000, "shown")]
 
 
+@pytest.mark.slow
 def test_that_nothing_was_used_is_kept_now_and_then(bench: Bench, noted: int) -> None:
     before = bench.followed()
     bench.happen(Prompt(text=f"not shown: #{noted}"))

@@ -242,6 +242,7 @@ def test_a_model_with_a_problem_is_told_and_nothing_is_dropped(
     assert bench.vectors() == {"former": 1}
 
 
+@pytest.mark.slow
 def test_a_daemon_killed_while_it_embeds_leaves_each_item_one_vector(
     home: Home, info: ModelInfo, until: Until
 ) -> None:

@@ -14,6 +14,8 @@ import pytest
 from observer import client
 from observer.core.paths import Home
 
+pytestmark = pytest.mark.slow
+
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Until = Callable[..., None]
 Git = Callable[..., str]

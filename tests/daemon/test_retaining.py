@@ -56,6 +56,7 @@ def old(home: Home, observer: Observer, tmp_path: Path, monkeypatch: pytest.Monk
     return home
 
 
+@pytest.mark.slow
 def test_an_expired_word_stands_in_no_byte_of_the_home(
     old: Home, observer: Observer, until: Until
 ) -> None:

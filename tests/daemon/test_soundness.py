@@ -131,6 +131,7 @@ def test_where_damage_cannot_be_written_down_the_daemon_lives(home: Home) -> Non
         )
 
 
+@pytest.mark.slow
 def test_a_daemon_with_a_damaged_database_mends_it_and_goes_on(
     home: Home, observer: Callable[..., Any], until: Callable[..., None]
 ) -> None:
@@ -153,6 +154,7 @@ def test_a_daemon_with_a_damaged_database_mends_it_and_goes_on(
     assert aside.name in next(check for check in found if check["name"] == "losses")["found"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["export", "rebuild", "backup"])
 def test_one_bad_page_ends_no_command_that_reads_everything(
     home: Home, observer: Callable[..., Any], command: str

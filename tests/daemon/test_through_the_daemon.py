@@ -17,6 +17,8 @@ from observer import client
 from observer.core.paths import Home
 from observer.spool.spool import Spool
 
+pytestmark = pytest.mark.slow
+
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Until = Callable[..., None]
 Git = Callable[..., str]

@@ -34,6 +34,7 @@ def _commit(git: Git, folder: Path, text: str, message: str) -> None:
     git(folder, "commit", "-m", message)
 
 
+@pytest.mark.slow
 def test_what_the_code_moved_on_from_is_said(
     tmp_path: Path, git: Git, observer: Observer, until: Until, monkeypatch: pytest.MonkeyPatch
 ) -> None:

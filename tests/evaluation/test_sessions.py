@@ -256,6 +256,7 @@ def test_several_repositories_are_replayed_side_by_side(corpus: Path, tmp_path: 
     assert texts == [FIXED.replace("len(prices)", "len(prices or ())")] * 2
 
 
+@pytest.mark.slow
 def test_the_command_prints_figures_and_cases(corpus: Path, folder: Path, tmp_path: Path) -> None:
     def ran(*words: str | Path) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, ROOT / "scripts/evaluate.py", "sessions", corpus, *words]

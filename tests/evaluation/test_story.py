@@ -20,6 +20,7 @@ FLOORS = {
 """Name of a set -> how many cases it has at least, and the precision and recall it must reach."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FLOORS)
 def test_a_set_is_told_as_well_as_promised(name: str) -> None:
     found = score(name, SETS[name](LABELLED / name))

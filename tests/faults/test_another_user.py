@@ -18,7 +18,10 @@ from observer.spool.spool import Spool
 
 STRANGER = 12345
 HOOK = Path(__file__).parents[2] / "hooks/post"
-pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+pytestmark = [
+    pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user"),
+    pytest.mark.slow,
+]
 
 
 @pytest.fixture

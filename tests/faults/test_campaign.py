@@ -28,13 +28,21 @@ def assert_harmless(row: Row) -> None:
     assert row.stored == row.offered > 0
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+QUICK = {"drain"}  # the way that every event goes; the others are slow
+HERE = [
+    pytest.param(way, id=way.name, marks=() if way.name in QUICK else pytest.mark.slow)
+    for way in WAYS
+]
+
+
+@pytest.mark.parametrize("way", HERE)
 def test_no_fault_loses_or_doubles_anything(campaign: Campaign, way: Way) -> None:
     place = WAYS.index(way)
     for number, fault in enumerate((KILL, POWER, FAULTS[2 + place % len(FAULTS[2:])]), start=1):
         assert_harmless(campaign.run(way, fault, lambda count, n=number: {1 + n * count // 4}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault", [KILL._replace(kinds=points.CHANGES), POWER], ids=lambda fault: fault.name
 )
@@ -43,22 +51,26 @@ def test_a_purge_can_be_cut_off_as_it_ends(campaign: Campaign, fault: Fault) -> 
     assert_harmless(campaign.run(PURGE, fault, lambda count: range(count - 6, count + 1)))
 
 
+@pytest.mark.slow
 def test_a_purge_can_be_killed_between_any_two_names(campaign: Campaign) -> None:
     """A backup is there before and after it was cleaned, and never in between."""
     kinds = frozenset({points.Kind.RENAME, points.Kind.SYNC})
     assert_harmless(campaign.run(PURGE, KILL._replace(kinds=kinds), spread(99)))
 
 
+@pytest.mark.slow
 def test_a_full_disk_costs_no_backup_that_a_purge_cleans(campaign: Campaign) -> None:
     full = next(fault for fault in FAULTS if fault.name.startswith("disk full"))
     assert_harmless(campaign.run(PURGE, full, lambda count: range(count // 2, count, count // 9)))
 
 
+@pytest.mark.slow
 def test_one_failure_of_the_disk_costs_no_backup_that_a_purge_cleans(campaign: Campaign) -> None:
     once = next(fault for fault in FAULTS if fault.name == "EIO once")
     assert_harmless(campaign.run(PURGE, once, lambda count: range(count - 41, count, 7)))
 
 
+@pytest.mark.slow
 def test_a_power_cut_takes_no_stored_event_for_a_broken_one(campaign: Campaign) -> None:
     """The name of an event may come back with the power, but then its bytes do, too."""
     way = next(way for way in WAYS if way.name == "drain")

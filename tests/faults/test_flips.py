@@ -39,6 +39,8 @@ from observer.store.sqlite.stemmer import stemmer
 from observer.store.tombstones import Tombstones
 from observer.views import hook_output
 
+pytestmark = pytest.mark.slow
+
 IS_LONG = "OBSERVER_FLIPS" in os.environ
 FLIPS = int(os.environ.get("OBSERVER_FLIPS", "60"))
 EVENTS = 60

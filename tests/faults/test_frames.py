@@ -19,6 +19,8 @@ from observer.core.paths import Home
 from observer.pump.dial import hello
 from observer.toolsets.registry import TOOLSETS
 
+pytestmark = pytest.mark.slow
+
 WAIT_S = 20.0
 TOGETHER = ("core,story,browse,memex,mem0", "chatgpt")
 PROTOCOL = {"protocolVersion": "2025-06-18", "capabilities": {}}

@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from observer import client
 from observer.core.paths import Home
 
+pytestmark = pytest.mark.slow
+
 CHECKS = (
     "not_a_server_error",
     "status_code_conformance",

@@ -93,6 +93,7 @@ def drive(argv: list[str], *lines: str, **environment: str) -> str:
     """Run a program on a terminal, type ahead, and return all it showed until it ended."""
     pid, terminal = pty.fork()
     if not pid:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # fish never ends without, as under nohup
         os.execve(argv[0], argv, {**os.environ, "TERM": "dumb", **environment})
     try:
         os.write(terminal, "".join(f"{line}\n" for line in lines).encode())

@@ -144,6 +144,7 @@ def test_before_another_command_it_is_silent(recall: Recall) -> None:
     assert recall("claude-code", "PreToolUse", payload=payload).stdout == b""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_in_a_trial_a_session_is_told_or_hears_nothing(
     recall: Recall, answered: Callable[..., bytes], home: Home, observer: Any, until: Any
@@ -165,6 +166,7 @@ def test_in_a_trial_a_session_is_told_or_hears_nothing(
     assert set(heard) == {b""}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("learned")
 def test_it_can_be_turned_off(recall: Recall, observer: Any) -> None:
     observer("config", "set", "recall_hooks", "false")

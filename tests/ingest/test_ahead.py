@@ -131,6 +131,7 @@ def test_what_cannot_be_read_is_set_aside_at_the_end(
     assert (spool.depth(), spool.bad()) == (0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
 def test_the_death_of_the_process_costs_nothing_but_time(
     make_pipeline: Callable[..., Pipeline],
@@ -283,6 +284,7 @@ class Faulty:
             yield writer
 
 
+@pytest.mark.slow
 def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
     make_pipeline: Callable[..., Pipeline], ahead: Ahead, fill: Fill, store: Store, spool: Spool
 ) -> None:

@@ -95,6 +95,7 @@ def test_try_without_settings_says_how_to_set_them(observer: Observer) -> None:
     assert "observer config set llm_url URL" in ran.stderr
 
 
+@pytest.mark.slow
 class TestWithADaemon:
     """A real daemon, the real command, a real HTTP server."""
 
@@ -138,6 +139,7 @@ def held(model: Any, answered: Any, complete: Any) -> threading.Event:
     return gate
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("configured")
 def test_a_daemon_killed_amid_a_request_pays_for_one_more_at_most(
     home: Home, observer: Observer, until: Until, model: Any, held: threading.Event
@@ -161,6 +163,7 @@ def test_a_daemon_killed_amid_a_request_pays_for_one_more_at_most(
     assert _llm(home)["requests_today"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("configured", "held")
 def test_a_daemon_amid_a_request_goes_down_at_once(
     observer: Observer, until: Until, model: Any
@@ -173,6 +176,7 @@ def test_a_daemon_amid_a_request_goes_down_at_once(
     assert time.monotonic() - begun_s < 15
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("configured", "held")
 def test_events_are_stored_while_a_model_thinks(
     observer: Observer, until: Until, model: Any
@@ -188,6 +192,7 @@ def _llm(home: Home) -> Any:
     return client.call(home, "GET", "/status")["llm"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["observer.llm", "observer.daemon.enrich"])
 def test_a_daemon_without_it_imports_nothing_of_it(
     home: Home, observer: Observer, module: str

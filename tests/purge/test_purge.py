@@ -16,6 +16,8 @@ from observer import client
 from observer.core.paths import Home
 from observer.purge.carry_out import PurgeOrder, begin
 
+pytestmark = pytest.mark.slow
+
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 Tell = Callable[..., None]
 Until = Callable[..., None]

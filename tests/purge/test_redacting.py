@@ -20,6 +20,8 @@ from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.writer import SqliteWriter
 
+pytestmark = pytest.mark.slow
+
 Observer = Callable[..., "subprocess.CompletedProcess[str]"]
 SECRET = "ghp_" + "Zk93" * 9
 NOW_MS = 1_790_000_000_000

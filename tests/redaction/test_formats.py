@@ -15,17 +15,16 @@ PASS = "tr0ub4dor" + "&3"
 WORD = "correct" + "horse"
 
 ISSUED = [kind for kind in KINDS if kind.family == "issuer"]
+AROUND = ("{}", "x={}&n=2", "'{}'", "| {} |", "[{}]", "a: {}, b", "<x>{}</x>", "fix/it-{}")
 HOOKS = [kind for kind in KINDS if kind.family == "webhook"]
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, id=kind.name) for kind in ISSUED])
-@pytest.mark.parametrize(
-    "around", ["{}", "x={}&n=2", "'{}'", "| {} |", "[{}]", "a: {}, b", "<x>{}</x>", "fix/it-{}"]
-)
-def test_a_token_of_a_known_format_never_stays(kind: Kind, around: str) -> None:
-    for seed in range(6):
-        secret = draw(kind.template, f"{seed}")
-        assert secret[-12:] not in redact_text(around.format(secret))
+def test_a_token_of_a_known_format_never_stays(kind: Kind) -> None:
+    for around in AROUND:
+        for seed in range(6):
+            secret = draw(kind.template, f"{seed}")
+            assert secret[-12:] not in redact_text(around.format(secret)), around
 
 
 @pytest.mark.parametrize("kind", [pytest.param(kind, id=kind.name) for kind in HOOKS])

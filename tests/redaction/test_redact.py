@@ -1021,6 +1021,7 @@ def test_a_text_is_redacted_alike_however_often_it_comes() -> None:
             assert redact_text(text) == text.replace(secret, "[redacted:aws-access-key]")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [pytest.param(seed, id=key) for key, seed in HOSTILE.items()])
 def test_hostile_text_comes_to_an_end(seed: str) -> None:
     """A pattern that looks back over what it read would take hours here, not seconds."""

@@ -13,6 +13,8 @@ from threading import Thread
 import pytest
 from supply.pins import BUILD, pins
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).parents[2] / "scripts" / "audit.py"
 KNOWN = {
     "id": "GHSA-0000-0000-0000",

@@ -13,6 +13,8 @@ from supply.pins import RUNTIME, pins
 
 from observer import __version__
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 MODELS = {"deep", "instant"}
 

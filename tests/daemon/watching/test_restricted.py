@@ -17,6 +17,8 @@ from observer.spool.pauses import UNENDING_MS
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 Git = Callable[..., str]
 Until = Callable[..., None]
 

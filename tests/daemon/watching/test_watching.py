@@ -16,6 +16,8 @@ from observer.core.paths import Home
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
+pytestmark = pytest.mark.slow
+
 Git = Callable[..., str]
 Until = Callable[..., None]
 Report = Callable[..., None]

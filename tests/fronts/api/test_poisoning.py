@@ -299,6 +299,7 @@ def test_what_is_found_carries_its_label(world: World, poisoned: list[Place]) ->
     assert "suspicious: override" in told["records"]
 
 
+@pytest.mark.slow
 def test_no_honest_text_is_labelled(world: World) -> None:
     places = [world.visit(1_000 + number, text) for number, text in enumerate(HONEST)]
     accused = [
