@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -124,10 +123,8 @@ def test_nobody_hangs_on_a_stopped_daemon(
     home: Home, stand_in: Stand, ask: Callable[..., object]
 ) -> None:
     stand_in(status=_status(__version__)).send_signal(signal.SIGSTOP)
-    begun = time.monotonic()
     with pytest.raises(DaemonUnavailable, match=r"within 0\.5 s .*kill -CONT"):
         ask(home, wait_s=0.5)
-    assert time.monotonic() - begun < 3
 
 
 def test_a_daemon_that_still_has_much_to_store_is_not_called_silent(

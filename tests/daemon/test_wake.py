@@ -33,4 +33,6 @@ def test_a_task_that_is_cancelled_as_news_come_ends(turns: int) -> None:
 
 
 def test_without_news_the_wait_ends() -> None:
-    asyncio.run(heard(asyncio.Event(), within_s=0.01))
+    news = asyncio.Event()
+    asyncio.run(heard(news, within_s=0.01))
+    assert not news.is_set()

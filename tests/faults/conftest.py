@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import pytest
 
 from observer.clients.git import missing_hooks
@@ -140,6 +141,11 @@ class Visitor:
     def evaluation(self, root: Path) -> None:
         """Read the history as a labelled set."""
         read_history(str(root))
+
+    def stored(self) -> list[str]:
+        """Return what every stored event says."""
+        with self._store.read() as reader:
+            return [msgspec.json.encode(one.event).decode() for one in reader.log()]
 
     def _write(self, work: Callable[[Writer], None]) -> None:
         with self._store.write() as writer:

@@ -150,9 +150,11 @@ def test_any_bytes_of_a_request_are_survived(daemon: Home) -> None:
         told(daemon.socket, changed(REQUESTS, number))
 
     check()
+    assert client.call(daemon, "GET", "/status")["events"] >= 0
 
 
 def test_an_odd_header_is_survived(daemon: Home) -> None:
     for odd in ODD:
         head = b"GET /status HTTP/1.1\r\nHost: " + odd + b"\r\n" + odd + b": x\r\n\r\n"
         told(daemon.socket, head)
+    assert client.is_running(daemon)

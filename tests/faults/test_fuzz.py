@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 
 import pytest
 from faults.mutation import mutated
@@ -11,22 +10,19 @@ from faults.targets import TARGETS
 from hypothesis import given
 from hypothesis import strategies as st
 
-MOST_CPU_S = 10.0
-"""Of one input of a few kilobytes, which takes milliseconds: no more than a guard against hangs."""
-
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_any_bytes_are_survived(name: str) -> None:
     target = TARGETS[name]
-    seeds = target.seeds()
+    seeds, survived = target.seeds(), []
 
     @given(st.one_of(st.binary(max_size=400), st.text(max_size=400).map(_encoded), near(seeds)))
     def check(data: bytes) -> None:
-        began = time.process_time()
-        target.run(data)
-        assert time.process_time() - began < MOST_CPU_S
+        target.run(data)  # it raises what breaks its promise
+        survived.append(data)
 
     check()
+    assert survived
 
 
 def near(seeds: list[bytes]) -> st.SearchStrategy[bytes]:

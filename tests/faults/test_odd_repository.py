@@ -81,6 +81,7 @@ def test_names_that_are_no_text_are_stored_as_such(
         opened.write(text)
     with suppress(ObserverError):
         way(visitor, plain)
+    assert all("\udcff" not in text for text in visitor.stored())
 
 
 def test_a_repository_whose_folder_is_no_text_counts_as_none(plain: Path, tmp_path: Path) -> None:
@@ -123,6 +124,8 @@ def test_no_time_of_a_commit_is_in_the_way(
     committed(plain, git, header, b"Odd\n")
     with suppress(ObserverError):
         way(visitor, plain)
+    visitor.importing(plain)
+    assert any("Change 2" in text for text in visitor.stored())
 
 
 def test_a_huge_message_is_not_held_in_memory(plain: Path, git: Git) -> None:

@@ -328,24 +328,27 @@ def test_kiro_ide_gives_its_payload_in_a_variable(
 def test_kiro_ide_may_leave_stdin_open(sh: list[str], hooks: Path, posted: Posted) -> None:
     reader, writer = os.pipe()
     os.write(writer, b"{}")
-    began = time.monotonic()
     subprocess.run([*sh, hooks / "post", "kiro-ide", "stop"], check=True, stdin=reader)
-    assert 1.5 < time.monotonic() - began < 10
     assert posted()[0].payload == b"{}"
     os.close(reader)
     os.close(writer)
 
 
 def test_kiro_ide_is_not_waited_for_when_it_does_close_stdin(
-    sh: list[str], hooks: Path, posted: Posted
+    sh: list[str],
+    hooks: Path,
+    posted: Posted,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    began = time.monotonic()
+    (tmp_path / "sleep").write_text("#!/bin/sh\nexec /bin/sleep 600\n")
+    (tmp_path / "sleep").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     process = subprocess.Popen(
         [*sh, hooks / "post", "kiro-ide", "stop"], stdin=subprocess.PIPE, start_new_session=True
     )
     process.communicate(b"{}")
     until(lambda: not alive_in_group(process.pid))
-    assert time.monotonic() - began < 1.5
     assert posted()[0].payload == b"{}"
 
 

@@ -171,9 +171,16 @@ def test_what_git_says_now_is_not_told_of_an_end_of_long_ago(shop: Shop) -> None
     assert "cart.py" in shop.summary().next_steps
 
 
-def test_an_end_that_begins_a_session_asks_nothing(shop: Shop) -> None:
+def test_an_end_that_begins_a_session_asks_nothing(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(
+        "observer.pipeline.intake.uncommitted", lambda root, *_, **__: asked.append(root)
+    )
     shop.tell(SessionEnd())
     shop.tell(SessionEnd(), session="two")
+    assert asked == []
 
 
 def test_where_git_cannot_be_asked_the_session_is_believed(shop: Shop) -> None:

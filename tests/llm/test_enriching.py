@@ -303,6 +303,7 @@ def test_it_wakes_for_news(desk: Desk, run: Run, model: Any) -> None:
         return len(model.asked) == 3
 
     run(news)
+    assert "round the total" in str(model.asked[2])
 
 
 def test_a_fault_of_ours_is_told_and_survived(desk: Desk, run: Run, model: Any) -> None:

@@ -31,15 +31,12 @@ def test_each_has_its_nearest_in_order() -> None:
         assert near.cosines[near.sources == row] == pytest.approx(expected, abs=1e-4)
 
 
-def test_of_equals_those_closest_by_come_first() -> None:
+@pytest.mark.parametrize("crowd", [module.CROWD, 4], ids=["few", "a crowd"])
+def test_of_equals_those_closest_by_come_first(monkeypatch: pytest.MonkeyPatch, crowd: int) -> None:
+    monkeypatch.setattr(module, "CROWD", crowd)
     same = np.tile(np.eye(1, 4, dtype=np.float32), (30, 1))
     (near,) = nearest(same, [NeighbourQuery(2)], least=LEAST)
     assert near.targets[near.sources == 10].tolist() == [9, 11]
-
-
-def test_a_crowd_is_told_apart_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CROWD", 4)
-    test_of_equals_those_closest_by_come_first()
 
 
 def test_a_kind_of_neighbours_is_chosen_among_all() -> None:

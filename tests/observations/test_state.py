@@ -41,7 +41,7 @@ def test_long_keys_are_short_and_differ() -> None:
 
 
 def test_unprintable_keys_can_be_stored() -> None:
-    session_state.key_of("write", "\ud800\0").encode()
+    assert session_state.key_of("write", "\ud800\0").encode()
 
 
 def test_a_saying_is_kept_once() -> None:

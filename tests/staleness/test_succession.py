@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from time import perf_counter
 from types import MappingProxyType
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ from observer.core.events import Prompt, Reply, SessionEnd
 from observer.core.model import Item, Link, Standing
 from observer.embed.lazy_model import LateModel
 from observer.embed.registry import find
-from observer.staleness.relating import relation
+from observer.staleness.relating import Relation, relation
 from observer.staleness.supersession import (
     COMMON,
     PlacedStatement,
@@ -111,7 +111,7 @@ def test_most_changes_are_found_however_they_are_told(part: str) -> None:
 
 @given(st.text(), st.text())
 def test_any_texts_can_be_compared(newer: str, older: str) -> None:
-    relation(newer, older)
+    assert relation(newer, older) in {None, *get_args(Relation)}
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_any_texts_can_be_compared(newer: str, older: str) -> None:
     ["a " * 50_000, "is " * 50_000, "a, " * 50_000, "?" * 100_000, "so " * 50_000, "-" * 100_000],
 )
 def test_a_long_text_is_compared_by_its_beginning(text: str) -> None:
-    began = perf_counter()
-    relation("The pool has 4 threads " + text, "The pool has 9 threads " + text)
-    assert perf_counter() - began < 1
+    assert relation("The pool has 4 threads " + text, "The pool has 9 threads " + text) == relation(
+        "The pool has 4 threads " + text[:4_000], "The pool has 9 threads " + text[:4_000]
+    )
 
 
 def test_an_amended_statement_still_holds() -> None:

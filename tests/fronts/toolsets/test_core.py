@@ -192,7 +192,7 @@ def test_a_query_that_was_understood_otherwise_says_so(tools: dict[str, Tool]) -
 
 @given(query=st.text())
 def test_any_text_can_be_searched(query: str, tools: dict[str, Tool]) -> None:
-    ask(tools, "search", query=query)
+    assert isinstance(ask(tools, "search", query=query)["observations"], list)
 
 
 # --- timeline ------------------------------------------------------------------------------------

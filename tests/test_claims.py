@@ -1,0 +1,72 @@
+"""What every test of the suite keeps to: it asserts something, and time decides nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).parent
+TESTS = sorted(HERE.rglob("test_*.py"))
+EVERY = sorted(HERE.rglob("*.py"))
+CLAIMS = {"raises", "warns", "fail", "until", "visit"}
+"""What asserts without the word: of pytest, a wait on a condition, a visit that may spring no trap.
+"""
+CLOCKS = {f"time.{name}" for name in ("monotonic", "perf_counter", "process_time", "time")}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def functions(path: Path) -> Iterator[Function]:
+    yield from (node for node in nodes_of(path) if isinstance(node, Function))
+
+
+def called_in(node: ast.AST) -> Iterator[str]:
+    """Yield the names of what a piece of code calls, and the names of their arguments."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Call):
+            yield ast.unparse(each.func).rpartition(".")[2]
+            yield from (keyword.arg or "" for keyword in each.keywords)
+
+
+def has_assert(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Assert) for each in ast.walk(node))
+
+
+def test_every_test_asserts_something() -> None:
+    empty = []
+    for path in TESTS:
+        claims = CLAIMS | {each.name for each in functions(path) if has_assert(each)}
+        empty += [
+            f"{path.relative_to(HERE)}:{each.lineno} {each.name}"
+            for each in functions(path)
+            if each.name.startswith("test_")
+            and not has_assert(each)
+            and claims.isdisjoint(called_in(each))
+        ]
+    assert empty == []
+
+
+def is_time_taken(node: ast.AST) -> bool:
+    """Return True for a difference whose left side is a clock: how long something took."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)):
+        return False
+    left = node.left
+    return isinstance(left, ast.Call) and ast.unparse(left.func) in CLOCKS
+
+
+def test_no_test_asserts_on_elapsed_time() -> None:
+    """The machine is shared; `guard` in `conftest.py` stops what grows faster than its input."""
+    timed = [
+        f"{path.relative_to(HERE)}:{node.lineno}"
+        for path in EVERY
+        for node in nodes_of(path)
+        if isinstance(node, ast.Assert) and any(map(is_time_taken, ast.walk(node)))
+    ]
+    assert timed == []
