@@ -28,18 +28,11 @@ def assert_harmless(row: Row) -> None:
     assert row.stored == row.offered > 0
 
 
-QUICK = {"drain"}  # the way that every event goes; the others are slow
-HERE = [
-    pytest.param(way, id=way.name, marks=() if way.name in QUICK else pytest.mark.slow)
-    for way in WAYS
-]
-
-
-@pytest.mark.parametrize("way", HERE)
-def test_no_fault_loses_or_doubles_anything(campaign: Campaign, way: Way) -> None:
-    place = WAYS.index(way)
-    for number, fault in enumerate((KILL, POWER, FAULTS[2 + place % len(FAULTS[2:])]), start=1):
-        assert_harmless(campaign.run(way, fault, lambda count, n=number: {1 + n * count // 4}))
+def test_no_fault_loses_or_doubles_anything(campaign: Campaign) -> None:
+    """The way that every event goes; the others are among the many steps below."""
+    drain = next(way for way in WAYS if way.name == "drain")
+    for number, fault in enumerate((KILL, POWER, FAULTS[-1]), start=1):
+        assert_harmless(campaign.run(drain, fault, lambda count, n=number: {1 + n * count // 4}))
 
 
 @pytest.mark.slow
@@ -100,4 +93,4 @@ def test_a_copy_that_was_made_outlasts_a_power_cut(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_no_fault_does_at_many_steps(campaign: Campaign, way: Way, fault: Fault) -> None:
-    assert_harmless(campaign.run(way, fault, spread(12)))
+    assert_harmless(campaign.run(way, fault, spread(6)))
