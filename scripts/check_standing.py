@@ -29,8 +29,8 @@ from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
 from observer.projects import Places
 from observer.spool.spool import Spool
-from observer.staleness.sync import keep_up
-from observer.store.anchors import Anchor, Mooring
+from observer.staleness.sync import sync_worktree
+from observer.store.anchors import Anchor, AnchorSet
 from observer.store.interface import Writer
 from observer.store.sqlite.database import SqliteStore
 
@@ -160,8 +160,8 @@ def truth_of(git: Git, commit: str) -> dict[tuple[str, str], Became]:
 # --- what observer says --------------------------------------------------------------------------
 
 
-def remembered(root: str, folder: Path) -> dict[str, Mooring]:
-    """Import and follow a repository; print what that costs; return moorings by commit."""
+def remembered(root: str, folder: Path) -> dict[str, AnchorSet]:
+    """Import and follow a repository; print what that costs; return anchor_sets by commit."""
     store, spool = SqliteStore(folder / "observer.db"), Spool(folder / "spool")
     spool.prepare()
     pipeline = Pipeline(store, spool, settings=Settings(), places=Places(), now_ms=now_ms)
@@ -176,20 +176,22 @@ def remembered(root: str, folder: Path) -> dict[str, Mooring]:
     with store.read() as reader:
         project = reader.projects()[-1]
     begun, used = time.monotonic(), resource.getrusage(resource.RUSAGE_SELF).ru_utime
-    keep_up(store, write, project)
+    sync_worktree(store, write, project)
     wall_ms = 1000 * (time.monotonic() - begun) / len(events)
     cpu_ms = 1000 * (resource.getrusage(resource.RUSAGE_SELF).ru_utime - used) / len(events)
     print(f"{len(events):,} commits followed, {wall_ms:.1f} ms each, {cpu_ms:.1f} ms of processor")
     with store.read() as reader:
-        (vantage,) = reader.vantages()
-        moorings = reader.moorings(vantage.id, [item.id for item in reader.all_items()])
+        (worktree,) = reader.worktrees()
+        anchor_sets = reader.anchor_sets(worktree.id, [item.id for item in reader.all_items()])
         told = Counter(
             each.reason
-            for standing in reader.standings([mooring.item for mooring in moorings]).values()
-            for each in standing
+            for validity in reader.validity(
+                [anchor_set.item for anchor_set in anchor_sets]
+            ).values()
+            for each in validity
         )
     print("said of items:", ", ".join(f"{reason} {count:,}" for reason, count in told.items()))
-    return {mooring.base: mooring for mooring in moorings}
+    return {anchor_set.base: anchor_set for anchor_set in anchor_sets}
 
 
 def _told(git: Git, became: Became, anchor: Anchor) -> tuple[str, str]:

@@ -39,7 +39,7 @@ from observer.core.config import Settings
 from observer.core.errors import ObserverError
 from observer.core.model import item_id
 from observer.core.paths import home
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
 from observer.evaluation import sets
 from observer.evaluation.asking import EvaluatedQuery, ask, figures, trial
@@ -61,7 +61,7 @@ from observer.evaluation.systems import SINGLE_LEGS, System, legs_of, systems_of
 LABELLED = Path(__file__).parents[1] / "tests/data"
 
 
-def evaluate(alike: Sequence[QuestionSet], model: LateModel) -> Iterator[tuple[str, Numbers]]:
+def evaluate(alike: Sequence[QuestionSet], model: LazyModel) -> Iterator[tuple[str, Numbers]]:
     """Yield the name of each set and the figures of its queries; all ask the same documents."""
     documents = list(enumerate(alike[0].documents, start=1))
     places = {document.id: item_id(number) for number, document in documents}
@@ -77,7 +77,7 @@ def evaluate(alike: Sequence[QuestionSet], model: LateModel) -> Iterator[tuple[s
                 yield each.name, figures(answers, asked)
 
 
-def _systems(model: LateModel) -> dict[str, System]:
+def _systems(model: LazyModel) -> dict[str, System]:
     return systems_of(model) | legs_of(model)
 
 
@@ -99,7 +99,7 @@ def _shown(figure: Interval) -> str:
     return f"{100 * figure.mean:7.1f} {f'[{low}, {high}]':14}"
 
 
-def verdict(found: list[Finding], model: LateModel) -> None:
+def verdict(found: list[Finding], model: LazyModel) -> None:
     """Print on which sets recall is behind the best single leg beyond chance."""
     legs = (*SINGLE_LEGS, *(f"{part.name} alone" for part in model.info.parts))
     worse = [each.name for each in found if (best := each.best(legs)) and best.is_worse]
@@ -146,7 +146,7 @@ def recall(chosen: argparse.Namespace) -> int:
     found: list[Finding] = []
     samples: list[Sample] = []
     try:
-        model = LateModel(find(chosen.model, home().models))
+        model = LazyModel(find(chosen.model, home().models))
         read = [sets.read(questions) for questions in sets.find(chosen.folder)]
         for source in dict.fromkeys(each.source for each in read):
             alike = [each for each in read if each.source == source]

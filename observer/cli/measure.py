@@ -17,7 +17,7 @@ from observer.cli.terminal import progress
 from observer.core import config
 from observer.core.paths import home, working_folder
 from observer.core.value import Value
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
 from observer.evaluation.bench import daily, found, hook, kills
 from observer.evaluation.bench.figure import Figure, machine, yardstick_ms
@@ -36,7 +36,7 @@ _HASH = 10
 def eval_command(*, repository: str, model: str | None, as_json: bool) -> None:
     """Measure how well recall finds commits by their subjects, in a memory that is thrown away."""
     here = home()
-    chosen = LateModel(find(model or config.load(here).model, here.models))
+    chosen = LazyModel(find(model or config.load(here).model, here.models))
     found = review(str((working_folder() / repository).resolve()), chosen, progress=progress)
     if as_json:
         emit(found)

@@ -16,7 +16,7 @@ from observer.cli.reach import open_memory, project_here
 from observer.clients.recognition import attribute
 from observer.core.events import Layer, Scope
 from observer.core.paths import home
-from observer.search.handles import Narrow
+from observer.search.handles import SearchOptions
 from observer.toolsets import rows
 from observer.views import note_api
 
@@ -50,7 +50,7 @@ def list_command(
 ) -> None:
     """List notes, newest first: those of a project, and those that belong to none."""
     types = tuple(filter(None, given.pop("types").split(",")))
-    wanted = Narrow(kinds=("note",), types=types, **given)
+    wanted = SearchOptions(kinds=("note",), types=types, **given)
     with open_memory() as memory:
         here = None if project or everywhere else project_here(memory)
         # What waits is rare: look further back than what is shown.

@@ -132,7 +132,7 @@ def _preview(here: Home, asked: Criteria) -> PurgePreview:
     with closing(SqliteStore(here.database, read_only=True)) as store, store.read() as reader:
         seqs = chosen(reader, asked)
         kinds = Counter(one.kind for one in reader.stored_events() if one.seq in seqs)
-        made = reader.made_of(seqs)
+        made = reader.items_from(seqs)
     return PurgePreview(
         events=len(seqs),
         kinds=dict(kinds.most_common()),

@@ -17,7 +17,7 @@ from observer.core.errors import StoreUnavailable
 from observer.core.model import Project
 from observer.core.paths import Home, home, working_folder
 from observer.core.text import counted
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
@@ -42,7 +42,7 @@ def open_memory() -> Iterator[Memory]:
         note(f"note: the newest {lost} cannot be read here; mend it with: observer up")
     _mention_waiting(here)
     try:
-        model = LateModel(chosen(settings.model, here.models))
+        model = LazyModel(chosen(settings.model, here.models))
         memory = Memory(
             store,
             owner=config.owner(settings),

@@ -276,7 +276,7 @@ class Triage(Body, tag="triage"):
     signal: int
     status: Literal["new", "snoozed", "dismissed", "minted"]
     type: str
-    told: str = ""
+    text: str = ""
     evidence: tuple[int, ...] = ()
     owner: str = ""
 

@@ -93,5 +93,5 @@ def touches(path: str, wanted: str) -> bool:
 
 
 def _paths(item: Item) -> tuple[str, ...]:
-    moved = (each.path for each in item.standing if each.path)
+    moved = (each.path for each in item.validity if each.path)
     return (*item.files_modified, *item.files_read, *moved)

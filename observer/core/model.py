@@ -191,7 +191,7 @@ _Moved = Literal["changed", "renamed", "deleted", "reverted", "elsewhere"]
 Reason = _Moved | Literal["superseded", "supersedes", "amended", "amends"]
 
 
-class Standing(Value):
+class Validity(Value):
     """What must be said of an item beside what it says, since the world moved on.
 
     `subject` is the symbol or file that it is about, `path` where that file is now. `commit` did
@@ -214,7 +214,7 @@ class Item(Value):
 
     `discovery_tokens` estimates what the original cost the agent: characters / 4, rounded up.
     `folded` counts the happenings that this item stands for. `signature` is the normalised error
-    that it tells of, the same in another month or project; empty where there is none. `standing` is
+    that it tells of, the same in another month or project; empty where there is none. `validity` is
     no part of what is stored: whoever reads an item says so, as it looks from a work tree.
     """
 
@@ -257,7 +257,7 @@ class Item(Value):
     updated_ms: int = 0
     stale_ms: int | None = None
     deleted_ms: int | None = None
-    standing: tuple[Standing, ...] = ()
+    validity: tuple[Validity, ...] = ()
 
 
 UNSPACED = (

@@ -55,14 +55,14 @@ from observer.daemon.staleness import StalenessWorker
 from observer.daemon.status import Status, with_spool, with_store
 from observer.daemon.watching.watcher import WatchWorker
 from observer.daemon.writer import WriterThread
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.prefetch import Ahead
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.memory.values import Extracted
-from observer.notes.similar import Nostalgia
+from observer.notes.similar import FlashbackSettings
 from observer.projects import Places
 from observer.search.trial import Trials
 from observer.spool.spool import Spool
@@ -127,7 +127,7 @@ class Daemon:
         self._health = Health()
         self._store = LazyStore(lambda: open_store(self._home, self._tenure))
         self._spool = Spool(home.spool)
-        model = LateModel(chosen(settings.model, home.models))
+        model = LazyModel(chosen(settings.model, home.models))
         self._index = index_for(home.index, model, is_owner=True)
         pipeline = self._pipeline(model)
         self._tenure = HomeGuard(home)
@@ -157,7 +157,7 @@ class Daemon:
         )
         self._llm = LazyLlm(home, settings, parts)
 
-    def _remembering(self, model: LateModel, feedback: UsageFeedback) -> Memory:
+    def _remembering(self, model: LazyModel, feedback: UsageFeedback) -> Memory:
         return Memory(
             self._store,
             owner=config.owner(self._settings),
@@ -166,7 +166,7 @@ class Daemon:
             encode=model.encode,
             record=self._record,
             feedback=feedback,
-            nostalgia=Nostalgia(
+            nostalgia=FlashbackSettings(
                 days=self._settings.flashback_days,
                 distance=self._settings.flashback_distance,
                 limit=self._settings.flashback_limit,
@@ -174,7 +174,7 @@ class Daemon:
             extract=self._extract,
         )
 
-    def _reading(self, model: LateModel) -> Memory:
+    def _reading(self, model: LazyModel) -> Memory:
         """Return the memory as a command would open it that reads by itself."""
         return Memory(
             self._store,
@@ -194,7 +194,7 @@ class Daemon:
             watch=watch(_watched(self._home), self._draining.wake, self._health),
             drain=self._draining.keep_draining(),
             chores=self._draining.keep_chores(),
-            upkeep=self._upkeep.keep_up(
+            upkeep=self._upkeep.sync_worktree(
                 self._settings, looked=self._contexts.touch_all, told=self._stored
             ),
             contexts=self._contexts.keep_fresh(),
@@ -227,7 +227,7 @@ class Daemon:
         self._store.close()
         return 1 if failed else 0
 
-    def _pipeline(self, model: LateModel) -> Pipeline:
+    def _pipeline(self, model: LazyModel) -> Pipeline:
         return Pipeline(
             self._store,
             self._spool,

@@ -15,7 +15,7 @@ from observer.core.clock import now_ms
 from observer.core.model import Item, Use
 from observer.core.paths import Home
 from observer.daemon.writer import WriterThread
-from observer.search.usage import KEPT_MS, uses_of
+from observer.search.usage import KEPT_MS, usage_events
 from observer.store.interface import Store, StoreReader
 from observer.views.hook_output import shown
 
@@ -115,7 +115,7 @@ class UsageFeedback:
                 events = reader.log_of_shown(after_seq=after, until_seq=until, limit=BATCH)
                 items = _shown_to(reader, {event.session_id or 0 for event in events})
             for event in events:
-                used += uses_of(event, items[event.session_id or 0])
+                used += usage_events(event, items[event.session_id or 0])
             if len(events) < BATCH:
                 return used
             after = events[-1].seq

@@ -16,7 +16,7 @@ from observer.core.errors import ObserverError, StoreUnavailable
 from observer.daemon.health import Health
 from observer.daemon.spool_watch import heard
 from observer.daemon.writer import WriterThread
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
 from observer.store.interface import Store
@@ -52,7 +52,7 @@ class IndexWorker:
         self,
         store: Store,
         index: Index,
-        model: LateModel,
+        model: LazyModel,
         *,
         pipeline: Pipeline,
         writer: WriterThread,

@@ -67,7 +67,7 @@ class LazyStore:
             self._opened().checkpoint()
 
     def compact(self) -> None:
-        """See `PurgedStore.compact`."""
+        """See `PurgeableStore.compact`."""
         with self._noticing():
             self._opened().compact()
 

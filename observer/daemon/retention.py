@@ -131,7 +131,7 @@ class RetentionWorker:
 
     def _put_fact(self, name: str, value: str) -> None:
         with self._store.write() as writer:
-            writer.put_fact(name, value)
+            writer.put_meta(name, value)
 
     def _told_all(self) -> None:
         with self._store.read() as reader:
@@ -172,7 +172,7 @@ class RetentionWorker:
     def _wipe(self) -> bool:
         """Have no free page and no frame of the log hold what went; False while somebody reads."""
         with self._store.read() as reader:
-            is_wiped = bool(reader.fact(expire.WIPED))
+            is_wiped = bool(reader.meta(expire.WIPED))
         if not is_wiped:
             # Once: what was deleted before pages were overwritten stands in free ones.
             self._store.compact()

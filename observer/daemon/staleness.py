@@ -19,7 +19,7 @@ from observer.daemon.health import Health
 from observer.daemon.spool_watch import heard
 from observer.daemon.writer import WriterThread
 from observer.projects import Places
-from observer.staleness.sync import keep_order, keep_up
+from observer.staleness.sync import sync_worktree, update_supersessions
 from observer.store.interface import Store, Writer
 
 log = logging.getLogger(__name__)
@@ -102,14 +102,14 @@ class StalenessWorker:
         return left
 
     def _follow(self, project: Project) -> None:
-        keep_order(self._store, self._write, project, self._compared)
-        if keep_up(self._store, self._write, project, pause=self._pause):
+        update_supersessions(self._store, self._write, project, self._compared)
+        if sync_worktree(self._store, self._write, project, pause=self._pause):
             self._told(frozenset({project.id}))
 
     def _behind(self, touched: set[int]) -> list[Project]:
         """Return the projects where something was stored, or where a HEAD is not where it was."""
         with self._store.read() as reader:
-            heads = {vantage.root: vantage.head for vantage in reader.vantages()}
+            heads = {worktree.root: worktree.head for worktree in reader.worktrees()}
             projects = reader.projects()
         return [
             project

@@ -69,7 +69,7 @@ FEW = 4
 """Items up to which waking a thread takes longer than embedding them where they are wanted."""
 
 
-class LateModel:
+class LazyModel:
     """One model that may not be there yet, or never.
 
     Args:

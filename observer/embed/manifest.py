@@ -26,7 +26,7 @@ ID_CHARS = 12
 _CARD_BYTES = 65536
 
 
-class Card(Value):
+class Manifest(Value):
     """What `model.toml` says; everything but `dimensions` has a default.
 
     `words` is a regular expression. With it a text is taken apart into words before the tokenizer
@@ -42,11 +42,11 @@ class Card(Value):
     sha256: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-def read(folder: Path) -> Card:
+def read(folder: Path) -> Manifest:
     """Return what the folder's `model.toml` says.
 
     Raises:
-        ConfigInvalid: a file is missing, or the card is not what `Card` describes.
+        ConfigInvalid: a file is missing, or the card is not what `Manifest` describes.
     """
     for name in (CARD, *DIGESTED):
         if not (folder / name).is_file():
@@ -54,16 +54,16 @@ def read(folder: Path) -> Card:
     return parse((folder / CARD).read_bytes()[: _CARD_BYTES + 1], source=str(folder / CARD))
 
 
-def parse(data: bytes, *, source: str) -> Card:
+def parse(data: bytes, *, source: str) -> Manifest:
     """Return the card in these bytes.
 
     Raises:
-        ConfigInvalid: it is too long, no TOML, or not what `Card` describes; names `source`.
+        ConfigInvalid: it is too long, no TOML, or not what `Manifest` describes; names `source`.
     """
     if len(data) > _CARD_BYTES:
         raise ConfigInvalid(f"{source} is longer than {_CARD_BYTES} bytes")
     try:
-        card = msgspec.convert(tomllib.loads(data.decode()), Card)
+        card = msgspec.convert(tomllib.loads(data.decode()), Manifest)
         re.compile(card.words)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise ConfigInvalid(f"{source} is not the card of a model: {error}") from error
@@ -78,7 +78,7 @@ def digest(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def identity(folder: Path, card: Card) -> str:
+def identity(folder: Path, card: Manifest) -> str:
     """Return the name of the vectors that this model makes: 12 hexadecimal digits.
 
     It changes with whatever changes a vector. Digests that the card lacks are computed.
@@ -88,7 +88,7 @@ def identity(folder: Path, card: Card) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:ID_CHARS]
 
 
-def verify(folder: Path, card: Card) -> None:
+def verify(folder: Path, card: Manifest) -> None:
     """Check the files against the digests that the card gives.
 
     Raises:

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from observer.core.errors import ConfigInvalid
-from observer.embed.manifest import GRAPH, TOKENIZER, Card, identity
+from observer.embed.manifest import GRAPH, TOKENIZER, Manifest, identity
 
 _CHARS_A_TOKEN = 16
 """Text beyond this many characters for every token that a model takes is not looked at."""
@@ -45,7 +45,7 @@ Ids = NDArray[np.uint32]
 class Tokens:
     """The tokenizer of one model; safe to share between threads."""
 
-    def __init__(self, folder: Path, card: Card) -> None:
+    def __init__(self, folder: Path, card: Manifest) -> None:
         self._tokenizer = _tokenizer(folder / TOKENIZER)
         self._find = re.compile(card.words).findall if card.words else None
         self._most = card.most_tokens
@@ -116,7 +116,7 @@ _INTEGERS: dict[str, np.dtype[Any]] = {
 class Model:
     """A graph with its tokenizer; safe to share between threads."""
 
-    def __init__(self, folder: Path, card: Card, *, name: str) -> None:
+    def __init__(self, folder: Path, card: Manifest, *, name: str) -> None:
         """Load the files of a folder.
 
         Raises:

@@ -14,7 +14,7 @@ from pathlib import Path
 from observer.core.errors import ConfigInvalid, NotFound
 from observer.core.value import Value
 from observer.embed import manifest as cards
-from observer.embed.manifest import Card
+from observer.embed.manifest import Manifest
 from observer.embed.model import Joined, Model
 
 BUILT_IN = Path(__file__).parent / "models"
@@ -143,7 +143,7 @@ def _told(folder: Path, name: str, *, is_builtin: bool = False) -> ModelInfo:
         )
 
 
-def _info(folder: Path, name: str, card: Card, *, is_builtin: bool) -> ModelInfo:
+def _info(folder: Path, name: str, card: Manifest, *, is_builtin: bool) -> ModelInfo:
     return ModelInfo(
         name=name,
         id=cards.identity(folder, card),

@@ -17,7 +17,7 @@ from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item
 from observer.core.value import Value
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.evaluation.measures import Numbers, measure
 from observer.evaluation.systems import System
 from observer.ingest.pipeline import Pipeline
@@ -52,7 +52,7 @@ class Trial:
         model: what gives its items their vectors.
     """
 
-    def __init__(self, folder: Path, model: LateModel) -> None:
+    def __init__(self, folder: Path, model: LazyModel) -> None:
         self._store = SqliteStore(folder / "observer.db")
         self._index = index_for(folder / "index", model, is_owner=False)
         self._model = model
@@ -105,7 +105,7 @@ class Trial:
 
 
 @contextmanager
-def trial(model: LateModel) -> Iterator[Trial]:
+def trial(model: LazyModel) -> Iterator[Trial]:
     """Lend an empty memory; nothing of it stays behind."""
     with TemporaryDirectory(prefix="observer-eval-", ignore_cleanup_errors=True) as folder:
         made = Trial(Path(folder), model)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from observer.core.value import Value
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.evaluation import commits
 from observer.evaluation.asking import Advance, EvaluatedQuery, ask, figures, trial
 from observer.evaluation.commits import CommitQuery, History
@@ -51,7 +51,7 @@ class Review(Value):
 
 
 def review(
-    folder: str, model: LateModel, *, progress: Progress = lambda *_: nullcontext(int)
+    folder: str, model: LazyModel, *, progress: Progress = lambda *_: nullcontext(int)
 ) -> Review:
     """Ask a memory of nothing but a repository's diffs for its commits, by their subjects.
 
@@ -81,7 +81,7 @@ def _asked(
     told: History,
     ids: Sequence[int],
     *,
-    model: LateModel,
+    model: LazyModel,
     advance: Advance,
 ) -> Review:
     systems = systems_of(model)
@@ -107,7 +107,7 @@ def _asked(
     )
 
 
-def _without(model: LateModel) -> tuple[str, ...]:
+def _without(model: LazyModel) -> tuple[str, ...]:
     return (f"searched by words alone: {model.problem}",) if model.problem else ()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from observer.core.filters import Filters
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.model import EVEN
 from observer.evaluation.measures import DEPTH
 from observer.search.candidates import LEGS, Leg, Sources, candidates
@@ -77,14 +77,14 @@ SINGLE_LEGS = ("words only", "vectors only")
 _NEED_A_MODEL = {"vectors only", "plain RRF", WITHOUT_MEANING}
 
 
-def systems_of(model: LateModel) -> dict[str, System]:
+def systems_of(model: LazyModel) -> dict[str, System]:
     """Return the systems that differ from one another with a model: few if it cannot be used."""
     if model.problem:
         return {name: system for name, system in SYSTEMS.items() if name not in _NEED_A_MODEL}
     return SYSTEMS
 
 
-def legs_of(model: LateModel) -> dict[str, System]:
+def legs_of(model: LazyModel) -> dict[str, System]:
     """Return, for a joined model, what each model that it is made of finds alone, and with words.
 
     The names are ``NAME alone`` and ``words + NAME``; there are none for any other model.

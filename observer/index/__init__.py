@@ -4,7 +4,7 @@
 """
 
 from observer.index.index import Feed, Index
-from observer.index.masks import Best, ListRequest
+from observer.index.masks import ListRequest, TopK
 from observer.index.segment import Damping
 from observer.index.tokens import WORD, WORD_CHARS, Stem, pieces
 from observer.index.view import View
@@ -12,12 +12,12 @@ from observer.index.view import View
 __all__ = [
     "WORD",
     "WORD_CHARS",
-    "Best",
     "Damping",
     "Feed",
     "Index",
     "ListRequest",
     "Stem",
+    "TopK",
     "View",
     "pieces",
 ]

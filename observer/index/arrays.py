@@ -31,7 +31,7 @@ ALIGNMENT = 64
 _LENGTHS = struct.Struct("<II")
 
 
-class Torn(Exception):
+class CorruptFile(Exception):
     """A file is not what was written: cut, overwritten, or of another format."""
 
 
@@ -94,12 +94,12 @@ def load(path: Path) -> SavedArrays:
         header, begin = _header(path)
         mapped = np.memmap(path, dtype=np.uint8, mode="r")
         if mapped.size != begin + header.size_bytes + len(MARK) or _tail(mapped) != MARK:
-            raise Torn(f"{path.name} was cut")
+            raise CorruptFile(f"{path.name} was cut")
         arrays = {slot.name: _view(mapped, slot, begin) for slot in header.slots}
         release(mapped)  # all was read, little will be asked
         return SavedArrays(bytes(header.facts), arrays)
     except (OSError, ValueError, TypeError, struct.error, msgspec.MsgspecError) as error:
-        raise Torn(f"{path.name}: {error}") from error
+        raise CorruptFile(f"{path.name}: {error}") from error
 
 
 def release(array: NDArray[Any]) -> None:
@@ -119,11 +119,11 @@ def release(array: NDArray[Any]) -> None:
 def _header(path: Path) -> tuple[_Header, int]:
     with os.fdopen(open_plain(path, os.O_RDONLY), "rb") as file:
         if file.read(len(MARK)) != MARK:
-            raise Torn(f"{path.name} is of another format")
+            raise CorruptFile(f"{path.name} is of another format")
         length, checksum = _LENGTHS.unpack(file.read(_LENGTHS.size))
         header = file.read(length)
     if len(header) != length or zlib.crc32(header) != checksum:
-        raise Torn(f"{path.name} has a damaged header")
+        raise CorruptFile(f"{path.name} has a damaged header")
     begin = _aligned(len(MARK) + _LENGTHS.size + length)
     return msgspec.json.decode(header, type=_Header), begin
 
@@ -143,7 +143,7 @@ def _view(mapped: NDArray[np.uint8], slot: _Slot, begin: int) -> NDArray[Any]:
     start = begin + slot.offset
     array = mapped[start : start + size].view(np.ndarray).view(dtype).reshape(slot.shape)
     if _checksum(array) != slot.checksum:
-        raise Torn(f"{slot.name} is damaged")
+        raise CorruptFile(f"{slot.name} is damaged")
     return array
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from observer.core.paths import make_private, read_plain
 from observer.core.value import Value
-from observer.index.arrays import Torn, load, save
+from observer.index.arrays import CorruptFile, load, save
 from observer.index.segment import Segment
 from observer.index.segment_builder import facts_of, loaded
 
@@ -58,7 +58,7 @@ class Files:
             if (listed.epoch, listed.format) != (epoch, FORMAT):
                 return []
             found = [loaded(load(self._folder / name)) for name in listed.segments]
-        except (OSError, Torn, msgspec.MsgspecError, ValueError, KeyError):
+        except (OSError, CorruptFile, msgspec.MsgspecError, ValueError, KeyError):
             return []
         self._names.update(zip(found, listed.segments, strict=True))
         return found
@@ -90,7 +90,7 @@ class Files:
             return one
         try:
             found = loaded(load(self._folder / name))
-        except Torn:  # the next start makes it again
+        except CorruptFile:  # the next start makes it again
             return one
         found.bury_rows(one.buried)
         return found

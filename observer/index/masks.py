@@ -97,14 +97,14 @@ class ListRequest(NamedTuple):
     limit: int
 
 
-class Best(NamedTuple):
+class TopK(NamedTuple):
     """Rows and their scores, best first."""
 
     places: Places
     scores: NDArray[np.float32]
 
 
-def has_room(found: Best, wanted: ListRequest) -> bool:
+def has_room(found: TopK, wanted: ListRequest) -> bool:
     """Tell whether fewer rows were found than are wanted."""
     return len(found.places) < wanted.limit
 
@@ -121,7 +121,7 @@ ENOUGH = 4
 """Times as many rows as are wanted are looked at, so that a sample is hardly ever too good."""
 
 
-def highest(scores: NDArray[np.float32], wanted: ListRequest) -> Best:
+def highest(scores: NDArray[np.float32], wanted: ListRequest) -> TopK:
     """Return the rows of a list with the highest scores above 0."""
     mask, limit = wanted
     least = reached(scores, mask, ENOUGH * limit)
@@ -131,11 +131,11 @@ def highest(scores: NDArray[np.float32], wanted: ListRequest) -> Best:
     return best(places, scores[places], limit)
 
 
-def best(places: Places, scores: NDArray[np.float32], limit: int) -> Best:
+def best(places: Places, scores: NDArray[np.float32], limit: int) -> TopK:
     """Return so many rows, the highest first; of equal ones the newest."""
     if len(places) > limit:
         least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
         is_high = scores >= least
         places, scores = places[is_high], scores[is_high]
     order = np.lexsort((-places, -scores))[:limit]
-    return Best(places[order], scores[order])
+    return TopK(places[order], scores[order])

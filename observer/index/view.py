@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from observer.core.filters import Filters
 from observer.index.arrays import release
 from observer.index.masks import (
-    Best,
     ListRequest,
     Mask,
     Places,
+    TopK,
     best,
     has_room,
     highest,
@@ -134,7 +134,7 @@ class View:
         of_segments = [mask(each, filters, among) for each in self._segments]
         return np.concatenate([np.zeros(0, np.bool_), *of_segments])
 
-    def by_words(self, query: Query, wanted: Sequence[ListRequest]) -> list[Best]:
+    def by_words(self, query: Query, wanted: Sequence[ListRequest]) -> list[TopK]:
         """Return the rows with about the highest BM25 of each list."""
         words = self._words(query)
         scores = np.zeros(self.size, np.float32)
@@ -150,7 +150,7 @@ class View:
 
     def by_meaning(
         self, query: Vector, wanted: Sequence[ListRequest], *, effort: float = 1.0
-    ) -> list[Best]:
+    ) -> list[TopK]:
         """Return the rows whose vectors point most nearly where the query does, of each list.
 
         `effort` multiplies how many are looked at; who looks for what is very near needs less.
@@ -325,7 +325,7 @@ class View:
         ]
         return np.concatenate(rows_of, axis=1)
 
-    def _rescored(self, places: Places, query: Vector, limit: int) -> Best:
+    def _rescored(self, places: Places, query: Vector, limit: int) -> TopK:
         scores = self.cosines(places, query)
         is_near = scores > 0
         return best(places[is_near], scores[is_near], limit)

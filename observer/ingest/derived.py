@@ -47,7 +47,7 @@ class ProjectHistory:
         """
         project_id = recorded.project_id
         if project_id not in self._arcs:
-            self._arcs[project_id] = ProjectReducer(self._writer.story(project_id))
+            self._arcs[project_id] = ProjectReducer(self._writer.project_state(project_id))
         told = self._arcs[project_id].add(recorded, tuple(made))
         return tuple(self._resolved(item, recorded) for item in told)
 
@@ -64,7 +64,7 @@ class ProjectHistory:
         for project_id, arcs in self._arcs.items():
             state = arcs.changed_state()
             if state is not None:
-                self._writer.put_story(project_id, state)
+                self._writer.put_project_state(project_id, state)
 
     def _resolved(self, item: Item, recorded: Recorded) -> Item:
         hashes = [link.title for link in item.links if link.kind in _OF_COMMITS and link.title]

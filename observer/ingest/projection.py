@@ -22,7 +22,7 @@ from observer.store.interface import Writer
 
 
 class Embedder(Protocol):
-    """Makes vectors of items: see `observer.embed.lazy_model.LateModel`."""
+    """Makes vectors of items: see `observer.embed.lazy_model.LazyModel`."""
 
     @property
     def id(self) -> str:

@@ -25,7 +25,7 @@ from observer.core.model import Project
 from observer.core.paths import is_inside
 from observer.git.status import uncommitted
 from observer.policy import Policies
-from observer.search.handles import Narrow, filters_of, named
+from observer.search.handles import SearchOptions, filters_of, named
 from observer.search.recent_sessions import Uncommitted
 from observer.search.timeline import Account, SessionTimeline, account, course
 from observer.search.usage import Usefulness, usefulness
@@ -107,7 +107,7 @@ class Usage:
 _POLICIES = Policies()
 
 
-class SeenFrom:
+class WorktreeStore:
     """Implements `store.interface.Store` over another one."""
 
     def __init__(self, store: Store, folder: str) -> None:
@@ -140,7 +140,7 @@ class SeenFrom:
 
 
 def scoped(
-    store: Store, reader: StoreReader, narrow: Narrow, *, project: str | None, owner: str
+    store: Store, reader: StoreReader, narrow: SearchOptions, *, project: str | None, owner: str
 ) -> Filters:
     """Return `filters_of` a search, without projects that are not shared if none is named.
 
@@ -152,7 +152,7 @@ def scoped(
     asked = filters_of(reader, narrow, project=project, owner=owner)
     if asked.project_id is not None or asked.session_id is not None:
         return asked
-    here = store.folder if isinstance(store, SeenFrom) else ""
+    here = store.folder if isinstance(store, WorktreeStore) else ""
     apart = _POLICIES.unshared(reader.projects(), here)
     return msgspec.structs.replace(asked, without=tuple(sorted(apart)))
 

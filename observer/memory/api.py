@@ -17,27 +17,27 @@ from observer.core.events import Event, Prompt
 from observer.core.filters import Filters, is_visible
 from observer.core.model import Item, Project, Recorded, Session, item_id
 from observer.index import Index
-from observer.memory.accounts import Accounts, SeenFrom, Usage, UsageFeedback, scoped
+from observer.memory.accounts import Accounts, Usage, UsageFeedback, WorktreeStore, scoped
 from observer.memory.code_questions import CodeAnswer, why
 from observer.memory.values import Extract, Fetched, no_model
 from observer.notes.inferences import Inferences
 from observer.notes.note_reader import UUID_CHARS
 from observer.notes.notes import Notes
 from observer.notes.signals import Signals
-from observer.notes.similar import Flashback, Nostalgia, flashbacks
+from observer.notes.similar import Flashback, FlashbackSettings, flashbacks
 from observer.notes.validation import check_owner
-from observer.notes.values import Pen, Record
+from observer.notes.values import EventWriter, Record
 from observer.projects import folder_of, known_at
 from observer.search.candidates import Encode, Sources
 from observer.search.context import CARD_TOKENS, pack
 from observer.search.find import SearchHits, search
-from observer.search.handles import LARGEST_ID, Narrow, around, meant, named, session_id
+from observer.search.handles import LARGEST_ID, SearchOptions, around, meant, named, session_id
 from observer.search.recent_sessions import Uncommitted
 from observer.search.reminder import NOTHING, Reminder, after, before, decided, harmless
 from observer.search.resume_card import CardFact
 from observer.search.start import Exists, Start, StartRequest, start
 from observer.search.timeline import Timeline, timeline
-from observer.search.token_budget import Costs, Pack, PackRequest
+from observer.search.token_budget import Pack, PackRequest, TokenCosts
 from observer.store.interface import Store, StoreReader, Totals
 
 MOST_IDS = 50
@@ -69,7 +69,7 @@ class Memory:
         encode: Encode,
         record: Record | None = None,
         feedback: UsageFeedback | None = None,
-        nostalgia: Nostalgia = Nostalgia(),  # noqa: B008 - frozen
+        nostalgia: FlashbackSettings = FlashbackSettings(),  # noqa: B008 - frozen
         extract: Extract = no_model,
     ) -> None:
         self.extract = extract
@@ -83,14 +83,14 @@ class Memory:
         self._feedback = feedback
         self._nostalgia = nostalgia
         self.notes = Notes(store, owner=owner, now_ms=now_ms, sources=self._sources, record=record)
-        pen = Pen(record, now_ms)
+        pen = EventWriter(record, now_ms)
         self.signals = Signals(store, owner=owner, now_ms=now_ms, sources=self._sources, pen=pen)
         self.inferences = Inferences(store, owner=owner, signals=self.signals, pen=pen)
 
     def at(self, folder: str) -> Memory:
         """Return the same memory as it looks from a folder: how items stand in that work tree."""
         seen = copy(self)
-        seen._store = SeenFrom(self._store, folder)  # noqa: SLF001 - ourselves, once more
+        seen._store = WorktreeStore(self._store, folder)  # noqa: SLF001 - ourselves, once more
         return seen
 
     @property
@@ -139,7 +139,7 @@ class Memory:
         *,
         project: str | None = None,
         limit: int = 10,
-        narrow: Narrow = Narrow(),  # noqa: B008 - frozen
+        narrow: SearchOptions = SearchOptions(),  # noqa: B008 - frozen
     ) -> SearchHits:
         """Find items by words and meaning; across all projects unless one is named.
 
@@ -156,7 +156,7 @@ class Memory:
         *,
         limit: int = 10,
         project: str | None = None,
-        narrow: Narrow = Narrow(),  # noqa: B008 - frozen
+        narrow: SearchOptions = SearchOptions(),  # noqa: B008 - frozen
     ) -> SearchHits:
         """Find notes: those of the project, and those that belong to none.
 
@@ -229,7 +229,7 @@ class Memory:
         *,
         budget_tokens: int = 2000,
         query: str = "",
-        costs: Costs,
+        costs: TokenCosts,
         uncommitted: Uncommitted | None = None,
     ) -> Pack:
         """Return what of a project is most useful and fits, see `pack`; without a query its card.

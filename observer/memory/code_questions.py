@@ -20,7 +20,7 @@ from observer.git.blame import authors_here, blamed, placed, touched
 from observer.git.process import repository_at
 from observer.git.repository import ForeignRepository
 from observer.projects import known_at, look
-from observer.search.code_history import CodeChange, Piece, story
+from observer.search.code_history import CodeChange, CodeTarget, code_changes
 from observer.search.language import quoted
 from observer.store.interface import StoreReader
 
@@ -37,7 +37,7 @@ class CodeAnswer(Value):
     `project` is empty where the memory knows nothing of the repository. `notes` name the piece.
     """
 
-    piece: Pointed
+    piece: LocatedCode
     project: str = ""
     changes: tuple[CodeChange, ...] = ()
     notes: tuple[Item, ...] = ()
@@ -50,7 +50,7 @@ def why(reader: StoreReader, target: str, folder: str, *, owner: str) -> CodeAns
     Raises:
         BadInput, NotFound, Ambiguous: what is pointed at; see `pointing.pointed`.
     """
-    at = pointed(target, folder)
+    at = locate(target, folder)
     own = authors_here(at.root)
     if at.first:
         origins = blamed(at.root, at.path, first=at.first, last=at.last)
@@ -59,17 +59,19 @@ def why(reader: StoreReader, target: str, folder: str, *, owner: str) -> CodeAns
         origins = told = touched(at.root, at.path, limit=COMMITS)
     project = known_at(at.root, reader.projects())
     project_id = project.id if project else _NO_PROJECT
-    piece = Piece(project_id=project_id, path=at.path, symbol=at.symbol, owner=owner, authors=own)
+    piece = CodeTarget(
+        project_id=project_id, path=at.path, symbol=at.symbol, owner=owner, authors=own
+    )
     return CodeAnswer(
         piece=at,
         project=project.name if project else "",
-        changes=tuple(story(reader, piece, told)),
+        changes=tuple(code_changes(reader, piece, told)),
         notes=tuple(_notes(reader, piece)),
         left_out=len(origins[COMMITS:]),
     )
 
 
-def _notes(reader: StoreReader, piece: Piece) -> list[Item]:
+def _notes(reader: StoreReader, piece: CodeTarget) -> list[Item]:
     """Return the newest notes that name the definition, or the file."""
     name = piece.symbol.rpartition(".")[2] or PurePosixPath(piece.path).name
     about = Filters(
@@ -87,7 +89,7 @@ NAMED = 8
 _LINES = re.compile(r"(?P<file>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?", re.DOTALL)
 
 
-class Pointed(Value):
+class LocatedCode(Value):
     """A piece of a file in a work tree. Without lines, all of the file is meant.
 
     `path` is relative to `root`. Lines count from 1 and include the last.
@@ -100,7 +102,7 @@ class Pointed(Value):
     last: int = 0
 
 
-def pointed(target: str, folder: str) -> Pointed:
+def locate(target: str, folder: str) -> LocatedCode:
     """Resolve what somebody pointed at.
 
     Args:
@@ -120,16 +122,18 @@ def pointed(target: str, folder: str) -> Pointed:
     root, path = _in_tree(file)
     if symbol:
         found = _definition(file, path, symbol)
-        return Pointed(
+        return LocatedCode(
             root=root, path=path, symbol=found.path, first=found.first_line, last=found.last_line
         )
     if not lines:
-        return Pointed(root=root, path=path)
+        return LocatedCode(root=root, path=path)
     first = int(lines["first"])
     last = int(lines["last"] or first)
     if not 1 <= first <= last:
         raise BadInput(f"no lines {first} to {last}", hint="lines count from 1, the lower first")
-    return Pointed(root=root, path=path, symbol=_around(file, path, first), first=first, last=last)
+    return LocatedCode(
+        root=root, path=path, symbol=_around(file, path, first), first=first, last=last
+    )
 
 
 def _lines(name: str, folder: str) -> re.Match[str] | None:

@@ -15,9 +15,9 @@ from observer.core.errors import BadInput
 from observer.core.events import AnyBody, Forget, Undo
 from observer.core.filters import RECORDED_KINDS, Filters
 from observer.core.model import UNASSIGNED, Item
-from observer.notes.note_reader import Shelf
+from observer.notes.note_reader import NoteReader
 from observer.notes.validation import check_change, check_forget, check_rule
-from observer.notes.values import Author, Pen, Record
+from observer.notes.values import Author, EventWriter, Record
 from observer.observations.note_reducer import tags_of
 from observer.search.candidates import Sources
 from observer.search.handles import LARGEST_ID
@@ -27,11 +27,11 @@ AT_ONCE = 1_000
 """Notes that one transaction deletes."""
 
 
-class Reversible(Shelf):
+class Reversible(NoteReader):
     """Deletion and undo of one owner's notes.
 
     Args:
-        store, owner, now_ms, sources: see `Shelf`.
+        store, owner, now_ms, sources: see `NoteReader`.
         record: the way into the log; None for a process that only reads.
     """
 
@@ -45,7 +45,7 @@ class Reversible(Shelf):
         record: Record | None,
     ) -> None:
         super().__init__(store, owner=owner, now_ms=now_ms, sources=sources)
-        self._pen = Pen(record, now_ms)
+        self._pen = EventWriter(record, now_ms)
 
     def forget(self, handle: int | str, *, author: Author = "agent") -> bool:
         """Delete a note, or any other item by its id; False if there is none.

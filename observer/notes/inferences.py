@@ -20,7 +20,7 @@ from observer.core.value import Value
 from observer.notes.signal_detectors import MOST
 from observer.notes.signals import Signals
 from observer.notes.validation import check, metadata_text
-from observer.notes.values import Note, Pen
+from observer.notes.values import EventWriter, Note
 from observer.store.interface import Store, StoreReader
 
 EVIDENCE = "evidence"
@@ -77,7 +77,7 @@ class Inferences:
         pen: writes them.
     """
 
-    def __init__(self, store: Store, *, owner: str, signals: Signals, pen: Pen) -> None:
+    def __init__(self, store: Store, *, owner: str, signals: Signals, pen: EventWriter) -> None:
         self._store = store
         self._owner = owner
         self._signals = signals

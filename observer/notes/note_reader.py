@@ -21,17 +21,17 @@ from observer.observations import note_reducer, note_syntax
 from observer.observations.note_syntax import Claim
 from observer.search.candidates import Sources
 from observer.search.find import search
-from observer.search.handles import LARGEST_ID, Narrow, filters_of
+from observer.search.handles import LARGEST_ID, SearchOptions, filters_of
 from observer.store.interface import Grouping, Store, StoreReader
 
 CANDIDATES = 5
 """Notes named to whoever was vague about which one to change."""
 BACKLINKS = 200
 UUID_CHARS = 36
-_EVERYTHING = Narrow(kinds=("note",))
+_EVERYTHING = SearchOptions(kinds=("note",))
 
 
-class Shelf:
+class NoteReader:
     """The notes that one owner may see, for reading.
 
     Args:
@@ -68,7 +68,7 @@ class Shelf:
         return item
 
     def list(
-        self, *, project: str | None = None, narrow: Narrow = _EVERYTHING, limit: int = 50
+        self, *, project: str | None = None, narrow: SearchOptions = _EVERYTHING, limit: int = 50
     ) -> Sequence[Item]:
         """Return notes, newest first: those of a project and those of none; all without one.
 
@@ -85,7 +85,7 @@ class Shelf:
         grouping: Grouping,
         *,
         project: str | None = None,
-        narrow: Narrow = _EVERYTHING,
+        narrow: SearchOptions = _EVERYTHING,
     ) -> Mapping[str, int]:
         """Count notes by tag, category, type or layer, the commonest first.
 
@@ -196,7 +196,7 @@ class Shelf:
     def _has_expired(self, item: Item) -> bool:
         return item.expires_ms is not None and item.expires_ms <= self._now_ms()
 
-    def _filters(self, reader: StoreReader, project: str | None, narrow: Narrow) -> Filters:
+    def _filters(self, reader: StoreReader, project: str | None, narrow: SearchOptions) -> Filters:
         filters = filters_of(reader, narrow, project=project, owner=self._owner)
         kinds = narrow.kinds or ("note",)
         return msgspec.structs.replace(filters, kinds=kinds, with_global=True)
@@ -285,7 +285,7 @@ def versions(history: Sequence[Recorded]) -> tuple[Version, ...]:
 def _superseded_by(item: Item) -> set[int]:
     """Return what a note supersedes on purpose, and still does."""
     said = {link.target for link in item.links if link.kind == "supersedes"}
-    return said & {each.target for each in item.standing if each.reason == "supersedes"}
+    return said & {each.target for each in item.validity if each.reason == "supersedes"}
 
 
 def _newest_first(connection: NoteLink) -> tuple[int, int]:

@@ -22,8 +22,8 @@ from observer.notes.values import (
     Remembered,
     Similar,
     is_near,
-    place_of,
     project_of,
+    scope_of,
 )
 from observer.observations.analysis import content_hash
 from observer.observations.note_reducer import (
@@ -139,7 +139,7 @@ class Notes(Reversible):
             added = Reference(kind=note_type(kind), item=self._exact(reader, target))
             if added.item == item.id:
                 raise BadInput(f"note {item.id} would lead to itself", hint="name another item")
-            self._check_links(reader, [added], place_of(item), author)
+            self._check_links(reader, [added], scope_of(item), author)
         return self._relinked(item, (*references_of(item), added), author)
 
     def unlink(
@@ -199,7 +199,7 @@ class Notes(Reversible):
             if each.kind != "supersedes":
                 continue
             check_rule(target, author)
-            if place != place_of(target):
+            if place != scope_of(target):
                 raise BadInput(
                     f"item {each.item} belongs elsewhere, so this note cannot supersede it",
                     hint="remember it in the same scope, or link it by another kind",

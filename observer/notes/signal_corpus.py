@@ -191,7 +191,7 @@ class Signal(Value):
 
     id: int
     type: str
-    told: str
+    text: str
     evidence: tuple[int, ...]
     status: Status = "new"
 

@@ -57,11 +57,11 @@ def hidden_arcs(corpus: Corpus) -> Iterator[Signal]:
         pairs = len(notes) * (len(notes) - 1) / 2
         if _linked(corpus, notes) / pairs < ARC_LINKED:
             ids = [note.id for note in notes]
-            told = (
+            text = (
                 f"{len(ids)} notes over {span_ms // DAY_MS} days are about {_label(notes)!r} and"
                 f" hardly link to each other: {corpus.headings(ids)}"
             )
-            yield _signal("hidden_arc", str(min(ids)), told, ids)
+            yield _signal("hidden_arc", str(min(ids)), text, ids)
 
 
 def stale_states(corpus: Corpus) -> Iterator[Signal]:
@@ -72,11 +72,11 @@ def stale_states(corpus: Corpus) -> Iterator[Signal]:
     for state, records in since.items():
         if len(records) >= OUTDATED_BY:
             day = iso(corpus.notes[state].updated_ms)[:10]
-            told = (
+            text = (
                 f"{corpus.heading(state)} says how things were on {day};"
                 f" newer records are near it: {corpus.headings(records)}"
             )
-            yield _signal("stale_state", str(state), told, [state, *records])
+            yield _signal("stale_state", str(state), text, [state, *records])
 
 
 def tag_bursts(corpus: Corpus) -> Iterator[Signal]:
@@ -95,11 +95,11 @@ def tag_bursts(corpus: Corpus) -> Iterator[Signal]:
         quiet_ms = recent[0].created_ms - last_ms
         if quiet_ms >= QUIET_MS:
             ids = [note.id for note in reversed(recent)]
-            told = (
+            text = (
                 f"the tag {tag!r} is back after {quiet_ms // DAY_MS} days:"
                 f" {len(ids)} notes in two weeks: {corpus.headings(ids)}"
             )
-            yield _signal("tag_burst", f"{tag}|{last_ms}", told, ids)
+            yield _signal("tag_burst", f"{tag}|{last_ms}", text, ids)
 
 
 def dangling_links(corpus: Corpus) -> Iterator[Signal]:
@@ -107,11 +107,11 @@ def dangling_links(corpus: Corpus) -> Iterator[Signal]:
     for note in corpus.notes.values():
         for link in note.links:
             if corpus.target(note, link) is None:
-                told = (
+                text = (
                     f"{corpus.heading(note.id)} links to [[{link.title}]], but no note is called so"
                 )
                 identity = f"{note.id}|{title_key(link.title)}"
-                yield _signal("dangling_link", identity, told, [note.id])
+                yield _signal("dangling_link", identity, text, [note.id])
 
 
 DETECTORS: dict[str, Callable[[Corpus], Iterator[Signal]]] = {
@@ -128,9 +128,9 @@ def signal_id(type_: str, identity: str) -> int:
     return int.from_bytes(digest[: _ID_BITS // 8], "big")
 
 
-def _signal(type_: str, identity: str, told: str, evidence: Sequence[int]) -> Signal:
+def _signal(type_: str, identity: str, text: str, evidence: Sequence[int]) -> Signal:
     number = signal_id(type_, identity)
-    return Signal(id=number, type=type_, told=told, evidence=tuple(evidence[:MOST]))
+    return Signal(id=number, type=type_, text=text, evidence=tuple(evidence[:MOST]))
 
 
 def _mutual(pairs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

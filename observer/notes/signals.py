@@ -19,7 +19,7 @@ from observer.core.model import UNASSIGNED
 from observer.core.value import Value
 from observer.notes.signal_corpus import Corpus, Signal, Status
 from observer.notes.signal_detectors import detect
-from observer.notes.values import Pen
+from observer.notes.values import EventWriter
 from observer.search.candidates import Sources
 from observer.store.interface import Store
 
@@ -51,7 +51,7 @@ class Signals:
         owner: str,
         now_ms: Callable[[], int],
         sources: Callable[[], AbstractContextManager[Sources]],
-        pen: Pen,
+        pen: EventWriter,
     ) -> None:
         self._store = store
         self._owner = owner
@@ -99,7 +99,7 @@ class Signals:
             signal=signal.id,
             status=signal.status,
             type=signal.type,
-            told=signal.told,
+            text=signal.text,
             evidence=signal.evidence,
             owner=self._owner,
         )
@@ -161,7 +161,7 @@ def _signal(triage: Triage) -> Signal:
     return Signal(
         id=triage.signal,
         type=triage.type,
-        told=triage.told,
+        text=triage.text,
         evidence=triage.evidence,
         status=triage.status,
     )

@@ -109,7 +109,7 @@ FLASHBACK_CANDIDATES = 250
 """Older notes, the nearest, of which most may be of the same folder."""
 
 
-class Nostalgia(Value):
+class FlashbackSettings(Value):
     """When an older note is a flashback: its age, its distance, and how many there are at most.
 
     The distance is a little less than that below which two notes are about the same, since nobody
@@ -130,7 +130,7 @@ class Flashback(Value):
 
 
 def flashbacks(
-    sources: Sources, anchor: Item, wanted: Nostalgia, *, owner: str, now_ms: int
+    sources: Sources, anchor: Item, wanted: FlashbackSettings, *, owner: str, now_ms: int
 ) -> tuple[Flashback, ...]:
     """Return older notes from another folder or project that are near a note, nearest first.
 

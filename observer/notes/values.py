@@ -125,7 +125,7 @@ Record = Callable[[Sequence[Event], int | None], Sequence[Receipt]]
 """Stores events, in the given project if one is named, and returns after the commit."""
 
 
-class Pen:
+class EventWriter:
     """Writes events of one owner's front.
 
     Args:
@@ -168,7 +168,7 @@ class NoteScope(NamedTuple):
     owner: str
 
 
-def place_of(item: Item) -> NoteScope:
+def scope_of(item: Item) -> NoteScope:
     """Return where an item belongs."""
     return NoteScope(item.project_id, item.owner)
 

@@ -253,7 +253,7 @@ def _about(
     reader: PurgeReader, going: Collection[int], sessions: Mapping[int, int | None]
 ) -> set[int]:
     """Return the events about items that are gone with others."""
-    made = reader.made_of(going)
+    made = reader.items_from(going)
     touched = {sessions.get(seq) for seq in going}
     left = {session for seq, session in sessions.items() if seq not in going}
     gone = {one.id for one in made if one.kind != "summary" or one.session_id not in left}

@@ -18,7 +18,7 @@ from observer.ingest.projection import derived_anew
 from observer.purge.redact import Redacted, redact_log
 from observer.purge.shred import discard, holds, shred, supersede
 from observer.spool.files import is_unreadable
-from observer.store.maintenance import PurgedStore, PurgeReader, PurgeWriter
+from observer.store.maintenance import PurgeableStore, PurgeReader, PurgeWriter
 from observer.store.sqlite.connection import is_passing
 from observer.store.tombstones import Tombstones, places_of
 
@@ -29,7 +29,7 @@ APPLIED = "tombstones"
 
 Text = re.Pattern[bytes] | None
 Advance = Callable[[int], object]
-Open = Callable[[Path, Path], PurgedStore]
+Open = Callable[[Path, Path], PurgeableStore]
 """Opens a database; the other folder takes the copies that its migrations make."""
 
 
@@ -42,7 +42,7 @@ class Cleaned(NamedTuple):
 
 def is_clean(reader: PurgeReader, tombstones: Tombstones) -> bool:
     """Return True unless a database is older than what was purged."""
-    return reader.fact(APPLIED) == (str(len(tombstones)) if tombstones else "")
+    return reader.meta(APPLIED) == (str(len(tombstones)) if tombstones else "")
 
 
 def bury(reader: PurgeReader, seqs: Collection[int], tombstones: Tombstones) -> None:
@@ -57,7 +57,7 @@ def bury(reader: PurgeReader, seqs: Collection[int], tombstones: Tombstones) -> 
 
 
 def clean(
-    store: PurgedStore,
+    store: PurgeableStore,
     tombstones: Tombstones,
     text: Text,
     *,
@@ -79,7 +79,7 @@ def clean(
             derived_anew(writer, advance=advance)
         if text:
             _rename(writer, text)
-        writer.put_fact(APPLIED, str(len(tombstones)))
+        writer.put_meta(APPLIED, str(len(tombstones)))
     store.compact()
     return Cleaned(len(seqs), redacted)
 
@@ -98,14 +98,14 @@ def clean_backups(
 ) -> dict[str, str]:
     """Clean the copies that hold what was purged; return what became of each, by name."""
 
-    def cleaning(store: PurgedStore) -> Cleaned:
+    def cleaning(store: PurgeableStore) -> Cleaned:
         return clean(store, tombstones, text, redacts=redacts)
 
     return change_backups(home, open_store, cleaning, text)
 
 
 def change_backups(
-    home: Home, open_store: Open, cleaning: Callable[[PurgedStore], Cleaned], text: Text = None
+    home: Home, open_store: Open, cleaning: Callable[[PurgeableStore], Cleaned], text: Text = None
 ) -> dict[str, str]:
     """Rewrite the copies in which something is cleaned; return what became of each, by name.
 
@@ -124,7 +124,7 @@ def change_backups(
 
 
 def _copy_cleaned(
-    path: Path, open_store: Open, cleaning: Callable[[PurgedStore], Cleaned], text: Text
+    path: Path, open_store: Open, cleaning: Callable[[PurgeableStore], Cleaned], text: Text
 ) -> str:
     if not _is_readable(path):
         if text is None:

@@ -17,7 +17,7 @@ from observer.purge.choose import with_those_about
 from observer.purge.databases import Cleaned, Open, change_backups
 from observer.purge.redact import Redacted
 from observer.purge.shred import discard, shred
-from observer.store.maintenance import ALL_MS, Aged, OwnedStore, PurgedStore, PurgeReader
+from observer.store.maintenance import ALL_MS, AgedEvent, OwnedStore, PurgeableStore, PurgeReader
 
 UNDERIVED = "underived"
 """Name of the fact that a copy holds events only, and has to be derived when it is used."""
@@ -33,7 +33,7 @@ def expired(reader: PurgeReader, retention: Retention, *, now_ms: int) -> frozen
     before_ms = retention.before_ms(now_ms, at_most=most.values())
     found = {
         one.seq
-        for one, kind, at_ms in _paired(reader.aged(before_ms=before_ms))
+        for one, kind, at_ms in _paired(reader.aged_events(before_ms=before_ms))
         if retention.is_expired(
             kind, at_ms, now_ms=now_ms, at_most=most.get(one.project_id, FOR_EVER)
         )
@@ -43,13 +43,13 @@ def expired(reader: PurgeReader, retention: Retention, *, now_ms: int) -> frozen
 
 def all_about(reader: PurgeReader, going: Collection[int]) -> frozenset[int]:
     """Return events that go, and those that say nothing without them."""
-    sessions = {one.seq: one.session_id for one in reader.aged(before_ms=ALL_MS)}
+    sessions = {one.seq: one.session_id for one in reader.aged_events(before_ms=ALL_MS)}
     return with_those_about(reader, going, sessions)
 
 
-def _paired(rows: Iterator[Aged]) -> Iterator[tuple[Aged, str, int]]:
+def _paired(rows: Iterator[AgedEvent]) -> Iterator[tuple[AgedEvent, str, int]]:
     """Yield events with the type and the time that count: an outcome has those of its intent."""
-    open_intents: dict[tuple[int | None, str], deque[Aged]] = {}
+    open_intents: dict[tuple[int | None, str], deque[AgedEvent]] = {}
     for one in rows:
         waiting = open_intents.setdefault((one.session_id, one.tool), deque())
         if one.kind == "intent":
@@ -89,7 +89,7 @@ class Anew:
         with closing(self._opened()) as beside, beside.write() as writer:
             with self._store.read() as reader:
                 self._seen = reader.newest_seq()
-                writer.restore_rows(reader.kept(but=self._gone), newer=True)
+                writer.restore_rows(reader.remaining_rows(but=self._gone), newer=True)
             derived_anew(writer, advance=advance)
 
     def adopt(self) -> int:
@@ -100,22 +100,22 @@ class Anew:
         try:
             with closing(self._opened()) as beside, beside.write() as writer:
                 with self._store.read() as reader:
-                    rows = reader.kept(but=self._gone, after_seq=self._seen)
+                    rows = reader.remaining_rows(but=self._gone, after_seq=self._seen)
                     writer.restore_rows(rows, newer=True)
                 derived_after(writer, self._seen)
             with self._store.write() as living:
-                living.put_fact(UNFINISHED, "1")
+                living.put_meta(UNFINISHED, "1")
             return self._store.adopt(self._path, gone=self._gone)
         finally:
             discard(self._folder)
 
-    def _opened(self) -> PurgedStore:
+    def _opened(self) -> PurgeableStore:
         return self._open(self._path, self._folder / "backups")
 
 
 def is_unfinished(reader: PurgeReader) -> bool:
     """Return True if `finish` has to be called, also of what a killed daemon began."""
-    return bool(reader.fact(UNFINISHED))
+    return bool(reader.meta(UNFINISHED))
 
 
 def finish_backups(
@@ -126,7 +126,7 @@ def finish_backups(
     A copy keeps its events alone: what they derive into is made when it is used.
     """
 
-    def cleaning(store: PurgedStore) -> Cleaned:
+    def cleaning(store: PurgeableStore) -> Cleaned:
         with store.read() as reader:
             gone = expired(reader, retention, now_ms=now_ms)
         if gone:
@@ -134,7 +134,7 @@ def finish_backups(
                 writer.delete_events(gone)
                 writer.drop_unused_projects()
                 writer.clear_projection()
-                writer.put_fact(UNDERIVED, "1")
+                writer.put_meta(UNDERIVED, "1")
             store.compact()
         return Cleaned(len(gone), Redacted())
 
@@ -154,14 +154,14 @@ def expire_bad(home: Home, retention: Retention, *, now_ms: int) -> int:
     return len(old)
 
 
-def derive_if_needed(store: PurgedStore) -> None:
+def derive_if_needed(store: PurgeableStore) -> None:
     """Derive a copy that was put in place, and holds events alone."""
     with store.read() as reader:
-        if not reader.fact(UNDERIVED):
+        if not reader.meta(UNDERIVED):
             return
     with store.write() as writer:
         derived_anew(writer, advance=lambda _: None)
-        writer.put_fact(UNDERIVED, "")
+        writer.put_meta(UNDERIVED, "")
 
 
 def finish_files(home: Home) -> None:

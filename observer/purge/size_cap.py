@@ -103,7 +103,7 @@ def drop_copies(home: Home, cap: Cap) -> Cap:
 
 def chosen(reader: PurgeReader, home: Home, cap: Cap) -> Cap:
     """Return it with the times before which events of each type go, so that there is room."""
-    rows = list(reader.aged(before_ms=ALL_MS))
+    rows = list(reader.aged_events(before_ms=ALL_MS))
     stored = sum(one.bytes for one in rows) or 1
     # An event costs as much again in items, words and vectors.
     each = files(home)["database"] / stored
@@ -187,7 +187,7 @@ def amounts(
 ) -> dict[tuple[int, str], EventVolume]:
     """Return how much of the log is of each project and type; of some events, where named."""
     found: dict[tuple[int, str], EventVolume] = {}
-    for one in reader.aged(before_ms=ALL_MS):
+    for one in reader.aged_events(before_ms=ALL_MS):
         if among is None or one.seq in among:
             place = one.project_id, one.of or one.kind
             alone = EventVolume(events=1, bytes=one.bytes, oldest_ms=one.at_ms, newest_ms=one.at_ms)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from observer.core.filters import Filters
 from observer.core.model import ItemKind
-from observer.index import Best, ListRequest, View
+from observer.index import ListRequest, TopK, View
 from observer.search.language import quoted
 from observer.search.query import QueryPlan
 from observer.search.rank import COMPARED, NEAR, HitSignals, relevance
@@ -190,11 +190,11 @@ def candidates(
     )
 
 
-def _best_score(lists: Sequence[Best]) -> float:
+def _best_score(lists: Sequence[TopK]) -> float:
     return max((float(best.scores.max(initial=0)) for best in lists), default=0.0)
 
 
-def _by_meaning(view: View, vector: Vector, lists: Sequence[ListRequest], most: int) -> list[Best]:
+def _by_meaning(view: View, vector: Vector, lists: Sequence[ListRequest], most: int) -> list[TopK]:
     """Find what means the same, for whichever list: the nearest of one alone may all be far."""
     of_any = np.logical_or.reduce([each.mask for each in lists])
     return view.by_meaning(vector, [ListRequest(of_any, most)])

@@ -59,7 +59,7 @@ class CodeChange(Value):
         return self.origin.hash != UNCOMMITTED
 
 
-class Piece(Value):
+class CodeTarget(Value):
     """What is asked about: a file of a project, and a name in it if one was given.
 
     `path` is relative to the project's root; `owner` is whose personal items count too, `authors`
@@ -73,12 +73,14 @@ class Piece(Value):
     authors: frozenset[str] = frozenset()
 
 
-def story(reader: StoreReader, piece: Piece, origins: Iterable[BlamedCommit]) -> list[CodeChange]:
+def code_changes(
+    reader: StoreReader, piece: CodeTarget, origins: Iterable[BlamedCommit]
+) -> list[CodeChange]:
     """Return what is remembered of each of the commits."""
     return [_change(reader, piece, origin) for origin in origins]
 
 
-def _change(reader: StoreReader, piece: Piece, origin: BlamedCommit) -> CodeChange:
+def _change(reader: StoreReader, piece: CodeTarget, origin: BlamedCommit) -> CodeChange:
     commit = _commit(reader, piece, origin)
     until_ms = _end(origin, commit)
     edits: Sequence[Item] = ()
@@ -110,7 +112,7 @@ def _change(reader: StoreReader, piece: Piece, origin: BlamedCommit) -> CodeChan
     )
 
 
-def _commit(reader: StoreReader, piece: Piece, origin: BlamedCommit) -> Item | None:
+def _commit(reader: StoreReader, piece: CodeTarget, origin: BlamedCommit) -> Item | None:
     """Find the item of a commit, or of one that was amended or rebased into it."""
     if not origin.hash:
         return None
@@ -128,7 +130,7 @@ def _commit(reader: StoreReader, piece: Piece, origin: BlamedCommit) -> Item | N
     return next(alike, None)
 
 
-def _is_foreign(piece: Piece, origin: BlamedCommit, commit: Item | None) -> bool:
+def _is_foreign(piece: CodeTarget, origin: BlamedCommit, commit: Item | None) -> bool:
     """Return True if a commit came from elsewhere: what was done here did not make it."""
     is_made_here = commit is not None and commit.session_id is not None
     if not origin.hash or is_made_here:
@@ -139,7 +141,7 @@ def _is_foreign(piece: Piece, origin: BlamedCommit, commit: Item | None) -> bool
 def _written(
     reader: StoreReader,
     sessions: Sequence[Session],
-    piece: Piece,
+    piece: CodeTarget,
     origin: BlamedCommit,
     until_ms: int | None,
 ) -> list[Session]:
@@ -187,7 +189,9 @@ def _end(origin: BlamedCommit, commit: Item | None) -> int | None:
     return max(known_ms, origin.authored_ms + _SECOND_MS)
 
 
-def _edits(reader: StoreReader, piece: Piece, *, since_ms: int, until_ms: int | None) -> list[Item]:
+def _edits(
+    reader: StoreReader, piece: CodeTarget, *, since_ms: int, until_ms: int | None
+) -> list[Item]:
     """Return the edits of the file in a stretch of time; those of the symbol if there are any."""
     writes = Filters(
         project_id=piece.project_id,

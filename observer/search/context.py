@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from observer.core.errors import BadInput
 from observer.core.model import Item, SummaryFields
 from observer.search.candidates import Sources
-from observer.search.dedupe import Repeats, content, distinct
+from observer.search.dedupe import Repeats, content, without_duplicates
 from observer.search.overview import (
     MOST,
     Fitting,
@@ -35,17 +35,17 @@ from observer.search.overview import (
 )
 from observer.search.rank import Hit, is_knowledge, leads
 from observer.search.recent_sessions import Uncommitted
-from observer.search.resume_card import CardFact, CardRequest, card
+from observer.search.resume_card import CardFact, CardRequest, resume_card
 from observer.search.token_budget import (
     KNOWLEDGE_LENGTHS,
     MOST_MISSES,
     OTHER_LENGTHS,
-    Costs,
-    Finished,
+    FinishedSession,
     Pack,
     PackEntry,
     PackRequest,
-    Purse,
+    TokenBudget,
+    TokenCosts,
 )
 from observer.store.interface import StoreReader
 
@@ -59,7 +59,7 @@ SAID = "all of it is said above"
 NO_ROOM = "not tried: hardly anything would fit"
 
 
-def answer(reader: StoreReader, request: PackRequest, fits: Fitting, purse: Purse) -> Pack:
+def answer(reader: StoreReader, request: PackRequest, fits: Fitting, purse: TokenBudget) -> Pack:
     """Buy what fits a query, then knowledge."""
     basket = _Basket(purse, fits.wanted.words)
     _buy(fits, basket, purse)
@@ -68,7 +68,7 @@ def answer(reader: StoreReader, request: PackRequest, fits: Fitting, purse: Purs
     others = without(fits.knowledge, tried)
     if not basket.is_full and not len(without(fits.every, tried)):
         keep = max(0, purse.left - int(request.budget_tokens * KNOWLEDGE_SHARE))
-        for hit in distinct(ranked(reader, request, others[-MOST:].tolist())):
+        for hit in without_duplicates(ranked(reader, request, others[-MOST:].tolist())):
             basket.take(hit, keep=keep)
     settled = np.array(sorted(basket.settled), np.int64)
     all_there_is = joined(joined(fits.every, tried), others)
@@ -80,7 +80,7 @@ def answer(reader: StoreReader, request: PackRequest, fits: Fitting, purse: Purs
     )
 
 
-def _buy(fits: Fitting, basket: _Basket, purse: Purse) -> None:
+def _buy(fits: Fitting, basket: _Basket, purse: TokenBudget) -> None:
     """Buy what fits, best first; summaries beyond their share come after all entries."""
     least = purse.left - int(purse.left * ANSWER_SUMMARY_SHARE)
     postponed = []
@@ -102,9 +102,9 @@ class _Basket:
     `settled` are the items of which nothing is missing: shown, or said by what is.
     """
 
-    def __init__(self, purse: Purse, words: Sequence[str]) -> None:
+    def __init__(self, purse: TokenBudget, words: Sequence[str]) -> None:
         self.entries: list[PackEntry] = []
-        self.summaries: list[Finished] = []
+        self.summaries: list[FinishedSession] = []
         self.settled: set[int] = set()
         self._purse = purse
         self._words = words
@@ -135,7 +135,7 @@ class _Basket:
             self._repeats.add([item.title, entry.content])
             self._settle(hit)
 
-    def take_summary(self, hit: Hit, summary: Finished, *, keep: int = 0) -> bool:
+    def take_summary(self, hit: Hit, summary: FinishedSession, *, keep: int = 0) -> bool:
         """Buy what a summary says that was not said; return False if that costs too much."""
         if self.is_full:
             return False
@@ -150,7 +150,7 @@ class _Basket:
         self._settle(hit)
         return True
 
-    def _trimmed(self, summary: Finished) -> Finished:
+    def _trimmed(self, summary: FinishedSession) -> FinishedSession:
         fields = summary.item.summary or SummaryFields()
         left = {name: self._repeats.fresh(getattr(fields, name)) for name in _FIELDS}
         return summary._replace(item=replace(summary.item, summary=SummaryFields(**left)))
@@ -181,7 +181,7 @@ NOTHING_FITS = "nothing recorded here fits the query; this is what is newest"
 def pack(
     sources: Sources,
     request: PackRequest,
-    costs: Costs,
+    costs: TokenCosts,
     *,
     uncommitted: Uncommitted | None = None,
 ) -> Pack:
@@ -201,7 +201,7 @@ def pack(
             f"a budget of {request.budget_tokens} tokens cannot hold even an empty answer",
             hint=f"ask for {costs.overhead} or more",
         )
-    purse = Purse(request.budget_tokens - costs.overhead, costs)
+    purse = TokenBudget(request.budget_tokens - costs.overhead, costs)
     lines = tuple(_card(sources.reader, request, purse, uncommitted))
     packed = _answer(sources, request, purse) if request.query else None
     return replace(
@@ -213,7 +213,7 @@ def pack(
     )
 
 
-def _answer(sources: Sources, request: PackRequest, purse: Purse) -> Pack:
+def _answer(sources: Sources, request: PackRequest, purse: TokenBudget) -> Pack:
     """Pack what fits the query; where nothing does, what is worth showing without one."""
     fits = fitting(sources, request)
     if fits.hits:
@@ -224,9 +224,9 @@ def _answer(sources: Sources, request: PackRequest, purse: Purse) -> Pack:
     return replace(packed, notice="; ".join(filter(None, notices)), degraded=fits.degraded)
 
 
-def _overview(reader: StoreReader, request: PackRequest, purse: Purse) -> Pack:
+def _overview(reader: StoreReader, request: PackRequest, purse: TokenBudget) -> Pack:
     """Pack what is worth showing where nothing is asked, or nothing fits what is."""
-    hits = distinct(ranked(reader, request, list(dict.fromkeys(newest(reader, request)))))
+    hits = without_duplicates(ranked(reader, request, list(dict.fromkeys(newest(reader, request)))))
     knowledge = [hit for hit in hits if leads(hit.item)]
     others = [hit for hit in hits if not leads(hit.item)]
     most = int(request.budget_tokens * KNOWLEDGE_SHARE) if request.query else None
@@ -242,7 +242,7 @@ def _overview(reader: StoreReader, request: PackRequest, purse: Purse) -> Pack:
 
 
 def _card(
-    reader: StoreReader, request: PackRequest, purse: Purse, uncommitted: Uncommitted | None
+    reader: StoreReader, request: PackRequest, purse: TokenBudget, uncommitted: Uncommitted | None
 ) -> list[CardFact]:
     most = min(request.card_tokens, int(purse.left * CARD_SHARE))
     if not most:
@@ -253,4 +253,4 @@ def _card(
         owner=request.owner,
         with_standing=False,  # the pack's entries say what holds
     )
-    return purse.lines(card(reader, asked, uncommitted=uncommitted), at_most=most)
+    return purse.lines(resume_card(reader, asked, uncommitted=uncommitted), at_most=most)

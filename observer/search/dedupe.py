@@ -26,7 +26,7 @@ _Title = tuple[int | None, str, str]
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
-class Distinct:
+class Deduplicator:
     """Takes hits, best first, and keeps of those that say the same the first, which names them."""
 
     def __init__(self) -> None:
@@ -52,9 +52,9 @@ class Distinct:
             self._kept[same] = msgspec.structs.replace(self._kept[same], alike=alike)
 
 
-def distinct(hits: Iterable[Hit]) -> list[Hit]:
+def without_duplicates(hits: Iterable[Hit]) -> list[Hit]:
     """Leave out what says the same as something before it, which then names it as `alike`."""
-    found = Distinct()
+    found = Deduplicator()
     for hit in hits:
         found.take(hit)
     return list(found)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
-from observer.core.model import Item, Reason, Standing
+from observer.core.model import Item, Reason, Validity
 from observer.observations.prompt_injection import strict_suspicion
 from observer.search.rank import Hit
 from observer.store.interface import StoreReader
@@ -27,7 +27,7 @@ def discarded(reader: StoreReader, items: Iterable[Item]) -> frozenset[int]:
     A commit of another branch is none of this one's history either.
     """
     commits = [item for item in items if item.type == "commit"]
-    away = {item.id for item in commits if any(one.reason in _AWAY for one in item.standing)}
+    away = {item.id for item in commits if any(one.reason in _AWAY for one in item.validity)}
     links = reader.linked_to([item.id for item in commits]) if commits else []
     return frozenset(away | {link.target for _, link in links if link.kind == "replaces"})
 
@@ -64,7 +64,7 @@ ENDS: frozenset[Reason] = frozenset({"changed", "deleted", "reverted", "supersed
 HALF = 0.5
 
 
-def lasting(standing: Iterable[Standing]) -> float:
+def staleness_factor(standing: Iterable[Validity]) -> float:
     """Return by what to multiply the score of an item that stands so, 0 to 1."""
     factor = 1.0
     for each in standing:
@@ -79,7 +79,7 @@ def has_expired(item: Item, now_ms: int) -> bool:
 
 def is_stale(item: Item) -> bool:
     """Tell whether an item does not hold any more, by more than a part."""
-    ended = (each.reason in ENDS and each.share >= HALF for each in item.standing)
+    ended = (each.reason in ENDS and each.share >= HALF for each in item.validity)
     return item.stale_ms is not None or any(ended)
 
 
@@ -89,7 +89,7 @@ OUTRANKED: frozenset[Reason] = frozenset({"superseded", "amended"})
 
 def successors(items: Iterable[Item]) -> list[int]:
     """Return what took the place of items, or amended them."""
-    said = (each for item in items for each in item.standing if each.reason in OUTRANKED)
+    said = (each for item in items for each in item.validity if each.reason in OUTRANKED)
     return list(dict.fromkeys(each.target for each in said))
 
 

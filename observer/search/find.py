@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from observer.core.filters import Filters
 from observer.core.value import Value
 from observer.search.candidates import LEGS, SEARCHED, Leg, Sources
-from observer.search.dedupe import Distinct
+from observer.search.dedupe import Deduplicator
 from observer.search.eligible import outranked
 from observer.search.lookup import HitLoader, look_up, with_newer
 from observer.search.query import NO_WORD
@@ -112,7 +112,7 @@ def browse(
 ) -> SearchHits:
     """Return what fits some filters, the newest first; a score is nothing but recency."""
     chosen = filters if filters.kinds else replace(filters, kinds=SEARCHED)
-    hits = Distinct()
+    hits = Deduplicator()
     for item in filter(filters.admits, sources.reader.recent(chosen, limit=_ECHOES * limit)):
         age = recency(item.created_ms, now_ms=now_ms)
         hits.take(Hit(item=item, score=age, signals=HitSignals(recency=age)))
@@ -144,7 +144,7 @@ def _near_type(sources: Sources, filters: Filters, name: str) -> str:
 
 def _best(loader: HitLoader, ids: Sequence[int], limit: int) -> list[Hit]:
     """Return the best of a list, each thing once."""
-    best = Distinct()
+    best = Deduplicator()
     step = limit + _SPARE
     for start in range(0, len(ids), step):
         for hit in sorted(loader.hits(ids[start : start + step]), key=order):

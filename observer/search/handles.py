@@ -23,7 +23,7 @@ HINTED = 5
 DIGITS = len(str(LARGEST_ID))
 
 
-class Narrow(Value):
+class SearchOptions(Value):
     """What a search or list is restricted to; empty fields do not restrict. All as in `Filters`.
 
     `session` is the client's own id of a session, or ours; `failed` lets through only commands and
@@ -44,7 +44,9 @@ class Narrow(Value):
     failed: bool = False
 
 
-def filters_of(reader: StoreReader, narrow: Narrow, *, project: str | None, owner: str) -> Filters:
+def filters_of(
+    reader: StoreReader, narrow: SearchOptions, *, project: str | None, owner: str
+) -> Filters:
     """Return what items must be, with the names of project, files and session looked up.
 
     Whole paths of files in one project ask for that project where none is named.
@@ -71,7 +73,7 @@ def filters_of(reader: StoreReader, narrow: Narrow, *, project: str | None, owne
     )
 
 
-def _categories(reader: StoreReader, narrow: Narrow, owner: str) -> tuple[str, ...]:
+def _categories(reader: StoreReader, narrow: SearchOptions, owner: str) -> tuple[str, ...]:
     return (FAILED,) if narrow.failed else _within(reader, label_of(narrow.category), owner)
 
 

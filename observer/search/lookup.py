@@ -22,7 +22,7 @@ from observer.core.model import Item
 from observer.index import pieces
 from observer.search.candidates import BY_WORDS, LEGS, Candidates, Leg, Sources, candidates
 from observer.search.dates import Dated, dated
-from observer.search.eligible import EXPIRED, has_expired, lasting, successors
+from observer.search.eligible import EXPIRED, has_expired, staleness_factor, successors
 from observer.search.language import quoted
 from observer.search.query import STOP_WORDS, QueryPlan, plan
 from observer.search.rank import Hit, fit, has_signal, recency
@@ -136,8 +136,8 @@ class HitLoader:
         self._filters = filters
         self._now_ms = now_ms
         self._items: dict[int, Item] = {}
-        self.standings = self._reader.standings(found.ids)
-        self.factors = {item: lasting(told) for item, told in self.standings.items()}
+        self.validity = self._reader.validity(found.ids)
+        self.factors = {item: staleness_factor(told) for item, told in self.validity.items()}
         for item, weight in found.weights.items():
             self.factors[item] = self.factors.get(item, 1.0) * weight
         self._uses = usefulness(self._reader.uses(items=found.ids), now_ms=now_ms)
@@ -146,7 +146,7 @@ class HitLoader:
         """Have items at hand, those that the index let through by mistake left out."""
         missing = [item for item in ids if item not in self._items]
         if missing:
-            items = self._reader.items(missing, standings=self.standings)
+            items = self._reader.items(missing, validity=self.validity)
             self._items |= {item.id: item for item in items if self._filters.admits(item)}
 
     def hits(self, ids: Sequence[int]) -> list[Hit]:
@@ -175,7 +175,7 @@ def with_newer(loader: HitLoader, hits: Sequence[Hit]) -> list[Hit]:
     """
     places: dict[int, float] = {}
     for hit in hits:
-        whole = hit.score / (lasting(hit.item.standing) or 1)
+        whole = hit.score / (staleness_factor(hit.item.validity) or 1)
         for target in successors([hit.item]):
             places[target] = max(whole, places.get(target, 0))
     found = {hit.item.id for hit in hits}

@@ -24,8 +24,8 @@ from observer.core.model import KNOWLEDGE_TYPES, Item
 from observer.observations.memory_use import QUESTION
 from observer.observations.session_digest import is_trivial
 from observer.search.candidates import Candidates, Sources
-from observer.search.dedupe import distinct
-from observer.search.eligible import capped, discarded, lasting, outranked, successors
+from observer.search.dedupe import without_duplicates
+from observer.search.eligible import capped, discarded, outranked, staleness_factor, successors
 from observer.search.lookup import HitLoader, look_up, with_newer
 from observer.search.query import QueryPlan
 from observer.search.rank import (
@@ -39,7 +39,7 @@ from observer.search.rank import (
     order,
     recency,
 )
-from observer.search.token_budget import Finished, PackRequest
+from observer.search.token_budget import FinishedSession, PackRequest
 from observer.search.usage import UNKNOWN, usefulness
 from observer.store.interface import StoreReader
 
@@ -72,7 +72,7 @@ def ranked(reader: StoreReader, request: PackRequest, ids: Sequence[int]) -> lis
             usefulness=known.get(item.id, UNKNOWN).weight,
         )
         worth = composite(of_item, type_=item.type if is_knowledge(item) else "")
-        worth *= lasting(item.standing)
+        worth *= staleness_factor(item.validity)
         worth *= ASKING if item.category == QUESTION else 1
         offered[item.id], signals[item.id] = (worth, item), of_item
     worths = capped(_lifted(offered))
@@ -86,7 +86,7 @@ def _lifted(offered: dict[int, tuple[float, Item]]) -> dict[int, tuple[float, It
     """Return items with what took the place of others worth as much as those were."""
     lifted = dict(offered)
     for worth, item in offered.values():
-        whole = worth / (lasting(item.standing) or 1)
+        whole = worth / (staleness_factor(item.validity) or 1)
         for target in set(successors([item])) & offered.keys():
             lifted[target] = (max(whole, lifted[target][0]), lifted[target][1])
     return lifted
@@ -104,7 +104,7 @@ def knowledge(request: PackRequest) -> Filters:
     return msgspec.structs.replace(request.filters("note"), types=tuple(sorted(KNOWLEDGE_TYPES)))
 
 
-def newest_summaries(reader: StoreReader, request: PackRequest) -> list[Finished]:
+def newest_summaries(reader: StoreReader, request: PackRequest) -> list[FinishedSession]:
     """Return the newest summaries of sessions that are over."""
     filters = msgspec.structs.replace(request.filters("summary"), with_global=False)
     ids = reader.ids(filters, limit=3 * SUMMARIES)
@@ -113,19 +113,19 @@ def newest_summaries(reader: StoreReader, request: PackRequest) -> list[Finished
     return finished(reader, chain.from_iterable(map(reader.items, parts)), most=SUMMARIES)
 
 
-def finished(reader: StoreReader, summaries: Iterable[Item], *, most: int) -> list[Finished]:
+def finished(reader: StoreReader, summaries: Iterable[Item], *, most: int) -> list[FinishedSession]:
     """Return the summaries of sessions that are over, in the order given.
 
     Those of a question or a greeting come last.
     """
-    over: list[Finished] = []
-    trivial: list[Finished] = []
+    over: list[FinishedSession] = []
+    trivial: list[FinishedSession] = []
     for item in summaries:
         session = reader.session(item.session_id or 0)
         if session is None or session.status != "active":
             is_last = session is not None and is_trivial(session)
             (trivial if is_last else over).append(
-                Finished(item, session.external if session else "")
+                FinishedSession(item, session.external if session else "")
             )
         if len(over) == most:
             break
@@ -190,7 +190,7 @@ class Fitting(NamedTuple):
     """
 
     hits: list[Hit]
-    summaries: dict[int, Finished]
+    summaries: dict[int, FinishedSession]
     every: Ids
     knowledge: Ids
     wanted: QueryPlan
@@ -215,7 +215,9 @@ def fitting(sources: Sources, request: PackRequest) -> Fitting:
     over = _over(sources.reader, hits)
     shown = (hit for hit in hits if hit.item.kind != "summary" or hit.item.id in over)
     every, holding = _counted(sources, request, found)
-    return Fitting(distinct(shown), over, every, holding, wanted=wanted, degraded=found.degraded)
+    return Fitting(
+        without_duplicates(shown), over, every, holding, wanted=wanted, degraded=found.degraded
+    )
 
 
 def _order(hit: Hit) -> tuple[float, bool, tuple[float, ...]]:
@@ -224,7 +226,7 @@ def _order(hit: Hit) -> tuple[float, bool, tuple[float, ...]]:
     return of_search[0], not is_knowledge(hit.item), of_search
 
 
-def _over(reader: StoreReader, hits: Iterable[Hit]) -> dict[int, Finished]:
+def _over(reader: StoreReader, hits: Iterable[Hit]) -> dict[int, FinishedSession]:
     items = [hit.item for hit in hits if hit.item.kind == "summary"]
     return {each.item.id: each for each in finished(reader, items, most=len(items))}
 

@@ -169,7 +169,7 @@ def is_knowledge(item: Item) -> bool:
 
 def leads(item: Item) -> bool:
     """Return True if an item stands before summaries: what holds, and what says so anew."""
-    return is_knowledge(item) or any(each.reason in _NEWER for each in item.standing)
+    return is_knowledge(item) or any(each.reason in _NEWER for each in item.validity)
 
 
 def is_proposed(item: Item) -> bool:

@@ -24,7 +24,7 @@ OLD_MS = 14 * 86_400_000
 """What another session left not committed so long before the last is nobody's next step."""
 STEPS_OLD_MS = 7 * 86_400_000
 """What another session planned so long before the last is not what comes next."""
-HAPPENINGS = 200
+MOST_EVENTS = 200
 """Of one session, looked through for the item that tells of an edit."""
 COMMITS = 100
 """The newest, looked through for files that somebody committed since."""
@@ -36,7 +36,7 @@ Uncommitted = Callable[[Sequence[str]], "frozenset[str] | None"]
 """Says which of some paths differ from the last commit; None where it cannot tell."""
 
 
-class Past(NamedTuple):
+class PastSession(NamedTuple):
     """A session that did something, its summary, and what it left open."""
 
     session: Session
@@ -44,23 +44,23 @@ class Past(NamedTuple):
     left: Unfinished
 
 
-class Red(NamedTuple):
+class FailingCheck(NamedTuple):
     """A check that is red, the session that saw it last (None if it is not looked at), its item."""
 
-    past: Past | None
+    past: PastSession | None
     failure: OpenFailure
     item: Item
 
 
-class Dirty(NamedTuple):
+class UncommittedFile(NamedTuple):
     """A file that no commit took in, the session that wrote it last, the item that tells of it."""
 
-    past: Past
+    past: PastSession
     path: str
     item: Item
 
 
-class Pasts:
+class RecentSessions:
     """The last sessions of a project that did something, the last active first."""
 
     def __init__(self, reader: StoreReader, project_id: int) -> None:
@@ -69,7 +69,7 @@ class Pasts:
         self._happenings: dict[int, list[Item]] = {}
         self._all = list(self._read())
 
-    def last(self, client: str) -> Past | None:
+    def last(self, client: str) -> PastSession | None:
         """Return the session to resume: the last of a client, else of any that has an agent.
 
         One that was only a question or a greeting is it only where there is no other.
@@ -83,7 +83,7 @@ class Pasts:
         )
         return next(chain.from_iterable((*groups, alone)), None)
 
-    def since(self, last: Past) -> list[Past]:
+    def since(self, last: PastSession) -> list[PastSession]:
         """Return the other sessions that were active after one began, and changed files."""
         return [
             past
@@ -94,19 +94,21 @@ class Pasts:
             and past.summary.files_modified
         ]
 
-    def red(self, *, now_ms: int) -> Iterator[Red]:
+    def red(self, *, now_ms: int) -> Iterator[FailingCheck]:
         """Yield the checks that fail as far as anybody knows, the last run first."""
-        known = project_state.decode(self._reader.story(self._project_id))
+        known = project_state.decode(self._reader.project_state(self._project_id))
         pasts = {past.session.id: past for past in self._all}
         for failure in worth_showing(known.failures, now_ms=now_ms, shown=known.shown_branches):
             past = pasts.get(failure.sessions[-1] or 0)
             item = next(iter(self._reader.items([failure.item])), past and past.summary)
             if item:
-                yield Red(past, failure, item)
+                yield FailingCheck(past, failure, item)
 
-    def dirty(self, last: Past, uncommitted: Uncommitted | None) -> Iterator[Dirty]:
+    def dirty(
+        self, last: PastSession, uncommitted: Uncommitted | None
+    ) -> Iterator[UncommittedFile]:
         """Yield files that are not committed, those of the session to resume first."""
-        left: dict[str, Past] = {}
+        left: dict[str, PastSession] = {}
         for past in self._recent(last):
             for path in past.left.dirty:
                 if not path.startswith("/"):
@@ -120,9 +122,9 @@ class Pasts:
             differ = frozenset(left) - self._committed(left)
         for path, past in sorted(left.items(), key=lambda pair: pair[1] is not last):
             if path in differ:
-                yield Dirty(past, path, self._writing(past, path))
+                yield UncommittedFile(past, path, self._writing(past, path))
 
-    def steps(self, last: Past) -> Iterator[tuple[Past, str]]:
+    def steps(self, last: PastSession) -> Iterator[tuple[PastSession, str]]:
         """Yield what is still to do, that of the session to resume first.
 
         What a later session or commit says to be done is left out, and what a later one plans
@@ -140,7 +142,7 @@ class Pasts:
                     yield past, step
             planned += past.left.steps
 
-    def _is_planned_lately(self, past: Past, last: Past) -> bool:
+    def _is_planned_lately(self, past: PastSession, last: PastSession) -> bool:
         oldest_ms = last.session.started_ms - STEPS_OLD_MS
         return past is last or (past.session.last_ms >= oldest_ms and not past.session.parent)
 
@@ -152,25 +154,25 @@ class Pasts:
                 for text in (past.summary.title, *said.completed.split(". ")):
                     yield past.session.last_ms, text
 
-    def _done_in_commits(self, recent: Sequence[Past]) -> Iterator[tuple[int, str]]:
+    def _done_in_commits(self, recent: Sequence[PastSession]) -> Iterator[tuple[int, str]]:
         since_ms = min(past.session.started_ms for past in recent)
         filters = Filters(project_id=self._project_id, types=("commit",), since_ms=since_ms)
         for commit in self._reader.recent(filters, limit=COMMITS):
             yield commit.created_ms, commit.title
 
-    def _read(self) -> Iterator[Past]:
+    def _read(self) -> Iterator[PastSession]:
         sessions = self._reader.sessions(project_id=self._project_id, limit=SESSIONS)
         ids = [item_id(session.id, "summary") for session in sessions]
         summaries = {item.id: item for item in self._reader.items(ids)}
         for session, summary in zip(sessions, map(summaries.get, ids), strict=True):
             if summary:
-                yield Past(session, summary, unfinished(session))
+                yield PastSession(session, summary, unfinished(session))
 
-    def _recent(self, last: Past) -> list[Past]:
+    def _recent(self, last: PastSession) -> list[PastSession]:
         oldest_ms = last.session.started_ms - OLD_MS
         return [past for past in self._all if past.session.last_ms >= oldest_ms]
 
-    def _committed(self, left: Mapping[str, Past]) -> frozenset[str]:
+    def _committed(self, left: Mapping[str, PastSession]) -> frozenset[str]:
         """Return which files a commit took in after they were written, whoever made it."""
         since_ms = min((past.session.started_ms for past in left.values()), default=0)
         filters = Filters(project_id=self._project_id, types=("commit",), since_ms=since_ms)
@@ -181,12 +183,12 @@ class Pasts:
         written = {path: self._writing(past, path).updated_ms for path, past in left.items()}
         return frozenset(path for path in left if newest.get(path, -1) >= written[path])
 
-    def _writing(self, past: Past, path: str) -> Item:
+    def _writing(self, past: PastSession, path: str) -> Item:
         """Return the item that tells how a file was written last, or the summary."""
         told = (each for each in self._happened(past) if path in each.files_modified)
         return next(told, past.summary)
 
-    def _happened(self, past: Past) -> list[Item]:
+    def _happened(self, past: PastSession) -> list[Item]:
         """Return a session's newest commands and edits, the newest first."""
         session = past.session
         if session.id not in self._happenings:
@@ -197,5 +199,5 @@ class Pasts:
                 since_ms=session.started_ms,  # both bound what is looked through
                 until_ms=session.last_ms + 1,
             )
-            self._happenings[session.id] = self._reader.recent(filters, limit=HAPPENINGS)
+            self._happenings[session.id] = self._reader.recent(filters, limit=MOST_EVENTS)
         return self._happenings[session.id]

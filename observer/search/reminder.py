@@ -138,7 +138,7 @@ def decided(sources: Sources, prompt: str, here: Filters, *, now_ms: int) -> Rem
 
 def _known(reader: StoreReader, event: Event, here: Filters) -> tuple[ProjectState, str]:
     """Return the story of the project, and the work tree that an event belongs to."""
-    known = project_state.decode(reader.story(here.project_id or 0))
+    known = project_state.decode(reader.project_state(here.project_id or 0))
     around = [root for root in known.branches if _is_in(event.cwd, root)]
     return known, max(around, key=len, default="")
 

@@ -22,10 +22,16 @@ from observer.search.eligible import (
     discarded,
     is_harmless,
     is_stale,
-    lasting,
+    staleness_factor,
 )
 from observer.search.rank import recency
-from observer.search.recent_sessions import Dirty, Past, Pasts, Red, Uncommitted
+from observer.search.recent_sessions import (
+    FailingCheck,
+    PastSession,
+    RecentSessions,
+    Uncommitted,
+    UncommittedFile,
+)
 from observer.search.usage import UNKNOWN, usefulness
 from observer.store.interface import StoreReader
 
@@ -81,7 +87,7 @@ class CardRequest(Value):
     with_standing: bool = True
 
 
-def card(
+def resume_card(
     reader: StoreReader, request: CardRequest, *, uncommitted: Uncommitted | None = None
 ) -> list[CardFact]:
     """Return the lines of a project's card, the most urgent first; none where nothing happened.
@@ -96,7 +102,7 @@ def card(
 def _lines(
     reader: StoreReader, request: CardRequest, uncommitted: Uncommitted | None
 ) -> list[CardFact]:
-    pasts = Pasts(reader, request.project_id)
+    pasts = RecentSessions(reader, request.project_id)
     last = pasts.last(request.client)
     standing = _standing(reader, request)[:MOST_STANDING] if request.with_standing else []
     if last is None:
@@ -117,7 +123,7 @@ def _lines(
     ]
 
 
-def _asked(last: Past) -> CardFact:
+def _asked(last: PastSession) -> CardFact:
     session = last.session
     where = f" on {session.branch}" if clean(session.branch) else ""
     asked = clean(last.left.request) or clean(last.summary.title) or WITHHELD
@@ -125,7 +131,7 @@ def _asked(last: Past) -> CardFact:
     return _of(last, LAST, text, at_ms=session.last_ms)
 
 
-def _red(red: Red, last: Past) -> CardFact:
+def _red(red: FailingCheck, last: PastSession) -> CardFact:
     """Return what fails, at the time of its last run, and what nobody has run it on since."""
     failure = red.failure
     why = "red when it ran last"
@@ -141,7 +147,7 @@ def _red(red: Red, last: Past) -> CardFact:
     return CardFact(item=red.item.id, why=why, text=text, at_ms=failure.last_ms)
 
 
-def _uncommitted(dirty: Sequence[Dirty], last: Past) -> Iterator[CardFact]:
+def _uncommitted(dirty: Sequence[UncommittedFile], last: PastSession) -> Iterator[CardFact]:
     for path, past, item in ((each.path, each.past, each.item) for each in dirty[:MOST_DIRTY]):
         changed = ", ".join(item.facts[1:NAMES_SAID]) if item.facts[:1] == (path,) else ""
         who = "" if past is last else f", changed by {past.session.client}"
@@ -152,7 +158,7 @@ def _uncommitted(dirty: Sequence[Dirty], last: Past) -> Iterator[CardFact]:
         yield CardFact(item=more[0].past.summary.id, why="not committed", text=text)
 
 
-def _step(past: Past, step: str, last: Past) -> CardFact:
+def _step(past: PastSession, step: str, last: PastSession) -> CardFact:
     why = "next step" if past is last else f"next step of {past.session.client} before"
     return _of(past, why, step, at_ms=0 if past is last else past.session.last_ms)
 
@@ -173,7 +179,7 @@ def _standing(reader: StoreReader, request: CardRequest) -> list[CardFact]:
 
     def order(note: Item) -> tuple[bool, float]:
         age = AGELESS + (1 - AGELESS) * recency(note.created_ms, now_ms=request.now_ms)
-        worth = weights[note.id] * STANDING[note.type] * lasting(note.standing) * age
+        worth = weights[note.id] * STANDING[note.type] * staleness_factor(note.validity) * age
         return is_stale(note), -worth
 
     return [
@@ -184,11 +190,11 @@ def _standing(reader: StoreReader, request: CardRequest) -> list[CardFact]:
 
 def _holds(note: Item) -> str:
     why = "rejected before" if note.type == "rejected" else f"standing {note.type}"
-    if away := next((each for each in note.standing if each.reason == "elsewhere"), None):
+    if away := next((each for each in note.validity if each.reason == "elsewhere"), None):
         why += f", on branch {away.branch}, not here" if away.branch else ", not in this history"
     if not is_stale(note):
         return why
-    reasons = dict.fromkeys(each.reason for each in note.standing if each.reason in ENDS)
+    reasons = dict.fromkeys(each.reason for each in note.validity if each.reason in ENDS)
     return f"{why}, {', '.join(reasons) or 'stale'}"
 
 
@@ -200,7 +206,7 @@ def _said(note: Item) -> str:
     return f"{note.title}: {note.narrative}" if note.narrative else note.title
 
 
-def _changed(other: Past) -> CardFact:
+def _changed(other: PastSession) -> CardFact:
     asked = other.left.request or other.summary.title
     files = listed(other.summary.files_modified, NAMES_SAID)
     why = f"changed by {other.session.client}"
@@ -208,7 +214,7 @@ def _changed(other: Past) -> CardFact:
 
 
 def _committed(
-    reader: StoreReader, request: CardRequest, last: Past, others: Sequence[Past]
+    reader: StoreReader, request: CardRequest, last: PastSession, others: Sequence[PastSession]
 ) -> Iterator[CardFact]:
     """Yield what was committed outside of the sessions told, a line an author."""
     told = {last.session.id, *(other.session.id for other in others)}
@@ -233,7 +239,7 @@ def _committed(
         )
 
 
-def _outcome(last: Past) -> Iterator[CardFact]:
+def _outcome(last: PastSession) -> Iterator[CardFact]:
     told = last.summary.summary or SummaryFields()
     asked = last.summary.title.removesuffix("…")
     for why, text in (("done", told.completed), ("learned", told.learned)):
@@ -241,5 +247,5 @@ def _outcome(last: Past) -> Iterator[CardFact]:
             yield _of(last, why, text)
 
 
-def _of(past: Past, why: str, text: str, *, at_ms: int = 0) -> CardFact:
+def _of(past: PastSession, why: str, text: str, *, at_ms: int = 0) -> CardFact:
     return CardFact(item=past.summary.id, why=why, text=text, at_ms=at_ms)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
-from observer.index import Best, Damping, ListRequest, View
+from observer.index import Damping, ListRequest, TopK, View
 from observer.observations.memory_use import QUESTION
 from observer.search.query import QueryPlan
 from observer.search.rank import ASKING, COMPARED, TYPE_WEIGHTS
@@ -41,7 +41,7 @@ CLOSE_DISTANCE = 3
 """Other words that may stand between words which count as close. Source: development sets."""
 
 _QUESTIONS = Filters(types=("prompt", "summary"), categories=(QUESTION,))
-_NONE = Best(np.zeros(0, np.int64), np.zeros(0, np.float32))
+_NONE = TopK(np.zeros(0, np.int64), np.zeros(0, np.float32))
 
 
 class QueryWords:
@@ -65,8 +65,8 @@ def columns(
     vector: Vector | None,
     lists: Sequence[ListRequest],
     *,
-    by_words: Sequence[Best],
-    by_meaning: Sequence[Best],
+    by_words: Sequence[TopK],
+    by_meaning: Sequence[TopK],
 ) -> Mapping[str, Column]:
     """Return the figures of all candidates, a column a signal; see `rank.HitSignals`.
 
@@ -131,7 +131,7 @@ def _weights(view: View, places: Column) -> Column:
     return weights
 
 
-def _ranks(places: Column, found: Sequence[Best]) -> Column:
+def _ranks(places: Column, found: Sequence[TopK]) -> Column:
     ranks = np.zeros(len(places), np.int64)
     for best in found:
         ranks[np.searchsorted(places, best.places)] = np.arange(1, len(best.places) + 1)
@@ -139,7 +139,7 @@ def _ranks(places: Column, found: Sequence[Best]) -> Column:
 
 
 def _crowding(
-    view: View, vector: Vector | None, places: Column, by_meaning: Sequence[Best]
+    view: View, vector: Vector | None, places: Column, by_meaning: Sequence[TopK]
 ) -> Column:
     """Return how much nearer than is usual each item that meaning found is to others of these."""
     found = np.zeros(len(places))

@@ -22,7 +22,7 @@ _BREAK = re.compile(rf"(?<=[{ENDS};])\s+|(?<=[{WIDE_ENDS}])|\n+")
 _EDGE = re.compile(rf".*[\s{UNSPACED}]", re.DOTALL)
 
 
-def passage(text: str, limit: int, *, words: Iterable[str] = ()) -> str:
+def snippet(text: str, limit: int, *, words: Iterable[str] = ()) -> str:
     """Return at most `limit` characters of a text, cut between words and marked with ``…``.
 
     It is the stretch that holds most of the different words, from the sentence on in which they

@@ -18,8 +18,8 @@ from observer.core.value import Value
 from observer.observations.session_digest import is_trivial
 from observer.search.eligible import WITHHELD, clean, is_harmless
 from observer.search.recent_sessions import Uncommitted
-from observer.search.resume_card import LAST, CardFact, CardRequest, card
-from observer.search.token_budget import Omitted
+from observer.search.resume_card import LAST, CardFact, CardRequest, resume_card
+from observer.search.token_budget import OmittedItem
 from observer.search.working_set import (
     MOST_FILES,
     SessionWork,
@@ -66,7 +66,7 @@ class Start(Value):
     lines: tuple[CardFact, ...]
     budget_tokens: int
     used_tokens: int
-    omitted: tuple[Omitted, ...] = ()
+    omitted: tuple[OmittedItem, ...] = ()
 
 
 class _Budget:
@@ -75,18 +75,20 @@ class _Budget:
     def __init__(self, tokens: int, cost: Callable[[CardFact], int]) -> None:
         self.left = tokens
         self.lines: list[CardFact] = []
-        self.omitted: list[Omitted] = []
+        self.omitted: list[OmittedItem] = []
         self._cost = cost
 
     def buy(self, line: CardFact, *, keep: int = 0) -> bool:
         """Take a line if it leaves `keep` tokens, and is harmless; say in `omitted` if not."""
         if not is_harmless(line.why, line.text):
-            self.omitted.append(Omitted(item=line.item, title=line.why, why=WITHHELD))
+            self.omitted.append(OmittedItem(item=line.item, title=line.why, why=WITHHELD))
             return False
         price = self._cost(line)
         if price > self.left - keep:
             why = f"costs {price} tokens, {max(0, self.left - keep)} were left"
-            self.omitted.append(Omitted(item=line.item, title=one_line(line.text, 200), why=why))
+            self.omitted.append(
+                OmittedItem(item=line.item, title=one_line(line.text, 200), why=why)
+            )
             return False
         self.left -= price
         self.lines.append(line)
@@ -122,7 +124,7 @@ def start(
         client=request.client,
         owner=request.owner,
     )
-    lines = list(_joined(card(reader, asked, uncommitted=uncommitted)))
+    lines = list(_joined(resume_card(reader, asked, uncommitted=uncommitted)))
     budget = _Budget(request.budget_tokens, cost)
     keep = int(request.budget_tokens * FILES_SHARE) if works else 0
     before = [line for line in lines if not _is_later(line)]
@@ -195,7 +197,9 @@ def _buy_files(budget: _Budget, files: Sequence[str]) -> None:
             budget.omitted = [one for one in budget.omitted if one.item]
             if more := len(files) - count:
                 title = f"{more} more files of recent work"
-                budget.omitted.append(Omitted(item=0, title=title, why="no room for their names"))
+                budget.omitted.append(
+                    OmittedItem(item=0, title=title, why="no room for their names")
+                )
             return
         count = int(count * _FEWER)
 

@@ -15,7 +15,7 @@ from observer.core.value import Value
 from observer.search.dedupe import content
 from observer.search.rank import Hit, HitSignals
 from observer.search.resume_card import CardFact
-from observer.search.snippet import passage
+from observer.search.snippet import snippet
 
 MOST_MISSES = 10
 """Entries in a row that do not fit, after which no other one is tried."""
@@ -34,14 +34,14 @@ class PackEntry(Value):
     content: str
 
 
-class Finished(NamedTuple):
+class FinishedSession(NamedTuple):
     """The summary of a session that is over, and the client's own id of that session."""
 
     item: Item
     session: str
 
 
-class Omitted(Value):
+class OmittedItem(Value):
     """What is not shown although it was worth a look, and why."""
 
     item: int
@@ -49,7 +49,7 @@ class Omitted(Value):
     why: str
 
 
-class Costs(NamedTuple):
+class TokenCosts(NamedTuple):
     """What rendering costs, in tokens; supplied by the front, which renders.
 
     Each figure covers the longest form in which the front returns the thing. `overhead` is what
@@ -57,18 +57,18 @@ class Costs(NamedTuple):
     """
 
     entry: Callable[[PackEntry], int]
-    summary: Callable[[Finished], int]
+    summary: Callable[[FinishedSession], int]
     line: Callable[[CardFact], int]
     overhead: int
 
 
-class Purse:
+class TokenBudget:
     """So many tokens. What was offered and not bought is counted, and the first of it named."""
 
-    def __init__(self, tokens: int, costs: Costs) -> None:
+    def __init__(self, tokens: int, costs: TokenCosts) -> None:
         self.left = tokens
         self.left_out = 0
-        self.omitted: list[Omitted] = []
+        self.omitted: list[OmittedItem] = []
         self._costs = costs
 
     @cached_property
@@ -134,10 +134,12 @@ class Purse:
         self.omit(hit.item.id, hit.item.title, _dear(price, self.left - keep))
         return None
 
-    def summaries(self, offered: Iterable[Finished], *, share: float) -> list[Finished]:
+    def summaries(
+        self, offered: Iterable[FinishedSession], *, share: float
+    ) -> list[FinishedSession]:
         """Buy summaries for a share of what is left."""
         keep = self.left - int(self.left * share)
-        bought: list[Finished] = []
+        bought: list[FinishedSession] = []
         for each in offered:
             if self.summary(each, keep=keep):
                 bought.append(each)
@@ -146,7 +148,7 @@ class Purse:
                 self.omit(each.item.id, each.item.title, _dear(price, self.left - keep))
         return bought
 
-    def summary(self, offered: Finished, *, keep: int = 0) -> bool:
+    def summary(self, offered: FinishedSession, *, keep: int = 0) -> bool:
         """Buy a summary if at least `keep` tokens are left then; return whether it was bought."""
         return self._buy(self._costs.summary(offered), keep=keep)
 
@@ -164,7 +166,7 @@ class Purse:
     def name(self, item: int, title: str, why: str) -> None:
         """Name what is not shown, and why, without counting it."""
         if len(self.omitted) < MOST_OMITTED:
-            self.omitted.append(Omitted(item=item, title=title, why=why))
+            self.omitted.append(OmittedItem(item=item, title=title, why=why))
 
 
 def _dear(price: int, left: int) -> str:
@@ -175,7 +177,7 @@ def _shown(text: str, lengths: Sequence[int], words: Sequence[str]) -> Iterator[
     """Yield passages of a text, longest first; none twice, and none before it is asked for."""
     longer = None
     for length in lengths:
-        shown = passage(text, length, words=words)
+        shown = snippet(text, length, words=words)
         if shown != longer:
             yield shown
         longer = shown
@@ -218,12 +220,12 @@ class Pack(Value):
     """
 
     entries: tuple[PackEntry, ...] = ()
-    summaries: tuple[Finished, ...] = ()
+    summaries: tuple[FinishedSession, ...] = ()
     budget_tokens: int = 0
     used_tokens: int = 0
     left_out: int = 0
     leading: int = 0
     card: tuple[CardFact, ...] = ()
-    omitted: tuple[Omitted, ...] = ()
+    omitted: tuple[OmittedItem, ...] = ()
     notice: str = ""
     degraded: str = ""

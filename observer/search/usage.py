@@ -121,7 +121,7 @@ _COMMON = word_set(
 """Words that say nothing of what a title is about."""
 
 
-def uses_of(recorded: Recorded, shown: Sequence[Item]) -> list[Use]:
+def usage_events(recorded: Recorded, shown: Sequence[Item]) -> list[Use]:
     """Return what an event made of items that its session was shown before."""
     session = recorded.session_id
     if session is None:

@@ -1,4 +1,4 @@
-"""Mooring items: each at the commit at which it held, then followed to where HEAD is."""
+"""AnchorSet items: each at the commit at which it held, then followed to where HEAD is."""
 
 from __future__ import annotations
 
@@ -6,44 +6,55 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from observer.git.commit_diffs import CommitDiff, Moved
-from observer.staleness.changed_items import Fresh
-from observer.staleness.history_walk import ABSENT, FILE, NOBODYS, OUTSIDE, Walk, print_of
+from observer.staleness.changed_items import NewItem
+from observer.staleness.history_walk import (
+    ABSENT,
+    FILE,
+    NO_COMMIT,
+    OUTSIDE,
+    HistoryWalk,
+    fingerprint_of,
+)
 from observer.staleness.repository import RepositoryView
-from observer.store.anchors import Anchor, Mooring, Vantage
+from observer.store.anchors import Anchor, AnchorSet, WorktreeView
 from observer.store.interface import Store
 
 
 def moored(
     store: Store,
     repository: RepositoryView,
-    vantage: Vantage,
-    fresh: Sequence[Fresh],
+    worktree: WorktreeView,
+    fresh: Sequence[NewItem],
     *,
     pause: Callable[[], None],
-) -> list[Mooring]:
-    """Return what ties items to the code, as it stands at the vantage's HEAD.
+) -> list[AnchorSet]:
+    """Return what ties items to the code, as it stands at the worktree's HEAD.
 
     Items that held at a commit which this repository does not have are left out.
     """
-    return _Mooring(store, repository, vantage, pause).moored(fresh)
+    return _Mooring(store, repository, worktree, pause).moored(fresh)
 
 
 class _Mooring:
-    """One round of mooring, through as much of the history as its items need."""
+    """One round of anchor_set, through as much of the history as its items need."""
 
     def __init__(
-        self, store: Store, repository: RepositoryView, vantage: Vantage, pause: Callable[[], None]
+        self,
+        store: Store,
+        repository: RepositoryView,
+        worktree: WorktreeView,
+        pause: Callable[[], None],
     ) -> None:
         self._store = store
         self._git = repository
-        self._vantage = vantage
+        self._worktree = worktree
         self._pause = pause
-        self._walk = Walk(repository.texts)
+        self._walk = HistoryWalk(repository.texts)
 
-    def moored(self, fresh: Sequence[Fresh]) -> list[Mooring]:
-        by_base: defaultdict[str, list[Fresh]] = defaultdict(list)
+    def moored(self, fresh: Sequence[NewItem]) -> list[AnchorSet]:
+        by_base: defaultdict[str, list[NewItem]] = defaultdict(list)
         for each in fresh:
-            by_base[each.wish.base].append(each)
+            by_base[each.target.base].append(each)
         here = self._here(by_base.keys())
         settle = self._follow(by_base, here)
         away = [base for base in by_base.keys() - here if self._git.has(base)]
@@ -54,14 +65,14 @@ class _Mooring:
         return self._walk.changed()
 
     def _here(self, bases: Collection[str]) -> set[str]:
-        head = self._vantage.head
+        head = self._worktree.head
         if set(bases) <= {head}:
             return set(bases)
         return self._git.held(bases, by=head)
 
-    def _follow(self, by_base: dict[str, list[Fresh]], here: set[str]) -> list[Mooring]:
+    def _follow(self, by_base: dict[str, list[NewItem]], here: set[str]) -> list[AnchorSet]:
         """Walk from the oldest of the bases to HEAD; return what was moored beside the trunk."""
-        head, beside = self._vantage.head, list[Mooring]()
+        head, beside = self._worktree.head, list[AnchorSet]()
         since = self._git.before(sorted(here)) if here else head
         trunk = set(self._git.trunk(head, since=since))
         for step in self._git.steps(since, head):
@@ -72,10 +83,12 @@ class _Mooring:
                 beside += made if step.commit not in trunk else []
         return beside
 
-    def _moor(self, fresh: Sequence[Fresh], step: CommitDiff, *, is_here: bool) -> list[Mooring]:
+    def _moor(
+        self, fresh: Sequence[NewItem], step: CommitDiff, *, is_here: bool
+    ) -> list[AnchorSet]:
         made = []
         for each in fresh:
-            mooring = Mooring(
+            anchor_set = AnchorSet(
                 item=each.item,
                 base=step.commit,
                 branch=each.branch,
@@ -84,12 +97,12 @@ class _Mooring:
                 is_here=is_here,
                 anchors=tuple(self._anchors(each, step)),
             )
-            self._walk.moor(mooring)
-            made.append(mooring)
+            self._walk.moor(anchor_set)
+            made.append(anchor_set)
         return made
 
-    def _anchors(self, fresh: Fresh, step: CommitDiff) -> Iterator[Anchor]:
-        wish = fresh.wish
+    def _anchors(self, fresh: NewItem, step: CommitDiff) -> Iterator[Anchor]:
+        wish = fresh.target
         if wish.is_commit:
             yield from self._walk.of_commit(step)
         elif wish.is_made:
@@ -108,19 +121,19 @@ class _Mooring:
         blob = self._git.blob_at(commit, path)
         known = self._git.texts.prints(blob, path)
         is_pending = self._is_pending(path)
-        found = [symbol for symbol in symbols if print_of(known, symbol) != ABSENT]
+        found = [symbol for symbol in symbols if fingerprint_of(known, symbol) != ABSENT]
         for symbol in found or ([FILE] if known else []):
-            seen = None if is_pending else print_of(known, symbol)
+            seen = None if is_pending else fingerprint_of(known, symbol)
             yield Anchor(origin=path, path=path, symbol=symbol, blob=blob, print=seen)
 
     def _is_pending(self, path: str) -> bool:
         with self._store.read() as reader:
-            known = Walk(self._git.texts, reader.moored_to(self._vantage.id, [path]))
+            known = HistoryWalk(self._git.texts, reader.anchored_in(self._worktree.id, [path]))
         return known.pending(path) or self._walk.pending(path)
 
-    def _settle(self, moorings: Sequence[Mooring]) -> None:
+    def _settle(self, anchor_sets: Sequence[AnchorSet]) -> None:
         """Compare with HEAD what no step of the trunk led to."""
-        paths = {anchor.path for mooring in moorings for anchor in mooring.anchors}
+        paths = {anchor.path for anchor_set in anchor_sets for anchor in anchor_set.anchors}
         for path in sorted(paths):
-            blob = self._git.blob_at(self._vantage.head, path)
-            self._walk.move(Moved(path, path, "", blob), NOBODYS)
+            blob = self._git.blob_at(self._worktree.head, path)
+            self._walk.move(Moved(path, path, "", blob), NO_COMMIT)

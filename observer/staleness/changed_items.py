@@ -1,4 +1,4 @@
-"""What is new in the memory for one vantage: items that were added, changed or forgotten.
+"""What is new in the memory for one worktree: items that were added, changed or forgotten.
 
 What an item is about in the code: a commit, files, symbols; pure.
 
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from observer.core.model import Item
 from observer.core.value import Value
-from observer.store.anchors import Vantage
+from observer.store.anchors import WorktreeView
 from observer.store.interface import StoreReader
 
 MOST_FILES = 16
@@ -29,7 +29,7 @@ _FILE = re.compile(r"(?<![\w/.-])(?:[\w.-]+/){0,12}[\w-][\w.-]*\.[A-Za-z]\w{0,9}
 _QUOTED = re.compile(r"`([A-Za-z_][\w.:]{2,80})(?:\(\))?`")
 
 
-class Wish(Value):
+class AnchorTarget(Value):
     """What an item wants to be anchored to, before git was asked.
 
     `base` is the commit at which it held; `is_commit` says that the item tells of that commit, so
@@ -44,18 +44,18 @@ class Wish(Value):
     is_made: bool = False
 
 
-def wish(item: Item) -> Wish | None:
+def anchor_target(item: Item) -> AnchorTarget | None:
     """Return what an item is about; None if it is not about the code of some commit."""
     if item.kind == "note":
         return _of_note(item) if item.commit else None
     if item.kind == "summary":
-        return Wish(base=item.commit) if item.commit else None
+        return AnchorTarget(base=item.commit) if item.commit else None
     if item.type == "commit":
         named = _HASH.fullmatch(item.facts[0]) if item.facts else None
-        return Wish(base=named[1], is_commit=True) if named else None
+        return AnchorTarget(base=named[1], is_commit=True) if named else None
     if item.type not in ON_A_BRANCH or not item.commit:
         return None
-    return Wish(
+    return AnchorTarget(
         base=item.commit,
         files=_inside(item.files_modified),
         symbols=tuple(dict.fromkeys(_symbols(item)))[:MOST_SYMBOLS],
@@ -63,10 +63,10 @@ def wish(item: Item) -> Wish | None:
     )
 
 
-def _of_note(item: Item) -> Wish:
+def _of_note(item: Item) -> AnchorTarget:
     text = f"{item.title}\n{item.narrative}"
     names = (name.rpartition("::")[2] for name in _QUOTED.findall(text))
-    return Wish(
+    return AnchorTarget(
         base=item.commit,
         files=_inside(_FILE.findall(text)),
         symbols=tuple(dict.fromkeys(names))[:MOST_SYMBOLS],
@@ -91,43 +91,43 @@ MOST = 20_000
 """Items that are followed through the history together."""
 
 
-class Fresh(Value):
+class NewItem(Value):
     """An item that is to be moored; it held at `at_ms`, on `branch`."""
 
     item: int
-    wish: Wish
+    target: AnchorTarget
     branch: str
     at_ms: int
 
 
-class News(NamedTuple):
+class ItemChanges(NamedTuple):
     """What was seen up to a change: what to moor, and all items that are not as they were."""
 
     change: int
-    fresh: list[Fresh]
+    fresh: list[NewItem]
     seen: set[int]
 
 
-def news(reader: StoreReader, vantage: Vantage) -> News:
-    """Return what is new since the last change that a vantage has taken up."""
-    told = News(vantage.change, [], set())
+def changed_items(reader: StoreReader, worktree: WorktreeView) -> ItemChanges:
+    """Return what is new since the last change that a worktree has taken up."""
+    told = ItemChanges(worktree.change, [], set())
     while len(told.fresh) < MOST:
-        page = reader.changes_in(vantage.project_id, after=told.change, limit=PAGE)
+        page = reader.changes_in(worktree.project_id, after=told.change, limit=PAGE)
         if not page:
             return told
         told = told._replace(change=page[-1].change)
         known = {
-            mooring.item: mooring.updated_ms
-            for mooring in reader.moorings(vantage.id, [change.id for change in page])
+            anchor_set.item: anchor_set.updated_ms
+            for anchor_set in reader.anchor_sets(worktree.id, [change.id for change in page])
         }
         for change in page:
             # A vector that was added changes an item too, but not what it is about.
             if change.item and change.item.updated_ms == known.get(change.id):
                 continue
             told.seen.add(change.id)
-            if change.item and (wanted := wish(change.item)):
+            if change.item and (wanted := anchor_target(change.item)):
                 at_ms = change.item.updated_ms
                 told.fresh.append(
-                    Fresh(item=change.id, wish=wanted, branch=change.item.branch, at_ms=at_ms)
+                    NewItem(item=change.id, target=wanted, branch=change.item.branch, at_ms=at_ms)
                 )
     return told

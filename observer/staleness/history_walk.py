@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from observer.code import outline
 from observer.code.languages import language_of
 from observer.git.commit_diffs import CommitDiff, Moved
-from observer.store.anchors import Anchor, Mooring
+from observer.store.anchors import Anchor, AnchorSet
 
 OUTSIDE = ""
 """Name of what stands outside of all symbols."""
@@ -39,7 +39,7 @@ _LAST_COMMA = re.compile(r",(?=[)\]}])")
 Prints = Mapping[str, str]
 
 
-def prints(data: bytes, path: str) -> Prints:
+def fingerprints(data: bytes, path: str) -> Prints:
     """Return a print of each symbol by its qualified name, and of the rest under `OUTSIDE`."""
     if len(data) > MOST_BYTES or b"\0" in data:
         return {OUTSIDE: _print(data)}
@@ -53,7 +53,7 @@ def prints(data: bytes, path: str) -> Prints:
     return {name: _print(_packed(parts)) for name, parts in {**texts, OUTSIDE: lines}.items()}
 
 
-def print_of(known: Prints, name: str) -> str:
+def fingerprint_of(known: Prints, name: str) -> str:
     """Return the print of a symbol, `ABSENT` if it is not there.
 
     A plain name means every symbol that is called so, in whatever class.
@@ -101,11 +101,11 @@ def reverts(step: CommitDiff) -> list[str]:
     return _REVERTS.findall(step.message)
 
 
-NOBODYS = CommitDiff(commit="", parents=(), committed_ms=0, message="", files=())
+NO_COMMIT = CommitDiff(commit="", parents=(), committed_ms=0, message="", files=())
 """The step of a change of which nobody knows the commit."""
 
 
-class Texts:
+class FileTexts:
     """Prints of files, by git's name of their content; remembers those asked for last."""
 
     def __init__(self, text: Text) -> None:
@@ -121,41 +121,41 @@ class Texts:
             self._known.move_to_end(key)
         else:
             data = self._text(blob)
-            self._known[key] = {OUTSIDE: blob} if data is None else prints(data, path)
+            self._known[key] = {OUTSIDE: blob} if data is None else fingerprints(data, path)
             if len(self._known) > KEPT_FILES:
                 self._known.popitem(last=False)
         return self._known[key]
 
 
-class Walk:
+class HistoryWalk:
     """Moorings, and how they stand after the steps taken so far."""
 
-    def __init__(self, texts: Texts, moorings: Iterable[Mooring] = ()) -> None:
+    def __init__(self, texts: FileTexts, anchor_sets: Iterable[AnchorSet] = ()) -> None:
         self._texts = texts
-        self._moored: dict[int, Mooring] = {}
+        self._moored: dict[int, AnchorSet] = {}
         self._in_file: defaultdict[str, set[int]] = defaultdict(set)
         self._based: defaultdict[str, set[int]] = defaultdict(set)
         self._reverted: defaultdict[str, set[int]] = defaultdict(set)
         self._changed: set[int] = set()
-        for mooring in moorings:
-            self._put(mooring)
+        for anchor_set in anchor_sets:
+            self._put(anchor_set)
 
-    def moor(self, mooring: Mooring) -> None:
+    def moor(self, anchor_set: AnchorSet) -> None:
         """Take an item along from here on."""
-        self._put(mooring)
-        self._changed.add(mooring.item)
+        self._put(anchor_set)
+        self._changed.add(anchor_set.item)
 
-    def alter(self, mooring: Mooring) -> None:
-        """Replace a mooring that is known, if it differs."""
-        if self._moored.get(mooring.item) != mooring:
-            self.moor(mooring)
+    def alter(self, anchor_set: AnchorSet) -> None:
+        """Replace a anchor_set that is known, if it differs."""
+        if self._moored.get(anchor_set.item) != anchor_set:
+            self.moor(anchor_set)
 
     def pending(self, path: str) -> bool:
         """Tell whether something in a file is not committed yet."""
         told = (self._moored[item].anchors for item in self._in_file[path])
         return any(each.path == path and each.print is None for each in chain(*told))
 
-    def changed(self) -> list[Mooring]:
+    def changed(self) -> list[AnchorSet]:
         """Return those that were moored or differ since the beginning."""
         return [self._moored[item] for item in sorted(self._changed)]
 
@@ -171,28 +171,28 @@ class Walk:
     def move(self, moved: Moved, step: CommitDiff, *, is_trunk: bool = True) -> None:
         """Follow the anchors of one file."""
         for item in sorted(self._in_file[moved.old] | self._in_file[moved.path]):
-            mooring = self._moored[item]
+            anchor_set = self._moored[item]
             anchors = [
-                self._followed(anchor, moved, step, mooring)
+                self._followed(anchor, moved, step, anchor_set)
                 if anchor.path in moved[:2] and (is_trunk or anchor.print is None)
                 else anchor
-                for anchor in mooring.anchors
+                for anchor in anchor_set.anchors
             ]
-            self.alter(_landed(mooring, anchors, step))
+            self.alter(_landed(anchor_set, anchors, step))
 
     def leave(self, commits: Collection[str]) -> None:
         """Note that these commits are not in the history any more."""
-        for mooring in list(self._moored.values()):
-            is_here = mooring.is_here and mooring.base not in commits
-            self.alter(replace(mooring, is_here=is_here))
-            if mooring.reverted in commits:
-                self.alter(replace(mooring, is_here=is_here, reverted="", reverted_ms=0))
+        for anchor_set in list(self._moored.values()):
+            is_here = anchor_set.is_here and anchor_set.base not in commits
+            self.alter(replace(anchor_set, is_here=is_here))
+            if anchor_set.reverted in commits:
+                self.alter(replace(anchor_set, is_here=is_here, reverted="", reverted_ms=0))
 
     def come(self, commits: Collection[str]) -> None:
         """Note that these commits are in the history now."""
-        for mooring in list(self._moored.values()):
-            if mooring.base in commits:
-                self.alter(replace(mooring, is_here=True))
+        for anchor_set in list(self._moored.values()):
+            if anchor_set.base in commits:
+                self.alter(replace(anchor_set, is_here=True))
 
     def of_commit(self, step: CommitDiff) -> Iterator[Anchor]:
         """Yield anchors for what a commit changed: its symbols, or what is outside of them."""
@@ -209,16 +209,18 @@ class Walk:
                     path=moved.path,
                     symbol=name,
                     blob=moved.blob,
-                    print=print_of(after, name),
+                    print=fingerprint_of(after, name),
                 )
             room -= len(names)
 
-    def _followed(self, anchor: Anchor, moved: Moved, step: CommitDiff, mooring: Mooring) -> Anchor:
+    def _followed(
+        self, anchor: Anchor, moved: Moved, step: CommitDiff, anchor_set: AnchorSet
+    ) -> Anchor:
         now = self._texts.prints(moved.blob, moved.path)
-        current = print_of(now, anchor.symbol)
+        current = fingerprint_of(now, anchor.symbol)
         path = moved.path if anchor.path == moved.old else anchor.path
         if anchor.print is None:
-            if step.committed_ms + SECOND_MS <= mooring.at_ms:
+            if step.committed_ms + SECOND_MS <= anchor_set.at_ms:
                 return replace(anchor, path=path)
             return replace(anchor, path=path, print=current, blob=moved.blob)
         reason = _reason(anchor, current, path, is_there=bool(moved.blob))
@@ -238,7 +240,10 @@ class Walk:
         for moved in step.files:
             if moved.path != anchor.path and moved.blob:
                 known = self._texts.prints(moved.blob, moved.path)
-                if anchor.print in {print_of(known, anchor.symbol), print_of(known, plain)}:
+                if anchor.print in {
+                    fingerprint_of(known, anchor.symbol),
+                    fingerprint_of(known, plain),
+                }:
                     return moved.path
         return ""
 
@@ -252,13 +257,13 @@ class Walk:
             for item in list(self._reverted[commit]):
                 self.alter(replace(self._moored[item], reverted="", reverted_ms=0))
 
-    def _put(self, mooring: Mooring) -> None:
+    def _put(self, anchor_set: AnchorSet) -> None:
         # An item stays listed under paths where it was: looking twice costs less than unlisting.
-        self._moored[mooring.item] = mooring
-        self._based[mooring.base].add(mooring.item)
-        self._reverted[mooring.reverted].add(mooring.item)
-        for anchor in mooring.anchors:
-            self._in_file[anchor.path].add(mooring.item)
+        self._moored[anchor_set.item] = anchor_set
+        self._based[anchor_set.base].add(anchor_set.item)
+        self._reverted[anchor_set.reverted].add(anchor_set.item)
+        for anchor in anchor_set.anchors:
+            self._in_file[anchor.path].add(anchor_set.item)
 
 
 def _reason(anchor: Anchor, current: str, path: str, *, is_there: bool) -> str:
@@ -269,14 +274,14 @@ def _reason(anchor: Anchor, current: str, path: str, *, is_there: bool) -> str:
     return "changed"
 
 
-def _landed(mooring: Mooring, anchors: Sequence[Anchor], step: CommitDiff) -> Mooring:
-    """Return a mooring with these anchors, based on the step that committed what it tells of."""
-    had = [anchor for anchor in mooring.anchors if anchor.print is None]
+def _landed(anchor_set: AnchorSet, anchors: Sequence[Anchor], step: CommitDiff) -> AnchorSet:
+    """Return a anchor_set with these anchors, based on the step that committed what it tells of."""
+    had = [anchor for anchor in anchor_set.anchors if anchor.print is None]
     still = [anchor for anchor in anchors if anchor.print is None]
     if len(still) < len(had):
-        mooring = replace(mooring, base=step.commit, is_here=True)
+        anchor_set = replace(anchor_set, base=step.commit, is_here=True)
         anchors = _worth(anchors)
-    return replace(mooring, anchors=tuple(anchors))
+    return replace(anchor_set, anchors=tuple(anchors))
 
 
 def _worth(anchors: Sequence[Anchor]) -> list[Anchor]:

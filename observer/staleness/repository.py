@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from observer.git import commit_diffs as git
 from observer.git.commit_diffs import CommitDiff, Moved
 from observer.git.status import Blobs, uncommitted
-from observer.staleness.history_walk import Texts
+from observer.staleness.history_walk import FileTexts
 
 MOST_NAMED = 100
 """Commits named in one question."""
@@ -28,7 +28,7 @@ class RepositoryView(AbstractContextManager["RepositoryView"]):
         self.head = git.head_of(root)
         self.branch = git.branch_of(root)
         self._blobs = Blobs(root)
-        self.texts = Texts(self._text)
+        self.texts = FileTexts(self._text)
 
     def __exit__(self, *_: object) -> None:
         """End its process."""

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from operator import mul
 
-from observer.core.model import Item, Reason, Standing, seq_of
+from observer.core.model import Item, Reason, Validity, seq_of
 from observer.core.text import one_line
 from observer.core.value import Value
 from observer.staleness.relating import Relation, joins_list, relation
@@ -46,15 +46,15 @@ class PlacedStatement(Value):
     is_part: bool = False
 
 
-def standings(
+def validity(
     said: Sequence[PlacedStatement], vectors: Mapping[int, bytes]
-) -> dict[int, tuple[Standing, ...]]:
+) -> dict[int, tuple[Validity, ...]]:
     """Return what must be said of each item: what took its place or amended it, and whose it took.
 
     Of several that took the place of one, the newest counts. What a note links to as superseded is
     so, whatever the words.
     """
-    told: dict[int, dict[tuple[str, int], Standing]] = {
+    told: dict[int, dict[tuple[str, int], Validity]] = {
         item: {} for one in said for item in one.items
     }
     ordered = sorted(said, key=lambda one: (one.item.updated_ms, one.item.id), reverse=True)
@@ -67,11 +67,11 @@ def standings(
     return {item: tuple(found.values()) for item, found in told.items()}
 
 
-def _of(reason: Reason, other: PlacedStatement, since_ms: int) -> Standing:
+def _of(reason: Reason, other: PlacedStatement, since_ms: int) -> Validity:
     target = other.item.id
     is_newer = reason in {"supersedes", "amends"}
     subject = f"{target} {one_line(other.text, TITLE_CHARS)}" if is_newer else str(target)
-    return Standing(reason=reason, subject=subject, target=target, since_ms=since_ms)
+    return Validity(reason=reason, subject=subject, target=target, since_ms=since_ms)
 
 
 def _successions(

@@ -14,16 +14,16 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from observer.core.filters import Filters
-from observer.core.model import Item, ItemKind, Project, Standing, item_id
+from observer.core.model import Item, ItemKind, Project, Validity, item_id
 from observer.observations.conversation import DECISION, FINDING
 from observer.observations.decisions import is_decision, is_document, sentences
 from observer.observations.memory_use import QUESTION
 from observer.observations.prompts import words_of
 from observer.staleness.repository import RepositoryView
 from observer.staleness.statements import read
-from observer.staleness.supersession import TYPES, PlacedStatement, standings, text_of
-from observer.staleness.worktree_sync import Following, Write
-from observer.store.anchors import ANYWHERE, StandingsById, Vantage
+from observer.staleness.supersession import TYPES, PlacedStatement, text_of, validity
+from observer.staleness.worktree_sync import WorktreeSync, Write
+from observer.store.anchors import ANYWHERE, ValidityById, WorktreeView
 from observer.store.interface import Store, StoreReader, Writer
 
 MOST_NOTES = 500
@@ -96,7 +96,7 @@ def _stated(prompt: Item) -> Iterator[tuple[str, bool]]:
             yield one, is_short
 
 
-def keep_up(
+def sync_worktree(
     store: Store, write: Write, project: Project, *, pause: Callable[[], None] = lambda: None
 ) -> bool:
     """Follow every work tree of a project to where its HEAD is, and take up what is new.
@@ -121,14 +121,14 @@ def keep_up(
             continue
         with RepositoryView(root) as repository:
             if repository.head:
-                vantage = _vantage(store, write, project, repository)
-                news |= Following(store, write, repository, vantage, pause=pause).follow()
+                worktree = _worktree(store, write, project, repository)
+                news |= WorktreeSync(store, write, repository, worktree, pause=pause).follow()
             else:
                 _forget(store, write, root)
     return news
 
 
-def keep_order(
+def update_supersessions(
     store: Store, write: Write, project: Project, known: MutableMapping[int, int] | None = None
 ) -> None:
     """Say of a project's notes, proposals and prompts which took the place of which.
@@ -144,42 +144,42 @@ def keep_order(
     """
     with store.read() as reader:
         said = statements(reader, project.id)
-        before = reader.standings(sorted({item for one in said for item in one.items}))
+        before = reader.validity(sorted({item for one in said for item in one.items}))
         vectors = reader.vectors_of([one.item.id for one in said])
     digest = _digest(said, before, vectors)
     if known is not None and known.get(project.id) == digest:
         return
-    told = standings(said, vectors)
+    told = validity(said, vectors)
     news = {item: new for item, new in told.items() if new != _of_items(before.get(item, ()))}
     if news:
-        write(lambda writer: writer.put_standings(ANYWHERE, news))
+        write(lambda writer: writer.put_validity(ANYWHERE, news))
     elif known is not None:
         known[project.id] = digest
 
 
-def _digest(
-    said: Sequence[PlacedStatement], before: StandingsById, vectors: Collection[int]
-) -> int:
+def _digest(said: Sequence[PlacedStatement], before: ValidityById, vectors: Collection[int]) -> int:
     stated = ((one.item.id, one.item.updated_ms, one.text) for one in said)
     links = (link for one in said for link in one.item.links)
     return hash((*stated, *links, *before.items(), *vectors))
 
 
-def _of_items(standing: Iterable[Standing]) -> tuple[Standing, ...]:
-    """Return what of an item's standing follows from other items."""
-    return tuple(each for each in standing if each.target)
+def _of_items(validity: Iterable[Validity]) -> tuple[Validity, ...]:
+    """Return what of an item's validity follows from other items."""
+    return tuple(each for each in validity if each.target)
 
 
-def _vantage(store: Store, write: Write, project: Project, repository: RepositoryView) -> Vantage:
+def _worktree(
+    store: Store, write: Write, project: Project, repository: RepositoryView
+) -> WorktreeView:
     """Return from where a work tree is followed: as it was left, or like one beside it, or anew."""
     with store.read() as reader:
-        known = [each for each in reader.vantages() if each.project_id == project.id]
+        known = [each for each in reader.worktrees() if each.project_id == project.id]
     own = next((each for each in known if each.root == repository.root), None)
     if own and repository.leads_here(own.head):
         return own
     if own:  # its history was thrown away
         _forget(store, write, repository.root)
-    begun = Vantage(
+    begun = WorktreeView(
         root=repository.root,
         project_id=project.id,
         head=repository.head,
@@ -190,15 +190,15 @@ def _vantage(store: Store, write: Write, project: Project, repository: Repositor
         begun = replace(begun, head=like.head, branch=like.branch, change=like.change)
     write(lambda writer: _begin(writer, begun, like.id if like else 0))
     with store.read() as reader:
-        return next(each for each in reader.vantages() if each.root == repository.root)
+        return next(each for each in reader.worktrees() if each.root == repository.root)
 
 
-def _begin(writer: Writer, vantage: Vantage, like: int) -> None:
-    writer.put_vantage(vantage, like=like)
+def _begin(writer: Writer, worktree: WorktreeView, like: int) -> None:
+    writer.put_worktree(worktree, like=like)
 
 
 def _forget(store: Store, write: Write, root: str) -> None:
     with store.read() as reader:
-        gone = [each.id for each in reader.vantages() if each.root == root]
-    for vantage in gone:
-        write(lambda writer, vantage=vantage: writer.drop_vantage(vantage))  # type: ignore[misc]  # a default binds it
+        gone = [each.id for each in reader.worktrees() if each.root == root]
+    for worktree in gone:
+        write(lambda writer, worktree=worktree: writer.drop_worktree(worktree))  # type: ignore[misc]  # a default binds it

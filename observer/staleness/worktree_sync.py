@@ -14,57 +14,57 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from observer.core.model import Standing
+from observer.core.model import Validity
 from observer.git.commit_diffs import CommitDiff, Moved
 from observer.staleness.anchoring import moored
-from observer.staleness.changed_items import news
-from observer.staleness.history_walk import FILE, NOBODYS, OUTSIDE, Walk, reverts
+from observer.staleness.changed_items import changed_items
+from observer.staleness.history_walk import FILE, NO_COMMIT, OUTSIDE, HistoryWalk, reverts
 from observer.staleness.repository import RepositoryView
-from observer.store.anchors import Anchor, Mooring, Vantage
+from observer.store.anchors import Anchor, AnchorSet, WorktreeView
 from observer.store.interface import Store, Writer
 
 NAMED = 3
 """Symbols or files that one line names."""
 
 
-def standings(mooring: Mooring, *, branch: str) -> list[Standing]:
+def validity(anchor_set: AnchorSet, *, branch: str) -> list[Validity]:
     """Return what must be said of an item, seen from a work tree that is on `branch`."""
-    landed = [anchor for anchor in mooring.anchors if anchor.print is not None]
+    landed = [anchor for anchor in anchor_set.anchors if anchor.print is not None]
     off = [anchor for anchor in landed if anchor.reason in {"changed", "deleted"}]
     told = list(_renamed(landed))
     # What was only said or run while HEAD was there is not taken back with it.
-    if mooring.reverted and off:
+    if anchor_set.reverted and off:
         told.append(
-            Standing(reason="reverted", commit=mooring.reverted, since_ms=mooring.reverted_ms)
+            Validity(reason="reverted", commit=anchor_set.reverted, since_ms=anchor_set.reverted_ms)
         )
-    elif not mooring.is_here or is_pending_on(mooring, branch):
-        told += _elsewhere(mooring, branch, landed=landed, off=off)
+    elif not anchor_set.is_here or is_pending_on(anchor_set, branch):
+        told += _elsewhere(anchor_set, branch, landed=landed, off=off)
     elif off:
         told.append(_moved_on(off, landed))
     return told
 
 
-def is_pending_on(mooring: Mooring, branch: str) -> bool:
+def is_pending_on(anchor_set: AnchorSet, branch: str) -> bool:
     """Tell whether it is of uncommitted work on another branch."""
-    return mooring.is_pending and mooring.branch not in {"", branch}
+    return anchor_set.is_pending and anchor_set.branch not in {"", branch}
 
 
 def _elsewhere(
-    mooring: Mooring, branch: str, *, landed: Sequence[Anchor], off: Sequence[Anchor]
-) -> Iterator[Standing]:
+    anchor_set: AnchorSet, branch: str, *, landed: Sequence[Anchor], off: Sequence[Anchor]
+) -> Iterator[Validity]:
     """Say where an item holds, unless the same code is here: picked, squashed or rebased."""
     is_same_code = bool(landed) and not off
-    was_rewritten = mooring.branch == branch and not off
+    was_rewritten = anchor_set.branch == branch and not off
     if not is_same_code and not was_rewritten:
-        where = "" if mooring.branch == branch else mooring.branch
-        yield Standing(reason="elsewhere", branch=where, commit=mooring.base)
+        where = "" if anchor_set.branch == branch else anchor_set.branch
+        yield Validity(reason="elsewhere", branch=where, commit=anchor_set.base)
 
 
-def _moved_on(off: Sequence[Anchor], landed: Sequence[Anchor]) -> Standing:
+def _moved_on(off: Sequence[Anchor], landed: Sequence[Anchor]) -> Validity:
     gone = [anchor for anchor in off if anchor.reason == "deleted"]
     is_gone = len(gone) == len(off)
     first = min(off, key=lambda anchor: anchor.since_ms)
-    return Standing(
+    return Validity(
         reason="deleted" if is_gone else "changed",
         subject=_named(off),
         commit=first.commit,
@@ -83,7 +83,7 @@ def _name(anchor: Anchor) -> str:
     return anchor.path if anchor.symbol in {OUTSIDE, FILE} else anchor.symbol
 
 
-def _renamed(landed: Sequence[Anchor]) -> Iterator[Standing]:
+def _renamed(landed: Sequence[Anchor]) -> Iterator[Validity]:
     moved = {
         (anchor.origin, anchor.path): anchor
         for anchor in landed
@@ -91,7 +91,7 @@ def _renamed(landed: Sequence[Anchor]) -> Iterator[Standing]:
     }
     for (origin, path), anchor in moved.items():
         renaming = anchor.reason == "renamed"
-        yield Standing(
+        yield Validity(
             reason="renamed",
             subject=origin,
             path=path,
@@ -109,14 +109,14 @@ Write = Callable[[Callable[[Writer], None]], None]
 """Runs changes of the store in a transaction of their own."""
 
 
-class Following:
-    """One work tree, seen from its vantage.
+class WorktreeSync:
+    """One work tree, seen from its worktree.
 
     Args:
         store: what is read.
         write: how it is changed.
         repository: the work tree.
-        vantage: how far it was followed.
+        worktree: how far it was followed.
         pause: called between commits; may wait, or raise to stop.
     """
 
@@ -125,14 +125,14 @@ class Following:
         store: Store,
         write: Write,
         repository: RepositoryView,
-        vantage: Vantage,
+        worktree: WorktreeView,
         *,
         pause: Callable[[], None],
     ) -> None:
         self._store = store
         self._write = write
         self._git = repository
-        self._vantage = vantage
+        self._worktree = worktree
         self._pause = pause
 
     def follow(self) -> bool:
@@ -141,16 +141,16 @@ class Following:
         Raises:
             ObserverError: the repository, or the store, cannot be read or written.
         """
-        begun = self._vantage
+        begun = self._worktree
         if begun.head != self._git.head:
             self._move()
         elif begun.branch != self._git.branch:
             self._arrive(self._unsettled())
         self._take_up()
-        return self._vantage != begun
+        return self._worktree != begun
 
     def _move(self) -> None:
-        old, new = self._vantage.head, self._git.head
+        old, new = self._worktree.head, self._git.head
         trunk = self._git.trunk(new, since=old)
         leap = self._git.leap(old, self._git.parent(trunk[-1]) if trunk else new)
         self._leave(leap, lost=self._git.contained(old, without=new))
@@ -165,9 +165,9 @@ class Following:
             return
         walk = self._walk(leap, lost)
         for moved in leap:
-            walk.move(moved, NOBODYS)
+            walk.move(moved, NO_COMMIT)
         walk.leave(lost)
-        self._keep(walk.changed(), self._vantage)
+        self._keep(walk.changed(), self._worktree)
 
     def _go(self, chunk: Sequence[CommitDiff], trunk: set[str]) -> None:
         """Take some steps; those of side branches only land what was not committed yet."""
@@ -179,75 +179,83 @@ class Following:
             walk.step(step, is_trunk=step.commit in trunk)
         walk.come(commits)
         behind = [step.commit for step in chunk if step.commit in trunk]
-        head = behind[-1] if behind else self._vantage.head
-        self._keep(walk.changed(), replace(self._vantage, head=head))
+        head = behind[-1] if behind else self._worktree.head
+        self._keep(walk.changed(), replace(self._worktree, head=head))
 
-    def _walk(self, files: Iterable[Moved], commits: Iterable[str]) -> Walk:
-        """Return a walk with the moorings that changes of these files, or commits, concern."""
+    def _walk(self, files: Iterable[Moved], commits: Iterable[str]) -> HistoryWalk:
+        """Return a walk with the anchor_sets that changes of these files, or commits, concern."""
         paths = {path for moved in files for path in moved[:2]}
         with self._store.read() as reader:
-            known = reader.moored_to(self._vantage.id, sorted(paths))
-            known += reader.based_on(self._vantage.id, sorted(commits))
-        return Walk(self._git.texts, {mooring.item: mooring for mooring in known}.values())
+            known = reader.anchored_in(self._worktree.id, sorted(paths))
+            known += reader.based_on(self._worktree.id, sorted(commits))
+        return HistoryWalk(
+            self._git.texts, {anchor_set.item: anchor_set for anchor_set in known}.values()
+        )
 
-    def _unsettled(self) -> Sequence[Mooring]:
-        """Return the moorings of which another branch makes something else."""
-        if self._vantage.branch == self._git.branch:
+    def _unsettled(self) -> Sequence[AnchorSet]:
+        """Return the anchor_sets of which another branch makes something else."""
+        if self._worktree.branch == self._git.branch:
             return ()
         with self._store.read() as reader:
-            return reader.unsettled(self._vantage.id)
+            return reader.unsettled(self._worktree.id)
 
-    def _arrive(self, moorings: Sequence[Mooring]) -> None:
-        there = replace(self._vantage, head=self._git.head, branch=self._git.branch)
-        self._keep(self._carried(moorings), there)
+    def _arrive(self, anchor_sets: Sequence[AnchorSet]) -> None:
+        there = replace(self._worktree, head=self._git.head, branch=self._git.branch)
+        self._keep(self._carried(anchor_sets), there)
 
-    def _carried(self, moorings: Sequence[Mooring]) -> Sequence[Mooring]:
+    def _carried(self, anchor_sets: Sequence[AnchorSet]) -> Sequence[AnchorSet]:
         """Take uncommitted work along to the branch that it was carried to."""
         here = self._git.branch
-        if not any(is_pending_on(mooring, here) for mooring in moorings):
-            return moorings
+        if not any(is_pending_on(anchor_set, here) for anchor_set in anchor_sets):
+            return anchor_sets
         shown = self._git.checked_out()
-        away = [each for each in moorings if is_pending_on(each, here) and each.branch not in shown]
-        paths = {anchor.path for mooring in away for anchor in mooring.anchors}
+        away = [
+            each for each in anchor_sets if is_pending_on(each, here) and each.branch not in shown
+        ]
+        paths = {anchor.path for anchor_set in away for anchor in anchor_set.anchors}
         changed = self._git.uncommitted(sorted(paths))
         carried = {
-            mooring.item
-            for mooring in away
-            if any(anchor.path in changed for anchor in mooring.anchors)
+            anchor_set.item
+            for anchor_set in away
+            if any(anchor.path in changed for anchor in anchor_set.anchors)
         }
-        return [replace(one, branch=here) if one.item in carried else one for one in moorings]
+        return [replace(one, branch=here) if one.item in carried else one for one in anchor_sets]
 
     def _take_up(self) -> None:
         """Moor the items that are new or changed, and cast off those that are gone."""
         while True:
             with self._store.read() as reader:
-                told = news(reader, self._vantage)
-            if told.change == self._vantage.change:
+                told = changed_items(reader, self._worktree)
+            if told.change == self._worktree.change:
                 return
-            moorings = moored(self._store, self._git, self._vantage, told.fresh, pause=self._pause)
-            loose = told.seen - {mooring.item for mooring in moorings}
-            there = replace(self._vantage, change=told.change)
-            self._keep(self._carried(moorings), there, loose=loose)
+            anchor_sets = moored(
+                self._store, self._git, self._worktree, told.fresh, pause=self._pause
+            )
+            loose = told.seen - {anchor_set.item for anchor_set in anchor_sets}
+            there = replace(self._worktree, change=told.change)
+            self._keep(self._carried(anchor_sets), there, loose=loose)
 
     def _keep(
-        self, moorings: Sequence[Mooring], vantage: Vantage, *, loose: Iterable[int] = ()
+        self, anchor_sets: Sequence[AnchorSet], worktree: WorktreeView, *, loose: Iterable[int] = ()
     ) -> None:
         """Write what came of a part of the way; that it is done, at last."""
-        last = max(0, len(moorings) - 1) // ITEMS * ITEMS
+        last = max(0, len(anchor_sets) - 1) // ITEMS * ITEMS
         for start in range(0, last, ITEMS):
-            self._write(partial(_put, vantage, moorings[start : start + ITEMS]))
+            self._write(partial(_put, worktree, anchor_sets[start : start + ITEMS]))
 
         def finish(writer: Writer) -> None:
-            _put(vantage, moorings[last:], writer)
-            writer.drop_moorings(vantage.id, loose)
-            writer.put_standings(vantage.id, dict.fromkeys(loose, ()))
-            writer.put_vantage(vantage)
+            _put(worktree, anchor_sets[last:], writer)
+            writer.drop_anchor_sets(worktree.id, loose)
+            writer.put_validity(worktree.id, dict.fromkeys(loose, ()))
+            writer.put_worktree(worktree)
 
         self._write(finish)
-        self._vantage = vantage
+        self._worktree = worktree
 
 
-def _put(vantage: Vantage, moorings: Sequence[Mooring], writer: Writer) -> None:
-    writer.put_moorings(vantage.id, moorings)
-    told = {mooring.item: standings(mooring, branch=vantage.branch) for mooring in moorings}
-    writer.put_standings(vantage.id, told)
+def _put(worktree: WorktreeView, anchor_sets: Sequence[AnchorSet], writer: Writer) -> None:
+    writer.put_anchor_sets(worktree.id, anchor_sets)
+    told = {
+        anchor_set.item: validity(anchor_set, branch=worktree.branch) for anchor_set in anchor_sets
+    }
+    writer.put_validity(worktree.id, told)

@@ -1,6 +1,6 @@
 """The contract of a store, continued: what items are about in the code, and what became of it.
 
-All of it is derived, from items and from git; `observer.staleness` keeps it. A *vantage* is a work
+All of it is derived, from items and from git; `observer.staleness` keeps it. A *worktree* is a work
 tree from which the memory is looked at: the same item may hold in one and not in another.
 """
 
@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Literal, Protocol
 
-from observer.core.model import ItemChange, Standing
+from observer.core.model import ItemChange, Validity
 from observer.core.value import Value
 
 ANYWHERE = 0
-"""The vantage of what is so from every work tree."""
+"""The worktree of what is so from every work tree."""
 
 
-StandingsById = Mapping[int, tuple[Standing, ...]]
+ValidityById = Mapping[int, tuple[Validity, ...]]
 
 
-class Vantage(Value):
+class WorktreeView(Value):
     """A work tree, the commit up to which it was followed, and the last change taken up."""
 
     root: str
@@ -49,10 +49,10 @@ class Anchor(Value):
     since_ms: int = 0
 
 
-class Mooring(Value):
-    """What ties an item to the code, seen from one vantage.
+class AnchorSet(Value):
+    """What ties an item to the code, seen from one worktree.
 
-    It held at the commit `base`, on `branch`, at `at_ms`; `is_here` tells whether the vantage's
+    It held at the commit `base`, on `branch`, at `at_ms`; `is_here` tells whether the worktree's
     history has that commit. `reverted` is the commit that took it back.
     """
 
@@ -72,23 +72,23 @@ class Mooring(Value):
         return any(anchor.print is None for anchor in self.anchors)
 
 
-class TruthReads(Protocol):
+class StalenessReader(Protocol):
     """Reads of what became of items."""
 
-    def vantages(self) -> list[Vantage]:
-        """Return all vantages, by id."""
+    def worktrees(self) -> list[WorktreeView]:
+        """Return all worktrees, by id."""
 
-    def moorings(self, vantage: int, ids: Sequence[int]) -> list[Mooring]:
+    def anchor_sets(self, worktree: int, ids: Sequence[int]) -> list[AnchorSet]:
         """Return what ties these items to the code; those that nothing ties are left out."""
 
-    def moored_to(self, vantage: int, paths: Sequence[str]) -> list[Mooring]:
-        """Return the moorings with an anchor in one of these files, by where they are now."""
+    def anchored_in(self, worktree: int, paths: Sequence[str]) -> list[AnchorSet]:
+        """Return the anchor sets with an anchor in one of these files, by where they are now."""
 
-    def based_on(self, vantage: int, commits: Sequence[str]) -> list[Mooring]:
-        """Return the moorings of items that held at one of these commits, or that it took back."""
+    def based_on(self, worktree: int, commits: Sequence[str]) -> list[AnchorSet]:
+        """Return the anchor sets of items that held at one of these commits, or were reverted."""
 
-    def unsettled(self, vantage: int) -> list[Mooring]:
-        """Return the moorings that are not here, or of work that is not committed yet."""
+    def unsettled(self, worktree: int) -> list[AnchorSet]:
+        """Return the anchor sets that are not here, or of work that is not committed yet."""
 
     def changes_in(self, project_id: int, *, after: int, limit: int) -> list[ItemChange]:
         """Return the next changes of a project's items after a number, without vectors."""
@@ -102,11 +102,11 @@ class TruthReads(Protocol):
     def seen_from(self, folder: str) -> None:
         """Say from which folder items are looked at, from now on; "" where nobody told.
 
-        Every read of items says with each how it stands (`Item.standing`): in the work tree around
+        Every read of items says with each how it stands (`Item.validity`): in the work tree around
         that folder, and for other projects in their newest work tree.
         """
 
-    def standings(self, ids: Sequence[int]) -> StandingsById:
+    def validity(self, ids: Sequence[int]) -> ValidityById:
         """Return what must be said of items, seen from the folder; most have nothing."""
 
     def vectors_of(self, ids: Sequence[int]) -> Mapping[int, bytes]:
@@ -116,23 +116,23 @@ class TruthReads(Protocol):
         """Return items of which a file was renamed to a path that ends so, newest first."""
 
 
-class TruthWrites(Protocol):
+class StalenessWriter(Protocol):
     """Changes of what became of items."""
 
-    def put_vantage(self, vantage: Vantage, *, like: int = 0) -> int:
-        """Insert (id 0) or replace a vantage; returns its id.
+    def put_worktree(self, worktree: WorktreeView, *, like: int = 0) -> int:
+        """Insert (id 0) or replace a worktree; returns its id.
 
-        A new one begins with all that is known from the vantage `like`.
+        A new one begins with all that is known from the worktree `like`.
         """
 
-    def drop_vantage(self, vantage: int) -> None:
+    def drop_worktree(self, worktree: int) -> None:
         """Forget a work tree that is gone."""
 
-    def put_moorings(self, vantage: int, moorings: Iterable[Mooring]) -> None:
+    def put_anchor_sets(self, worktree: int, anchor_sets: Iterable[AnchorSet]) -> None:
         """Insert or replace, by item."""
 
-    def drop_moorings(self, vantage: int, ids: Iterable[int]) -> None:
+    def drop_anchor_sets(self, worktree: int, ids: Iterable[int]) -> None:
         """Cast items off."""
 
-    def put_standings(self, vantage: int, standings: Mapping[int, Sequence[Standing]]) -> None:
+    def put_validity(self, worktree: int, validity: Mapping[int, Sequence[Validity]]) -> None:
         """Say this, and nothing else, of these items."""

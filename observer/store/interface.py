@@ -29,7 +29,7 @@ from observer.core.model import (
     Use,
 )
 from observer.core.value import Value
-from observer.store.anchors import StandingsById, TruthReads, TruthWrites
+from observer.store.anchors import StalenessReader, StalenessWriter, ValidityById
 
 COLUMNS = ("title", "subtitle", "narrative", "facts", "concepts", "files")
 """Columns that a query can name (`title:auth*`); `files` holds read and modified paths."""
@@ -61,7 +61,7 @@ class Totals(Value):
     """Whether items are what an older observer made of the log, until it is derived anew."""
 
 
-class StoreReader(TruthReads, Protocol):
+class StoreReader(StalenessReader, Protocol):
     """Reads. Deleted items are never returned, except by `item(..., deleted=True)`."""
 
     def match(self, expression: str, filters: Filters, *, limit: int) -> list[int]:
@@ -104,11 +104,11 @@ class StoreReader(TruthReads, Protocol):
         self,
         ids: Sequence[int],
         *,
-        standings: StandingsById | None = None,
+        validity: ValidityById | None = None,
     ) -> list[Item]:
         """Return the items that exist, in the order of `ids`; unknown ids are left out.
 
-        `standings` tells how all of them stand, where that was asked before.
+        `validity` tells how all of them stand, where that was asked before.
         """
 
     def recent(self, filters: Filters, *, limit: int) -> list[Item]:
@@ -132,7 +132,7 @@ class StoreReader(TruthReads, Protocol):
         Only commits in the log before the event of that `seq`.
         """
 
-    def story(self, project_id: int) -> bytes:
+    def project_state(self, project_id: int) -> bytes:
         """Return what interpretation remembers of a project across sessions; empty for nothing."""
 
     def with_signature(self, signature: str, filters: Filters, *, limit: int) -> list[Item]:
@@ -264,7 +264,7 @@ class StoreReader(TruthReads, Protocol):
         """Return counts and sizes; cheap enough to ask every second."""
 
 
-class Writer(StoreReader, TruthWrites, Protocol):
+class Writer(StoreReader, StalenessWriter, Protocol):
     """Changes inside one transaction; nothing is visible outside before it commits."""
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:
@@ -301,8 +301,8 @@ class Writer(StoreReader, TruthWrites, Protocol):
     def put_session(self, session: Session) -> None:
         """Insert or replace a session by id."""
 
-    def put_story(self, project_id: int, state: bytes) -> None:
-        """Insert or replace the story of a project."""
+    def put_project_state(self, project_id: int, state: bytes) -> None:
+        """Insert or replace what the interpreter remembers of a project."""
 
     def put_history(self, item_id: int, seq: int) -> None:
         """Add an event to the history of a note."""

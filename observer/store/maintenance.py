@@ -23,7 +23,7 @@ Stored = int | float | str | bytes | None
 Values = tuple[Stored, ...]
 
 
-class Salvaged(NamedTuple):
+class SalvagedRow(NamedTuple):
     """A whole row: its table, its key, and its values in the order of the columns."""
 
     table: str
@@ -65,7 +65,7 @@ class StoredText(NamedTuple):
     is_whole: bool
 
 
-class Aged(NamedTuple):
+class AgedEvent(NamedTuple):
     """One row of the log, as far as its age and place; `of` is what an intent is of.
 
     `tool` is that of an intent or an outcome; `bytes` what the event takes as JSON.
@@ -81,7 +81,7 @@ class Aged(NamedTuple):
     bytes: int
 
 
-class Made(NamedTuple):
+class DerivedItem(NamedTuple):
     """What was derived from an event, deleted items included."""
 
     id: int
@@ -100,22 +100,22 @@ class PurgeReader(StoreReader, Protocol):
     def stored_texts(self, *, after_seq: int, limit: int) -> list[StoredText]:
         """Return the texts of the next rows of the log, by `seq`."""
 
-    def aged(self, *, before_ms: int) -> Iterator[Aged]:
+    def aged_events(self, *, before_ms: int) -> Iterator[AgedEvent]:
         """Yield the rows of the log that happened before a time, by `seq`."""
 
-    def kept(self, *, but: Collection[int], after_seq: int = 0) -> Iterator[Salvaged]:
+    def remaining_rows(self, *, but: Collection[int], after_seq: int = 0) -> Iterator[SalvagedRow]:
         """Yield the projects, and the events after one that are whole, but for some."""
 
     def space(self) -> Mapping[str, int]:
         """Return the bytes of the database file by what takes them; reads all of it."""
 
-    def made_of(self, seqs: Collection[int]) -> list[Made]:
+    def items_from(self, seqs: Collection[int]) -> list[DerivedItem]:
         """Return the items whose first event is one of these, by id."""
 
     def sessions_named(self, name: str) -> list[int]:
         """Return the ids of sessions with this id: ours, or the client's own."""
 
-    def fact(self, name: str) -> str:
+    def meta(self, name: str) -> str:
         """Return what was noted of this database under a name; empty if nothing was."""
 
 
@@ -128,7 +128,7 @@ class PurgeWriter(PurgeReader, Writer, Protocol):
     def put_texts(self, text: StoredText) -> None:
         """Replace the texts of a row; its checksum fits again, unless it did not before."""
 
-    def restore_rows(self, rows: Iterable[Salvaged], *, newer: bool) -> int:
+    def restore_rows(self, rows: Iterable[SalvagedRow], *, newer: bool) -> int:
         """Add rows that are not there; return how many events that were.
 
         Projects that are there are replaced if the rows are `newer`.
@@ -137,11 +137,11 @@ class PurgeWriter(PurgeReader, Writer, Protocol):
     def drop_unused_projects(self) -> int:
         """Delete projects of which the log holds no event any more; return how many."""
 
-    def put_fact(self, name: str, value: str) -> None:
+    def put_meta(self, name: str, value: str) -> None:
         """Note something of this database; a rebuild keeps it."""
 
 
-class PurgedStore(Store, Protocol):
+class PurgeableStore(Store, Protocol):
     """A database out of which events can be taken."""
 
     def read(self) -> AbstractContextManager[PurgeReader]:
@@ -158,7 +158,7 @@ class PurgedStore(Store, Protocol):
         """
 
 
-class OwnedStore(PurgedStore, Protocol):
+class OwnedStore(PurgeableStore, Protocol):
     """A database as its owner sees it."""
 
     @property

@@ -110,7 +110,7 @@ def _document(item: Item, project: str) -> FetchResult:
         "type": item.type,
         "project": project,
         "created_at": iso(item.created_ms),
-        "standing": "; ".join(labels(item)),
+        "validity": "; ".join(labels(item)),
     }
     match = _match(item)
     return FetchResult(

@@ -30,7 +30,7 @@ class ItemLine(ResultRow, kw_only=True):
     text: str | UnsetType = UNSET
     project: str | UnsetType = UNSET
     created_at: str
-    standing: list[str] | UnsetType = UNSET
+    validity: list[str] | UnsetType = UNSET
 
 
 class HitLine(ItemLine, kw_only=True):
@@ -68,7 +68,7 @@ class ContextLine(ResultRow, kw_only=True):
     title: str
     content: str | UnsetType = UNSET
     created_at: str
-    standing: list[str] | UnsetType = UNSET
+    validity: list[str] | UnsetType = UNSET
 
 
 class SummaryLine(ResultRow, kw_only=True):
@@ -83,7 +83,7 @@ class SummaryLine(ResultRow, kw_only=True):
     next_steps: str | UnsetType = UNSET
     notes: str | UnsetType = UNSET
     created_at: str
-    standing: list[str] | UnsetType = UNSET
+    validity: list[str] | UnsetType = UNSET
     written: Written | UnsetType = UNSET
 
 
@@ -120,7 +120,7 @@ def context_line(entry: PackEntry) -> ContextLine:
         title=render.one_line(item.title),
         content=_beside_title(render.one_line(entry.content, render.LONGEST_CONTENT), item),
         created_at=minute(item.created_ms),
-        standing=labels(item) or UNSET,
+        validity=labels(item) or UNSET,
     )
 
 
@@ -135,7 +135,7 @@ def summary_line(item: Item) -> SummaryLine:
         id=item.id,
         title=render.one_line(item.title),
         created_at=minute(item.created_ms),
-        standing=labels(item) or UNSET,
+        validity=labels(item) or UNSET,
         written=written(item),
         **shown,
     )
@@ -162,7 +162,7 @@ def _fields(
         "text": _beside_title(gist, item),
         "project": name(item.project_id) or UNSET,
         "created_at": minute(item.created_ms),
-        "standing": labels(item) or UNSET,
+        "validity": labels(item) or UNSET,
     }
 
 

@@ -21,7 +21,7 @@ from observer.memory.accounts import uncommitted_at
 from observer.memory.api import MOST_IDS, Memory
 from observer.search.find import SearchHits
 from observer.search.resume_card import CardFact
-from observer.search.token_budget import Costs, Finished, Pack, PackEntry
+from observer.search.token_budget import FinishedSession, Pack, PackEntry, TokenCosts
 from observer.toolsets import compact, notes, rows
 from observer.toolsets.cache import Kept, Witness
 from observer.views import render
@@ -292,7 +292,7 @@ class _Shape:
             degraded=render.one_line(packed.degraded) or UNSET,
         )
 
-    def costs(self) -> Costs:
+    def costs(self) -> TokenCosts:
         """Charge what is returned: the JSON or the text, whichever is longer.
 
         Of an entry that is always the JSON; it is estimated from above, since two hundred of them
@@ -307,7 +307,7 @@ class _Shape:
             card=(CardFact(item=0, why="", text=""),),
             notice=REMARK,
         )
-        return Costs(
+        return TokenCosts(
             entry=lambda entry: render.tokens_of(self._characters(entry)),
             summary=lambda each: _price(self._summary(each), render.pack_summary(each.item)),
             line=lambda line: _price(rows.card_line(line), render.card_line(line)),
@@ -319,7 +319,7 @@ class _Shape:
             return rows.context_item(entry, self._name)
         return compact.context_line(entry)
 
-    def _summary(self, finished: Finished) -> Any:  # noqa: ANN401 - as `_entry`
+    def _summary(self, finished: FinishedSession) -> Any:  # noqa: ANN401 - as `_entry`
         if self._is_full:
             return rows.summary(finished.item, self._name, finished.session)
         return compact.summary_line(finished.item)

@@ -17,7 +17,7 @@ from observer.core.events import Scope
 from observer.core.model import Item, iso
 from observer.memory.api import Memory
 from observer.notes.values import Note, Remembered, Similar
-from observer.search.handles import Narrow
+from observer.search.handles import SearchOptions
 from observer.search.rank import Hit
 from observer.views import render
 from observer.views.labels import labels
@@ -168,7 +168,9 @@ class MemoryTool:
         )
         return ToolResult("\n".join([message, *_remarks(kept)]), outcome)
 
-    def _recall(self, query: str, wanted: Narrow, *, limit: int) -> ToolResult[MemoryToolResult]:
+    def _recall(
+        self, query: str, wanted: SearchOptions, *, limit: int
+    ) -> ToolResult[MemoryToolResult]:
         if not query.strip():
             raise BadInput("Missing query: recall requires query", hint="say what to look for")
         folder = self._here()

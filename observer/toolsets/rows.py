@@ -46,7 +46,7 @@ class Observation(ResultRow, kw_only=True):
     key: str | UnsetType = UNSET
     category: str | UnsetType = UNSET
     answers: dict[str, str] | UnsetType = UNSET
-    standing: list[str] | UnsetType = UNSET
+    validity: list[str] | UnsetType = UNSET
     written: Written | UnsetType = UNSET
 
 
@@ -64,7 +64,7 @@ class Summary(ResultRow, kw_only=True):
     notes: str | UnsetType = UNSET
     created_at: str
     created_at_epoch: int
-    standing: list[str] | UnsetType = UNSET
+    validity: list[str] | UnsetType = UNSET
     written: Written | UnsetType = UNSET
 
 
@@ -118,7 +118,7 @@ class Moment(ResultRow, kw_only=True):
     created_at: str
     created_at_epoch: int
     position: int
-    standing: list[str] | UnsetType = UNSET
+    validity: list[str] | UnsetType = UNSET
 
 
 class Moments(ResultRow):
@@ -155,7 +155,7 @@ class ContextItem(ResultRow):
     created_at_epoch: int
     score: float
     signals: SignalValues
-    standing: list[str] | UnsetType = UNSET
+    validity: list[str] | UnsetType = UNSET
 
 
 class CardLine(ResultRow):
@@ -214,7 +214,7 @@ def observation(item: Item, name: ProjectName) -> Observation:
         key=item.key or UNSET,
         category=item.category or UNSET,
         answers=dict(render.answers(item)) or UNSET,
-        standing=labels(item) or UNSET,
+        validity=labels(item) or UNSET,
         written=written(item),
     )
 
@@ -234,7 +234,7 @@ def summary(item: Item, name: ProjectName, session: str) -> Summary:
         notes=answers.notes or UNSET,
         created_at=iso(item.created_ms),
         created_at_epoch=item.created_ms,
-        standing=labels(item) or UNSET,
+        validity=labels(item) or UNSET,
         written=written(item),
     )
 
@@ -277,7 +277,7 @@ def moment(item: Item, position: int, name: ProjectName) -> Moment:
         created_at=iso(item.created_ms),
         created_at_epoch=item.created_ms,
         position=position,
-        standing=labels(item) or UNSET,
+        validity=labels(item) or UNSET,
     )
 
 
@@ -309,7 +309,7 @@ def context_item(entry: PackEntry, name: ProjectName) -> ContextItem:
             recency=round(signals.recency, 4),
             projectMatch=round(signals.project_match, 4),
         ),
-        standing=labels(item) or UNSET,
+        validity=labels(item) or UNSET,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import orjson
 from msgspec import UNSET, UnsetType
 
-from observer.core.model import Item, Reason, Standing
+from observer.core.model import Item, Reason, Validity
 from observer.search.rank import is_proposed
 from observer.views.moment import day
 from observer.views.tool import ResultRow
@@ -32,7 +32,7 @@ _FORMS: dict[Reason, str] = {
 
 def labels(item: Item) -> list[str]:
     """Return a short text for each thing that must be said."""
-    return [*_of_note(item), *(_label(each, item) for each in item.standing)]
+    return [*_of_note(item), *(_label(each, item) for each in item.validity)]
 
 
 def accused(item: Item, text: str) -> str:
@@ -52,7 +52,7 @@ def _of_note(item: Item) -> list[str]:
     return said
 
 
-def _label(told: Standing, item: Item) -> str:
+def _label(told: Validity, item: Item) -> str:
     form = _FORMS[told.reason]
     if told.reason == "elsewhere" and told.branch:
         form = "on branch {told.branch}, not here"
@@ -60,13 +60,13 @@ def _label(told: Standing, item: Item) -> str:
     return form.format(told=told, stale=stale, when=_when(told, item), before=_before(told))
 
 
-def _before(told: Standing) -> str:
+def _before(told: Validity) -> str:
     """Return since when the other item had said what."""
     _, _, title = told.subject.partition(" ")
     return f" of {day(told.since_ms)}: {title}" if title else ""
 
 
-def _when(told: Standing, item: Item) -> str:
+def _when(told: Validity, item: Item) -> str:
     """Return which commit it was, and how long after the item."""
     where = f" in {told.commit[:HASH]}" if told.commit else ""
     if not told.since_ms:
@@ -88,7 +88,7 @@ def json_characters(shell: int, item: Item, *texts: str) -> int:
     """
     said = labels(item)
     told = (item.type, *texts, *said)
-    listed = len(',"standing":[]') + len('"",') * len(said) if said else 0
+    listed = len(',"validity":[]') + len('"",') * len(said) if said else 0
     return (
         shell
         + len(str(item.id))

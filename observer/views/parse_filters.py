@@ -11,7 +11,7 @@ from datetime import datetime
 from urllib.parse import unquote, urlsplit
 
 from observer.core.errors import BadInput
-from observer.search.handles import Narrow
+from observer.search.handles import SearchOptions
 from observer.views.moment import zoned
 
 LARGEST = 100_000
@@ -38,7 +38,7 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
     until: str = "",
     failed: bool = False,
     now_ms: int,
-) -> Narrow:
+) -> SearchOptions:
     """Return what a search is restricted to; an empty text does not restrict.
 
     Raises:
@@ -54,7 +54,7 @@ def parse_filters(  # noqa: PLR0913 - one of each, all optional
             f"no time is from {since.strip()} on and before {until.strip()}",
             hint="name the earlier of the two as since; until itself is left out",
         )
-    return Narrow(
+    return SearchOptions(
         types=tuple(name.strip().lower() for name in type.split(",") if name.strip()),
         category=category,
         files=tuple(path for path in map(_file, files) if path.strip("/. ")),

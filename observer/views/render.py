@@ -12,7 +12,7 @@ from observer.core.errors import ObserverError
 from observer.core.model import Item
 from observer.search.rank import Hit
 from observer.search.resume_card import CardFact
-from observer.search.snippet import held, passage
+from observer.search.snippet import held, snippet
 from observer.search.timeline import Timeline
 from observer.search.token_budget import Pack, PackEntry
 from observer.views.fence import defused
@@ -76,7 +76,7 @@ def excerpt(item: Item, words: Sequence[str] = ()) -> str:
     if not words:
         return one_line(next(filter(None, texts), ""))
     texts += (f"{label}: {text}" for label, text in written(item))
-    shown = (passage(each, SNIPPET_CHARACTERS, words=words) for each in texts if each)
+    shown = (snippet(each, SNIPPET_CHARACTERS, words=words) for each in texts if each)
     return one_line(max(shown, key=partial(held, words=words), default=""))
 
 

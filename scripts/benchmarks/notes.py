@@ -15,7 +15,7 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.events import Event, Remember
 from observer.core.model import Project
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Options
@@ -130,7 +130,7 @@ def _event(rng: random.Random, content: str) -> Event:
 
 def _opened(folder: Path) -> tuple[Memory, Pipeline, Index, SqliteStore]:
     folder.mkdir()
-    model = LateModel(find(Settings().model, folder))
+    model = LazyModel(find(Settings().model, folder))
     model.encode_patiently("load")
     store = SqliteStore(folder / "observer.db")
     with store.write() as writer:

@@ -18,7 +18,7 @@ from observer.core.filters import Filters
 from observer.evaluation.bench.figure import Aim, Figure
 from observer.evaluation.bench.lab import Lab, Options, lab, launchers, until
 from observer.evaluation.bench.wire import Wire, processor_s, rss_mib, wire
-from observer.index import Wanted
+from observer.index import ListRequest
 from observer.search.candidates import BY_WORDS
 
 ITEMS = 100_000
@@ -72,7 +72,7 @@ def _nearest(place: Lab, texts: Sequence[str]) -> Figure:
             vector = encode(text)
             if vector is None:
                 raise RuntimeError("there is no model")
-            (found,) = view.by_meaning(vector, [Wanted(mask, BY_WORDS)])
+            (found,) = view.by_meaning(vector, [ListRequest(mask, BY_WORDS)])
             true = _exact(vectors, vector)
             shares.append(
                 len(set(ids[true].tolist()) & set(view.ids(found.places[:10]).tolist())) / 10

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from observer.core.config import Settings
 from observer.core.paths import Home
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
 from observer.ingest.pipeline import Pipeline
 from observer.ingest.projection import derived_anew
@@ -206,7 +206,7 @@ def _store(home: Home) -> Iterator[SqliteStore]:
 
 @contextmanager
 def _memory(home: Home) -> Iterator[Memory]:
-    model = LateModel(chosen("instant", home.models))
+    model = LazyModel(chosen("instant", home.models))
     index = index_for(home.index, model, is_owner=True)
     with _store(home) as store, closing(index):
         yield Memory(store, owner="ana", now_ms=lambda: NOW_MS, index=index, encode=lambda *_: None)

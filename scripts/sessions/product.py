@@ -16,7 +16,7 @@ from observer.core.events import Event
 from observer.core.model import UNASSIGNED, Item, Recorded, item_id
 from observer.core.paths import Home
 from observer.daemon.requests import RemindedSessions, remind
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
 from observer.git.status import uncommitted
 from observer.importers.git import commits
@@ -25,7 +25,7 @@ from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.projects import Places
 from observer.spool.spool import Spool
-from observer.staleness.sync import keep_order, keep_up
+from observer.staleness.sync import sync_worktree, update_supersessions
 from observer.store.interface import Writer
 from observer.store.sqlite.database import SqliteStore
 from observer.views import hook_output
@@ -66,7 +66,7 @@ class Product:
         self._spool = Spool(self._home.spool)
         self._spool.prepare()
         self._store = SqliteStore(self._home.database)
-        self._model = LateModel(chosen(self._settings.model, self._home.models))
+        self._model = LazyModel(chosen(self._settings.model, self._home.models))
         self._with_vectors = with_vectors
         self._pipeline = Pipeline(
             self._store,
@@ -113,8 +113,8 @@ class Product:
         self._pipeline.close_idle()
         for project in self._memory.projects():
             if project.id != UNASSIGNED:
-                keep_order(self._store, self._write, project)
-                keep_up(self._store, self._write, project)
+                update_supersessions(self._store, self._write, project)
+                sync_worktree(self._store, self._write, project)
         if self._with_vectors:
             self._embed()
         with self._store.read() as reader:
@@ -179,7 +179,7 @@ class Reading:
     def __init__(self, folder: Path) -> None:
         self._store = SqliteStore(Home(folder).database, read_only=True)
         settings = Settings()
-        model = LateModel(chosen(settings.model, Home(folder).models))
+        model = LazyModel(chosen(settings.model, Home(folder).models))
         self._memory = Memory(
             self._store,
             owner="",

@@ -22,7 +22,7 @@ from observer.daemon.home_guard import HomeGuard
 from observer.daemon.index import IndexWorker
 from observer.daemon.lazy_store import LazyStore
 from observer.daemon.writer import WriterThread
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import ModelInfo, find
 from observer.index import Index
 from observer.ingest.pipeline import Pipeline
@@ -65,7 +65,7 @@ class Bench:
         self.health = Health()
         self.index = Index(home.index, stem=stemmer(), is_owner=True)
         self.index.use(info.id, info.dimensions)
-        model = LateModel(info)
+        model = LazyModel(info)
         pipeline = Pipeline(
             store,
             Spool(home.spool),

@@ -45,14 +45,14 @@ def test_what_the_code_moved_on_from_is_said(
     assert observer("up").returncode == 0
     assert observer("import", "git", str(app)).returncode == 0
 
-    def standing() -> list[str]:
+    def validity() -> list[str]:
         found = json.loads(observer("search", "people sign in", "--json").stdout)
-        return [label for row in found["observations"] for label in row.get("standing", ())]
+        return [label for row in found["observations"] for label in row.get("validity", ())]
 
-    assert standing() == []
+    assert validity() == []
     _commit(git, app, "def login():\n    return 2\n", "Count twice")
-    until(standing, wait_s=60)
-    assert standing()[0].startswith("stale: login changed in ")
+    until(validity, wait_s=60)
+    assert validity()[0].startswith("stale: login changed in ")
     assert observer("down").returncode == 0
 
 
@@ -76,7 +76,7 @@ class Bench:
 
     def is_followed(self, root: Path) -> bool:
         with self._store.read() as reader:
-            heads = {vantage.root: vantage.head for vantage in reader.vantages()}
+            heads = {worktree.root: worktree.head for worktree in reader.worktrees()}
         return heads.get(str(root)) == self._git(root, "rev-parse", "HEAD")
 
     def run(self, until: Callable[[], bool]) -> None:

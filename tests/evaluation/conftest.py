@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
 
 Git = Callable[..., str]
@@ -43,9 +43,9 @@ def shop(tmp_path: Path, git: Git) -> Path:
 
 
 @pytest.fixture
-def model(tmp_path: Path) -> LateModel:
+def model(tmp_path: Path) -> LazyModel:
     """The model that ships with observer and is chosen at first."""
-    return LateModel(find("instant", tmp_path))
+    return LazyModel(find("instant", tmp_path))
 
 
 def _commit(number: int) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
 from observer.evaluation import sets
 from observer.evaluation.asking import EvaluatedQuery, ask, figures, trial
@@ -28,7 +28,7 @@ ASKED = (
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_every_system_finds_what_is_plainly_there(model: LateModel, name: str) -> None:
+def test_every_system_finds_what_is_plainly_there(model: LazyModel, name: str) -> None:
     with trial(model) as memory:
         memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))
         with memory.sources() as sources:
@@ -37,7 +37,7 @@ def test_every_system_finds_what_is_plainly_there(model: LateModel, name: str) -
 
 
 def test_a_joined_model_is_asked_part_by_part(tmp_path: Path) -> None:
-    joined = LateModel(find("instant+deep", tmp_path))
+    joined = LazyModel(find("instant+deep", tmp_path))
     systems = legs_of(joined)
     assert list(systems) == ["instant alone", "words + instant", "deep alone", "words + deep"]
     with trial(joined) as memory:
@@ -50,7 +50,7 @@ def test_a_joined_model_is_asked_part_by_part(tmp_path: Path) -> None:
 
 
 def test_everything_is_indexed_before_anything_is_asked(
-    model: LateModel, monkeypatch: pytest.MonkeyPatch
+    model: LazyModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A view has patience for a few batches only."""
     monkeypatch.setattr("observer.index.index.BATCH", 1)
@@ -60,7 +60,7 @@ def test_everything_is_indexed_before_anything_is_asked(
             assert sources.view.size == 9
 
 
-def test_figures_stand_by_query_and_system_in_order(model: LateModel) -> None:
+def test_figures_stand_by_query_and_system_in_order(model: LazyModel) -> None:
     def right(sources: Sources, text: str, now_ms: int) -> Sequence[int]:
         return [4] if text == "cache prices" else [8]
 
@@ -71,7 +71,7 @@ def test_figures_stand_by_query_and_system_in_order(model: LateModel) -> None:
 
 
 def test_nothing_of_a_trial_stays_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: LateModel
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: LazyModel
 ) -> None:
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -84,15 +84,15 @@ def test_nothing_of_a_trial_stays_behind(
 
 
 def test_every_kept_item_gets_a_vector_from_a_model_of_any_speed(tmp_path: Path) -> None:
-    slow = LateModel(find("deep", tmp_path))
+    slow = LazyModel(find("deep", tmp_path))
     with trial(slow) as memory:
         memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))
         with memory.sources() as sources:
             assert sources.reader.vectors() == {slow.id: 2}
 
 
-def test_a_model_that_cannot_be_used_leaves_words(tmp_path: Path, model: LateModel) -> None:
-    broken = LateModel(replace(model.info, problem="damaged"))
+def test_a_model_that_cannot_be_used_leaves_words(tmp_path: Path, model: LazyModel) -> None:
+    broken = LazyModel(replace(model.info, problem="damaged"))
     with trial(broken) as memory:
         memory.keep([sets.item(DOCUMENTS[0], 1)])
         with memory.sources() as sources:
@@ -111,7 +111,7 @@ def test_a_model_that_cannot_be_used_leaves_words(tmp_path: Path, model: LateMod
         pytest.param('"', set(), id="no word"),
     ],
 )
-def test_what_holds_any_word_is_told(model: LateModel, text: str, found: set[int]) -> None:
+def test_what_holds_any_word_is_told(model: LazyModel, text: str, found: set[int]) -> None:
     with trial(model) as memory:
         memory.keep(sets.item(document, n) for n, document in enumerate(DOCUMENTS, start=1))
         with memory.sources() as sources:

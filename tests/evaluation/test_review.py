@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.evaluation.measures import FIGURES, Against, Finding, Gap, Interval, SystemFigures
 from observer.evaluation.review import Missed, Review, examples, review, verdict
 from observer.evaluation.systems import WITHOUT_MEANING
@@ -17,14 +17,14 @@ from observer.evaluation.systems import WITHOUT_MEANING
 Git = Callable[..., str]
 
 
-def test_functions_named_after_subjects_are_found(shop: Path, model: LateModel) -> None:
+def test_functions_named_after_subjects_are_found(shop: Path, model: LazyModel) -> None:
     found = review(str(shop), model)
     assert (found.commits, found.queries) == (25, 20)
     assert found.finding.rows[0].figures["R@5"].mean == 1
     assert (found.missed, found.silent) == ((), 0)
 
 
-def test_what_shares_no_word_is_counted_and_told(shop: Path, git: Git, model: LateModel) -> None:
+def test_what_shares_no_word_is_counted_and_told(shop: Path, git: Git, model: LazyModel) -> None:
     (shop / "q.bin").write_bytes(b"\0")
     git(shop, "add", "-A")
     git(shop, "commit", "-q", "-m", "Limit orders, invoices, baskets, parcels")
@@ -37,13 +37,13 @@ def test_what_shares_no_word_is_counted_and_told(shop: Path, git: Git, model: La
     assert missed.commit == git(shop, "rev-parse", "HEAD")
 
 
-def test_the_repository_is_left_as_it_was(shop: Path, git: Git, model: LateModel) -> None:
+def test_the_repository_is_left_as_it_was(shop: Path, git: Git, model: LazyModel) -> None:
     before = sorted((path, path.lstat().st_mtime_ns) for path in shop.rglob("*"))
     review(str(shop), model)
     assert sorted((path, path.lstat().st_mtime_ns) for path in shop.rglob("*")) == before
 
 
-def test_progress_is_told_in_three_parts(shop: Path, model: LateModel) -> None:
+def test_progress_is_told_in_three_parts(shop: Path, model: LazyModel) -> None:
     told: list[tuple[str, int, int]] = []
 
     @contextmanager
@@ -108,8 +108,8 @@ def test_nobody_is_asked_to_report_what_chance_may_have_done(gap: float, p: floa
     assert "report" not in " ".join(verdict(a_review(gap=gap, p=p)))
 
 
-def test_a_model_that_cannot_be_used_is_remarked_on(shop: Path, model: LateModel) -> None:
-    found = review(str(shop), LateModel(replace(model.info, problem="damaged")))
+def test_a_model_that_cannot_be_used_is_remarked_on(shop: Path, model: LazyModel) -> None:
+    found = review(str(shop), LazyModel(replace(model.info, problem="damaged")))
     assert found.remarks == ("searched by words alone: damaged",)
 
 

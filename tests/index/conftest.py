@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange, item_id
 from observer.embed.lazy_model import packed
-from observer.index import Index, View, Wanted
+from observer.index import Index, ListRequest, View
 from observer.index.segment import Segment
 from observer.index.tokens import Codes
 from observer.store.sqlite.stemmer import stemmer
@@ -111,7 +111,7 @@ def _found(
 ) -> dict[int, float]:
     """Return the score of each item that holds one of the words, best first."""
     mask = view.mask(filters or Filters(owner="ana"))
-    (best,) = view.by_words(_query(view, *words), [Wanted(mask, limit)])
+    (best,) = view.by_words(_query(view, *words), [ListRequest(mask, limit)])
     return dict(zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True))
 
 
@@ -125,7 +125,7 @@ def _near(
     """Return the cosine of each item that has a vector, best first."""
     bare = np.frombuffer(vector, np.int8) if isinstance(vector, bytes) else vector
     meaning = (bare / np.linalg.norm(bare)).astype(np.float32)
-    wanted = Wanted(view.mask(filters or Filters(owner="ana")), limit)
+    wanted = ListRequest(view.mask(filters or Filters(owner="ana")), limit)
     (best,) = view.by_meaning(meaning, [wanted])
     return dict(zip(view.ids(best.places).tolist(), best.scores.tolist(), strict=True))
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from observer.core.value import Value
-from observer.index.arrays import MARK, Torn, load, release, save
+from observer.index.arrays import MARK, CorruptFile, load, release, save
 
 
 class Facts(Value):
@@ -58,13 +58,13 @@ def whole(tmp_path: Path) -> bytes:
 def test_a_file_cut_anywhere_is_torn(tmp_path: Path, whole: bytes) -> None:
     for length in range(len(whole)):
         (tmp_path / "a").write_bytes(whole[:length])
-        with pytest.raises(Torn):
+        with pytest.raises(CorruptFile):
             load(tmp_path / "a")
 
 
 def test_a_file_with_more_behind_it_is_torn(tmp_path: Path, whole: bytes) -> None:
     (tmp_path / "a").write_bytes(whole + b"\0")
-    with pytest.raises(Torn):
+    with pytest.raises(CorruptFile):
         load(tmp_path / "a")
 
 
@@ -74,7 +74,7 @@ def test_a_header_with_one_wrong_byte_is_torn(tmp_path: Path, whole: bytes) -> N
         changed = bytearray(whole)
         changed[place] ^= 1
         (tmp_path / "a").write_bytes(changed)
-        with pytest.raises(Torn):
+        with pytest.raises(CorruptFile):
             load(tmp_path / "a")
 
 
@@ -84,20 +84,20 @@ def test_an_array_with_one_wrong_byte_is_torn(tmp_path: Path, whole: bytes) -> N
         changed = bytearray(whole)
         changed[place] ^= 1
         (tmp_path / "a").write_bytes(changed)
-        with pytest.raises(Torn, match="x is damaged"):
+        with pytest.raises(CorruptFile, match="x is damaged"):
             load(tmp_path / "a")
 
 
 @pytest.mark.parametrize("content", [b"", b"something else", MARK, MARK + b"\xff" * 8, b"\0" * 999])
 def test_a_foreign_file_is_torn(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a").write_bytes(content)
-    with pytest.raises(Torn):
+    with pytest.raises(CorruptFile):
         load(tmp_path / "a")
 
 
 def test_a_missing_file_and_a_folder_are_torn(tmp_path: Path) -> None:
     for path in (tmp_path / "missing", tmp_path):
-        with pytest.raises(Torn):
+        with pytest.raises(CorruptFile):
             load(path)
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from observer.core.model import ItemChange
 from observer.index import Index
-from observer.index.arrays import Torn, load, save
+from observer.index.arrays import CorruptFile, load, save
 from observer.index.files import FORMAT, Files
 from observer.index.segment import Segment
 from observer.index.segment_builder import FileFacts, merged, segment
@@ -582,7 +582,7 @@ def test_what_cannot_be_mapped_again_stays_in_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def torn(path: Path) -> None:
-        raise Torn(path.name)
+        raise CorruptFile(path.name)
 
     monkeypatch.setattr("observer.index.files.load", torn)
     index = an_index(folder)

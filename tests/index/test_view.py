@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from observer.core.filters import Filters
-from observer.index import Wanted
+from observer.index import ListRequest
 from observer.index.masks import ENOUGH, SAMPLED, highest
 
 Make = Callable[..., Any]
@@ -48,7 +48,7 @@ def test_the_highest_are_those_of_a_sorted_list(
 ) -> None:
     scores = made()
     mask = np.random.default_rng(2).random(ROWS) < share
-    best = highest(scores, Wanted(mask, LIMIT))
+    best = highest(scores, ListRequest(mask, LIMIT))
     scores *= mask
     newest_first = np.argsort(-scores[::-1], kind="stable")
     expected = [ROWS - 1 - at for at in newest_first[:LIMIT].tolist()]
@@ -79,7 +79,7 @@ def test_the_rarest_words_score_as_they_do_when_they_are_asked_alone(
     with an_index(tmp_path / "index").view(told) as view:
         rarest = view.rarest(query(view, "aa", "zz", "bb", "dd", "cc"), 3)
         assert rarest.tolist() == query(view, "dd", "bb", "cc").tolist()
-        wanted = [Wanted(view.mask(Filters()), LIMIT)]
+        wanted = [ListRequest(view.mask(Filters()), LIMIT)]
         (found,) = view.by_words(rarest, wanted)
         (alone,) = view.by_words(rarest.copy(), wanted)
         assert found.places.tolist() == alone.places.tolist()
@@ -94,7 +94,7 @@ def test_words_that_most_items_hold_fill_what_the_others_leave_open(
     items = [an_item(seq, "aa bb" if seq > 6 else "aa") for seq in range(1, 9)]
     told.put(*items)
     with an_index(tmp_path / "index").view(told) as view:
-        wanted = [Wanted(view.mask(Filters()), limit)]
+        wanted = [ListRequest(view.mask(Filters()), limit)]
         (found,) = view.by_words(query(view, "aa", "bb"), wanted)
         newest_first = [item.id for item in reversed(items)]
         assert view.ids(found.places).tolist() == newest_first[:limit]

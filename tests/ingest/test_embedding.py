@@ -9,7 +9,7 @@ import pytest
 
 from observer.core.events import Event, Forget, Remember
 from observer.core.model import Item
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
 from observer.ingest.pipeline import Pipeline
 from observer.store.interface import Store
@@ -20,16 +20,16 @@ NOW_MS = 1_790_000_000_000
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> LateModel:
-    return LateModel(find("instant", tmp_path_factory.mktemp("models")))
+def model(tmp_path_factory: pytest.TempPathFactory) -> LazyModel:
+    return LazyModel(find("instant", tmp_path_factory.mktemp("models")))
 
 
 @pytest.fixture
-def embedding(make_pipeline: Callable[..., Pipeline], model: LateModel) -> Pipeline:
+def embedding(make_pipeline: Callable[..., Pipeline], model: LazyModel) -> Pipeline:
     return make_pipeline(embedder=model)
 
 
-def vectors(store: Store, model: LateModel) -> dict[int, bytes | None]:
+def vectors(store: Store, model: LazyModel) -> dict[int, bytes | None]:
     """Return the vector of each living item."""
     with store.read() as reader:
         changes = reader.changes(after=0, model=model.id, limit=999)
@@ -47,7 +47,7 @@ def a_note(number: int, content: str, *, key: str = "") -> Event:
 
 
 def test_what_is_drained_has_its_vectors_after_the_commit(
-    embedding: Pipeline, store: Store, model: LateModel, post: Post, run: Run
+    embedding: Pipeline, store: Store, model: LazyModel, post: Post, run: Run
 ) -> None:
     for n in range(3):
         post("PostToolUse", run(f"./deploy target{n}"))
@@ -57,7 +57,7 @@ def test_what_is_drained_has_its_vectors_after_the_commit(
 
 
 def test_what_a_front_tells_has_its_vector_and_a_change_another_one(
-    embedding: Pipeline, store: Store, model: LateModel
+    embedding: Pipeline, store: Store, model: LazyModel
 ) -> None:
     embedding.ingest([a_note(1, "use builders")])
     before = vectors(store, model)
@@ -68,7 +68,7 @@ def test_what_a_front_tells_has_its_vector_and_a_change_another_one(
 
 
 def test_what_is_forgotten_has_no_vector(
-    embedding: Pipeline, store: Store, model: LateModel
+    embedding: Pipeline, store: Store, model: LazyModel
 ) -> None:
     (receipt,) = embedding.ingest([a_note(1, "use builders")])
     forget = Event(id="f", at_ms=NOW_MS, client="observer", body=Forget(item=receipt.item or 0))
@@ -78,7 +78,7 @@ def test_what_is_forgotten_has_no_vector(
 
 
 def test_a_rebuild_gives_the_same_vectors(
-    embedding: Pipeline, store: Store, model: LateModel, post: Post, run: Run
+    embedding: Pipeline, store: Store, model: LazyModel, post: Post, run: Run
 ) -> None:
     for n in range(4):
         post("PostToolUse", run(f"./deploy target{n}"))
@@ -91,7 +91,7 @@ def test_a_rebuild_gives_the_same_vectors(
 
 
 def test_what_has_no_vector_gets_one_in_portions(
-    pipeline: Pipeline, embedding: Pipeline, store: Store, model: LateModel
+    pipeline: Pipeline, embedding: Pipeline, store: Store, model: LazyModel
 ) -> None:
     pipeline.ingest([a_note(n, f"rule {n}") for n in range(5)])
     assert set(vectors(store, model).values()) == {None}
@@ -113,7 +113,7 @@ def test_without_a_model_nothing_is_embedded_or_dropped(pipeline: Pipeline, stor
 
 
 def test_the_vectors_of_other_models_are_dropped(
-    embedding: Pipeline, store: Store, model: LateModel
+    embedding: Pipeline, store: Store, model: LazyModel
 ) -> None:
     embedding.ingest([a_note(1, "use builders")])
     with store.write() as writer:

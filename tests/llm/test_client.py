@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from observer.llm.client import LlmClient, Reply
+from observer.llm.client import LlmClient
 from observer.llm.endpoint import Endpoint
 from observer.llm.prompt import LlmPrompt
-from observer.llm.reply import AskFailed
+from observer.llm.reply import AskFailed, LlmReply
 
 QUESTION = LlmPrompt(instructions="Answer.", quoted="<data>\nx\n</data>")
 KEY = "sk-" + "t3stk3y" * 4
 
-Ask = Callable[..., Reply]
+Ask = Callable[..., LlmReply]
 
 
 @pytest.fixture

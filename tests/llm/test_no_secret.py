@@ -18,7 +18,7 @@ from observer.redaction.redact import redact
 
 
 def _cases_of_redaction() -> ModuleType:
-    path = Path(__file__).parents[1] / "capture" / "test_redact.py"
+    path = Path(__file__).parents[1] / "redaction" / "test_redact.py"
     spec = importlib.util.spec_from_file_location("cases_of_redaction", path)
     assert spec
     assert spec.loader

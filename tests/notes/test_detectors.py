@@ -68,9 +68,9 @@ def test_an_arc_is_a_few_notes_about_one_thing_over_a_long_time(
 
 def test_an_arc_is_called_by_its_commonest_tag() -> None:
     (signal,) = found("hidden_arc", arc(4, days=200, tags=("b", "auth")))
-    assert signal.told.startswith("4 notes over 200 days are about 'auth' and hardly link")
+    assert signal.text.startswith("4 notes over 200 days are about 'auth' and hardly link")
     (untagged,) = found("hidden_arc", arc(4, days=200))
-    assert "are about 'note 1'" in untagged.told
+    assert "are about 'note 1'" in untagged.text
     assert signal.id == untagged.id == signal_id("hidden_arc", "1")
 
 
@@ -170,7 +170,7 @@ def links(*titles: str) -> tuple[Link, ...]:
 def test_a_link_dangles_while_no_note_is_called_so() -> None:
     notes = (sketch(1, links=links("Spec", "note 2", "NOTE 1")), sketch(2, title="Note 2"))
     (signal,) = found("dangling_link", corpus(*notes))
-    assert signal.told == '#1 "note 1" links to [[Spec]], but no note is called so'
+    assert signal.text == '#1 "note 1" links to [[Spec]], but no note is called so'
     assert signal.evidence == (1,)
     assert found("dangling_link", corpus(*notes, sketch(3, title="spec"))) == []
 

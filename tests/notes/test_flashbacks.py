@@ -9,7 +9,7 @@ import pytest
 from observer.core.model import Item
 from observer.index import Index
 from observer.memory.api import Memory
-from observer.notes.similar import Nostalgia
+from observer.notes.similar import FlashbackSettings
 from observer.notes.values import Note
 from observer.store.sqlite.stemmer import stemmer
 
@@ -21,7 +21,7 @@ DAY_MS = 86_400_000
 def remind(world: Any, tmp_path: Any) -> Callable[..., list[int]]:
     """Return what a note reminds of; vectors have two numbers."""
 
-    def ask(item: Item, wanted: Nostalgia = Nostalgia()) -> list[int]:  # noqa: B008 - frozen
+    def ask(item: Item, wanted: FlashbackSettings = FlashbackSettings()) -> list[int]:  # noqa: B008 - frozen
         index = Index(tmp_path / "none", stem=stemmer(), is_owner=False)
         index.use("two", 2)
         memory = Memory(
@@ -57,10 +57,10 @@ def test_an_older_note_from_another_folder_comes_back(
     point(world, 0, old, same_folder, recent, now)
     point(world, 80, far)
     assert remind(now) == [old.id]
-    assert remind(now, Nostalgia(days=0)) == [recent.id, old.id]
-    assert remind(now, Nostalgia(days=101)) == []
-    assert remind(now, Nostalgia(distance=2.0)) == [old.id, far.id]
-    assert remind(now, Nostalgia(limit=0)) == []
+    assert remind(now, FlashbackSettings(days=0)) == [recent.id, old.id]
+    assert remind(now, FlashbackSettings(days=101)) == []
+    assert remind(now, FlashbackSettings(distance=2.0)) == [old.id, far.id]
+    assert remind(now, FlashbackSettings(limit=0)) == []
 
 
 def test_a_note_without_a_folder_or_of_another_project_is_elsewhere(
@@ -83,7 +83,7 @@ def test_the_nearest_come_first_and_the_distance_is_a_limit(
         point(world, degrees, item)
     world.now_ms += 100 * DAY_MS
     now = keep("today")
-    strict = Nostalgia(distance=0.4)
+    strict = FlashbackSettings(distance=0.4)
     assert remind(now, strict) == []
     point(world, 0, now)
     assert remind(now, strict) == [item.id for item in reversed(notes[1:])]

@@ -11,7 +11,7 @@ from observer.core.model import Item
 from observer.notes.inferences import Hypothesis
 from observer.notes.notes import Notes
 from observer.notes.values import Changes, Note
-from observer.search.handles import Narrow
+from observer.search.handles import SearchOptions
 
 Keep = Callable[..., Item]
 NOTES = ("note",)
@@ -26,9 +26,9 @@ def test_a_list_is_narrowed(keep: Keep, notes: Notes) -> None:
     tagged = keep("tagged", tags=("a", "b"), type="rule")
     mine = keep("mine", scope="personal")
     assert ids(notes.list()) == [mine.id, tagged.id, plain.id]
-    assert ids(notes.list(narrow=Narrow(tags=("b", "a")))) == [tagged.id]
-    assert ids(notes.list(narrow=Narrow(layer="rule"))) == [tagged.id]
-    assert ids(notes.list(narrow=Narrow(scope="personal"))) == [mine.id]
+    assert ids(notes.list(narrow=SearchOptions(tags=("b", "a")))) == [tagged.id]
+    assert ids(notes.list(narrow=SearchOptions(layer="rule"))) == [tagged.id]
+    assert ids(notes.list(narrow=SearchOptions(scope="personal"))) == [mine.id]
     assert ids(notes.list(limit=1)) == [mine.id]
 
 
@@ -44,7 +44,7 @@ def test_an_inference_is_listed_on_request_alone(world: Any, keep: Keep, notes: 
     wanted = Hypothesis(title="Guess", summary="maybe", evidence=(note.id,))
     guess = world.memory.inferences.mint(wanted, is_confirmed=True).item
     assert ids(notes.list()) == [note.id]
-    assert ids(notes.list(narrow=Narrow(kinds=("inference",)))) == [guess.id]
+    assert ids(notes.list(narrow=SearchOptions(kinds=("inference",)))) == [guess.id]
     assert notes.get(guess.id) == guess
 
 
@@ -106,19 +106,19 @@ def test_names_are_the_same_however_their_accents_were_sent(keep: Keep, notes: N
 def test_a_type_is_asked_for_as_it_is_told(keep: Keep, notes: Notes, asked: str) -> None:
     item = keep("a", type="House rule")
     keep("b")
-    assert ids(notes.list(narrow=Narrow(types=(asked,)))) == [item.id]
+    assert ids(notes.list(narrow=SearchOptions(types=(asked,)))) == [item.id]
 
 
 def test_a_type_may_be_asked_for_by_its_other_name(keep: Keep, notes: Notes) -> None:
     item = keep("a", type="general")
-    assert ids(notes.list(narrow=Narrow(types=("general",)))) == [item.id]
+    assert ids(notes.list(narrow=SearchOptions(types=("general",)))) == [item.id]
 
 
 def test_a_category_is_one_however_it_was_spelled(keep: Keep, notes: Notes) -> None:
     one, other = keep("a", category="Re\u0301unions  d'avril"), keep("b")
     notes.edit(other.id, Changes(category="R\u00e9unions d'avril\n"))
     assert notes.counts("category") == {"R\u00e9unions d'avril": 2}
-    found = notes.list(narrow=Narrow(category=" Re\u0301unions d'avril"))
+    found = notes.list(narrow=SearchOptions(category=" Re\u0301unions d'avril"))
     assert {each.id for each in found} == {one.id, other.id}
 
 
@@ -192,9 +192,9 @@ def test_what_was_captured_only_a_person_deletes_and_brings_back(notes: Notes, w
 def test_a_category_includes_those_below_it(keep: Keep, notes: Notes) -> None:
     for category in ("arch", "arch/storage", "architecture", "ops"):
         keep(f"in {category}", category=category)
-    found = notes.list(narrow=Narrow(category="arch"))
+    found = notes.list(narrow=SearchOptions(category="arch"))
     assert sorted(item.category for item in found) == ["arch", "arch/storage"]
-    assert not notes.list(narrow=Narrow(category="nowhere"))
+    assert not notes.list(narrow=SearchOptions(category="nowhere"))
 
 
 def test_rules_are_whole_and_in_order(keep: Keep, notes: Notes) -> None:

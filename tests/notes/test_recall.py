@@ -12,12 +12,12 @@ from observer.core.model import Item
 from observer.notes.notes import Notes
 from observer.notes.values import Note
 from observer.search.context import CARD_TOKENS
-from observer.search.handles import Narrow
-from observer.search.token_budget import Costs, Pack
+from observer.search.handles import SearchOptions
+from observer.search.token_budget import Pack, TokenCosts
 from observer.views.labels import labels
 
 Keep = Callable[..., Item]
-FREE = Costs(entry=lambda _: 1, summary=lambda _: 1, line=lambda _: 1, overhead=1)
+FREE = TokenCosts(entry=lambda _: 1, summary=lambda _: 1, line=lambda _: 1, overhead=1)
 
 
 def shown(packed: Pack) -> set[int]:
@@ -40,7 +40,7 @@ def test_a_note_that_is_taken_back_supersedes_no_more(world: Any, keep: Keep, no
     new = keep("Sessions use tokens", supersedes=(old.id,))
     notes.forget(new.id)
     (hit,) = world.memory.recall("sessions", project="app").hits
-    assert (hit.item.id, hit.item.standing) == (old.id, ())
+    assert (hit.item.id, hit.item.validity) == (old.id, ())
 
 
 @pytest.mark.parametrize("others", [1, 2], ids=["two", "three"])
@@ -59,7 +59,7 @@ def test_a_decision_that_is_taken_again_holds(keep: Keep, notes: Notes, others: 
 def test_a_note_supersedes_not_itself(keep: Keep, notes: Notes, fields: dict[str, Any]) -> None:
     old = keep("Use tabs", key=fields.get("key", ""))
     new = keep(**({"content": "Use spaces", "supersedes": (old.id,)} | fields))
-    assert (new.id, new.links, new.standing) == (old.id, (), ())
+    assert (new.id, new.links, new.validity) == (old.id, (), ())
     with pytest.raises(BadInput, match="itself"):
         notes.link(old.id, old.id, kind="supersedes")
 
@@ -116,13 +116,13 @@ def test_a_search_is_narrowed(
     keep("cart two", type="decision", tags=("b",))
     keep("cart three", scope="team")
     keep("cart four", scope="personal")
-    found = world.memory.recall("cart", project="app", narrow=Narrow(**narrow))
+    found = world.memory.recall("cart", project="app", narrow=SearchOptions(**narrow))
     assert {hit.item.narrative for hit in found.hits} == contents
 
 
 def test_nobody_finds_personal_notes_of_others(world: Any, keep: Keep) -> None:
     keep("cart of ana", scope="personal")
-    narrow = Narrow(scope="personal")
+    narrow = SearchOptions(scope="personal")
     assert world.memory.of("bob").recall("cart", narrow=narrow).hits == ()
     assert world.memory.of("").recall("cart", narrow=narrow).hits == ()
     assert len(world.memory.recall("cart", narrow=narrow).hits) == 1

@@ -45,7 +45,7 @@ def mean(world: Any, subject: int, *items: Item) -> None:
 
 
 def told(signals: Signals, **asked: Any) -> list[str]:
-    return [signal.told for signal in signals.list(**asked).signals]
+    return [signal.text for signal in signals.list(**asked).signals]
 
 
 def test_a_signal_goes_with_its_reason(keep: Keep, signals: Signals) -> None:
@@ -96,7 +96,7 @@ def test_a_judged_signal_stays_listed_without_its_reason(
     notes.forget(item.id)
     (kept,) = signals.list(status="snoozed").signals
     assert kept == signals.get(signal.id)
-    assert kept.told == signal.told
+    assert kept.text == signal.text
     signals.triage(signal.id, "new")
     with pytest.raises(NotFound):
         signals.get(signal.id)
@@ -144,8 +144,8 @@ def test_signals_are_for_who_may_see_their_notes(world: Any, keep: Keep, signals
     bob.notes.remember(Note(content="see [[Plan]]", scope="personal"))
     (mine,), (theirs,) = signals.list().signals, bob.signals.list().signals
     bob.signals.triage(theirs.id, "dismissed")
-    assert "Spec" in mine.told
-    assert "Plan" in theirs.told
+    assert "Spec" in mine.text
+    assert "Plan" in theirs.text
     assert signals.list(status="dismissed").signals == ()
     with pytest.raises(NotFound):
         signals.triage(theirs.id, "dismissed")

@@ -781,7 +781,7 @@ BODIES = [
     events.Approve(item=1),
     events.Undo(item=1),
     events.Forget(item=1),
-    events.Triage(signal=1, status="new", type=SECRET, told=SECRET),
+    events.Triage(signal=1, status="new", type=SECRET, text=SECRET),
     events.Custom(name=SECRET, text=SECRET, files=(SECRET,)),
 ]
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.core.model import Item, Project, Session, Standing, SummaryFields
+from observer.core.model import Item, Project, Session, SummaryFields, Validity
 from observer.search.candidates import Sources
-from observer.search.context import KNOWLEDGE_SHARE, NO_ROOM, NOTHING_FITS, SAID, Entry, pack
+from observer.search.context import KNOWLEDGE_SHARE, NO_ROOM, NOTHING_FITS, SAID, pack
 from observer.search.rank import has_signal
-from observer.search.token_budget import Costs, Finished, Pack, PackRequest
+from observer.search.token_budget import FinishedSession, Pack, PackEntry, PackRequest, TokenCosts
 from observer.store.anchors import ANYWHERE
 from observer.store.sqlite.database import SqliteStore
 
@@ -25,16 +25,16 @@ HERE = 2
 ANSWERS = SummaryFields.__struct_fields__
 
 
-def entry_cost(entry: Entry) -> int:
+def entry_cost(entry: PackEntry) -> int:
     return 5 + len(f"{entry.hit.item.title}{entry.content}") // 4
 
 
-def summary_cost(told: Finished) -> int:
+def summary_cost(told: FinishedSession) -> int:
     fields = told.item.summary or SummaryFields()
     return 5 + len(told.item.title + "".join(getattr(fields, name) for name in ANSWERS)) // 4
 
 
-COSTS = Costs(entry=entry_cost, summary=summary_cost, line=lambda _: 1, overhead=0)
+COSTS = TokenCosts(entry=entry_cost, summary=summary_cost, line=lambda _: 1, overhead=0)
 
 
 def packed(sources: Sources, budget: int = 2000, query: str = "login", **fields: Any) -> Pack:
@@ -202,8 +202,8 @@ def test_what_took_the_place_of_what_fits_is_told(
 ) -> None:
     old, new = a_note(an_item, 1, title="login by cookie"), a_note(an_item, 40, title="Tokens")
     with store.write() as writer:
-        told = Standing(reason="superseded", subject=str(new.id), target=new.id)
-        writer.put_standings(ANYWHERE, {old.id: (told,)})
+        told = Validity(reason="superseded", subject=str(new.id), target=new.id)
+        writer.put_validity(ANYWHERE, {old.id: (told,)})
     assert ids(packed(filled(old, new))) == [new.id, old.id]
 
 

@@ -27,12 +27,12 @@ from observer.core.events import (
     SessionEnd,
     SessionStart,
 )
-from observer.core.model import Link, Standing, Use, item_id
+from observer.core.model import Link, Use, Validity, item_id
 from observer.ingest.pipeline import Pipeline
 from observer.observations.open_failures import SHOWN_CHANGES, SHOWN_MS
 from observer.projects import Places
 from observer.search.recent_sessions import OLD_MS, STEPS_OLD_MS
-from observer.search.resume_card import CardFact, CardRequest, card
+from observer.search.resume_card import CardFact, CardRequest, resume_card
 from observer.spool.spool import Spool
 from observer.store.anchors import ANYWHERE
 from observer.store.sqlite.database import SqliteStore
@@ -102,7 +102,7 @@ class Shop:
         request = CardRequest(project_id=self.project_id, now_ms=NOW_MS, client=client)
         uncommitted = asked.pop("uncommitted", None)
         with self._store.read() as reader:
-            return card(reader, replace(request, **asked), uncommitted=uncommitted)
+            return resume_card(reader, replace(request, **asked), uncommitted=uncommitted)
 
     def said(self, why: str, **asked: Any) -> list[str]:
         """Return the texts of the lines that are there for a reason that begins so."""
@@ -113,10 +113,10 @@ class Shop:
         with self._store.write() as writer:
             writer.put_items([replace(each, **fields) for each in writer.items([item])])
 
-    def stands(self, item: int, standing: Standing) -> None:
+    def stands(self, item: int, standing: Validity) -> None:
         """Say how an item stands."""
         with self._store.write() as writer:
-            writer.put_standings(ANYWHERE, {item: (standing,)})
+            writer.put_validity(ANYWHERE, {item: (standing,)})
 
     def used(self, *uses: Use) -> None:
         """Note uses."""
@@ -417,7 +417,7 @@ def test_a_commit_that_git_took_back_is_no_news(
     shop.tell(Prompt(text="mine"), ago_h=5)
     gone = shop.tell(Commit(hash="a" * 40, subject="Old"), session="", client="git", ago_h=3)
     shop.tell(Commit(hash="b" * 40, subject="New"), session="", client="git", ago_h=2)
-    shop.stands(gone, Standing(reason=reason))
+    shop.stands(gone, Validity(reason=reason))
     assert shop.said("committed") == ["New: "]
 
 

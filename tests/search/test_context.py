@@ -8,18 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.errors import BadInput
-from observer.core.model import Item, Project, Session, Standing, SummaryFields, Use, item_id
+from observer.core.model import Item, Project, Session, SummaryFields, Use, Validity, item_id
 from observer.observations.memory_use import QUESTION
 from observer.search.candidates import Sources
-from observer.search.context import Entry, pack
+from observer.search.context import pack
 from observer.search.resume_card import LINE_CHARS, CardFact
 from observer.search.token_budget import (
     MOST_MISSES,
     MOST_OMITTED,
-    Costs,
-    Finished,
+    FinishedSession,
     Pack,
+    PackEntry,
     PackRequest,
+    TokenCosts,
 )
 from observer.store.anchors import ANYWHERE
 from observer.store.sqlite.database import SqliteStore
@@ -32,11 +33,11 @@ HERE, ELSEWHERE = 2, 3
 OVERHEAD = 10
 
 
-def entry_cost(entry: Entry) -> int:
+def entry_cost(entry: PackEntry) -> int:
     return -(-len(f"{entry.hit.item.title}: {entry.content}") // 4)
 
 
-def summary_cost(told: Finished) -> int:
+def summary_cost(told: FinishedSession) -> int:
     return -(-len(told.item.title) // 4)
 
 
@@ -44,7 +45,7 @@ def line_cost(line: CardFact) -> int:
     return -(-len(f"#{line.item} {line.why} {line.text[:LINE_CHARS]}") // 4)
 
 
-COSTS = Costs(entry=entry_cost, summary=summary_cost, line=line_cost, overhead=OVERHEAD)
+COSTS = TokenCosts(entry=entry_cost, summary=summary_cost, line=line_cost, overhead=OVERHEAD)
 
 
 def packed(sources: Sources, budget: int = 2000, **fields: Any) -> Pack:
@@ -105,7 +106,7 @@ def test_a_commit_that_is_gone_is_told_only_where_it_is_asked_for(
     store: SqliteStore, filled: Filled, an_item: Make, query: str, expected: list[int]
 ) -> None:
     with store.write() as writer:
-        writer.put_standings(ANYWHERE, {8: (Standing(reason="elsewhere"),)})
+        writer.put_validity(ANYWHERE, {8: (Validity(reason="elsewhere"),)})
     sources = filled("one", an_item(2, type="commit", title="login"))
     assert ids(packed(sources, query=query)) == expected
 
@@ -341,8 +342,8 @@ def test_what_took_the_place_of_an_item_stands_before_it(
     old, new = a_note(an_item, 1, title="login by cookie"), a_note(an_item, 4000, title="tokens")
     fresh = [a_note(an_item, n, title=f"login {n * 'x'}") for n in range(2, 60)]
     with store.write() as writer:
-        told = Standing(reason="superseded", subject=str(new.id), target=new.id)
-        writer.put_standings(ANYWHERE, {old.id: (told,)})
+        told = Validity(reason="superseded", subject=str(new.id), target=new.id)
+        writer.put_validity(ANYWHERE, {old.id: (told,)})
     order = ids(packed(filled(old, new, *fresh), query=query, budget=9000))
     assert order.index(new.id) < order.index(old.id)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from observer.core.model import Item, Standing
-from observer.search.eligible import is_stale, lasting, outranked
+from observer.core.model import Item, Validity
+from observer.search.eligible import is_stale, outranked, staleness_factor
 from observer.search.rank import Hit, HitSignals, fit
 
 
-def _item(number: int = 1, *standing: Standing, stale_ms: int | None = None) -> Item:
+def _item(number: int = 1, *standing: Validity, stale_ms: int | None = None) -> Item:
     return Item(
-        id=number, uuid="", kind="note", type="decision", title="", standing=standing,
+        id=number, uuid="", kind="note", type="decision", title="", validity=standing,
         stale_ms=stale_ms,
     )  # fmt: skip
 
@@ -24,16 +24,16 @@ def _hit(item: Item, score: float) -> Hit:
     ("standing", "factor"),
     [
         ((), 1.0),
-        ((Standing(reason="renamed"),), 1.0),
-        ((Standing(reason="supersedes", target=3),), 1.0),
-        ((Standing(reason="changed"),), 0.9),
-        ((Standing(reason="changed", share=0.5),), 0.95),
-        ((Standing(reason="superseded"), Standing(reason="elsewhere")), 0.4),
+        ((Validity(reason="renamed"),), 1.0),
+        ((Validity(reason="supersedes", target=3),), 1.0),
+        ((Validity(reason="changed"),), 0.9),
+        ((Validity(reason="changed", share=0.5),), 0.95),
+        ((Validity(reason="superseded"), Validity(reason="elsewhere")), 0.4),
     ],
     ids=["holds", "renamed", "supersedes", "changed", "half", "both"],
 )
-def test_a_score_is_less_by_what_happened(standing: tuple[Standing, ...], factor: float) -> None:
-    assert lasting(standing) == pytest.approx(factor)
+def test_a_score_is_less_by_what_happened(standing: tuple[Validity, ...], factor: float) -> None:
+    assert staleness_factor(standing) == pytest.approx(factor)
 
 
 @pytest.mark.parametrize(
@@ -41,10 +41,10 @@ def test_a_score_is_less_by_what_happened(standing: tuple[Standing, ...], factor
     [
         (_item(), False),
         (_item(1, stale_ms=5), True),
-        (_item(1, Standing(reason="changed", share=0.5)), True),
-        (_item(1, Standing(reason="changed", share=0.4)), False),
-        (_item(1, Standing(reason="elsewhere")), False),
-        (_item(1, Standing(reason="superseded")), True),
+        (_item(1, Validity(reason="changed", share=0.5)), True),
+        (_item(1, Validity(reason="changed", share=0.4)), False),
+        (_item(1, Validity(reason="elsewhere")), False),
+        (_item(1, Validity(reason="superseded")), True),
     ],
     ids=["holds", "by itself", "half", "less", "elsewhere", "superseded"],
 )
@@ -53,16 +53,16 @@ def test_an_item_is_stale_once_half_of_it_is(item: Item, *, stale: bool) -> None
 
 
 def test_what_took_the_place_stands_above() -> None:
-    old = _hit(_item(1, Standing(reason="superseded", target=2)), 0.9)
+    old = _hit(_item(1, Validity(reason="superseded", target=2)), 0.9)
     new = _hit(_item(2), 0.3)
-    alone = _hit(_item(3, Standing(reason="superseded", target=9)), 0.8)
+    alone = _hit(_item(3, Validity(reason="superseded", target=9)), 0.8)
     scores = {hit.item.id: hit.score for hit in outranked([old, new, alone])}
     assert scores[1] < scores[2] == 0.3
     assert scores[3] == 0.8
 
 
 def test_no_score_falls_below_0() -> None:
-    old = _hit(_item(1, Standing(reason="superseded", target=2)), 0.005)
+    old = _hit(_item(1, Validity(reason="superseded", target=2)), 0.005)
     assert [hit.score for hit in outranked([old, _hit(_item(2), 0.004)])] == [0.0, 0.004]
 
 

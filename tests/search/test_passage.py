@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.model import spaced
-from observer.search.snippet import passage
+from observer.search.snippet import snippet
 
 
 @pytest.mark.parametrize(
@@ -40,14 +40,14 @@ from observer.search.snippet import passage
 def test_a_passage_is_the_useful_part(
     text: str, limit: int, words: list[str], expected: str
 ) -> None:
-    assert passage(text, limit, words=words) == expected
+    assert snippet(text, limit, words=words) == expected
 
 
 @given(st.text(), st.integers(8, 60), st.lists(st.text(max_size=5), max_size=3))
 def test_a_passage_never_exceeds_its_limit_and_never_parts_a_word(
     text: str, limit: int, words: list[str]
 ) -> None:
-    shown = passage(text, limit, words=words)
+    shown = snippet(text, limit, words=words)
     assert len(shown) <= limit
     kept = shown.removeprefix("… ").removesuffix(" …").removesuffix("…")
     assert kept in text

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.filters import Filters
-from observer.core.model import Item, Project, Standing, Use
+from observer.core.model import Item, Project, Use, Validity
 from observer.observations.memory_use import QUESTION
 from observer.search import candidates
 from observer.search.candidates import LEGS, Leg, Sources
@@ -431,9 +431,9 @@ def test_use_decides_between_what_fits_alike_and_nothing_else(
     assert [hit.item.id for hit in run(sources, "login fails").hits] == order
 
 
-def _stand(store: SqliteStore, item: int, *standing: Standing) -> None:
+def _stand(store: SqliteStore, item: int, *standing: Validity) -> None:
     with store.write() as writer:
-        writer.put_standings(ANYWHERE, {item: standing})
+        writer.put_validity(ANYWHERE, {item: standing})
 
 
 def test_what_has_changed_yields_to_what_holds(
@@ -441,11 +441,11 @@ def test_what_has_changed_yields_to_what_holds(
 ) -> None:
     newer, older = an_item(1, title="login form"), an_item(2, title="login form")
     sources = filled(newer, msgspec.structs.replace(older, type="commit"))
-    _stand(store, newer.id, Standing(reason="reverted"))
+    _stand(store, newer.id, Validity(reason="reverted"))
     with store.read() as reader:
         found = run(sources._replace(reader=reader), "login form")
     assert [hit.item.id for hit in found.hits] == [older.id, newer.id]
-    assert [each.reason for each in found.hits[1].item.standing] == ["reverted"]
+    assert [each.reason for each in found.hits[1].item.validity] == ["reverted"]
 
 
 def test_a_file_is_found_under_its_new_name(
@@ -453,7 +453,7 @@ def test_a_file_is_found_under_its_new_name(
 ) -> None:
     item = an_item(1, title="login form", files_modified=("auth.py",))
     sources = filled(item, an_item(2, title="login page", files_modified=("shop.py",)))
-    _stand(store, item.id, Standing(reason="renamed", subject="auth.py", path="src/session.py"))
+    _stand(store, item.id, Validity(reason="renamed", subject="auth.py", path="src/session.py"))
     with store.read() as reader:
         found = run(sources._replace(reader=reader), "login", files=("session.py",))
         assert titles(found) == ["login form"]
@@ -496,9 +496,9 @@ def test_questions_crowd_no_answer_out(filled: Filled, an_item: Make) -> None:
 
 def superseded(store: SqliteStore, old: Item, new: Item, how: str = "superseded") -> None:
     """Say that an item took the place of another."""
-    told = Standing(reason=how, subject=str(new.id), target=new.id)  # type: ignore[arg-type]
+    told = Validity(reason=how, subject=str(new.id), target=new.id)  # type: ignore[arg-type]
     with store.write() as writer:
-        writer.put_standings(ANYWHERE, {old.id: (told,)})
+        writer.put_validity(ANYWHERE, {old.id: (told,)})
 
 
 @pytest.mark.parametrize("how", ["superseded", "amended"])
@@ -623,8 +623,8 @@ def test_what_took_the_place_of_a_hit_is_not_weak(
 ) -> None:
     old, new = an_item(1, title="login by cookie"), an_item(40, title="Tokens")
     with store.write() as writer:
-        told = Standing(reason="superseded", subject=str(new.id), target=new.id)
-        writer.put_standings(ANYWHERE, {old.id: (told,)})
+        told = Validity(reason="superseded", subject=str(new.id), target=new.id)
+        writer.put_validity(ANYWHERE, {old.id: (told,)})
     found = run(filled(old, new, an_item(50, title="a cookie")), "login cookie").above_floor()
     assert titles(found)[0] == "Tokens"
 

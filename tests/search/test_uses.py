@@ -20,7 +20,7 @@ from observer.core.events import (
     SessionEnd,
 )
 from observer.core.model import Item, Recorded, Use
-from observer.search.usage import MOST_FILES, uses_of
+from observer.search.usage import MOST_FILES, usage_events
 
 Make = Callable[..., Item]
 SESSION = 40
@@ -30,7 +30,7 @@ CART = {"title": "Round the cart total once", "files_modified": ("src/cart.py",)
 def used(item: Item, body: AnyBody, session: int | None = SESSION) -> list[tuple[str, int]]:
     event = Event(id="e", at_ms=7, client="c", body=body)
     recorded = Recorded(seq=50, event=event, project_id=2, session_id=session)
-    return [(use.sort, use.item) for use in uses_of(recorded, [item])]
+    return [(use.sort, use.item) for use in usage_events(recorded, [item])]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_files_that_were_only_read_count_where_none_was_written(an_item: Make) -
 def test_a_use_says_when_and_where(an_item: Make) -> None:
     event = Event(id="e", at_ms=7, client="c", body=Prompt(text="#4"))
     recorded = Recorded(seq=50, event=event, project_id=2, session_id=SESSION)
-    (use,) = uses_of(recorded, [an_item(1)])
+    (use,) = usage_events(recorded, [an_item(1)])
     assert use == Use(item=4, session=SESSION, sort="cited", at_ms=7)
 
 

@@ -11,12 +11,12 @@ import pytest
 from observer.core.config import Settings
 from observer.core.events import Commit, Edit, Event, FileWrite, Remember, SessionEnd
 from observer.core.filters import Filters
-from observer.core.model import Item, Standing
+from observer.core.model import Item, Validity
 from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
 from observer.projects import Places
 from observer.spool.spool import Spool
-from observer.staleness.sync import keep_order, keep_up
+from observer.staleness.sync import sync_worktree, update_supersessions
 from observer.store.interface import Writer
 from observer.store.sqlite.database import SqliteStore
 
@@ -121,21 +121,21 @@ class Story:
     def keep(self) -> bool:
         with self.store.read() as reader:
             projects = [project for project in reader.projects() if project.id > 1]
-        return any(keep_up(self.store, self._write, project) for project in projects)
+        return any(sync_worktree(self.store, self._write, project) for project in projects)
 
     def order(self, known: dict[int, int] | None = None) -> None:
         with self.store.read() as reader:
             projects = [project for project in reader.projects() if project.id > 1]
         for project in projects:
-            keep_order(self.store, self._write, project, known)
+            update_supersessions(self.store, self._write, project, known)
 
-    def said(self, item: int, *, at: Path | None = None) -> list[Standing]:
+    def said(self, item: int, *, at: Path | None = None) -> list[Validity]:
         """Follow what is new, and return what is said of an item, from a folder."""
         self.keep()
-        return list(self.item(item, at=at).standing)
+        return list(self.item(item, at=at).validity)
 
     def reasons(self, item: int, *, at: Path | None = None) -> list[str]:
-        return [standing.reason for standing in self.said(item, at=at)]
+        return [validity.reason for validity in self.said(item, at=at)]
 
     def item(self, item: int, *, at: Path | None = None) -> Item:
         with self.store.read() as reader:

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from observer.core.events import Prompt, Reply, SessionEnd
-from observer.core.model import Item, Link, Standing
-from observer.embed.lazy_model import LateModel
+from observer.core.model import Item, Link, Validity
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
 from observer.staleness.relating import Relation, relation
 from observer.staleness.supersession import (
     COMMON,
     PlacedStatement,
-    standings,
     takes_place_of,
     text_of,
+    validity,
 )
 
 from .conftest import Story
@@ -45,9 +45,9 @@ def note(number: int, text: str, **fields: object) -> Item:
 
 def told_of(
     notes: list[Item], vectors: Mapping[int, bytes] = MappingProxyType({})
-) -> dict[int, tuple[Standing, ...]]:
+) -> dict[int, tuple[Validity, ...]]:
     said = [PlacedStatement(item=each, text=text_of(each), items=(each.id,)) for each in notes]
-    return standings(said, vectors)
+    return validity(said, vectors)
 
 
 def _judged() -> list[tuple[bool, bool]]:
@@ -138,7 +138,7 @@ def test_the_newer_one_says_what_it_replaces() -> None:
 
 
 def test_a_list_grows_by_a_name_of_its_kind() -> None:
-    model = LateModel(find("instant", Path("/none")))
+    model = LazyModel(find("instant", Path("/none")))
     notes = [
         note(1, "We support Chrome and Firefox"),
         note(2, "We support Postgres and MySQL"),
@@ -230,8 +230,8 @@ def test_the_order_of_notes_is_kept(story: Story) -> None:
     old = story.noted("The pool has 4 threads")
     new = story.noted("The pool has 16 threads")
     story.order()
-    assert [each.target for each in story.item(old).standing] == [new]
-    assert [each.reason for each in story.item(new).standing] == ["supersedes"]
+    assert [each.target for each in story.item(old).validity] == [new]
+    assert [each.reason for each in story.item(new).validity] == ["supersedes"]
 
 
 def test_the_newer_word_counts_wherever_it_was_said(story: Story) -> None:
@@ -240,8 +240,8 @@ def test_the_newer_word_counts_wherever_it_was_said(story: Story) -> None:
     story.tell(Prompt(text="# Plan\n\nThe pool has 9 threads"))
     new = story.tell(Prompt(text="Fix the cart. The pool has 16 threads."))
     story.order()
-    assert [each.target for each in story.item(old).standing] == [new]
-    assert [each.reason for each in story.item(new).standing] == ["supersedes"]
+    assert [each.target for each in story.item(old).validity] == [new]
+    assert [each.reason for each in story.item(new).validity] == ["supersedes"]
 
 
 def test_a_prompt_yields_to_a_note_and_a_note_to_a_prompt(story: Story) -> None:
@@ -249,8 +249,8 @@ def test_a_prompt_yields_to_a_note_and_a_note_to_a_prompt(story: Story) -> None:
     note = story.noted("The pool has 16 threads")
     last = story.tell(Prompt(text="Let's make it a pool of 32 threads"))
     story.order()
-    assert story.item(prompt).standing[0].target in {note, last}
-    assert [each.target for each in story.item(note).standing if each.reason == "superseded"] == [
+    assert story.item(prompt).validity[0].target in {note, last}
+    assert [each.target for each in story.item(note).validity if each.reason == "superseded"] == [
         last
     ]
 
@@ -259,27 +259,27 @@ def test_a_decision_told_in_a_reply_counts_too(story: Story) -> None:
     old = story.tell(Prompt(text="The pool has 4 threads"))
     new = story.tell(Reply(text="Decision: from now on the pool has 16 threads instead of 4."))
     story.order()
-    assert [each.target for each in story.item(old).standing] == [new]
+    assert [each.target for each in story.item(old).validity] == [new]
 
 
 def test_a_long_prompt_is_about_more_than_one_sentence(story: Story) -> None:
     old = story.tell(Prompt(text="The pool has 4 threads"))
     story.tell(Prompt(text="Fix it. Test it. Then look around. The pool has 16 threads. Why?"))
     story.order()
-    assert story.item(old).standing == ()
+    assert story.item(old).validity == ()
     text = "Fix it. Test it. Then look around. From now on the pool has 32 threads. Why?"
     new = story.tell(Prompt(text=text))
     last = story.tell(Prompt(text="Make the pool 64 threads"))
     story.order()
-    assert [each.target for each in story.item(old).standing] == [last]
-    assert [each.reason for each in story.item(new).standing] == []
+    assert [each.target for each in story.item(old).validity] == [last]
+    assert [each.reason for each in story.item(new).validity] == []
 
 
 def test_what_one_event_says_is_compared_with_others_only(story: Story) -> None:
     said = "Never use 4 threads. Never use 16 threads."
     prompt = story.tell(Prompt(text=said), author="person")
     story.order()
-    assert story.item(prompt).standing == ()
+    assert story.item(prompt).validity == ()
 
 
 def test_the_summary_of_a_session_that_said_nothing_else_is_labelled_too(story: Story) -> None:
@@ -288,8 +288,8 @@ def test_the_summary_of_a_session_that_said_nothing_else_is_labelled_too(story: 
     new = story.tell(Prompt(text="The pool has 16 threads"), session="t")
     story.order()
     (summary,) = [each for each in story.items() if each.kind == "summary" and each.id < new]
-    assert [each.target for each in summary.standing] == [new]
-    assert [each.target for each in story.item(old).standing] == [new]
+    assert [each.target for each in summary.validity] == [new]
+    assert [each.target for each in story.item(old).validity] == [new]
 
 
 def test_what_was_compared_is_not_compared_again_until_it_changes(story: Story) -> None:
@@ -302,4 +302,4 @@ def test_what_was_compared_is_not_compared_again_until_it_changes(story: Story) 
     assert known == before
     new = story.noted("The pool has 16 threads")
     story.order(known)
-    assert [each.target for each in story.item(old).standing] == [new]
+    assert [each.target for each in story.item(old).validity] == [new]

@@ -319,7 +319,7 @@ def test_a_rebuild_says_the_same(story: Story) -> None:
     story.commit(auth__py=LOGIN)
     before = story.said(item)
     story.rebuild()
-    assert story.item(item).standing == ()
+    assert story.item(item).validity == ()
     assert story.said(item) == before
 
 
@@ -357,7 +357,7 @@ def test_what_is_forgotten_is_cast_off(story: Story) -> None:
     story.tell(Forget(item=item))
     story.keep()
     with story.store.read() as reader:
-        assert reader.standings([item]) == {}
+        assert reader.validity([item]) == {}
 
 
 def test_a_second_look_finds_nothing_new(story: Story) -> None:

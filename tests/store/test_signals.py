@@ -66,7 +66,7 @@ def test_a_sketch_is_a_note_without_its_words(store: Store) -> None:
 
 
 def test_what_somebody_made_of_a_signal_is_theirs_and_the_latest_counts(store: Store) -> None:
-    first = Triage(signal=7, status="snoozed", type="t", told="x", evidence=(4, 8), owner="ana")
+    first = Triage(signal=7, status="snoozed", type="t", text="x", evidence=(4, 8), owner="ana")
     last = Triage(signal=7, status="new", type="t", owner="ana")
     with store.write() as writer:
         writer.put_triage(first, at_ms=1)

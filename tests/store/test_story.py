@@ -123,12 +123,12 @@ def test_commits_are_found_by_hash_among_what_came_before(store: Store) -> None:
 
 def test_a_story_is_kept_until_the_projection_is_cleared(store: Store) -> None:
     with store.write() as writer:
-        assert writer.story(1) == b""
-        writer.put_story(1, b"one")
-        writer.put_story(1, b"two")
-        assert (writer.story(1), writer.story(2)) == (b"two", b"")
+        assert writer.project_state(1) == b""
+        writer.put_project_state(1, b"one")
+        writer.put_project_state(1, b"two")
+        assert (writer.project_state(1), writer.project_state(2)) == (b"two", b"")
         writer.clear_projection()
-        assert writer.story(1) == b""
+        assert writer.project_state(1) == b""
 
 
 def test_a_database_without_a_story_gets_one(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from observer import client
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.paths import SHIPPED_HOOKS, Home
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
 from observer.git.launch import executable
 from observer.index import Index
@@ -105,8 +105,8 @@ class Lab:
         with self.store() as store, store.read() as reader, index.view(reader) as view:
             yield Sources(reader, view, model.encode_patiently)
 
-    def _index(self) -> tuple[Index, LateModel]:
-        model = LateModel(find(Settings().model, self.home.models))
+    def _index(self) -> tuple[Index, LazyModel]:
+        model = LazyModel(find(Settings().model, self.home.models))
         return index_for(self.home.index, model, is_owner=False), model
 
 

@@ -1,4 +1,4 @@
-"""What became of items, in SQLite: vantages, moorings, standings."""
+"""What became of items, in SQLite: worktrees, anchor_sets, validity."""
 
 from __future__ import annotations
 
@@ -6,52 +6,54 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from observer.core.model import ItemChange, Standing
-from observer.store.anchors import Anchor, Mooring, Vantage
+from observer.core.model import ItemChange, Validity
+from observer.store.anchors import Anchor, AnchorSet, WorktreeView
 from observer.store.sqlite.queries import Selecting
 from observer.store.sqlite.rows import ITEM_COLUMNS, Row, json_text, put, to_change
-from observer.store.sqlite.validity import AMONG, STANDING_FIELDS, among, columns_of
+from observer.store.sqlite.validity import AMONG, VALIDITY_FIELDS, among, columns_of
 
-MOORING_FIELDS = Mooring.__struct_fields__
+ANCHOR_SET_FIELDS = AnchorSet.__struct_fields__
 
 
-_VANTAGE = columns_of(Vantage.__struct_fields__)
-_MOORING = columns_of(MOORING_FIELDS, "mooring.")
-_STANDING = columns_of(STANDING_FIELDS)
-_PUT_VANTAGE = put("vantage", _VANTAGE)
-_PUT_MOORING = put("mooring", f"vantage, is_pending, {columns_of(MOORING_FIELDS)}")
-_PUT_STANDING = put("standing", f"vantage, item_id, {_STANDING}")
+_WORKTREE = columns_of(WorktreeView.__struct_fields__)
+_ANCHOR_SET = columns_of(ANCHOR_SET_FIELDS, "anchor_set.")
+_VALIDITY = columns_of(VALIDITY_FIELDS)
+_PUT_WORKTREE = put("worktree", _WORKTREE)
+_PUT_ANCHOR_SET = put("anchor_set", f"worktree, is_pending, {columns_of(ANCHOR_SET_FIELDS)}")
+_PUT_VALIDITY = put("validity", f"worktree, item_id, {_VALIDITY}")
 _AMONG = "IN (SELECT value FROM json_each(?2))"
 """Any number of values as one; statements have a limit of theirs."""
 _anchors = msgspec.json.Decoder(tuple[Anchor, ...]).decode
 
 
-class TruthKept(Selecting):
-    """Implements `store.truth.TruthReads`."""
+class StalenessReads(Selecting):
+    """Implements `store.truth.StalenessReader`."""
 
-    def moorings(self, vantage: int, ids: Sequence[int]) -> list[Mooring]:
-        """See `TruthReads.moorings`."""
-        return self._moorings(f"WHERE vantage = ?1 AND item_id {_AMONG}", vantage, ids)
+    def anchor_sets(self, worktree: int, ids: Sequence[int]) -> list[AnchorSet]:
+        """See `StalenessReader.anchor_sets`."""
+        return self._anchor_sets(f"WHERE worktree = ?1 AND item_id {_AMONG}", worktree, ids)
 
-    def moored_to(self, vantage: int, paths: Sequence[str]) -> list[Mooring]:
-        """See `TruthReads.moored_to`."""
-        items = f"SELECT item_id FROM anchored WHERE vantage = ?1 AND path {_AMONG}"
-        return self._moorings(f"WHERE vantage = ?1 AND item_id IN ({items})", vantage, paths)
+    def anchored_in(self, worktree: int, paths: Sequence[str]) -> list[AnchorSet]:
+        """See `StalenessReader.anchored_in`."""
+        items = f"SELECT item_id FROM anchor_path WHERE worktree = ?1 AND path {_AMONG}"
+        return self._anchor_sets(f"WHERE worktree = ?1 AND item_id IN ({items})", worktree, paths)
 
-    def based_on(self, vantage: int, commits: Sequence[str]) -> list[Mooring]:
-        """See `TruthReads.based_on`."""
+    def based_on(self, worktree: int, commits: Sequence[str]) -> list[AnchorSet]:
+        """See `StalenessReader.based_on`."""
         items = (
-            f"SELECT item_id FROM mooring WHERE vantage = ?1 AND base {_AMONG} UNION ALL SELECT"
-            f" item_id FROM mooring WHERE vantage = ?1 AND reverted <> '' AND reverted {_AMONG}"
+            f"SELECT item_id FROM anchor_set WHERE worktree = ?1 AND base {_AMONG} UNION ALL SELECT"
+            f" item_id FROM anchor_set WHERE worktree = ?1 AND reverted <> '' AND reverted {_AMONG}"
         )
-        return self._moorings(f"WHERE vantage = ?1 AND item_id IN ({items})", vantage, commits)
+        return self._anchor_sets(f"WHERE worktree = ?1 AND item_id IN ({items})", worktree, commits)
 
-    def unsettled(self, vantage: int) -> list[Mooring]:
-        """See `TruthReads.unsettled`."""
-        return self._moorings("WHERE vantage = ?1 AND (is_here = 0 OR is_pending = 1)", vantage, ())
+    def unsettled(self, worktree: int) -> list[AnchorSet]:
+        """See `StalenessReader.unsettled`."""
+        return self._anchor_sets(
+            "WHERE worktree = ?1 AND (is_here = 0 OR is_pending = 1)", worktree, ()
+        )
 
     def changes_in(self, project_id: int, *, after: int, limit: int) -> list[ItemChange]:
-        """See `TruthReads.changes_in`."""
+        """See `StalenessReader.changes_in`."""
         rows = self._rows(
             f"SELECT change, NULL, {ITEM_COLUMNS} FROM item WHERE change > ? AND project_id = ?"
             " ORDER BY change LIMIT ?",
@@ -60,7 +62,7 @@ class TruthKept(Selecting):
         return list(map(to_change, rows))
 
     def vectors_of(self, ids: Sequence[int]) -> Mapping[int, bytes]:
-        """See `TruthReads.vectors_of`."""
+        """See `StalenessReader.vectors_of`."""
         # While a model takes another one's place an item may have a vector of either.
         return dict(
             self._rows(
@@ -69,93 +71,93 @@ class TruthKept(Selecting):
         )
 
     def moved_to(self, ends: Sequence[str], *, limit: int) -> list[int]:
-        """See `TruthReads.moved_to`."""
+        """See `StalenessReader.moved_to`."""
         where = " OR ".join(["instr(path, ?)"] * len(ends))
         rows = self._rows(
-            f"SELECT DISTINCT item_id FROM standing WHERE path <> '' AND ({where})"
+            f"SELECT DISTINCT item_id FROM validity WHERE path <> '' AND ({where})"
             " ORDER BY item_id DESC LIMIT ?",
             (*ends, limit),
         )
         return [row[0] for row in rows]
 
-    def _moorings(self, where: str, vantage: int, among: Sequence[object]) -> list[Mooring]:
+    def _anchor_sets(self, where: str, worktree: int, among: Sequence[object]) -> list[AnchorSet]:
         rows = self._rows(
             # The second value may be left unused; SQLite wants to know its number all the same.
-            f"SELECT {_MOORING} FROM mooring {where} AND ?2 <> '' ORDER BY item_id",
-            (vantage, json_text(list(among))),
+            f"SELECT {_ANCHOR_SET} FROM anchor_set {where} AND ?2 <> '' ORDER BY item_id",
+            (worktree, json_text(list(among))),
         )
-        return list(map(_mooring, rows))
+        return list(map(_anchor_set, rows))
 
 
-class TruthKeeping(TruthKept):
-    """Implements `store.truth.TruthWrites`."""
+class StalenessWrites(StalenessReads):
+    """Implements `store.truth.StalenessWriter`."""
 
-    def put_vantage(self, vantage: Vantage, *, like: int = 0) -> int:
-        """See `TruthWrites.put_vantage`."""
-        values = msgspec.structs.asdict(vantage) | {"id": vantage.id or None}
-        self._connection.execute(_PUT_VANTAGE, tuple(values.values()))
-        kept = vantage.id or self._connection.last_insert_rowid()
+    def put_worktree(self, worktree: WorktreeView, *, like: int = 0) -> int:
+        """See `StalenessWriter.put_worktree`."""
+        values = msgspec.structs.asdict(worktree) | {"id": worktree.id or None}
+        self._connection.execute(_PUT_WORKTREE, tuple(values.values()))
+        kept = worktree.id or self._connection.last_insert_rowid()
         if like:
             for table, columns in (
-                ("mooring", f"is_pending, {columns_of(MOORING_FIELDS)}"),
-                ("anchored", "path, item_id"),
-                ("standing", f"item_id, {_STANDING}"),
+                ("anchor_set", f"is_pending, {columns_of(ANCHOR_SET_FIELDS)}"),
+                ("anchor_path", "path, item_id"),
+                ("validity", f"item_id, {_VALIDITY}"),
             ):
                 self._connection.execute(
-                    f"INSERT INTO {table} (vantage, {columns})"
-                    f" SELECT ?, {columns} FROM {table} WHERE vantage = ?",
+                    f"INSERT INTO {table} (worktree, {columns})"
+                    f" SELECT ?, {columns} FROM {table} WHERE worktree = ?",
                     (kept, like),
                 )
         return kept
 
-    def drop_vantage(self, vantage: int) -> None:
-        """See `TruthWrites.drop_vantage`."""
-        for table in ("standing", "anchored", "mooring"):
-            self._connection.execute(f"DELETE FROM {table} WHERE vantage = ?", (vantage,))
-        self._connection.execute("DELETE FROM vantage WHERE id = ?", (vantage,))
+    def drop_worktree(self, worktree: int) -> None:
+        """See `StalenessWriter.drop_worktree`."""
+        for table in ("validity", "anchor_path", "anchor_set"):
+            self._connection.execute(f"DELETE FROM {table} WHERE worktree = ?", (worktree,))
+        self._connection.execute("DELETE FROM worktree WHERE id = ?", (worktree,))
 
-    def put_moorings(self, vantage: int, moorings: Iterable[Mooring]) -> None:
-        """See `TruthWrites.put_moorings`."""
-        moorings = list(moorings)
-        self.drop_moorings(vantage, [mooring.item for mooring in moorings])
+    def put_anchor_sets(self, worktree: int, anchor_sets: Iterable[AnchorSet]) -> None:
+        """See `StalenessWriter.put_anchor_sets`."""
+        anchor_sets = list(anchor_sets)
+        self.drop_anchor_sets(worktree, [anchor_set.item for anchor_set in anchor_sets])
         many = self._connection.executemany
-        many(_PUT_MOORING, ((vantage, one.is_pending, *_row(one)) for one in moorings))
+        many(_PUT_ANCHOR_SET, ((worktree, one.is_pending, *_row(one)) for one in anchor_sets))
         many(
-            "INSERT OR IGNORE INTO anchored VALUES (?, ?, ?)",
-            ((vantage, one.path, moored.item) for moored in moorings for one in moored.anchors),
+            "INSERT OR IGNORE INTO anchor_path VALUES (?, ?, ?)",
+            ((worktree, one.path, moored.item) for moored in anchor_sets for one in moored.anchors),
         )
 
-    def drop_moorings(self, vantage: int, ids: Iterable[int]) -> None:
-        """See `TruthWrites.drop_moorings`."""
-        rows = [(vantage, item) for item in ids]
-        for table in ("mooring", "anchored"):
+    def drop_anchor_sets(self, worktree: int, ids: Iterable[int]) -> None:
+        """See `StalenessWriter.drop_anchor_sets`."""
+        rows = [(worktree, item) for item in ids]
+        for table in ("anchor_set", "anchor_path"):
             self._connection.executemany(
-                f"DELETE FROM {table} WHERE vantage = ? AND item_id = ?", rows
+                f"DELETE FROM {table} WHERE worktree = ? AND item_id = ?", rows
             )
 
-    def put_standings(self, vantage: int, standings: Mapping[int, Sequence[Standing]]) -> None:
-        """See `TruthWrites.put_standings`."""
+    def put_validity(self, worktree: int, validity: Mapping[int, Sequence[Validity]]) -> None:
+        """See `StalenessWriter.put_validity`."""
         self._connection.executemany(
-            "DELETE FROM standing WHERE vantage = ? AND item_id = ?",
-            [(vantage, item) for item in standings],
+            "DELETE FROM validity WHERE worktree = ? AND item_id = ?",
+            [(worktree, item) for item in validity],
         )
         self._connection.executemany(
-            _PUT_STANDING,
+            _PUT_VALIDITY,
             (
-                (vantage, item, *msgspec.structs.astuple(standing))
-                for item, told in standings.items()
-                for standing in told
+                (worktree, item, *msgspec.structs.astuple(validity))
+                for item, told in validity.items()
+                for validity in told
             ),
         )
 
 
-def _row(mooring: Mooring) -> Row:
-    *values, anchors = msgspec.structs.astuple(mooring)
+def _row(anchor_set: AnchorSet) -> Row:
+    *values, anchors = msgspec.structs.astuple(anchor_set)
     return (*values, json_text(anchors))
 
 
-def _mooring(row: Row) -> Mooring:
-    values = dict(zip(MOORING_FIELDS, row, strict=True))
+def _anchor_set(row: Row) -> AnchorSet:
+    values = dict(zip(ANCHOR_SET_FIELDS, row, strict=True))
     values["is_here"] = bool(values["is_here"])
     values["anchors"] = _anchors(values["anchors"])
-    return Mooring(**values)
+    return AnchorSet(**values)

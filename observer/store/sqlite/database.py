@@ -240,7 +240,7 @@ class SqliteStore:
             writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def compact(self) -> None:
-        """See `PurgedStore.compact`."""
+        """See `PurgeableStore.compact`."""
         with self._alone() as writer:
             self._close_readers()
             # It may be as large as the database; its own files have no name, and are gone with it.

@@ -116,7 +116,7 @@ def _chosen(filters: Filters) -> tuple[str, list[object]]:
     return f"({place}) AND {where}", [*(v for _, given in places for v in given), *values]
 
 
-class StoryReads(Selecting):
+class ProjectStateReads(Selecting):
     """The part of `store.interface.Reader` that is about links, signatures and stories."""
 
     def linked_to(self, ids: Sequence[int]) -> list[tuple[int, Link]]:
@@ -141,9 +141,9 @@ class StoryReads(Selecting):
         )
         return {dedup.removeprefix("commit:"): item_id(seq) for dedup, seq in rows}
 
-    def story(self, project_id: int) -> bytes:
-        """See `Reader.story`."""
-        row = self._row("SELECT state FROM story WHERE project_id = ?", (project_id,))
+    def project_state(self, project_id: int) -> bytes:
+        """See `StoreReader.project_state`."""
+        row = self._row("SELECT state FROM project_state WHERE project_id = ?", (project_id,))
         return row[0] if row else b""
 
     def with_signature(self, signature: str, filters: Filters, *, limit: int) -> list[Item]:

@@ -129,7 +129,7 @@ class SignalReads(Selecting):
     def triages(self, owner: str) -> Mapping[int, Triage]:
         """See `Reader.triages`."""
         rows = self._rows(
-            "SELECT signal, owner, status, type, told, evidence FROM triage WHERE owner = ?"
+            "SELECT signal, owner, status, type, text, evidence FROM triage WHERE owner = ?"
             " ORDER BY at_ms DESC, signal",
             (owner,),
         )
@@ -139,7 +139,7 @@ class SignalReads(Selecting):
                 owner=row[1],
                 status=row[2],
                 type=row[3],
-                told=row[4],
+                text=row[4],
                 evidence=_numbers(row[5]),
             )
             for row in rows
@@ -158,7 +158,7 @@ class SignalWrites(Selecting):
                 triage.owner,
                 triage.status,
                 triage.type,
-                triage.told,
+                triage.text,
                 json_text(triage.evidence),
                 at_ms,
             ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from observer.core.model import UNASSIGNED
-from observer.store.maintenance import Aged, Made, Salvaged, StoredEvent, StoredText
+from observer.store.maintenance import AgedEvent, DerivedItem, SalvagedRow, StoredEvent, StoredText
 from observer.store.sqlite.queries import Selecting
 from observer.store.sqlite.rows import EVENT_COLUMNS, PROJECT_FIELDS, Row, as_blobs, checksum
 from observer.store.sqlite.validity import AMONG, among
@@ -30,12 +30,12 @@ _SPACES = {
     "item": "items",
     "link": "items",
     "session": "sessions",
-    "story": "sessions",
+    "project_state": "sessions",
     "item_words": "words",
     "item_vector": "vectors",
-    "mooring": "standing",
-    "anchored": "standing",
-    "standing": "standing",
+    "anchor_set": "validity",
+    "anchor_path": "validity",
+    "validity": "validity",
 }
 """What the pages of a table and its indexes are for."""
 _KEPT = f"SELECT checksum, {as_blobs(EVENT_COLUMNS)} FROM event WHERE seq > ? ORDER BY seq"
@@ -72,17 +72,17 @@ class PurgeReads(Selecting):
             found.append(StoredText._make((values[0], *texts, known == checksum(*values))))
         return found
 
-    def aged(self, *, before_ms: int) -> Iterator[Aged]:
-        """See `PurgeReader.aged`."""
-        yield from map(Aged._make, self._connection.execute(_AGED, (before_ms,)))
+    def aged_events(self, *, before_ms: int) -> Iterator[AgedEvent]:
+        """See `PurgeReader.aged_events`."""
+        yield from map(AgedEvent._make, self._connection.execute(_AGED, (before_ms,)))
 
-    def kept(self, *, but: Collection[int], after_seq: int = 0) -> Iterator[Salvaged]:
-        """See `PurgeReader.kept`."""
+    def remaining_rows(self, *, but: Collection[int], after_seq: int = 0) -> Iterator[SalvagedRow]:
+        """See `PurgeReader.remaining_rows`."""
         for values in self._rows(_PROJECTS):
-            yield Salvaged("project", values[0], values)
+            yield SalvagedRow("project", values[0], values)
         for known, *values in self._connection.execute(_KEPT, (after_seq,)):
             if values[0] not in but and known == checksum(*values):
-                yield Salvaged("event", values[0], tuple(values))
+                yield SalvagedRow("event", values[0], tuple(values))
 
     def space(self) -> Mapping[str, int]:
         """See `PurgeReader.space`."""
@@ -97,13 +97,13 @@ class PurgeReads(Selecting):
         (free,), (size,) = self._rows("PRAGMA freelist_count") + self._rows("PRAGMA page_size")
         return found | {"free pages": free * size}
 
-    def made_of(self, seqs: Collection[int]) -> list[Made]:
-        """See `PurgeReader.made_of`."""
+    def items_from(self, seqs: Collection[int]) -> list[DerivedItem]:
+        """See `PurgeReader.items_from`."""
         rows = self._rows(
             f"SELECT id, kind, type, title, session_id FROM item WHERE id / 4 {AMONG} ORDER BY id",
             (among(seqs),),
         )
-        return [Made(*row) for row in rows]
+        return [DerivedItem(*row) for row in rows]
 
     def sessions_named(self, name: str) -> list[int]:
         """See `PurgeReader.sessions_named`."""
@@ -113,8 +113,8 @@ class PurgeReads(Selecting):
         )
         return [row[0] for row in rows]
 
-    def fact(self, name: str) -> str:
-        """See `PurgeReader.fact`."""
+    def meta(self, name: str) -> str:
+        """See `PurgeReader.meta`."""
         row = self._row("SELECT value FROM meta WHERE key = ?", (name,))
         return str(row[0]) if row else ""
 
@@ -150,6 +150,6 @@ class PurgeWrites(PurgeReads):
         )
         return self._connection.changes()
 
-    def put_fact(self, name: str, value: str) -> None:
-        """See `PurgeWriter.put_fact`."""
+    def put_meta(self, name: str, value: str) -> None:
+        """See `PurgeWriter.put_meta`."""
         self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))

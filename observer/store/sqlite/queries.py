@@ -8,9 +8,9 @@ from typing import Any, get_args
 from observer.core.events import Layer
 from observer.core.filters import Filters
 from observer.core.model import Item
-from observer.store.anchors import StandingsById
+from observer.store.anchors import ValidityById
 from observer.store.sqlite.rows import ITEM_COLUMNS, Row, json_text, marks, to_item
-from observer.store.sqlite.validity import AMONG, Standings, among
+from observer.store.sqlite.validity import AMONG, ValidityReads, among
 
 _LAYERS = {layer: layer for layer in get_args(Layer)}
 
@@ -20,7 +20,7 @@ Condition = tuple[str, list[Any]]
 NO_PROJECT: Condition = ("project_id IS NULL", [])
 
 
-class Selecting(Standings):
+class Selecting(ValidityReads):
     """One connection inside a transaction, and the ways to select from it."""
 
     def _rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
@@ -33,7 +33,7 @@ class Selecting(Standings):
         self,
         ids: Sequence[int],
         *,
-        standings: StandingsById | None = None,
+        validity: ValidityById | None = None,
     ) -> list[Item]:
         """See `Reader.items`."""
         if not ids:
@@ -42,12 +42,12 @@ class Selecting(Standings):
             f"SELECT {ITEM_COLUMNS} FROM item WHERE id {AMONG} AND deleted_ms IS NULL",
             (among(ids),),
         )
-        found = {item.id: item for item in self.standing(list(map(to_item, rows)), standings)}
+        found = {item.id: item for item in self.with_validity(list(map(to_item, rows)), validity)}
         return [found[item_id] for item_id in ids if item_id in found]
 
     def _items(self, tail: str, values: Sequence[object]) -> list[Item]:
         rows = self._rows(f"SELECT {ITEM_COLUMNS} FROM item WHERE {tail}", values)
-        return self.standing(list(map(to_item, rows)))
+        return self.with_validity(list(map(to_item, rows)))
 
     def _newest(
         self, where: str, values: Sequence[object], places: Sequence[Condition], *, limit: int

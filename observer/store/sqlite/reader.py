@@ -10,8 +10,8 @@ from observer.core.errors import BadInput, StoreUnavailable
 from observer.core.filters import Filters
 from observer.core.model import Item, ItemChange, Project, Recorded, Session
 from observer.store.interface import COLUMNS, Totals
-from observer.store.sqlite.anchors import TruthKept
-from observer.store.sqlite.derived_queries import EnrichingReads, NoteReads, StoryReads
+from observer.store.sqlite.anchors import StalenessReads
+from observer.store.sqlite.derived_queries import EnrichingReads, NoteReads, ProjectStateReads
 from observer.store.sqlite.feedback_queries import SignalReads, UsageReads
 from observer.store.sqlite.purging import PurgeReads
 from observer.store.sqlite.queries import (
@@ -52,7 +52,13 @@ NEWEST = 3_000
 
 
 class SqliteReader(
-    StoryReads, EnrichingReads, UsageReads, TruthKept, NoteReads, SignalReads, PurgeReads
+    ProjectStateReads,
+    EnrichingReads,
+    UsageReads,
+    StalenessReads,
+    NoteReads,
+    SignalReads,
+    PurgeReads,
 ):
     """Implements `store.interface.Reader` over one connection inside a transaction."""
 

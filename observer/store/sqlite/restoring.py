@@ -18,7 +18,7 @@ import apsw
 import msgspec
 
 from observer.core.model import Item, Project
-from observer.store.maintenance import Salvaged, Stored
+from observer.store.maintenance import SalvagedRow, Stored
 from observer.store.sqlite.connection import NumberedConnection
 from observer.store.sqlite.pages import VFS
 from observer.store.sqlite.purging import PurgeWrites
@@ -56,7 +56,7 @@ class MissingEvents(NamedTuple):
 class RestoreWrites(PurgeWrites):
     """Rows of other databases, as they were."""
 
-    def restore_rows(self, rows: Iterable[Salvaged], *, newer: bool) -> int:
+    def restore_rows(self, rows: Iterable[SalvagedRow], *, newer: bool) -> int:
         """Add rows that are not there; return how many events that were.
 
         Projects that are there are replaced if the rows are `newer`.
@@ -150,10 +150,10 @@ _OF_ITEMS = (
     ("item_words", "rowid"),
     ("item_vector", "item_id"),
     ("link", "source"),
-    ("mooring", "item_id"),
-    ("anchored", "item_id"),
-    ("standing", "item_id"),
-    ("standing", "target"),
+    ("anchor_set", "item_id"),
+    ("anchor_path", "item_id"),
+    ("validity", "item_id"),
+    ("validity", "target"),
     ("usage", "item_id"),
     ("item", "id"),
 )
@@ -161,7 +161,7 @@ _DERIVED = (
     f"DELETE FROM session WHERE id NOT IN (SELECT id FROM anew.session);"
     f" INSERT OR REPLACE INTO session ({_SESSIONS}) SELECT {_SESSIONS} FROM anew.session"
     f" EXCEPT SELECT {_SESSIONS} FROM main.session;"
-    " DELETE FROM story; INSERT INTO story SELECT * FROM anew.story;"
+    " DELETE FROM project_state; INSERT INTO project_state SELECT * FROM anew.project_state;"
     " DELETE FROM forgotten; INSERT INTO forgotten SELECT * FROM anew.forgotten;"
     " DELETE FROM note_event; INSERT INTO note_event SELECT * FROM anew.note_event;"
     " DELETE FROM triage; INSERT INTO triage SELECT * FROM anew.triage;"

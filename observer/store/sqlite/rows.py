@@ -86,7 +86,7 @@ _LISTS = {
 """How the columns that hold lists are read."""
 _NONE_LISTED = "[]"
 
-ITEM_FIELDS = tuple(name for name in Item.__struct_fields__ if name != "standing")
+ITEM_FIELDS = tuple(name for name in Item.__struct_fields__ if name != "validity")
 _LIST_PLACES = tuple(map(ITEM_FIELDS.index, _LISTS))
 _VALUES = {"summary": _summary, "enrichment": to_enrichment}
 """How the columns that hold one value, or NULL, are read."""

@@ -17,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from observer.store.maintenance import Salvaged, Stored
+from observer.store.maintenance import SalvagedRow, Stored
 from observer.store.sqlite.pages import is_whole
 from observer.store.sqlite.rows import EVENT_COLUMNS, PROJECT_FIELDS, checksum
 
@@ -33,7 +33,7 @@ _WIDTHS = (0, 1, 2, 3, 4, 6, 8)
 _ENDLESS = 1 << 30
 
 
-def salvaged(database: Path) -> Iterator[Salvaged]:
+def salvaged(database: Path) -> Iterator[SalvagedRow]:
     """Yield the whole rows of a database and of the log beside it, some of them more than once.
 
     Raises:
@@ -104,7 +104,7 @@ def _frames(logged: _Bytes) -> Iterator[tuple[int, int]]:
 
 def _rows(
     page: bytes, stored: _Bytes, logged: _Bytes, newest: Mapping[int, int]
-) -> Iterator[Salvaged]:
+) -> Iterator[SalvagedRow]:
     if len(page) < PAGE_BYTES:
         return
     start = 100 if page[:6] == b"SQLite" else 0
@@ -143,7 +143,7 @@ class _Chain(NamedTuple):
         return b"".join(parts)
 
 
-def _row(page: bytes, cell: int, chain: _Chain) -> Salvaged | None:
+def _row(page: bytes, cell: int, chain: _Chain) -> SalvagedRow | None:
     """Read one cell; None if it is no row of ours, or does not fit its checksum."""
     try:
         length, at = _varint(page, cell)
@@ -163,7 +163,7 @@ def _row(page: bytes, cell: int, chain: _Chain) -> Salvaged | None:
     return _proven(key, values)
 
 
-def _proven(key: int, values: list[Stored]) -> Salvaged | None:
+def _proven(key: int, values: list[Stored]) -> SalvagedRow | None:
     table = _COLUMNS.get(len(values))
     if table is None:
         return None
@@ -172,7 +172,7 @@ def _proven(key: int, values: list[Stored]) -> Salvaged | None:
     if table == "event":
         # Where the columns were added to the table is not where the checksum has them.
         kept = [*kept[:11], kept[12], kept[11]]
-    return Salvaged(table, key, tuple(kept)) if checksum(*kept) == known else None
+    return SalvagedRow(table, key, tuple(kept)) if checksum(*kept) == known else None
 
 
 def _local(length: int) -> int:

@@ -9,12 +9,12 @@ from typing import cast
 
 import msgspec
 
-from observer.core.model import Item, Standing
-from observer.store.anchors import ANYWHERE, StandingsById, Vantage
+from observer.core.model import Item, Validity
+from observer.store.anchors import ANYWHERE, ValidityById, WorktreeView
 from observer.store.sqlite.connection import NumberedConnection
 from observer.store.sqlite.rows import Row, json_text
 
-STANDING_FIELDS = Standing.__struct_fields__
+VALIDITY_FIELDS = Validity.__struct_fields__
 AMONG = "IN (SELECT value FROM json_each(?))"
 """Behind a column: one of the values that `among` made a text of.
 
@@ -40,11 +40,11 @@ def columns_of(fields: Iterable[str], table: str = "") -> str:
     return ", ".join(table + _RENAMED.get(name, name) for name in fields)
 
 
-_VANTAGE = columns_of(Vantage.__struct_fields__)
-_STANDING = columns_of(STANDING_FIELDS)
+_WORKTREE = columns_of(WorktreeView.__struct_fields__)
+_VALIDITY = columns_of(VALIDITY_FIELDS)
 
 
-class Standings:
+class ValidityReads:
     """One connection inside a transaction, and the folder from which items are looked at."""
 
     def __init__(self, connection: NumberedConnection) -> None:
@@ -52,32 +52,35 @@ class Standings:
         self._folder = ""
 
     def snapshot(self) -> Hashable:
-        """See `TruthReads.snapshot`."""
+        """See `StalenessReader.snapshot`."""
         # A statement, not the method of that name: only a statement sees what the snapshot holds.
         ((version,),) = self._connection.execute("PRAGMA data_version").fetchall()
         return self._connection.number, version
 
     def seen_from(self, folder: str) -> None:
-        """See `TruthReads.seen_from`."""
+        """See `StalenessReader.seen_from`."""
         self._folder = folder
 
-    def vantages(self) -> list[Vantage]:
-        """See `TruthReads.vantages`."""
-        rows = self._connection.execute(f"SELECT {_VANTAGE} FROM vantage ORDER BY id")
-        return [Vantage(**dict(zip(Vantage.__struct_fields__, row, strict=True))) for row in rows]
+    def worktrees(self) -> list[WorktreeView]:
+        """See `StalenessReader.worktrees`."""
+        rows = self._connection.execute(f"SELECT {_WORKTREE} FROM worktree ORDER BY id")
+        return [
+            WorktreeView(**dict(zip(WorktreeView.__struct_fields__, row, strict=True)))
+            for row in rows
+        ]
 
-    def standings(self, ids: Sequence[int]) -> StandingsById:
-        """See `TruthReads.standings`."""
+    def validity(self, ids: Sequence[int]) -> ValidityById:
+        """See `StalenessReader.validity`."""
         if not ids:
             return {}
         rows: list[Row] = self._connection.execute(
-            f"SELECT item_id, vantage, {_STANDING} FROM standing WHERE item_id {AMONG}",
+            f"SELECT item_id, worktree, {_VALIDITY} FROM validity WHERE item_id {AMONG}",
             (among(ids),),
         ).fetchall()
-        found: defaultdict[int, tuple[Standing, ...]] = defaultdict(tuple)
-        for item, vantage, *values in rows:
-            if vantage == ANYWHERE or vantage in self._seen:
-                found[item] += (_standing(tuple(values)),)
+        found: defaultdict[int, tuple[Validity, ...]] = defaultdict(tuple)
+        for item, worktree, *values in rows:
+            if worktree == ANYWHERE or worktree in self._seen:
+                found[item] += (_validity(tuple(values)),)
         for replaced, told in self._superseding(ids):
             if not any(
                 (one.reason, one.target) == (told.reason, told.target) for one in found[replaced]
@@ -85,7 +88,7 @@ class Standings:
                 found[replaced] += (told,)
         return found
 
-    def _superseding(self, ids: Sequence[int]) -> Iterator[tuple[int, Standing]]:
+    def _superseding(self, ids: Sequence[int]) -> Iterator[tuple[int, Validity]]:
         """Yield what notes say on purpose: which of the items took the place of another."""
         rows = self._connection.execute(
             "SELECT target, source, 'superseded' FROM link AS said"
@@ -96,27 +99,27 @@ class Standings:
         )
         for row in rows:
             item, other, reason = cast("tuple[int, int, str]", row)
-            yield item, _standing((reason, "", "", "", "", other, 1.0, 0))
+            yield item, _validity((reason, "", "", "", "", other, 1.0, 0))
 
-    def standing(self, items: list[Item], known: StandingsById | None = None) -> list[Item]:
-        """Return items with how each stands; `known` where that was asked before."""
+    def with_validity(self, items: list[Item], known: ValidityById | None = None) -> list[Item]:
+        """Return items with their validity filled in; `known` where it was read before."""
         if known is None:
-            known = self.standings([item.id for item in items])
+            known = self.validity([item.id for item in items])
         return [
-            msgspec.structs.replace(item, standing=known[item.id]) if item.id in known else item
+            msgspec.structs.replace(item, validity=known[item.id]) if item.id in known else item
             for item in items
         ]
 
     @cached_property
     def _seen(self) -> set[int]:
-        """The vantage of each project: around the folder if there is one, else the newest."""
+        """The worktree of each project: around the folder if there is one, else the newest."""
         chosen: dict[int, tuple[int, int]] = {}
-        for vantage in self.vantages():
-            is_around = f"{self._folder}/".startswith(f"{vantage.root}/")
-            rank = len(vantage.root) if is_around else 0
-            if rank >= chosen.get(vantage.project_id, (0, 0))[0]:
-                chosen[vantage.project_id] = rank, vantage.id
-        return {vantage for _, vantage in chosen.values()}
+        for worktree in self.worktrees():
+            is_around = f"{self._folder}/".startswith(f"{worktree.root}/")
+            rank = len(worktree.root) if is_around else 0
+            if rank >= chosen.get(worktree.project_id, (0, 0))[0]:
+                chosen[worktree.project_id] = rank, worktree.id
+        return {worktree for _, worktree in chosen.values()}
 
 
 def among(values: Iterable[int | str]) -> str:
@@ -124,5 +127,5 @@ def among(values: Iterable[int | str]) -> str:
     return json_text(list(values))
 
 
-def _standing(values: Row) -> Standing:
-    return Standing(**dict(zip(STANDING_FIELDS, values, strict=True)))
+def _validity(values: Row) -> Validity:
+    return Validity(**dict(zip(VALIDITY_FIELDS, values, strict=True)))

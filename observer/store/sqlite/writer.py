@@ -8,7 +8,7 @@ import msgspec
 
 from observer.core.model import Item, Project, Recorded, Session, title_key
 from observer.store.interface import Vectors, no_vectors
-from observer.store.sqlite.anchors import TruthKeeping
+from observer.store.sqlite.anchors import StalenessWrites
 from observer.store.sqlite.feedback_queries import SignalWrites, UsageWrites
 from observer.store.sqlite.reader import SqliteReader
 from observer.store.sqlite.restoring import APPEND, PUT_PROJECT, AdoptWrites
@@ -31,7 +31,7 @@ _PUT_LINK = put("link", "source, place, kind, target, title, title_key")
 _PUT_WORDS = put("item_words", "rowid, title, subtitle, narrative, facts, concepts, files, place")
 
 
-class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites, AdoptWrites):
+class SqliteWriter(SqliteReader, UsageWrites, StalenessWrites, SignalWrites, AdoptWrites):
     """Implements `store.interface.Writer`; the store commits or rolls back around it."""
 
     def append(self, recorded: Recorded, *, stored_ms: int, data: str = "") -> bool:
@@ -106,9 +106,11 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites, AdoptW
         """See `Writer.put_session`."""
         self._connection.execute(_PUT_SESSION, msgspec.structs.astuple(session))
 
-    def put_story(self, project_id: int, state: bytes) -> None:
-        """See `Writer.put_story`."""
-        self._connection.execute("INSERT OR REPLACE INTO story VALUES (?, ?)", (project_id, state))
+    def put_project_state(self, project_id: int, state: bytes) -> None:
+        """See `Writer.put_project_state`."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO project_state VALUES (?, ?)", (project_id, state)
+        )
 
     def put_history(self, item_id: int, seq: int) -> None:
         """See `Writer.put_history`."""
@@ -137,10 +139,11 @@ class SqliteWriter(SqliteReader, UsageWrites, TruthKeeping, SignalWrites, AdoptW
     def clear_projection(self) -> None:
         """See `Writer.clear_projection`."""
         self._connection.execute(
-            "DELETE FROM standing; DELETE FROM anchored; DELETE FROM mooring; DELETE FROM vantage;"
-            " DELETE FROM item_vector; DELETE FROM link; DELETE FROM story; DELETE FROM item;"
-            " DELETE FROM session; DELETE FROM forgotten; DELETE FROM note_event;"
-            " DELETE FROM triage; DELETE FROM meta WHERE key = 'behind';"
+            "DELETE FROM validity; DELETE FROM anchor_path; DELETE FROM anchor_set;"
+            " DELETE FROM worktree; DELETE FROM item_vector; DELETE FROM link;"
+            " DELETE FROM project_state; DELETE FROM item; DELETE FROM session;"
+            " DELETE FROM forgotten; DELETE FROM note_event; DELETE FROM triage;"
+            " DELETE FROM meta WHERE key = 'behind';"
             " UPDATE meta SET value = lower(hex(randomblob(8))) WHERE key = 'epoch'"
         )
         self._connection.execute("INSERT INTO item_words (item_words) VALUES ('delete-all')")

@@ -16,7 +16,7 @@ from observer.core.errors import BadInput, NotFound
 from observer.core.model import Item
 from observer.memory.api import Memory
 from observer.notes.values import Changes, Note, Similar
-from observer.search.handles import Narrow
+from observer.search.handles import SearchOptions
 from observer.toolsets.mem0 import rows
 from observer.toolsets.mem0.owners import Message, Owner, named, owner, refusal, said, spoken
 from observer.toolsets.mem0.rows import Done, PlanStep, carried_out
@@ -236,8 +236,8 @@ def _writes(run: Callable[..., ToolResult[Any]], title: str) -> Tool:
     return Tool(run=run, title=title, is_read_only=False, is_destructive=True, refusal=refusal)
 
 
-def _of(whose: Owner) -> Narrow:
-    return Narrow(kinds=("note",), scope="personal", tags=whose.tags)
+def _of(whose: Owner) -> SearchOptions:
+    return SearchOptions(kinds=("note",), scope="personal", tags=whose.tags)
 
 
 def _told(done: list[Done], whose: Owner) -> ToolResult[rows.Added]:

@@ -15,7 +15,7 @@ from observer.core.events import Layer
 from observer.core.model import Item, iso
 from observer.memory.api import Memory
 from observer.notes.values import Changes, Note, Remembered
-from observer.search.handles import Narrow
+from observer.search.handles import SearchOptions
 from observer.toolsets.memex import rows
 from observer.toolsets.rows import ProjectName, project_names
 from observer.views import render
@@ -128,7 +128,7 @@ class NoteTools:
         Use it before answering any question that may relate to past conversations, decisions or
         projects. Flashbacks are older notes from elsewhere near the first result.
         """
-        narrow = Narrow(
+        narrow = SearchOptions(
             category=category.strip(" /"),
             tags=(tag,) if tag.strip() else (),
             since_ms=moment_ms(date_from, now_ms=now_ms()),

@@ -133,7 +133,7 @@ class SynthesisTools:
         more = len(found.signals) - len(shown)
         told = paragraphs(
             f"({found.degraded})" if found.degraded else "",
-            "\n".join(f"- #{each.id} {each.type}: {_line(each.told)}" for each in shown)
+            "\n".join(f"- #{each.id} {each.type}: {_line(each.text)}" for each in shown)
             or f"No {status} signals.",
             f"({more} more; ask with a type or a larger limit)" if more else "",
         )
@@ -235,7 +235,7 @@ def _found(signal: Signal) -> SignalRow:
         id=signal.id,
         type=signal.type,
         status=signal.status,
-        reasoning=signal.told,
+        reasoning=signal.text,
         evidence=list(signal.evidence[:SHOWN]),
     )
 

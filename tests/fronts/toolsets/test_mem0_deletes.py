@@ -13,7 +13,7 @@ from observer.core.events import Event
 from observer.core.filters import Filters
 from observer.core.model import Receipt
 from observer.core.paths import Home
-from observer.embed.lazy_model import LateModel
+from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import find
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
@@ -29,12 +29,12 @@ LINKED = f"Parking is free, see [[{CAR}]]"
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> LateModel:
-    return LateModel(find("instant", tmp_path_factory.mktemp("models")))
+def model(tmp_path_factory: pytest.TempPathFactory) -> LazyModel:
+    return LazyModel(find("instant", tmp_path_factory.mktemp("models")))
 
 
 @pytest.fixture
-def pipeline(store: SqliteStore, home: Home, model: LateModel) -> Pipeline:
+def pipeline(store: SqliteStore, home: Home, model: LazyModel) -> Pipeline:
     times = iter(range(1_790_000_000_000, 2_000_000_000_000, 1_000))
     return Pipeline(
         store,
@@ -47,7 +47,7 @@ def pipeline(store: SqliteStore, home: Home, model: LateModel) -> Pipeline:
 
 
 @pytest.fixture
-def memory(store: SqliteStore, home: Home, pipeline: Pipeline, model: LateModel) -> Memory:
+def memory(store: SqliteStore, home: Home, pipeline: Pipeline, model: LazyModel) -> Memory:
     """A memory that knows meanings by the model that is part of the package."""
     lock = threading.Lock()
 
@@ -130,7 +130,7 @@ def test_no_link_leads_to_what_is_gone(
 
 
 def test_nothing_is_left_of_a_deleted_memory_but_its_history(
-    run: Run, memory: Memory, store: SqliteStore, model: LateModel
+    run: Run, memory: Memory, store: SqliteStore, model: LazyModel
 ) -> None:
     linked = next(item for item in memory.of("bob").notes.list() if item.narrative == LINKED)
     everything(run)

@@ -18,7 +18,7 @@ from observer.core.errors import (
 from observer.memory.api import Memory
 from observer.memory.values import Extracted
 from observer.notes.values import Note
-from observer.search.handles import Narrow
+from observer.search.handles import SearchOptions
 from observer.toolsets.mem0 import rows
 from observer.toolsets.mem0.owners import Message, MessagePart, said
 from observer.toolsets.mem0.tools import Mem0
@@ -151,7 +151,7 @@ def test_a_language_model_words_what_is_kept(memory: Memory) -> None:
     told = add.call({"messages": messages, "user_id": "bob", "infer": True}).result
     assert heard == [["user: I moved", "assistant: Where?"]]
     assert [each.memory for each in told.results] == ["The user lives in Oslo."]
-    (item,) = memory.of("bob").notes.list(narrow=Narrow(scope="personal"))
+    (item,) = memory.of("bob").notes.list(narrow=SearchOptions(scope="personal"))
     assert item.metadata == '{"inferred_by":"tiny"}'
 
 

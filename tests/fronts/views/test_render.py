@@ -11,7 +11,7 @@ from observer.core.errors import NotFound
 from observer.core.model import Enrichment, Item, SummaryFields
 from observer.search.rank import Hit, HitSignals, fit
 from observer.search.timeline import Timeline, TimelineEntry
-from observer.search.token_budget import Finished, Pack, PackEntry
+from observer.search.token_budget import FinishedSession, Pack, PackEntry
 from observer.views import render
 
 ITEM = Item(
@@ -88,7 +88,7 @@ def test_a_pack_tells_knowledge_then_sessions_then_the_rest() -> None:
     told = render.pack(
         Pack(
             entries=(entry(replace(ITEM, id=3, type="decision")), entry(ITEM)),
-            summaries=(Finished(item=summary, session="s1"),),
+            summaries=(FinishedSession(item=summary, session="s1"),),
             budget_tokens=9,
             used_tokens=9,
             left_out=4,

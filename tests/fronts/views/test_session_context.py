@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from observer.core.config import Settings
 from observer.core.events import AnyBody, Command, Event, FileWrite, Prompt, Reply
-from observer.core.model import Item, Project, Session, Standing, item_id, item_uuid
+from observer.core.model import Item, Project, Session, Validity, item_id, item_uuid
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
@@ -21,7 +21,7 @@ from observer.notes.values import Note
 from observer.observations.session_state import FileState, SessionState, encode
 from observer.projects import Places
 from observer.spool.spool import Spool
-from observer.store.anchors import Vantage
+from observer.store.anchors import WorktreeView
 from observer.store.sqlite.database import SqliteStore
 from observer.views import hook_output, render
 from observer.views.hook_output import ANYONES, CURSORS, mirror, shown, sweep, write
@@ -254,13 +254,13 @@ def test_each_work_tree_has_how_items_stand_in_it(
 ) -> None:
     main, topic = project.roots[0], str(tmp_path / "topic")
     Path(topic).mkdir()
-    here = Vantage(id=0, root=main, project_id=project.id, head="a" * 40, branch="main")
-    away = Standing(reason="elsewhere", branch="main")
+    here = WorktreeView(id=0, root=main, project_id=project.id, head="a" * 40, branch="main")
+    away = Validity(reason="elsewhere", branch="main")
     with store.write() as writer:
         writer.put_project(msgspec.structs.replace(project, roots=(main, topic)))
-        writer.put_vantage(here)
-        there = writer.put_vantage(msgspec.structs.replace(here, root=topic, branch="topic"))
-        writer.put_standings(there, {item_id(seq): (away,) for seq in range(1, 14)})
+        writer.put_worktree(here)
+        there = writer.put_worktree(msgspec.structs.replace(here, root=topic, branch="topic"))
+        writer.put_validity(there, {item_id(seq): (away,) for seq in range(1, 14)})
     write(memory, memory.project("my-api"), home, Settings())
     texts = [(mirror(home, root) / ANYONES).read_text() for root in (main, topic)]
     assert ["on branch main, not here" in text for text in texts] == [False, True]

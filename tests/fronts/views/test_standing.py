@@ -7,7 +7,7 @@ from contextvars import copy_context
 import pytest
 from msgspec.structs import replace
 
-from observer.core.model import Item, Standing
+from observer.core.model import Item, Validity
 from observer.views.labels import labels
 from observer.views.moment import show_local
 from observer.views.render import heading
@@ -16,9 +16,9 @@ DAY_MS = 86_400_000
 COMMIT = "3f2a1b9c0d" + "e" * 30
 
 
-def _item(*standing: Standing) -> Item:
+def _item(*standing: Validity) -> Item:
     return Item(
-        id=1, uuid="", kind="observation", type="commit", title="Sign in", standing=standing
+        id=1, uuid="", kind="observation", type="commit", title="Sign in", validity=standing
     )
 
 
@@ -26,46 +26,46 @@ def _item(*standing: Standing) -> Item:
     ("standing", "label"),
     [
         (
-            Standing(reason="changed", subject="login", commit=COMMIT, since_ms=2 * DAY_MS),
+            Validity(reason="changed", subject="login", commit=COMMIT, since_ms=2 * DAY_MS),
             "stale: login changed in 3f2a1b9c0d, 2 days after",
         ),
         (
-            Standing(reason="changed", subject="login", share=0.25, commit=COMMIT, since_ms=1),
+            Validity(reason="changed", subject="login", share=0.25, commit=COMMIT, since_ms=1),
             "stale in part (25%): login changed in 3f2a1b9c0d, soon after",
         ),
-        (Standing(reason="changed", subject="login"), "stale: login changed"),
+        (Validity(reason="changed", subject="login"), "stale: login changed"),
         (
-            Standing(reason="deleted", subject="a.py", commit=COMMIT, since_ms=DAY_MS // 24),
+            Validity(reason="deleted", subject="a.py", commit=COMMIT, since_ms=DAY_MS // 24),
             "stale: a.py removed in 3f2a1b9c0d, 1 hour after",
         ),
         (
-            Standing(reason="deleted", subject="a.py, b.py and 2 more"),
+            Validity(reason="deleted", subject="a.py, b.py and 2 more"),
             "stale: a.py, b.py and 2 more removed",
         ),
-        (Standing(reason="renamed", subject="a.py", path="b.py"), "a.py is now b.py"),
+        (Validity(reason="renamed", subject="a.py", path="b.py"), "a.py is now b.py"),
         (
-            Standing(reason="reverted", commit=COMMIT, since_ms=120_000),
+            Validity(reason="reverted", commit=COMMIT, since_ms=120_000),
             "reverted in 3f2a1b9c0d, 2 minutes after",
         ),
-        (Standing(reason="elsewhere", branch="topic"), "on branch topic, not here"),
-        (Standing(reason="elsewhere"), "its commit is not in this history"),
-        (Standing(reason="superseded", target=12), "superseded by #12"),
-        (Standing(reason="supersedes", target=8), "replaces #8"),
+        (Validity(reason="elsewhere", branch="topic"), "on branch topic, not here"),
+        (Validity(reason="elsewhere"), "its commit is not in this history"),
+        (Validity(reason="superseded", target=12), "superseded by #12"),
+        (Validity(reason="supersedes", target=8), "replaces #8"),
         (
-            Standing(
+            Validity(
                 reason="supersedes", subject="8 Use cookies", target=8, since_ms=1_790_812_800_000
             ),
             "replaces #8 of 2026-10-01: Use cookies",
         ),
-        (Standing(reason="amended", subject="9", target=9), "amended by #9"),
+        (Validity(reason="amended", subject="9", target=9), "amended by #9"),
         (
-            Standing(reason="amends", subject="8 No logs", target=8, since_ms=1_790_812_800_000),
+            Validity(reason="amends", subject="8 No logs", target=8, since_ms=1_790_812_800_000),
             "amends #8 of 2026-10-01: No logs",
         ),
     ],
-    ids=lambda case: case.reason if isinstance(case, Standing) else "",
+    ids=lambda case: case.reason if isinstance(case, Validity) else "",
 )
-def test_each_reason_has_its_words(standing: Standing, label: str) -> None:
+def test_each_reason_has_its_words(standing: Validity, label: str) -> None:
     assert labels(_item(standing)) == [label]
 
 
@@ -83,7 +83,7 @@ def test_people_are_told_the_days_of_their_own_calendar() -> None:
 
 
 def test_the_heading_of_an_item_says_it() -> None:
-    told = heading(_item(Standing(reason="superseded", target=12)), lambda _: "")
+    told = heading(_item(Validity(reason="superseded", target=12)), lambda _: "")
     assert told.endswith("superseded by #12")
 
 

@@ -18,7 +18,7 @@ CREATE TABLE link (
 
 CREATE INDEX link_target ON link (target) WHERE target <> 0;
 
-CREATE TABLE story (
+CREATE TABLE project_state (
     project_id INTEGER PRIMARY KEY REFERENCES project (id), -- whose story
     state      BLOB NOT NULL             -- the interpreter's memory of it across sessions, JSON
 );
