@@ -194,7 +194,7 @@ class Daemon:
             watch=watch(_watched(self._home), self._draining.wake, self._health),
             drain=self._draining.keep_draining(),
             chores=self._draining.keep_chores(),
-            upkeep=self._upkeep.sync_worktree(
+            upkeep=self._upkeep.keep_up(
                 self._settings, looked=self._contexts.touch_all, told=self._stored
             ),
             contexts=self._contexts.keep_fresh(),

@@ -68,7 +68,7 @@ def test_threads_that_open_it_at_once_leave_the_process_its_file_mode_mask(
         time.sleep(0.001)
         return connect(*args, **options)
 
-    monkeypatch.setattr("observer.store.sqlite.database.Connection", slowly)
+    monkeypatch.setattr("observer.store.sqlite.database.NumberedConnection", slowly)
     before = os.umask(0o022)
     try:
         with ThreadPoolExecutor(8) as threads:
