@@ -17,7 +17,8 @@ from observer.core.config import Settings
 from observer.core.paths import Home
 from observer.ingest.pipeline import Pipeline
 from observer.projects import Places
-from observer.spool.spool import Entry, Spool
+from observer.spool.files import SpoolEntry
+from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
 
@@ -30,13 +31,13 @@ class DyingSpool(Spool):
 
     step = ""
 
-    def claim(self, **limits: int) -> list[Entry]:
+    def claim(self, **limits: int) -> list[SpoolEntry]:
         claimed = super().claim(**limits)
         if self.step == "claimed":
             die()
         return claimed
 
-    def ack(self, entries: Iterable[Entry]) -> None:
+    def ack(self, entries: Iterable[SpoolEntry]) -> None:
         entries = list(entries)
         if self.step == "half-acknowledged":
             super().ack(entries[: len(entries) // 2])

@@ -16,7 +16,7 @@ from observer.cli.commands import Commands, did_you_mean
 from observer.cli.output import complain, note
 from observer.core.errors import BadInput, ConfigInvalid, ObserverError, StoreDamaged, remedy
 from observer.core.paths import ENV_HOME, home
-from observer.repair.request import demand
+from observer.repair.request import request_repair
 from observer.views import moment
 
 PIPE_CLOSED = 128 + 13
@@ -75,7 +75,7 @@ def _run(arguments: list[str]) -> int:
     except (ObserverError, click.ClickException, UnicodeError, OSError) as error:
         if isinstance(error, StoreDamaged):
             with suppress(OSError):  # the daemon mends it, now or when it starts
-                demand(home(), error.message)
+                request_repair(home(), error.message)
         return complain(_told(error), as_json=as_json)
 
 

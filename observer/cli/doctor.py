@@ -17,14 +17,14 @@ import msgspec
 
 from observer import __version__, client
 from observer.cli.output import emit, json_option, table
-from observer.clients.git.missing_hooks import silent
+from observer.clients.git.missing_hooks import missing_hooks
 from observer.clients.installers import installed
-from observer.config_files.context import here as install_here
+from observer.config_files.context import current_context as install_here
 from observer.config_files.context import hook_files
 from observer.core import config
 from observer.core.clock import now_ms
 from observer.core.errors import ObserverError, remedy
-from observer.core.paths import SET_ASIDE, Home, home, open_plain
+from observer.core.paths import DAMAGED_COPY, Home, home, open_plain
 from observer.daemon.status import LlmStatus, Status, current, spent
 from observer.repair.losses import recent
 from observer.search.trial import Trials
@@ -71,7 +71,7 @@ def backups(here: Home) -> str:
     Raises:
         ObserverError: one is not.
     """
-    found = [path for path in sorted(here.backups.glob("*.db")) if SET_ASIDE not in path.name]
+    found = [path for path in sorted(here.backups.glob("*.db")) if DAMAGED_COPY not in path.name]
     damaged = [path.name for path in found if _has_checksums(path) and damaged_pages(path)]
     if damaged:
         raise ObserverError(
@@ -231,7 +231,7 @@ def _trial(here: Home) -> str:
 def _git_hooks(here: Home) -> Iterator[Diagnosis]:
     name = "git hooks"
     try:
-        found = silent(install_here(here), _git_folders(here))
+        found = missing_hooks(install_here(here), _git_folders(here))
     except ObserverError as error:
         yield Diagnosis(name, is_well=False, found=error.message, hint=error.hint)
         return

@@ -18,8 +18,8 @@ from observer.daemon.home_guard import hold
 from observer.ingest.pipeline import Pipeline
 from observer.projects import Places
 from observer.purge.carry_out import complete
-from observer.repair.mend import has_damage, mended
-from observer.repair.request import demand
+from observer.repair.mend import has_damage, repair_if_damaged
+from observer.repair.request import request_repair
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.store.tombstones import Tombstones
@@ -75,10 +75,10 @@ def mend_first(here: Home) -> None:
     """
     if not has_damage(here):
         return
-    demand(here, "a command found pages that were changed on the disk")
+    request_repair(here, "a command found pages that were changed on the disk")
     with alone(here, tries=2):
         # A daemon may have been quicker.
-        if loss := mended(here, now_ms=now_ms):
+        if loss := repair_if_damaged(here, now_ms=now_ms):
             note(f"note: {loss}")
 
 

@@ -10,7 +10,7 @@ import click
 
 from observer.cli.output import emit, json_option, say
 from observer.clients.installers import TARGETS, install, perform, uninstall
-from observer.config_files.context import InstallContext, InstallPlan, here
+from observer.config_files.context import InstallContext, InstallPlan, current_context
 from observer.config_files.file_edits import diff
 from observer.config_files.json_entries import snippets
 from observer.core.clock import now_ms
@@ -53,7 +53,7 @@ def uninstall_command(**options: Any) -> None:  # noqa: ANN401 - the options abo
 @json_option
 def snippets_command(*, as_json: bool) -> None:
     """Print the MCP entry of each client, for those who register it by hand."""
-    found = snippets(here(home()))
+    found = snippets(current_context(home()))
     if as_json:
         emit([one._asdict() for one in found])
         return
@@ -69,7 +69,7 @@ def _carry_out(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    context = here(home(), project=project)
+    context = current_context(home(), project=project)
     # All are planned before the first is carried out: a file that does not parse stops them all.
     for target in targets:
         planner(target, context)

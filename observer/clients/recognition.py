@@ -62,14 +62,14 @@ def attribute(env: Mapping[str, str]) -> Attribution:
     return Attribution(shell if shell in _SHELLS else "", session, "person")
 
 
-OWN_QUESTIONS = frozenset(
+OWN_QUERIES = frozenset(
     {"search", "timeline", "get_observations", "get_context", "why", "fetch"}
     | {"projects", "sessions"}
     | {"search_notes", "list_notes", "list_tags", "list_folders", "get_note"}
     | {"get_signals", "list_inferences", "get_inference"}
 )
 """observer's MCP tools that ask: that they did is worth keeping, their answers are echoes."""
-OWN_SECRETIVE = frozenset(
+OWN_PRIVATE_TOOLS = frozenset(
     {"memory", "save_note", "update_note", "delete_note", "update_signal_status", "mint_inference"}
     | {"add_memory", "update_memory", "delete_memory", "delete_all_memories"}
     | {"search_memories", "get_memory", "get_all_memories"}
@@ -79,10 +79,10 @@ OWN_SECRETIVE = frozenset(
 SERVERLESS = "MCP:"
 """How Cursor begins the name of an MCP tool where it does not tell the server."""
 
-_UNIQUE = OWN_SECRETIVE | {"get_observations", "search_notes", "get_signals", "list_inferences"}
+_UNIQUE = OWN_PRIVATE_TOOLS | {"get_observations", "search_notes", "get_signals", "list_inferences"}
 """Names that are taken for ours where the client does not name the server."""
 
-_NAMES = "|".join(sorted(OWN_QUESTIONS | OWN_SECRETIVE, key=len, reverse=True))
+_NAMES = "|".join(sorted(OWN_QUERIES | OWN_PRIVATE_TOOLS, key=len, reverse=True))
 _SPELLED = re.compile(
     rf"(?:(?:mcp|functions|tools|plugin_[a-z0-9]\w{{0,60}}?)_)*observer(?:_[a-z0-9]\w{{0,60}}?)?"
     rf"_({_NAMES})"
@@ -94,7 +94,7 @@ _SERVER_BEHIND = re.compile(
 _SIGNS = re.compile(r"[\W_]+")
 
 
-def own_name(tool: str) -> str:
+def own_tool_name(tool: str) -> str:
     """Return the name of a tool of a server of ours; empty for others.
 
     The server is called `observer` or `observer-memex`, `observer_memory` and the like. Where the
@@ -115,6 +115,6 @@ def own_name(tool: str) -> str:
     return found[1] if found else ""
 
 
-def is_own(tool: str) -> bool:
+def is_own_tool(tool: str) -> bool:
     """Return True if a tool is one of observer's."""
-    return bool(own_name(tool))
+    return bool(own_tool_name(tool))

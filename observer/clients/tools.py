@@ -31,7 +31,7 @@ from observer.clients.payload import (
     text,
     words,
 )
-from observer.clients.recognition import OWN_SECRETIVE, own_name
+from observer.clients.recognition import OWN_PRIVATE_TOOLS, own_tool_name
 from observer.code.symbol_changes import symbols_of
 from observer.core.events import Command, Delegation, Edit, FileRead, FileWrite, Search, ToolUse
 from observer.core.value import Value
@@ -81,7 +81,7 @@ def _patched(text: str, answer: Object, *, old: str, new: str) -> str | None:
     return "\n".join(done + lines[at:]) if at or done else None
 
 
-Happening: TypeAlias = Command | FileWrite | FileRead | Search | ToolUse
+ToolEffect: TypeAlias = Command | FileWrite | FileRead | Search | ToolUse
 
 _Change: TypeAlias = Literal["edit", "append", "delete"]
 _Where: TypeAlias = Literal["code", "files", "web"]
@@ -110,16 +110,16 @@ class ToolCall(Value):
     duration_ms: int | None = None
 
 
-Maker: TypeAlias = Callable[[ToolCall], Happening | Delegation]
+Maker: TypeAlias = Callable[[ToolCall], ToolEffect | Delegation]
 
 
-def make(call: ToolCall, makers: Mapping[str, Maker]) -> Happening | Delegation:
+def make(call: ToolCall, makers: Mapping[str, Maker]) -> ToolEffect | Delegation:
     """Say what a tool call did; a tool without a maker is a `ToolUse`."""
     maker = makers.get(call.tool)
     if maker is not None:
         return maker(call)
     named = _relayed(call)
-    return own(named) if own_name(named.tool) else other(call)
+    return own(named) if own_tool_name(named.tool) else other(call)
 
 
 def _relayed(call: ToolCall) -> ToolCall:
@@ -280,7 +280,7 @@ def own(call: ToolCall) -> Search | ToolUse:
     to all what is one person's.
     """
     action = text(call.given, "action")
-    if action != "recall" and own_name(call.tool) in OWN_SECRETIVE:
+    if action != "recall" and own_tool_name(call.tool) in OWN_PRIVATE_TOOLS:
         return ToolUse(tool=call.tool, input=action, failed=call.failed)
     query = text(call.given, "query", "project", "anchor") or dump(dict(call.given))
     return Search(query=query, where="memory", tool=call.tool)

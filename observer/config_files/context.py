@@ -57,7 +57,7 @@ class InstallPlan:
         return any(edit.is_change for edit in self.edits)
 
 
-def here(home: Home, *, project: Path | None = None) -> InstallContext:
+def current_context(home: Home, *, project: Path | None = None) -> InstallContext:
     """Return the context of this process: its user, environment, working folder and command.
 
     The command is the one that belongs to this interpreter, else the first in an absolute folder

@@ -40,7 +40,7 @@ def load(data: bytes | str) -> Any:  # noqa: ANN401 - any JSON value
         return orjson.loads(data)
     except orjson.JSONDecodeError:
         raw = data.encode(errors="replace") if isinstance(data, str) else data
-        return _decode(mended(raw))  # which tells what is nested too deep from what is not JSON
+        return _decode(repair_encoding(raw))  # separates too deep nesting from invalid JSON
 
 
 def dump(value: object) -> bytes:
@@ -57,7 +57,7 @@ def dump(value: object) -> bytes:
         return msgspec.json.encode(value)
 
 
-def mended(data: bytes) -> bytes:
+def repair_encoding(data: bytes) -> bytes:
     """Return JSON without a byte order mark, and U+FFFD for what is no character.
 
     These are bytes that are not UTF-8, and halves of surrogate pairs, as a client writes them that

@@ -167,7 +167,7 @@ class Enrichment(Value):
     concepts: tuple[str, ...] = ()
 
 
-class Sketch(Value):
+class NoteHeader(Value):
     """A note without its words: what patterns among many notes are found by; all as in `Item`."""
 
     id: int
@@ -180,7 +180,7 @@ class Sketch(Value):
     updated_ms: int
 
 
-class Spending(Value):
+class LlmUsage(Value):
     """What language models were sent and sent back in one day (UTC), in tokens and requests."""
 
     tokens: int = 0
@@ -329,7 +329,7 @@ class Session(Value):
     state: bytes = b""
 
 
-class Use(Value):
+class UsageEvent(Value):
     """What became of an item in a session, 0 where nobody told which: shown there, or used."""
 
     item: int

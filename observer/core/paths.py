@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ENV_HOME = "OBSERVER_HOME"
-SHIPPED_HOOKS = (Path(__file__).parent / "_hooks", Path(__file__).parents[1] / "hooks")
+SHIPPED_HOOKS = (Path(__file__).parents[1] / "_hooks", Path(__file__).parents[2] / "hooks")
 """Where the hook scripts are shipped: in a wheel, in a checkout."""
-SET_ASIDE = "-damaged-"
+DAMAGED_COPY = "-damaged-"
 """Part of the name, in `backups`, of a damaged database that was mended and set aside."""
 SOCKET_NAME_BYTES = 100
 """Longest socket name we use. Linux allows 107 bytes, macOS 103."""
@@ -58,9 +58,9 @@ class Home:
         return self.root / "hooks"
 
     @property
-    def told(self) -> Path:
-        """What sessions were told unasked, as digests, so that none is told twice."""
-        return self.root / "told"
+    def reminders(self) -> Path:
+        """Digests of the reminders that each session was shown, so that none is repeated."""
+        return self.root / "reminders"
 
     @property
     def trials(self) -> Path:

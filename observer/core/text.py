@@ -90,7 +90,7 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def lasted(duration_ms: int) -> str:
+def duration_text(duration_ms: int) -> str:
     """Return a duration as a person says it: ``"40 ms"``, ``"3.1 s"``, ``"2 h 5 min"``."""
     if duration_ms < 1000:
         return f"{max(duration_ms, 0)} ms"

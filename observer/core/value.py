@@ -44,7 +44,7 @@ class SymbolChanges(Value):
 _T = TypeVar("_T")
 
 
-def reread(decoder: msgspec.json.Decoder[_T], data: bytes, *, of: str) -> _T:
+def decode_state(decoder: msgspec.json.Decoder[_T], data: bytes, *, of: str) -> _T:
     """Return what was kept of a session or a project.
 
     Raises:

@@ -58,7 +58,7 @@ from observer.daemon.writer import WriterThread
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
 from observer.ingest.pipeline import Pipeline
-from observer.ingest.prefetch import Ahead
+from observer.ingest.prefetch import Prefetcher
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.memory.values import Extracted
@@ -134,7 +134,7 @@ class Daemon:
         self._writer = WriterThread(pipeline, self._tenure, self._health)
         feedback = UsageFeedback(self._store, self._writer, home, told=self._fetched)
         self._memory = self._remembering(model, feedback)
-        self._told = requests.RemindedSessions(home.told)
+        self._told = requests.RemindedSessions(home.reminders)
         self._answering = requests.CommandAnswers(self._reading(model), home, settings)
         health, writer = self._health, self._writer
         self._contexts = ContextWorker(
@@ -234,7 +234,7 @@ class Daemon:
             settings=self._settings,
             places=Places(),
             now_ms=now_ms,
-            ahead=Ahead(self._home.spool, self._settings),
+            ahead=Prefetcher(self._home.spool, self._settings),
             embedder=model,
             tombstones=Tombstones(self._home.tombstones),
         )

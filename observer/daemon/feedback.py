@@ -12,7 +12,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from observer.core.clock import now_ms
-from observer.core.model import Item, Use
+from observer.core.model import Item, UsageEvent
 from observer.core.paths import Home
 from observer.daemon.writer import WriterThread
 from observer.search.usage import KEPT_MS, usage_events
@@ -81,17 +81,17 @@ class UsageFeedback:
                 self._writer.call(self._put, used, newest)
             self._seq = newest
 
-    def _started(self, reader: StoreReader, after: int, until: int) -> list[Use]:
+    def _started(self, reader: StoreReader, after: int, until: int) -> list[UsageEvent]:
         """Return what the hooks of sessions showed that started between two events."""
         starts = reader.log_of_kind("session-start", after_seq=after, until_seq=until)
         return [
-            Use(item=item, session=start.session_id, sort="shown", at_ms=start.event.at_ms)
+            UsageEvent(item=item, session=start.session_id, sort="shown", at_ms=start.event.at_ms)
             for start in starts
             if start.session_id is not None
             for item in shown(self._home, start.root, start.event.client)
         ]
 
-    def _fetches(self, reader: StoreReader) -> list[Use]:
+    def _fetches(self, reader: StoreReader) -> list[UsageEvent]:
         """Return what was fetched meanwhile, in the sessions that were shown it last."""
         fetched = {}
         while self._fetched:
@@ -103,13 +103,13 @@ class UsageFeedback:
             if use.sort == "shown" and fetched[use.item] - use.at_ms <= SHOWN_WITHIN_MS
         }
         return [
-            Use(item=item, session=sessions.get(item, 0), sort="fetched", at_ms=at_ms)
+            UsageEvent(item=item, session=sessions.get(item, 0), sort="fetched", at_ms=at_ms)
             for item, at_ms in fetched.items()
         ]
 
-    def _used(self, after: int, until: int) -> list[Use]:
+    def _used(self, after: int, until: int) -> list[UsageEvent]:
         """Return what sessions made of what they were shown, by the events between two."""
-        used: list[Use] = []
+        used: list[UsageEvent] = []
         while True:
             with self._store.read() as reader:
                 events = reader.log_of_shown(after_seq=after, until_seq=until, limit=BATCH)
@@ -120,7 +120,7 @@ class UsageFeedback:
                 return used
             after = events[-1].seq
 
-    def _put(self, uses: Sequence[Use], followed: int) -> None:
+    def _put(self, uses: Sequence[UsageEvent], followed: int) -> None:
         with self._store.write() as writer:
             writer.put_uses(uses, followed=followed)
             if any(use.sort == "shown" for use in uses):

@@ -20,7 +20,7 @@ from observer.daemon.health import Health
 from observer.daemon.lazy_store import LazyStore
 from observer.daemon.writer import WriterThread
 from observer.repair.losses import losses
-from observer.repair.request import demand
+from observer.repair.request import request_repair
 from observer.spool.spool import Spool
 from observer.store.sqlite.salvage import PAGE_BYTES, damaged_pages
 
@@ -109,7 +109,7 @@ class IntegrityWorker:
             self._health.degrade("damage", f"{found}, again; it is mended once more later")
             return
         try:
-            demand(self._home, found)
+            request_repair(self._home, found)
         except OSError as error:
             self._health.degrade("damage", f"{found}; it cannot be mended: {error}")
             return

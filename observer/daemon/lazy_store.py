@@ -19,7 +19,7 @@ from observer.core.errors import StoreDamaged
 from observer.core.paths import Home
 from observer.daemon.home_guard import HomeGuard
 from observer.purge.carry_out import complete
-from observer.repair.mend import mended
+from observer.repair.mend import repair_if_damaged
 from observer.store.maintenance import OwnedStore, PurgeReader, PurgeWriter
 from observer.store.sqlite.database import SqliteStore
 
@@ -120,7 +120,7 @@ def open_store(home: Home, tenure: HomeGuard) -> SqliteStore:
     Raises:
         StoreUnavailable: it cannot be opened, or not be mended yet.
     """
-    mended(home, now_ms=now_ms)
+    repair_if_damaged(home, now_ms=now_ms)
     # Only now: a backup may have brought back what was purged since.
     if finished := complete(home, SqliteStore.owned):
         log.info("%d purged events were taken out of the database", finished.events)

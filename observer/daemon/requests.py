@@ -30,7 +30,7 @@ from observer.core.config import Settings
 from observer.core.errors import BadInput
 from observer.core.events import Event
 from observer.core.paths import Home
-from observer.ingest.decode import COMING, decode, foreseen
+from observer.ingest.decode import UPCOMING, decode, decode_upcoming
 from observer.memory.api import Memory
 from observer.notes.values import Record
 from observer.redaction.redact import redact
@@ -184,8 +184,8 @@ def remind(
         Undecodable: it is no envelope, or no payload of its client.
     """
     asked = parse(_ENTRY, envelope, at_ms)
-    is_coming = asked.event in COMING
-    read = foreseen if is_coming else decode
+    is_coming = asked.event in UPCOMING
+    read = decode_upcoming if is_coming else decode
     for event in read(_ENTRY, envelope, at_ms, cap_bytes=CAP_BYTES):
         known = memory.remind(redact(event), is_coming=is_coming)
         answer = printed(known, client=asked.client, event=asked.event)

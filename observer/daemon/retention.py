@@ -21,7 +21,7 @@ from observer.daemon.writer import WriterThread
 from observer.policy import Policies
 from observer.policy.policies import Retention
 from observer.purge import expire, size_cap
-from observer.purge.expire import Anew
+from observer.purge.expire import Rederivation
 from observer.purge.shred import discard
 from observer.purge.size_cap import Cap
 from observer.spool.spool import Spool
@@ -151,7 +151,7 @@ class RetentionWorker:
             return expire.expired(reader, retention, now_ms=at_ms)
 
     async def _take_out(self, gone: frozenset[int]) -> int:
-        anew = Anew(self._home, SqliteStore.owned, self._store, gone)
+        anew = Rederivation(self._home, SqliteStore.owned, self._store, gone)
         await asyncio.to_thread(anew.derive, advance=self._rest)
         removed = await self._writer.run(anew.adopt)
         log.info("%d events were taken out that are older than is kept", removed)

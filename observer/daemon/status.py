@@ -13,7 +13,7 @@ from observer.client import PROTOCOL, call, daemon_pid, is_running
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.errors import DaemonUnavailable, StoreUnavailable
-from observer.core.model import Spending, iso
+from observer.core.model import LlmUsage, iso
 from observer.core.paths import Home
 from observer.core.text import counted
 from observer.policy import Policies
@@ -195,7 +195,7 @@ def llm_status(settings: Settings, store: Store | None = None) -> LlmStatus:
     Raises:
         StoreUnavailable: the store cannot be read.
     """
-    today = Spending()
+    today = LlmUsage()
     if store is not None:
         with store.read() as reader:
             today = reader.spending(day_of(now_ms()))

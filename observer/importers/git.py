@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from observer.core.errors import NotFound
 from observer.core.events import Event
 from observer.git.log import history
-from observer.ingest.commits import imported
+from observer.ingest.commits import import_events
 from observer.projects import look
 
 
@@ -24,4 +24,4 @@ def commits(folder: str) -> Iterator[Event]:
     place = look(folder)
     if not place.git:
         raise NotFound(f"no git repository around {folder}", hint="name a folder of one")
-    return imported(place, history(place.root))
+    return import_events(place, history(place.root))

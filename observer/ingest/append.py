@@ -1,4 +1,4 @@
-"""From located events to the log: project, session, twins, append; steps 5 and 7."""
+"""From prepared events to the log: project, session, twins, append; steps 5 and 7."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import msgspec
 from observer.core.events import Event, SessionEnd
 from observer.core.model import UNASSIGNED, Place, Receipt, Recorded, Session
 from observer.git.status import uncommitted
-from observer.ingest.duplicates import WINDOW_MS, may_have_twin, twin
-from observer.ingest.prepare import Located
+from observer.ingest.duplicates import WINDOW_MS, find_duplicate, may_have_duplicate
+from observer.ingest.prepare import PreparedEvent
 from observer.ingest.projection import Embedder, Projection
 from observer.observations.analysis import AnalyzedEvent
 from observer.observations.session_lifecycle import continues
@@ -21,7 +21,7 @@ JUST_NOW_MS = 120_000
 WAIT_S = 0.5
 
 
-class Intake:
+class EventAppender:
     """Appends events inside one write transaction and hands them to the projection."""
 
     def __init__(
@@ -42,28 +42,28 @@ class Intake:
         self._seq = writer.next_seq()
         self.touched: set[int] = set()
 
-    def take(self, located: Located) -> Receipt:
+    def append(self, prepared: PreparedEvent) -> Receipt:
         """Append one event; one that is known, a twin, purged or too old changes nothing."""
-        event = located.event
-        if located.is_expired:
+        event = prepared.event
+        if prepared.is_expired:
             return Receipt(is_expired=True)
-        if self._tombstones and self._is_purged(located, self._tombstones):
+        if self._tombstones and self._is_purged(prepared, self._tombstones):
             return Receipt(is_purged=True)
-        project_id = located.project_id or self._project_id(located.place, event.at_ms)
+        project_id = prepared.project_id or self._project_id(prepared.place, event.at_ms)
         session_id = self._session_id(event, project_id)
-        event = self._with_uncommitted(event, located.place, session_id)
+        event = self._with_uncommitted(event, prepared.place, session_id)
         recorded = AnalyzedEvent(
             seq=self._seq,
             event=event,
             project_id=project_id,
             session_id=session_id,
-            root=located.place.root,
+            root=prepared.place.root,
             # The folder may have moved on to another one before the event was read.
-            branch=located.place.branch if event.branch is None else event.branch,
-            commit=located.place.commit,
-            analysis=located.gist,
+            branch=prepared.place.branch if event.branch is None else event.branch,
+            commit=prepared.place.commit,
+            analysis=prepared.analysis,
         )
-        data = located.data if event is located.event else ""
+        data = prepared.data if event is prepared.event else ""
         if known := self._twin(recorded):
             return Receipt(known=known)
         if not self._writer.append(recorded, stored_ms=self._stored_ms, data=data):
@@ -79,11 +79,11 @@ class Intake:
         """Put the items and sessions derived from what was taken."""
         self._projection.finish()
 
-    def _is_purged(self, located: Located, tombstones: Tombstones) -> bool:
+    def _is_purged(self, prepared: PreparedEvent, tombstones: Tombstones) -> bool:
         """Tell it before the project is looked for: that may have been purged as a whole."""
-        named = located.project_id and self._projects.get(located.project_id)
-        event = located.event
-        return tombstones.names(event.id, event.dedup, places_of(named or located.place))
+        named = prepared.project_id and self._projects.get(prepared.project_id)
+        event = prepared.event
+        return tombstones.names(event.id, event.dedup, places_of(named or prepared.place))
 
     def _with_uncommitted(self, event: Event, place: Place, session_id: int | None) -> Event:
         """Return the end of a session with what git says of its changes, if it ends just now."""
@@ -135,10 +135,10 @@ class Intake:
     def _twin(self, recorded: Recorded) -> str:
         """Return the id of the event that told this happening already, empty if none did."""
         event = recorded.event
-        if recorded.session_id is None or not may_have_twin(event):
+        if recorded.session_id is None or not may_have_duplicate(event):
             return ""
         near = self._writer.recorded_near(
             recorded.session_id, from_ms=event.at_ms - WINDOW_MS, to_ms=event.at_ms + WINDOW_MS
         )
-        told = twin(event, [other.event for other in near])
+        told = find_duplicate(event, [other.event for other in near])
         return told.id if told else ""

@@ -22,7 +22,7 @@ from observer.git.log import before_resets, count, history, moves, rebased
 ROUTE = "git/import"
 
 
-def imported(place: Place, commits: Iterable[tuple[int, Commit]]) -> Iterator[Event]:
+def import_events(place: Place, commits: Iterable[tuple[int, Commit]]) -> Iterator[Event]:
     """Yield commits, each with its `committed_ms`, as events of the project at `place`.
 
     However often and on whichever way one comes, its `id` and `dedup` are the same.
@@ -50,7 +50,7 @@ _HOOKS = "git/"
 """What a script reports of git may be any words."""
 
 
-def arrivals(event: Event, place: Place) -> Iterator[Event]:
+def incoming_commits(event: Event, place: Place) -> Iterator[Event]:
     """Yield the commits that an event of git brought in, parents before children.
 
     Most are known already, as those of a branch that was made here; their `dedup` says so. A last
@@ -68,8 +68,8 @@ def _came(event: Event, place: Place) -> Iterator[Event]:
         return
     came = list(history(place.root, since=since, to=to, at_most=MOST))
     # What a rebase made is no news, and the event itself is told already.
-    told = rebased(place.root) | {event.dedup.removeprefix("commit:") if is_told(event) else ""}
-    for one in imported(place, [each for each in came if each[1].hash not in told]):
+    told = rebased(place.root) | {event.dedup.removeprefix("commit:") if is_reported(event) else ""}
+    for one in import_events(place, [each for each in came if each[1].hash not in told]):
         yield replace(one, branch=event.branch or None)
     if len(came) == MOST and (total := count(place.root, since=since, to=to)) > MOST:
         yield _rest(event, total, key=f"{since}..{to}")
@@ -98,7 +98,7 @@ def _is_forward(root: str, to: str) -> bool:
     return said.endswith("Fast-forward")
 
 
-def is_told(event: Event) -> bool:
+def is_reported(event: Event) -> bool:
     """Tell whether an event is a happening, and not only the mark of an arrival."""
     return not (event.since and isinstance(event.body, Commit) and event.body.action == "import")
 

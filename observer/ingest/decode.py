@@ -17,7 +17,7 @@ from observer.clients.payload import NOTHING, Object, quoted, text
 from observer.core.errors import Undecodable
 from observer.core.events import Compaction, Custom, Event, Reply, SessionEnd, SessionStart
 from observer.core.json_text import dump, load
-from observer.ingest.truncate import trim
+from observer.ingest.truncate import cut_texts
 
 SLACK = 4
 """A string longer than this many caps is cut before redaction; what `fit` keeps lies inside."""
@@ -26,7 +26,7 @@ NAME_CHARACTERS = 200
 """A longer session, turn or dedup key is replaced by its beginning and a digest."""
 
 _NAMES = ("client", "session", "agent", "turn", "host", "route", "dedup")
-COMING: Mapping[str, str] = {"PreToolUse": "PostToolUse"}
+UPCOMING: Mapping[str, str] = {"PreToolUse": "PostToolUse"}
 """Events that come before a call, and what reports its end."""
 _ENDINGS = frozenset({"tool_response", "error"})
 _WORDLESS = (SessionStart, SessionEnd, Reply, Compaction, Custom)
@@ -52,11 +52,11 @@ def decode(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[E
     envelope = parse(entry_id, data, at_ms)
     events = _numbered(envelope)
     if len(data) > SLACK * cap_bytes:
-        return tuple(trim(event, SLACK * cap_bytes) for event in events)
+        return tuple(cut_texts(event, SLACK * cap_bytes) for event in events)
     return events
 
 
-def foreseen(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[Event, ...]:
+def decode_upcoming(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple[Event, ...]:
     """Turn the report of a call that is about to be made into the event that it will be.
 
     How the call ends is not known: nothing in those events says so. None where the report is of
@@ -66,7 +66,7 @@ def foreseen(entry_id: str, data: bytes, at_ms: int, *, cap_bytes: int) -> tuple
     """
     envelope = parse(entry_id, data, at_ms)
     payload = _payload(envelope.payload)
-    ended = COMING.get(envelope.event)
+    ended = UPCOMING.get(envelope.event)
     if ended is None or not payload:
         return ()
     known = {key: value for key, value in payload.items() if key not in _ENDINGS}

@@ -164,7 +164,7 @@ def _left(session: Session, known: SessionState) -> OpenWork:
 OnNote = Approve | Forget | Revise | Undo
 
 
-class Noting:
+class NoteProjection:
     """The notes of one write transaction; each is put before the next event may ask for it.
 
     The last one is not: it is put with all else that the transaction made.

@@ -33,18 +33,18 @@ from observer.core.events import (
 WINDOW_MS = 5_000
 """How far apart two hooks report one happening at most: each starts processes of its own."""
 
-TWO_MOUTHED = frozenset({"cursor", "kiro", "kiro-cli"})
+DOUBLE_REPORTING_CLIENTS = frozenset({"cursor", "kiro", "kiro-cli"})
 """Clients that run another client's or version's hooks beside their own; others tell once."""
 
 _SEPARATORS = re.compile(r"__|[:/]")
 
 
-def may_have_twin(event: Event) -> bool:
+def may_have_duplicate(event: Event) -> bool:
     """Say whether it is worth looking for a twin at all: most events need no look at their past."""
-    return event.client in TWO_MOUTHED and type(event.body) in _SIGNATURES
+    return event.client in DOUBLE_REPORTING_CLIENTS and type(event.body) in _SIGNATURES
 
 
-def twin(event: Event, near: Sequence[Event]) -> Event | None:
+def find_duplicate(event: Event, near: Sequence[Event]) -> Event | None:
     """Return the event that already told this happening by another route, or None.
 
     Repetitions stay apart: the second `ls` of one route pairs with the second of the other.

@@ -42,7 +42,7 @@ _PASSING = re.compile(
 class Save(Value):
     """One file before and after; None is a file that is not there.
 
-    `is_told` is false where there is no text to tell: it was too large, or there were too many.
+    `has_text` is false where there is no text to tell: it was too large, or there were too many.
     """
 
     path: str
@@ -50,15 +50,15 @@ class Save(Value):
     to_ms: int
     old: str | None
     new: str | None
-    is_told: bool = True
+    has_text: bool = True
 
 
-def is_passing(name: str) -> bool:
+def is_temporary(name: str) -> bool:
     """Tell whether a file only exists while an editor saves: swap, backup, temporary files."""
     return _PASSING.fullmatch(name) is not None
 
 
-def joined(first: Save, then: Save) -> Save:
+def merge_saves(first: Save, then: Save) -> Save:
     """Return two saves of one file, one after the other, as one."""
     return Save(
         path=first.path,
@@ -66,22 +66,22 @@ def joined(first: Save, then: Save) -> Save:
         to_ms=then.to_ms,
         old=first.old,
         new=then.new,
-        is_told=first.is_told and then.is_told,
+        has_text=first.has_text and then.has_text,
     )
 
 
-def changes(save: Save) -> bool:
+def has_effect(save: Save) -> bool:
     """Tell whether a save left the file other than it was."""
-    return not save.is_told or save.old != save.new
+    return not save.has_text or save.old != save.new
 
 
-def write_of(save: Save, root: str) -> FileWrite:
+def save_event(save: Save, root: str) -> FileWrite:
     """Return what happened to one file."""
     path = f"{root}/{save.path}"
     if save.new is None:
         return FileWrite(path=path, operation="delete")
     is_new = save.old is None
-    if not save.is_told:
+    if not save.has_text:
         return FileWrite(path=path, operation="create" if is_new else "edit")
     symbols = symbols_of(path, save.old or "", save.new)
     if save.old is None:
@@ -90,7 +90,7 @@ def write_of(save: Save, root: str) -> FileWrite:
     return FileWrite(path=path, operation="edit", edits=edits, symbols=symbols)
 
 
-def many(saves: Sequence[Save], root: str) -> Custom:
+def bulk_change_event(saves: Sequence[Save], root: str) -> Custom:
     """Return what happened to so many files that they count as one happening."""
     by_folder: dict[str, int] = {}
     for save in saves:

@@ -15,10 +15,11 @@ from observer.core.errors import ObserverError, StoreUnavailable, Undecodable, r
 from observer.core.events import Event, SessionEnd
 from observer.core.model import Place, Receipt, Session
 from observer.core.value import Value
-from observer.ingest.append import Intake
-from observer.ingest.prefetch import BACKLOG, Ahead
-from observer.ingest.prepare import Located, Reading
-from observer.ingest.projection import Embedder, derived_anew
+from observer.ingest.append import EventAppender
+from observer.ingest.prefetch import BACKLOG, Prefetcher
+from observer.ingest.prepare import EventPreparer, PreparedEvent
+from observer.ingest.projection import Embedder
+from observer.ingest.projection import rebuild as derived_anew
 from observer.projects import Places
 from observer.redaction.redact import redact_bytes, redact_text
 from observer.spool.files import SpoolEntry
@@ -69,14 +70,14 @@ class Pipeline:
         settings: Settings,
         places: Places,
         now_ms: Callable[[], int],
-        ahead: Ahead | None = None,
+        ahead: Prefetcher | None = None,
         embedder: Embedder | None = None,
         tombstones: Tombstones | None = None,
     ) -> None:
         self._store = store
         self._spool = spool
         self._idle_ms = settings.session_idle_minutes * 60_000
-        self._reading = Reading(settings, places=places, now_ms=now_ms, pauses=spool.pauses)
+        self._preparer = EventPreparer(settings, places=places, now_ms=now_ms, pauses=spool.pauses)
         self._now_ms = now_ms
         self._ahead = ahead
         self._embedder = embedder
@@ -92,11 +93,11 @@ class Pipeline:
         if self._ahead and (drained := self._drain_ahead(self._ahead)):
             return drained
         entries = self._claim()
-        self._reading.look_again()
+        self._preparer.clear_cache()
         read = [(entry, self._read(entry)) for entry in entries]
-        good = [(entry, located) for entry, located in read if located is not None]
+        good = [(entry, prepared) for entry, prepared in read if prepared is not None]
         try:
-            projects = self._store_all(located for _, events in good for located in events)
+            projects = self._store_all(prepared for _, events in good for prepared in events)
         except ObserverError:
             raise
         except Exception:  # noqa: BLE001 - one of the four doors
@@ -110,7 +111,7 @@ class Pipeline:
 
     def restricted(self) -> list[str]:
         """Return the roots of work trees of which a policy was read, usable or not."""
-        return self._reading.restricted()
+        return self._preparer.restricted()
 
     def close(self) -> None:
         """Stop what goes on beside it; what was not stored is in the spool."""
@@ -127,12 +128,14 @@ class Pipeline:
         Raises:
             StoreUnavailable: the store cannot be written; nothing was stored.
         """
-        self._reading.look_again()
-        located = [self._reading.reported(event, project_id=project_id) for event in events]
+        self._preparer.clear_cache()
+        prepared = [
+            self._preparer.prepare_reported(event, project_id=project_id) for event in events
+        ]
         with self._store.write() as writer:
-            intake = self._intake(writer)
-            receipts = [intake.take(one) if one else Receipt() for one in located]
-            intake.finish()
+            appender = self._appender(writer)
+            receipts = [appender.append(one) if one else Receipt() for one in prepared]
+            appender.finish()
         return receipts
 
     def close_idle(self) -> frozenset[int]:
@@ -142,9 +145,9 @@ class Pipeline:
         if not silent:
             return frozenset()
         return self._store_all(
-            Located(
+            PreparedEvent(
                 event=_end_of(session, session.last_ms + self._idle_ms),
-                place=Place(root=self._reading.root_of(session.cwd), branch=session.branch),
+                place=Place(root=self._preparer.root_of(session.cwd), branch=session.branch),
                 project_id=session.project_id,
             )
             for session in silent
@@ -201,7 +204,7 @@ class Pipeline:
             self._ahead.begin(in_hand=entries)
         return entries
 
-    def _drain_ahead(self, ahead: Ahead) -> Drained | None:
+    def _drain_ahead(self, ahead: Prefetcher) -> Drained | None:
         """Store what was read ahead; None if there is nothing, or nothing that can be stored."""
         batch = ahead.next()
         if not batch:
@@ -209,7 +212,7 @@ class Pipeline:
         entries = [entry for entry, _ in batch]
         self._spool.hold(entries)
         try:
-            projects = self._store_all(located for _, events in batch for located in events)
+            projects = self._store_all(prepared for _, events in batch for prepared in events)
         except ObserverError:
             ahead.end()  # what follows must not be stored before it
             raise
@@ -220,26 +223,26 @@ class Pipeline:
         self._spool.ack(entries)
         return Drained(entries=len(entries), projects=projects)
 
-    def _store_all(self, located: Iterable[Located]) -> frozenset[int]:
+    def _store_all(self, prepared: Iterable[PreparedEvent]) -> frozenset[int]:
         with self._store.write() as writer:
-            intake = self._intake(writer)
-            receipts = [intake.take(one) for one in located]
-            intake.finish()
+            appender = self._appender(writer)
+            receipts = [appender.append(one) for one in prepared]
+            appender.finish()
         if purged := sum(receipt.is_purged for receipt in receipts):
             _log.info("%d events were left out that had been purged", purged)
         if expired := sum(receipt.is_expired for receipt in receipts):
             _log.info("%d events were left out that are older than is kept", expired)
-        return frozenset(intake.touched)
+        return frozenset(appender.touched)
 
-    def _intake(self, writer: Writer) -> Intake:
-        return Intake(
+    def _appender(self, writer: Writer) -> EventAppender:
+        return EventAppender(
             writer,
             stored_ms=self._now_ms(),
             embedder=self._embedder,
             tombstones=self._tombstones,
         )
 
-    def _store_alone(self, entry: SpoolEntry, events: Sequence[Located]) -> frozenset[int]:
+    def _store_alone(self, entry: SpoolEntry, events: Sequence[PreparedEvent]) -> frozenset[int]:
         try:
             return self._store_all(events)
         except ObserverError:
@@ -249,10 +252,10 @@ class Pipeline:
             self._set_aside(entry, f"cannot be interpreted: {error!r}")
             return frozenset()
 
-    def _read(self, entry: SpoolEntry) -> list[Located] | None:
+    def _read(self, entry: SpoolEntry) -> list[PreparedEvent] | None:
         """Read one entry; None if it went to `spool/bad`."""
         try:
-            return self._reading.read(entry)
+            return self._preparer.read(entry)
         except Undecodable as error:
             reason = str(error)
         except Exception as error:  # noqa: BLE001 - one of the four doors: one event

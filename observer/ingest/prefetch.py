@@ -25,7 +25,7 @@ from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.events import Event
 from observer.core.model import Place
-from observer.ingest.prepare import Located, Reading
+from observer.ingest.prepare import EventPreparer, PreparedEvent
 from observer.observations.analysis import EventAnalysis, analyze
 from observer.observations.drafts import Where
 from observer.projects import Places
@@ -41,14 +41,14 @@ a batch, for what is late already need not be searchable at once."""
 WAIT_S = 120.0
 """A page that takes longer will never come."""
 
-Batch = Sequence[tuple[SpoolEntry, Sequence[Located]]]
+Batch = Sequence[tuple[SpoolEntry, Sequence[PreparedEvent]]]
 
 _LENGTH_BYTES = 8
 _COMMAND = (sys.executable, "-P", "-c", "from observer.ingest.prefetch import main; main()")
 _log = logging.getLogger(__name__)
 
 
-class PrefetchOrder(msgspec.Struct, frozen=True):
+class PrefetchRequest(msgspec.Struct, frozen=True):
     """What the process is told: whose backlog, how to read it, and which entries are in hand."""
 
     spool: str
@@ -75,11 +75,11 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
 
 _encode = msgspec.msgpack.Encoder().encode
 _page = msgspec.msgpack.Decoder(Page).decode
-_order = msgspec.msgpack.Decoder(PrefetchOrder).decode
+_order = msgspec.msgpack.Decoder(PrefetchRequest).decode
 _event = msgspec.json.Decoder(Event).decode
 
 
-class Ahead:
+class Prefetcher:
     """The process that reads ahead, while there is one."""
 
     def __init__(self, spool: Path, settings: Settings) -> None:
@@ -97,7 +97,7 @@ class Ahead:
         """Start reading what waits, without the entries that the caller has in hand."""
         if self._process or not self._is_reliable:
             return
-        order = PrefetchOrder(
+        order = PrefetchRequest(
             str(self._spool), self._settings, frozenset(entry.id for entry in in_hand)
         )
         try:
@@ -156,8 +156,10 @@ def _batch(page: Page) -> Batch:
         (
             SpoolEntry(line.id, b"", line.at_ms, line.path, line.end),
             [
-                Located(event=_event(data), place=page.places[number], data=data, gist=analyze)
-                for data, number, analyze in line.events
+                PreparedEvent(
+                    event=_event(data), place=page.places[number], data=data, analysis=analysis
+                )
+                for data, number, analysis in line.events
             ],
         )
         for line in page.lines
@@ -179,13 +181,13 @@ def main() -> None:
             out.flush()
 
 
-def pages(order: PrefetchOrder) -> Iterator[Page]:
+def pages(order: PrefetchRequest) -> Iterator[Page]:
     """Yield the backlog, oldest first, without what cannot be read."""
     spool = Spool(Path(order.spool))
-    reading = Reading(order.settings, places=Places(), now_ms=now_ms, pauses=spool.pauses)
+    preparer = EventPreparer(order.settings, places=Places(), now_ms=now_ms, pauses=spool.pauses)
     for entries in _batches(entry for entry in spool.backlog() if entry.id not in order.in_hand):
-        reading.look_again()
-        page = _written(entries, reading)
+        preparer.clear_cache()
+        page = _written(entries, preparer)
         if page.lines:
             yield page
 
@@ -203,19 +205,19 @@ def _batches(entries: Iterable[SpoolEntry]) -> Iterator[list[SpoolEntry]]:
         yield batch
 
 
-def _written(entries: Iterable[SpoolEntry], reading: Reading) -> Page:
+def _written(entries: Iterable[SpoolEntry], preparer: EventPreparer) -> Page:
     places: dict[Place, int] = {}
     lines = []
     for entry in entries:
         # Whoever drains meets it again, logs why it cannot be read, and sets it aside.
         with suppress(Exception):
             events = [
-                (one.data, places.setdefault(one.place, len(places)), _gist(one))
-                for one in reading.read(entry)
+                (one.data, places.setdefault(one.place, len(places)), _analysis(one))
+                for one in preparer.read(entry)
             ]
             lines.append(PrefetchedEntry(entry.id, entry.at_ms, entry.path, entry.end, events))
     return Page(lines, list(places))
 
 
-def _gist(located: Located) -> EventAnalysis:
-    return analyze(located.event.body, Where(root=located.place.root, cwd=located.event.cwd))
+def _analysis(prepared: PreparedEvent) -> EventAnalysis:
+    return analyze(prepared.event.body, Where(root=prepared.place.root, cwd=prepared.event.cwd))

@@ -18,11 +18,11 @@ from observer.core.events import Commit, Event, FileWrite, Intent, Remember, Rev
 from observer.core.model import Place
 from observer.core.value import Value
 from observer.git.log import read_commit
-from observer.ingest.commits import arrivals, is_told, without_owner
+from observer.ingest.commits import incoming_commits, is_reported, without_owner
 from observer.ingest.decode import decode
 from observer.ingest.file_changes import with_symbols
-from observer.ingest.self_commands import without_echoes
-from observer.ingest.truncate import fit
+from observer.ingest.self_commands import strip_self_commands
+from observer.ingest.truncate import truncate
 from observer.observations.analysis import EventAnalysis
 from observer.policy import Policies, Policy, applied, beside, is_captured
 from observer.policy.apply import Exclusion
@@ -39,11 +39,11 @@ _NOWHERE = Place(root="")
 _json = msgspec.json.Encoder().encode
 
 
-class Located(Value):
+class PreparedEvent(Value):
     """A redacted event and what the file system said about its folder.
 
     `project_id` is set where a front named the project; the folder then does not matter. `data`
-    is the event as JSON, `gist` what it says by itself, where these were made on the way.
+    is the event as JSON, `analysis` what it says by itself, where these were made on the way.
     `is_expired` says that it is older than such events are kept.
     """
 
@@ -51,12 +51,12 @@ class Located(Value):
     place: Place
     project_id: int | None = None
     data: str = ""
-    gist: EventAnalysis | None = None
+    analysis: EventAnalysis | None = None
     is_expired: bool = False
 
 
-class Reading:
-    """Reads entries and events; what the disk said holds until `look_again`.
+class EventPreparer:
+    """Reads entries and events; what the disk said holds until `clear_cache`.
 
     Args:
         places: looks up folders.
@@ -74,9 +74,9 @@ class Reading:
         self._places = places
         self._now_ms = now_ms
         self._pauses = pauses
-        self.look_again()
+        self.clear_cache()
 
-    def look_again(self) -> None:
+    def clear_cache(self) -> None:
         """Forget what the disk said; within a batch, a moment's work, it goes on saying it."""
         self._place_of = cache(self._look)
         self._work_tree_of = cache(work_tree_of)
@@ -84,7 +84,7 @@ class Reading:
         self._policy_of = cache(self._policy)
         self._has_pauses = bool(self._pauses)
 
-    def read(self, entry: SpoolEntry) -> list[Located]:
+    def read(self, entry: SpoolEntry) -> list[PreparedEvent]:
         """Return the events of an entry, without what settings, policies and pauses exclude.
 
         Commits that came in by one of git's stand before it.
@@ -98,19 +98,21 @@ class Reading:
         heard = (event for event in events if not self._is_paused(event))
         return [one for event in heard for one in self._with_arrivals(event)]
 
-    def locate(self, event: Event, *, project_id: int | None = None) -> Located | None:
+    def prepare(self, event: Event, *, project_id: int | None = None) -> PreparedEvent | None:
         """Return a decoded event, redacted and fitted, with its place; None if it is excluded."""
-        located, _ = self._locate(event, project_id)
-        return located
+        prepared, _ = self._prepare(event, project_id)
+        return prepared
 
-    def reported(self, event: Event, *, project_id: int | None = None) -> Located | None:
-        """Return what `locate` does of an event that a front reports; None while that is paused.
+    def prepare_reported(
+        self, event: Event, *, project_id: int | None = None
+    ) -> PreparedEvent | None:
+        """Return what `prepare` does of an event that a front reports; None while that is paused.
 
         When it happened does not matter: an import asks for the past.
         """
         at_ms = self._now_ms()
         is_paused = is_captured(event.body) and self._is_paused(event, at_ms=at_ms)
-        return None if is_paused else self.locate(event, project_id=project_id)
+        return None if is_paused else self.prepare(event, project_id=project_id)
 
     def root_of(self, folder: str) -> str:
         """Return the root of the project that a folder lies in; "" where there is none."""
@@ -120,8 +122,8 @@ class Reading:
         """Return the roots of which a policy was read."""
         return self._policies.roots()
 
-    def _locate(self, event: Event, project_id: int | None) -> tuple[Located | None, Place]:
-        """Return what `locate` does, and the place as it is, whatever its name holds."""
+    def _prepare(self, event: Event, project_id: int | None) -> tuple[PreparedEvent | None, Place]:
+        """Return what `prepare` does, and the place as it is, whatever its name holds."""
         # A folder with a secret in its name is only found under that name.
         folder = self._folder_of(event)
         permitted = self._exclusion.applied(event, folder)
@@ -138,14 +140,14 @@ class Reading:
             known = event if told is event.body else msgspec.structs.replace(event, body=told)
             if (owned := without_owner(known, place)) is not event:
                 event, data = self._clean(owned)
-        located = Located(
+        prepared = PreparedEvent(
             event=event,
             place=kept,
             project_id=project_id,
             data=data,
             is_expired=self._is_expired(event, policy),
         )
-        return located, place
+        return prepared, place
 
     def _is_expired(self, event: Event, policy: Policy) -> bool:
         body = event.body.of if isinstance(event.body, Intent) else event.body
@@ -156,14 +158,14 @@ class Reading:
             at_most=policy.retention_days or FOR_EVER,
         )
 
-    def _with_arrivals(self, event: Event) -> Iterator[Located]:
-        located, place = self._locate(event, project_id=None)
-        if located is None:
+    def _with_arrivals(self, event: Event) -> Iterator[PreparedEvent]:
+        prepared, place = self._prepare(event, project_id=None)
+        if prepared is None:
             return
-        came = (one for one in arrivals(located.event, place) if not self._is_paused(one))
-        yield from filter(None, map(self.locate, came))
-        if is_told(located.event):
-            yield located
+        came = (one for one in incoming_commits(prepared.event, place) if not self._is_paused(one))
+        yield from filter(None, map(self.prepare, came))
+        if is_reported(prepared.event):
+            yield prepared
 
     def _is_paused(self, event: Event, *, at_ms: int | None = None) -> bool:
         """Return True if nothing is recorded where and when an event happened."""
@@ -191,7 +193,7 @@ class Reading:
 
     def _clean(self, event: Event) -> tuple[Event, str]:
         # Redaction sees the whole text: a cut through a secret would hide it from its pattern.
-        event = redact(without_echoes(event))
+        event = redact(strip_self_commands(event))
         # What a clock that was wrong dated to the future would lead every answer until then.
         if event.at_ms > (now_ms := self._now_ms()):
             event = msgspec.structs.replace(event, at_ms=now_ms)
@@ -199,7 +201,7 @@ class Reading:
         if isinstance(event.body, Remember | Revise):
             cap_bytes = max(cap_bytes, NOTE_BYTES)
         if len(data := _json(event)) > cap_bytes:
-            event = fit(event, cap_bytes)
+            event = truncate(event, cap_bytes)
             data = _json(event)
         return event, data.decode()
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from observer.core.events import Enriched, Forget, Remember, Triage, Undo
 from observer.core.model import Enrichment, Item, Recorded, Session
-from observer.ingest.derived import LaterWork, Noting, OnNote, ProjectHistory
+from observer.ingest.derived import LaterWork, NoteProjection, OnNote, ProjectHistory
 from observer.observations import session_commits
 from observer.observations.drafts import enrichment
 from observer.observations.notable import is_covered_by_fix, is_notable, is_superseded
@@ -52,7 +52,7 @@ class Projection:
 
     def __init__(self, writer: Writer, embedder: Embedder | None = None) -> None:
         self._writer = writer
-        self._notes = Noting(writer)
+        self._notes = NoteProjection(writer)
         self._telling = ProjectHistory(writer)
         self._later = LaterWork(writer)
         self._embedder = embedder
@@ -194,7 +194,7 @@ class Projection:
         return item if at_ms is None else forgotten(item, at_ms)
 
 
-def derived_anew(
+def rebuild(
     writer: Writer, embedder: Embedder | None = None, *, advance: Callable[[int], object]
 ) -> int:
     """Derive all items and sessions from the log; returns the count of events that could be read.
@@ -202,10 +202,10 @@ def derived_anew(
     `advance` is told how many more are done.
     """
     writer.clear_projection()
-    return derived_after(writer, 0, embedder, advance=advance)
+    return derive_after(writer, 0, embedder, advance=advance)
 
 
-def derived_after(
+def derive_after(
     writer: Writer,
     seen: int,
     embedder: Embedder | None = None,

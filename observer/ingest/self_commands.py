@@ -47,7 +47,7 @@ _WORDS = re.compile(
 _LEFT_OUT = " …"
 
 
-def without_echoes(event: Event) -> Event:
+def strip_self_commands(event: Event) -> Event:
     """Return the event without what a command told observer, and what that answered.
 
     The event itself where there is nothing of the kind.

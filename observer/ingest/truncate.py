@@ -1,8 +1,8 @@
 """Owns the size of an event: no payload, however large, makes a large row.
 
-Runs twice on an event's way: `trim` before redaction, so that no pattern meets a gigabyte, and
-`fit` after it, exactly to the cap. What is cut is the middle, and the text says so. The names of
-an event (`id`, `session`, `dedup` …) are short by then and stay whole.
+Runs twice on an event's way: `cut_texts` before redaction, so that no pattern meets a gigabyte,
+and `truncate` after it, exactly to the cap. What is cut is the middle, and the text says so. The
+names of an event (`id`, `session`, `dedup` …) are short by then and stay whole.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Content(Value):
     roots: tuple[str, ...]
 
 
-def fit(event: Event, cap_bytes: int) -> Event:
+def truncate(event: Event, cap_bytes: int) -> Event:
     """Return the event with at most `cap_bytes` of text (UTF-8) in body, cwd and roots together.
 
     Short texts are kept whole; long ones share what is left, head and tail. Idempotent.
@@ -58,7 +58,7 @@ def fit(event: Event, cap_bytes: int) -> Event:
     return _with(event, _mapped(thinned, lambda text: cut(text, limit)))
 
 
-def trim(event: Event, most: int) -> Event:
+def cut_texts(event: Event, most: int) -> Event:
     """Cut every text beyond `most` characters to its first and last `most / 2`.
 
     A `<private>` span that the cut falls into stays private on both sides of it.

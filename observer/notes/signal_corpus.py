@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from observer.core.model import Link, Sketch, title_key
+from observer.core.model import Link, NoteHeader, title_key
 from observer.core.value import Value
 
 Vectors = NDArray[np.float32]
@@ -206,7 +206,7 @@ class Corpus:
     """
 
     def __init__(
-        self, notes: Sequence[Sketch], ids: Rows, vectors: Vectors, *, now_ms: int
+        self, notes: Sequence[NoteHeader], ids: Rows, vectors: Vectors, *, now_ms: int
     ) -> None:
         self.notes = {note.id: note for note in notes}
         self.now_ms = now_ms
@@ -229,7 +229,7 @@ class Corpus:
         """Pairs of a note of how things are and a newer one, nearby, of what happened since."""
         return self._pairs(self._neighbours[1])
 
-    def target(self, note: Sketch, link: Link) -> int | None:
+    def target(self, note: NoteHeader, link: Link) -> int | None:
         """Return the note that a link of another one means; None if there is no such note."""
         if link.target:
             return link.target

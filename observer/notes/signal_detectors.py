@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 
-from observer.core.model import Sketch, iso, title_key
+from observer.core.model import NoteHeader, iso, title_key
 from observer.notes.signal_corpus import Corpus, Signal
 
 DAY_MS = 86_400_000
@@ -81,7 +81,7 @@ def stale_states(corpus: Corpus) -> Iterator[Signal]:
 
 def tag_bursts(corpus: Corpus) -> Iterator[Signal]:
     """Yield tags that are back after a long silence."""
-    tagged: defaultdict[str, list[Sketch]] = defaultdict(list)
+    tagged: defaultdict[str, list[NoteHeader]] = defaultdict(list)
     for note in sorted(corpus.notes.values(), key=lambda note: (note.created_ms, note.id)):
         for tag in note.tags:
             tagged[tag].append(note)
@@ -159,7 +159,7 @@ def _groups(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _linked(corpus: Corpus, notes: Sequence[Sketch]) -> int:
+def _linked(corpus: Corpus, notes: Sequence[NoteHeader]) -> int:
     """Count the pairs of notes of which one leads to the other."""
     leads = {(n.id, corpus.target(n, link)) for n in notes for link in n.links}
     return sum(
@@ -168,7 +168,7 @@ def _linked(corpus: Corpus, notes: Sequence[Sketch]) -> int:
     )
 
 
-def _label(notes: Sequence[Sketch]) -> str:
+def _label(notes: Sequence[NoteHeader]) -> str:
     """Return what notes are about: their commonest tag, else what the first is called."""
     tags = Counter(tag for note in notes for tag in note.tags)
     return min(tags, key=lambda tag: (-tags[tag], tag)) if tags else notes[0].title

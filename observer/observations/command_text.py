@@ -5,7 +5,15 @@ from __future__ import annotations
 from functools import lru_cache
 
 from observer.core.events import Command
-from observer.core.text import base_name, distinct, first_line, lasted, listed, one_line, relative
+from observer.core.text import (
+    base_name,
+    distinct,
+    duration_text,
+    first_line,
+    listed,
+    one_line,
+    relative,
+)
 from observer.observations import concepts
 from observer.observations.drafts import (
     FACT,
@@ -118,7 +126,7 @@ def _narrative(
     if not_started.is_interrupted(command):
         remarks.append("interrupted")
     if command.duration_ms and " in " not in result.said:
-        remarks.append(f"took {lasted(command.duration_ms)}")
+        remarks.append(f"took {duration_text(command.duration_ms)}")
     said = f": {result.said.rstrip('.')}" if result.said else ""
     in_brackets = f" ({', '.join(remarks)})" if remarks else ""
     sentences = [f"Ran {line.head}{again}{said}{in_brackets}."]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from observer.clients.recognition import is_own
+from observer.clients.recognition import is_own_tool
 from observer.core.events import AnyBody, Command, Outcome, Search, ToolUse
 from observer.core.text import ENDS, word_set
 from observer.shell.command_line import SimpleCommand, parts_of
@@ -68,7 +68,7 @@ def is_memory_use(body: AnyBody) -> bool:
         case Search():
             return body.where == "memory"
         case ToolUse() | Outcome():
-            return is_own(body.tool)
+            return is_own_tool(body.tool)
         case Command():
             return "observer" in body.command and _is_own_line(parts_of(body.command))
         case _:
@@ -95,8 +95,8 @@ def _is_own_line(parts: Iterable[SimpleCommand]) -> bool:
     pipelines = [*_pipelines(parts)]
     own = [any(map(_is_own_part, pipeline)) for pipeline in pipelines]
     return any(own) and all(
-        is_own or all(name_of(part.words[0]) in _BESIDE for part in pipeline)
-        for is_own, pipeline in zip(own, pipelines, strict=True)
+        is_own_tool or all(name_of(part.words[0]) in _BESIDE for part in pipeline)
+        for is_own_tool, pipeline in zip(own, pipelines, strict=True)
     )
 
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from observer.core.model import Link
-from observer.core.value import Value, reread
+from observer.core.value import Value, decode_state
 from observer.observations.failure_records import (
     EDITS,
     STASHED,
@@ -95,7 +95,7 @@ def decode(data: bytes) -> ProjectState:
     Raises:
         StoreUnavailable: the bytes are not a state of this version; a rebuild recreates it.
     """
-    return reread(_DECODER, data, of="project") if data else ProjectState()
+    return decode_state(_DECODER, data, of="project") if data else ProjectState()
 
 
 def with_edit(state: ProjectState, edit: TrackedEdit) -> ProjectState:

@@ -17,7 +17,7 @@ from observer.code.edits import ChangeSummary, Marks
 from observer.core.events import Command, FileRead, FileWrite, Search, ToolUse, kind_of
 from observer.core.model import Item
 from observer.core.text import distinct, one_line
-from observer.core.value import Value, reread
+from observer.core.value import Value, decode_state
 from observer.observations.open_failures import OpenFailure
 from observer.observations.open_steps import OpenStep
 from observer.observations.prompts import Ask
@@ -189,7 +189,7 @@ def decode(data: bytes) -> SessionState:
     Raises:
         StoreUnavailable: the bytes are not a state of this version; a rebuild recreates it.
     """
-    return reread(_DECODER, data, of="session") if data else SessionState()
+    return decode_state(_DECODER, data, of="session") if data else SessionState()
 
 
 def key_of(*parts: str) -> str:

@@ -16,7 +16,7 @@ from observer.core.text import (
     WIDE_ENDS,
     counted,
     distinct,
-    lasted,
+    duration_text,
     listed,
     one_line,
     word_set,
@@ -264,7 +264,7 @@ def _notes(session: Session, known: SessionState) -> str:
         if known.counts.get(kind)
     ]
     length_ms = session.last_ms - session.started_ms
-    length = f" in {lasted(length_ms)}" if length_ms >= _WORTH_SAYING_MS else ""
+    length = f" in {duration_text(length_ms)}" if length_ms >= _WORTH_SAYING_MS else ""
     said = [f"{', '.join(counts)}{length}"] if counts else []
     if known.agents:
         said.append(f"Sub-agents: {listed(known.agents, 5)}")

@@ -102,7 +102,7 @@ def carry_out(
     tombstones = Tombstones(home.tombstones)
     with closing(open_store(home.database, home.backups)) as store:
         with store.read() as reader:
-            databases.bury(reader, asked.seqs, tombstones)
+            databases.record_tombstones(reader, asked.seqs, tombstones)
         cleaned = databases.clean(store, tombstones, text, redacts=asked.redacts, advance=advance)
     backups = databases.clean_backups(home, open_store, tombstones, text, redacts=asked.redacts)
     clear_derived(home)

@@ -138,10 +138,10 @@ def chosen(reader: PurgeReader, asked: Criteria) -> frozenset[int]:
         sessions[stored.seq] = stored.session_id
         if fits(stored):
             found.add(stored.seq)
-    return with_those_about(reader, found, sessions)
+    return with_dependents(reader, found, sessions)
 
 
-def with_those_about(
+def with_dependents(
     reader: PurgeReader, going: Collection[int], sessions: Mapping[int, int | None]
 ) -> frozenset[int]:
     """Return events that go, and those that say nothing without them.

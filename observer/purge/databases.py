@@ -13,8 +13,8 @@ import msgspec
 
 from observer.core.errors import StoreUnavailable
 from observer.core.model import Project
-from observer.core.paths import SET_ASIDE, Home
-from observer.ingest.projection import derived_anew
+from observer.core.paths import DAMAGED_COPY, Home
+from observer.ingest.projection import rebuild
 from observer.purge.redact import Redacted, redact_log
 from observer.purge.shred import discard, holds, shred, supersede
 from observer.spool.files import is_unreadable
@@ -45,7 +45,7 @@ def is_clean(reader: PurgeReader, tombstones: Tombstones) -> bool:
     return reader.meta(APPLIED) == (str(len(tombstones)) if tombstones else "")
 
 
-def bury(reader: PurgeReader, seqs: Collection[int], tombstones: Tombstones) -> None:
+def record_tombstones(reader: PurgeReader, seqs: Collection[int], tombstones: Tombstones) -> None:
     """Make tombstones of events; those that are gone have theirs."""
     places = _places(reader)
     going = set(seqs)
@@ -76,7 +76,7 @@ def clean(
             writer.drop_unused_projects()
         redacted = redact_log(writer) if redacts else Redacted()
         if seqs or redacted:
-            derived_anew(writer, advance=advance)
+            rebuild(writer, advance=advance)
         if text:
             _rename(writer, text)
         writer.put_meta(APPLIED, str(len(tombstones)))
@@ -115,7 +115,7 @@ def change_backups(
     for path in sorted(home.backups.glob("*.db*")):
         if path.suffix != ".db":
             shred(path)  # of a process that was killed over it
-        elif SET_ASIDE in path.name:
+        elif DAMAGED_COPY in path.name:
             shred(path)  # what is whole of it is in the database
             told[path.name] = "deleted, since it was damaged and may hold anything"
         elif (became := _copy_cleaned(path, open_store, cleaning, text)) != _KEPT:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
 
 from observer.core.paths import Home, make_private
-from observer.ingest.projection import derived_after, derived_anew
+from observer.ingest.projection import derive_after, rebuild
 from observer.policy.policies import DAY_MS, FOR_EVER, Retention
-from observer.purge.choose import with_those_about
+from observer.purge.choose import with_dependents
 from observer.purge.databases import Cleaned, Open, change_backups
 from observer.purge.redact import Redacted
 from observer.purge.shred import discard, shred
@@ -44,7 +44,7 @@ def expired(reader: PurgeReader, retention: Retention, *, now_ms: int) -> frozen
 def all_about(reader: PurgeReader, going: Collection[int]) -> frozenset[int]:
     """Return events that go, and those that say nothing without them."""
     sessions = {one.seq: one.session_id for one in reader.aged_events(before_ms=ALL_MS)}
-    return with_those_about(reader, going, sessions)
+    return with_dependents(reader, going, sessions)
 
 
 def _paired(rows: Iterator[AgedEvent]) -> Iterator[tuple[AgedEvent, str, int]]:
@@ -62,7 +62,7 @@ def _paired(rows: Iterator[AgedEvent]) -> Iterator[tuple[AgedEvent, str, int]]:
             yield one, one.kind, one.at_ms
 
 
-class Anew:
+class Rederivation:
     """What the log would be derived into without some events, in a database beside.
 
     Args:
@@ -90,7 +90,7 @@ class Anew:
             with self._store.read() as reader:
                 self._seen = reader.newest_seq()
                 writer.restore_rows(reader.remaining_rows(but=self._gone), newer=True)
-            derived_anew(writer, advance=advance)
+            rebuild(writer, advance=advance)
 
     def adopt(self) -> int:
         """Take it over, with what came meanwhile; return how many events went.
@@ -102,7 +102,7 @@ class Anew:
                 with self._store.read() as reader:
                     rows = reader.remaining_rows(but=self._gone, after_seq=self._seen)
                     writer.restore_rows(rows, newer=True)
-                derived_after(writer, self._seen)
+                derive_after(writer, self._seen)
             with self._store.write() as living:
                 living.put_meta(UNFINISHED, "1")
             return self._store.adopt(self._path, gone=self._gone)
@@ -160,7 +160,7 @@ def derive_if_needed(store: PurgeableStore) -> None:
         if not reader.meta(UNDERIVED):
             return
     with store.write() as writer:
-        derived_anew(writer, advance=lambda _: None)
+        rebuild(writer, advance=lambda _: None)
         writer.put_meta(UNDERIVED, "")
 
 

@@ -62,7 +62,7 @@ def clear_derived(home: Home) -> None:
     """
     for folder in (home.index, home.context, home.run / "git", home.expiring):
         discard(folder)
-    shred(home.told)
+    shred(home.reminders)
     for path in _files(home.logs):
         if path != home.refused:
             # Hooks and a daemon go on appending to these two.

@@ -9,7 +9,7 @@ from observer.core.paths import Home, read_plain
 from observer.core.value import Value
 from observer.spool.files import replace
 
-TOLD_MS = 7 * 86_400_000
+REPORTED_MS = 7 * 86_400_000
 """How long a loss is spoken of."""
 _KEPT = 20
 
@@ -59,7 +59,7 @@ def losses(home: Home) -> list[Loss]:
 
 def recent(home: Home, *, now_ms: int) -> Loss | None:
     """Return the newest loss of the last days, one that lost events before one that lost none."""
-    found = [loss for loss in losses(home) if loss.at_ms >= now_ms - TOLD_MS]
+    found = [loss for loss in losses(home) if loss.at_ms >= now_ms - REPORTED_MS]
     return max(found, key=lambda loss: (loss.lost > 0, loss.at_ms), default=None)
 
 

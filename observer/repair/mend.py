@@ -14,8 +14,8 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from observer.core.errors import StoreDamaged, StoreUnavailable
-from observer.core.paths import SET_ASIDE, Home, make_private, read_plain
-from observer.ingest.projection import derived_anew
+from observer.core.paths import DAMAGED_COPY, Home, make_private, read_plain
+from observer.ingest.projection import rebuild
 from observer.repair import losses
 from observer.repair.losses import Loss
 from observer.store.migrations import migrations
@@ -31,7 +31,7 @@ SETTLED_S = 0.2
 """After so long a page that a daemon was writing is whole."""
 
 
-def mended(home: Home, *, now_ms: Callable[[], int]) -> Loss | None:
+def repair_if_damaged(home: Home, *, now_ms: Callable[[], int]) -> Loss | None:
     """Mend the database if it is damaged or has lost events; the caller holds the home's lock.
 
     Raises:
@@ -108,7 +108,7 @@ def _mend(home: Home, reason: str, at_ms: int) -> Loss:
         newest = mark.newest_seq if mark else 0
         gaps = writer.gaps(newest)
         writer.continue_after(newest)
-        derived_anew(writer, advance=lambda _: None)
+        rebuild(writer, advance=lambda _: None)
     missing = sum(gap.last - gap.first + 1 for gap in gaps)
     lost = max(0, mark.events - kept - restored) if mark else missing
     moved = _aside(home, at_ms)
@@ -129,12 +129,12 @@ def _mend(home: Home, reason: str, at_ms: int) -> Loss:
 
 def _set_aside(home: Home) -> list[Path]:
     """Return what was moved aside before, the newest first."""
-    return sorted(home.backups.glob(f"{home.database.stem}{SET_ASIDE}*.db"), reverse=True)
+    return sorted(home.backups.glob(f"{home.database.stem}{DAMAGED_COPY}*.db"), reverse=True)
 
 
 def _from_backups(home: Home, writer: SqliteWriter) -> int:
     """Add what only copies hold, the newest first; return how many events that were."""
-    copies = [path for path in home.backups.glob("*.db") if SET_ASIDE not in path.name]
+    copies = [path for path in home.backups.glob("*.db") if DAMAGED_COPY not in path.name]
     copies.sort(key=lambda path: path.stat().st_mtime, reverse=True)
     restored = 0
     has_untold = writer.restore_untold(home.database)
@@ -166,7 +166,7 @@ def _migrated(home: Home, copy: Path) -> Iterator[Path]:
 def _aside(home: Home, at_ms: int) -> dict[Path, Path]:
     """Return where each damaged file goes."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(at_ms / 1000))
-    target = home.backups / f"{home.database.stem}{SET_ASIDE}{stamp}.db"
+    target = home.backups / f"{home.database.stem}{DAMAGED_COPY}{stamp}.db"
     log_name = f"{home.database.name}-wal"
     moved = {
         home.database: target,

@@ -7,7 +7,7 @@ import os
 from observer.core.paths import Home, open_plain
 
 
-def demand(home: Home, reason: str) -> None:
+def request_repair(home: Home, reason: str) -> None:
     """Have the database mended, which may look whole when it is opened.
 
     Raises:

@@ -34,7 +34,7 @@ from observer.core.events import (
     Reply,
 )
 from observer.core.filters import touches
-from observer.core.model import Item, Recorded, Use
+from observer.core.model import Item, Recorded, UsageEvent
 from observer.core.text import word_set
 from observer.core.value import Value
 
@@ -58,22 +58,22 @@ class Usefulness(Value):
     """Sessions that it was shown to."""
     used: int = 0
     """Sessions that fetched or cited it, or edited its files."""
-    uses: tuple[Use, ...] = ()
+    uses: tuple[UsageEvent, ...] = ()
     """What that rests on, oldest first."""
 
 
 UNKNOWN = Usefulness()
 
 
-def usefulness(uses: Iterable[Use], *, now_ms: int) -> Mapping[int, Usefulness]:
+def usefulness(uses: Iterable[UsageEvent], *, now_ms: int) -> Mapping[int, Usefulness]:
     """Return the usefulness of each item that has uses, by its id."""
-    of_items: dict[int, list[Use]] = defaultdict(list)
+    of_items: dict[int, list[UsageEvent]] = defaultdict(list)
     for use in uses:
         of_items[use.item].append(use)
     return {item: _usefulness(told, now_ms) for item, told in of_items.items()}
 
 
-def _usefulness(uses: list[Use], now_ms: int) -> Usefulness:
+def _usefulness(uses: list[UsageEvent], now_ms: int) -> Usefulness:
     shown = {use.session: use.at_ms for use in uses if use.sort == "shown"}
     used: dict[int, int] = {}
     for use in uses:
@@ -121,14 +121,14 @@ _COMMON = word_set(
 """Words that say nothing of what a title is about."""
 
 
-def usage_events(recorded: Recorded, shown: Sequence[Item]) -> list[Use]:
+def usage_events(recorded: Recorded, shown: Sequence[Item]) -> list[UsageEvent]:
     """Return what an event made of items that its session was shown before."""
     session = recorded.session_id
     if session is None:
         return []
     sort, ids = _used(recorded.event.body, shown)
     at_ms = recorded.event.at_ms
-    return [Use(item=item, session=session, sort=sort, at_ms=at_ms) for item in ids]
+    return [UsageEvent(item=item, session=session, sort=sort, at_ms=at_ms) for item in ids]
 
 
 def _used(body: AnyBody, shown: Sequence[Item]) -> tuple[Sort, list[int]]:

@@ -29,7 +29,7 @@ HEAD_BYTES = 64 << 10
 _NOT_OURS = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP, errno.EMLINK, errno.ENXIO})
 
 
-class Foreign(Exception):
+class UnexpectedFile(Exception):
     """Something in the spool that no hook made; the message says what it is."""
 
 
@@ -53,12 +53,12 @@ def open_plain(path: str | Path) -> tuple[int, os.stat_result]:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         if error.errno in _NOT_OURS:
-            raise Foreign(f"it cannot be opened: {error.strerror}") from error
+            raise UnexpectedFile(f"it cannot be opened: {error.strerror}") from error
         raise
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode):
         os.close(handle)
-        raise Foreign("it is not a plain file")
+        raise UnexpectedFile("it is not a plain file")
     return handle, status
 
 
@@ -123,7 +123,7 @@ AT_ONCE = 16
 """So many files are deleted before `delete` returns; more are not worth waiting for."""
 
 
-class Disposal:
+class Deleter:
     """Deletes in the order given; the end of the process waits for nothing."""
 
     def __init__(self) -> None:

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from observer.core.paths import read_plain
 from observer.spool.files import (
     LARGEST_BYTES,
-    Foreign,
     SpoolEntry,
+    UnexpectedFile,
     envelope,
     is_unreadable,
     open_plain,
@@ -156,7 +156,7 @@ def _is_alive(pid: int) -> bool:
 def _entries(log: Log) -> Iterator[SpoolEntry]:
     try:
         data, stored, written_ms = _unread(log.path)
-    except (FileNotFoundError, Foreign):
+    except (FileNotFoundError, UnexpectedFile):
         return
     except OSError as error:
         if is_unreadable(error):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from observer.core.paths import is_inside, make_private
-from observer.spool.files import Foreign, read, replace
+from observer.spool.files import UnexpectedFile, read, replace
 
 EVERYWHERE = "*"
 OF_SESSION = "session="
@@ -163,7 +163,7 @@ class Pauses:
 
 def _read(path: Path) -> Iterator[Pause]:
     """Yield the pauses of a file, lines that are none left out."""
-    with suppress(FileNotFoundError, Foreign):
+    with suppress(FileNotFoundError, UnexpectedFile):
         data, _ = read(path)
         for line in os.fsdecode(data).splitlines():
             from_ms, _, rest = line.partition(" ")

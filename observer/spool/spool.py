@@ -25,9 +25,9 @@ from typing import NamedTuple
 
 from observer.core.paths import make_private
 from observer.spool.files import (
-    Disposal,
-    Foreign,
+    Deleter,
     SpoolEntry,
+    UnexpectedFile,
     create,
     envelope,
     is_unreadable,
@@ -73,7 +73,7 @@ class Spool:
         # As text: a Path for each of 20,000 names costs more than opening it.
         self._bodies, self._names = f"{self._tmp}{os.sep}", f"{self._new}{os.sep}"
         self._logs = ShellLogs(shell)
-        self._disposal = Disposal()
+        self._disposal = Deleter()
         self.pauses = Pauses(folder)
         self._queue: dict[str, _Waiting] = {}
 
@@ -261,7 +261,7 @@ class Spool:
             if (self._new / name).exists():
                 odd(name, "its bytes are not in tmp")
             return None
-        except Foreign as foreign:
+        except UnexpectedFile as foreign:
             odd(name, str(foreign))
             return None
         except OSError as error:

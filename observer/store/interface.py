@@ -21,12 +21,12 @@ from observer.core.model import (
     Item,
     ItemChange,
     Link,
+    LlmUsage,
+    NoteHeader,
     Project,
     Recorded,
     Session,
-    Sketch,
-    Spending,
-    Use,
+    UsageEvent,
 )
 from observer.core.value import Value
 from observer.store.anchors import StalenessReader, StalenessWriter, ValidityById
@@ -168,7 +168,7 @@ class StoreReader(StalenessReader, Protocol):
     def newest_note_change(self) -> int:
         """Return the number of the last change of any note, deletions included; 0 without any."""
 
-    def sketches(self, filters: Filters) -> Iterator[Sketch]:
+    def sketches(self, filters: Filters) -> Iterator[NoteHeader]:
         """Yield all notes that fit, by id; of filters those of places do not restrict."""
 
     def triages(self, owner: str) -> Mapping[int, Triage]:
@@ -240,12 +240,12 @@ class StoreReader(StalenessReader, Protocol):
     def enrichments(self, ids: Sequence[int]) -> Mapping[int, Enrichment]:
         """Return what language models wrote about items, by id; most have nothing."""
 
-    def spending(self, day: str) -> Spending:
+    def spending(self, day: str) -> LlmUsage:
         """Return what language models cost on a day (UTC, e.g. ``2026-11-22``)."""
 
     def uses(
         self, *, items: Sequence[int] | None = None, sessions: Sequence[int] | None = None
-    ) -> list[Use]:
+    ) -> list[UsageEvent]:
         """Return what became of items in sessions, oldest first; None does not restrict."""
 
     def followed(self) -> int | None:
@@ -322,7 +322,7 @@ class Writer(StoreReader, StalenessWriter, Protocol):
     def spend(self, day: str, *, tokens: int, requests: int = 0) -> None:
         """Add to what language models cost on a day; a rebuild keeps it. Negative gives back."""
 
-    def put_uses(self, uses: Iterable[Use], *, followed: int | None = None) -> None:
+    def put_uses(self, uses: Iterable[UsageEvent], *, followed: int | None = None) -> None:
         """Add uses; a known one keeps its later time. `followed` as `StoreReader.followed`."""
 
     def drop_uses(self, items: Sequence[int] | None = None, *, before_ms: int) -> int:

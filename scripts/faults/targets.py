@@ -27,7 +27,7 @@ from observer.core.events import Command
 from observer.core.paths import Home
 from observer.git import configuration
 from observer.git.patch import Draft
-from observer.ingest.decode import decode, foreseen
+from observer.ingest.decode import decode, decode_upcoming
 from observer.ingest.pipeline import Pipeline
 from observer.observations import note_syntax, prompt_injection, prompts
 from observer.outcomes import outcome
@@ -93,7 +93,7 @@ def _promised(holds: bool, otherwise: str) -> None:  # noqa: FBT001 - reads like
 
 def _spool_file(data: bytes) -> None:
     with suppress(Undecodable):
-        foreseen("fuzz", data, NOW_MS, cap_bytes=CAP_BYTES)
+        decode_upcoming("fuzz", data, NOW_MS, cap_bytes=CAP_BYTES)
         decode("fuzz", data, NOW_MS, cap_bytes=CAP_BYTES)
 
 

@@ -15,7 +15,7 @@ from observer.core.paths import Home
 from observer.embed.lazy_model import LazyModel
 from observer.embed.registry import chosen
 from observer.ingest.pipeline import Pipeline
-from observer.ingest.projection import derived_anew
+from observer.ingest.projection import rebuild
 from observer.memory.api import Memory
 from observer.memory.opening import index_for
 from observer.projects import Places
@@ -147,7 +147,7 @@ def _with_a_secret(home: Home) -> set[str]:
             for stored in writer.stored_texts(after_seq=0, limit=2):
                 leaky = stored.data.replace(b"harbour", SECRET.encode())
                 writer.put_texts(stored._replace(data=leaky))
-            derived_anew(writer, advance=lambda _: None)
+            rebuild(writer, advance=lambda _: None)
         store.backup(home.backups / COPY)
     return ids
 

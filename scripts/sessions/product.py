@@ -85,7 +85,7 @@ class Product:
             encode=self._model.encode_patiently if with_vectors else lambda *_: None,
             record=self._pipeline.ingest,
         )
-        self._told = RemindedSessions(self._home.told)
+        self._told = RemindedSessions(self._home.reminders)
         self._count = 0
         self._embedded = 0
         self.bad = 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from observer.core.model import Use
+from observer.core.model import UsageEvent
 from observer.core.paths import Home
 from observer.store.sqlite.database import SqliteStore
 
@@ -26,10 +26,10 @@ def used(run: Run, home: Home, filled: Home) -> int:
     with store.write() as writer:
         writer.put_uses(
             [
-                Use(item=item, session=9, sort="shown", at_ms=at_ms),
-                Use(item=item, session=9, sort="fetched", at_ms=at_ms + 1000),
-                Use(item=item + 4, session=9, sort="shown", at_ms=at_ms),
-                Use(item=4_000_000, session=9, sort="shown", at_ms=at_ms),
+                UsageEvent(item=item, session=9, sort="shown", at_ms=at_ms),
+                UsageEvent(item=item, session=9, sort="fetched", at_ms=at_ms + 1000),
+                UsageEvent(item=item + 4, session=9, sort="shown", at_ms=at_ms),
+                UsageEvent(item=4_000_000, session=9, sort="shown", at_ms=at_ms),
             ]
         )
     store.close()

@@ -10,19 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from observer.clients.installers import Context, Plan, install, perform, uninstall
+from observer.clients.installers import install, perform, uninstall
+from observer.config_files.context import InstallContext, InstallPlan
 from observer.core.paths import Home
 
 AT_MS = 1_795_000_000_000
 
 
 @pytest.fixture
-def context(home: Home, tmp_path: Path) -> Context:
+def context(home: Home, tmp_path: Path) -> InstallContext:
     """The context of a user who has nothing yet."""
     environ = {name: os.environ[name] for name in os.environ if name != "XDG_CONFIG_HOME"}
     for name in ("ZDOTDIR", "CLAUDE_CONFIG_DIR", "CURSOR_DATA_DIR"):
         environ.pop(name, None)
-    return Context(
+    return InstallContext(
         home=home,
         user_home=tmp_path / "home",
         observer="/opt/observer/bin/observer",
@@ -32,10 +33,10 @@ def context(home: Home, tmp_path: Path) -> Context:
 
 
 @pytest.fixture
-def put(context: Context) -> Callable[[str], Plan]:
+def put(context: InstallContext) -> Callable[[str], InstallPlan]:
     """Install a client for good."""
 
-    def run(name: str) -> Plan:
+    def run(name: str) -> InstallPlan:
         plan = install(name, context)
         perform(plan, context.home, at_ms=AT_MS)
         return plan
@@ -44,10 +45,10 @@ def put(context: Context) -> Callable[[str], Plan]:
 
 
 @pytest.fixture
-def drop(context: Context) -> Callable[[str], Plan]:
+def drop(context: InstallContext) -> Callable[[str], InstallPlan]:
     """Uninstall a client for good."""
 
-    def run(name: str) -> Plan:
+    def run(name: str) -> InstallPlan:
         plan = uninstall(name, context)
         perform(plan, context.home, at_ms=AT_MS)
         return plan
@@ -56,13 +57,13 @@ def drop(context: Context) -> Callable[[str], Plan]:
 
 
 @pytest.fixture
-def spaced(context: Context, tmp_path: Path) -> Context:
+def spaced(context: InstallContext, tmp_path: Path) -> InstallContext:
     """The same user with a home of ours elsewhere, whose path needs quoting."""
     return replace(context, home=Home(tmp_path / "ana's other home"))
 
 
 @pytest.fixture
-def files(context: Context) -> Callable[[], dict[str, bytes]]:
+def files(context: InstallContext) -> Callable[[], dict[str, bytes]]:
     """Every file of the user by its relative path, ours left out."""
 
     def read() -> dict[str, bytes]:
@@ -76,7 +77,7 @@ def files(context: Context) -> Callable[[], dict[str, bytes]]:
 
 
 @pytest.fixture
-def new_git(context: Context, tmp_path: Path) -> Context:
+def new_git(context: InstallContext, tmp_path: Path) -> InstallContext:
     """A context whose git says that it is 2.54, and is the real one in all else."""
     folder = tmp_path / "bin"
     folder.mkdir()

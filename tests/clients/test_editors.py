@@ -12,17 +12,18 @@ from typing import Any
 
 import pytest
 
-from observer.clients.installers import Context, Plan, install, perform, uninstall
+from observer.clients.installers import install, perform, uninstall
+from observer.config_files.context import InstallContext, InstallPlan
 from observer.core.errors import ConfigInvalid
 
-Run = Callable[[str], Plan]
+Run = Callable[[str], InstallPlan]
 
 
-def loaded(context: Context, name: str) -> Any:
+def loaded(context: InstallContext, name: str) -> Any:
     return json.loads((context.user_home / name).read_text())
 
 
-def write(context: Context, name: str, value: object) -> None:
+def write(context: InstallContext, name: str, value: object) -> None:
     path = context.user_home / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value, indent=2))
@@ -39,7 +40,7 @@ def commands(value: object) -> list[str]:
 # --- Claude Code ---------------------------------------------------------------------------------
 
 
-def test_claude_gets_each_event_once(context: Context, put: Run) -> None:
+def test_claude_gets_each_event_once(context: InstallContext, put: Run) -> None:
     put("claude-code")
     hooks = loaded(context, ".claude/settings.json")["hooks"]
     assert list(hooks) == [
@@ -72,7 +73,7 @@ def test_claude_gets_each_event_once(context: Context, put: Run) -> None:
     ("event", "matcher"), [("PreToolUse", "Bash|Edit|MultiEdit|Write"), ("PostToolUse", "Bash")]
 )
 def test_claude_waits_for_what_memory_knows_of_an_action(
-    context: Context, put: Run, event: str, matcher: str
+    context: InstallContext, put: Run, event: str, matcher: str
 ) -> None:
     put("claude-code")
     line = f"{context.home.hooks}/recall claude-code {event}"
@@ -81,20 +82,22 @@ def test_claude_waits_for_what_memory_knows_of_an_action(
     assert last == {"matcher": matcher, "hooks": [asks]}
 
 
-def test_claude_finds_the_server_at_the_top_of_its_state(context: Context, put: Run) -> None:
+def test_claude_finds_the_server_at_the_top_of_its_state(context: InstallContext, put: Run) -> None:
     put("claude-code")
     assert loaded(context, ".claude.json") == {
         "mcpServers": {"observer": {"type": "stdio", "command": context.observer, "args": ["mcp"]}}
     }
 
 
-def test_claude_config_dir_moves_both(context: Context, tmp_path: Path) -> None:
+def test_claude_config_dir_moves_both(context: InstallContext, tmp_path: Path) -> None:
     moved = replace(context, environ={**context.environ, "CLAUDE_CONFIG_DIR": str(tmp_path / "cc")})
     perform(install("claude-code", moved), moved.home, at_ms=1)
     assert {path.name for path in (tmp_path / "cc").iterdir()} == {"settings.json", ".claude.json"}
 
 
-def test_our_handler_is_taken_out_of_a_group_that_others_share(context: Context, drop: Run) -> None:
+def test_our_handler_is_taken_out_of_a_group_that_others_share(
+    context: InstallContext, drop: Run
+) -> None:
     ours = {"type": "command", "command": f"{context.home.hooks}/post claude-code Stop"}
     theirs = {"type": "command", "command": "say done"}
     write(context, ".claude/settings.json", {"hooks": {"Stop": [{"hooks": [ours, theirs]}]}})
@@ -102,7 +105,7 @@ def test_our_handler_is_taken_out_of_a_group_that_others_share(context: Context,
     assert loaded(context, ".claude/settings.json") == {"hooks": {"Stop": [{"hooks": [theirs]}]}}
 
 
-def test_an_older_entry_of_ours_is_replaced(context: Context, put: Run) -> None:
+def test_an_older_entry_of_ours_is_replaced(context: InstallContext, put: Run) -> None:
     line = f"{context.home.hooks}/post claude-code Stop"
     stale = {"hooks": [{"type": "command", "command": line, "timeout": 99}]}
     write(context, ".claude/settings.json", {"hooks": {"Stop": [stale]}})
@@ -120,13 +123,13 @@ def test_an_older_entry_of_ours_is_replaced(context: Context, put: Run) -> None:
         pytest.param("x", id="text-for-object"),
     ],
 )
-def test_hooks_of_another_shape_are_refused(context: Context, hooks: object) -> None:
+def test_hooks_of_another_shape_are_refused(context: InstallContext, hooks: object) -> None:
     write(context, ".claude/settings.json", {"hooks": hooks})
     with pytest.raises(ConfigInvalid, match=r"settings\.json: hooks.* is no (list|object)"):
         install("claude-code", context)
 
 
-def test_groups_of_unknown_shape_are_left_alone(context: Context, put: Run) -> None:
+def test_groups_of_unknown_shape_are_left_alone(context: InstallContext, put: Run) -> None:
     odd = [
         1,
         {"hooks": "x"},
@@ -139,7 +142,7 @@ def test_groups_of_unknown_shape_are_left_alone(context: Context, put: Run) -> N
     assert loaded(context, ".claude/settings.json")["hooks"]["Stop"][:5] == odd
 
 
-def test_the_line_runs_in_a_shell_even_from_a_home_with_spaces(spaced: Context) -> None:
+def test_the_line_runs_in_a_shell_even_from_a_home_with_spaces(spaced: InstallContext) -> None:
     perform(install("claude-code", spaced), spaced.home, at_ms=1)
     line = commands(loaded(spaced, ".claude/settings.json"))[0]
     environ = {name: text for name, text in os.environ.items() if name != "OBSERVER_HOME"}
@@ -150,7 +153,9 @@ def test_the_line_runs_in_a_shell_even_from_a_home_with_spaces(spaced: Context) 
 # --- the MCP server ------------------------------------------------------------------------------
 
 
-def test_another_server_of_our_name_is_never_overwritten(context: Context, drop: Run) -> None:
+def test_another_server_of_our_name_is_never_overwritten(
+    context: InstallContext, drop: Run
+) -> None:
     theirs = {"mcpServers": {"observer": {"command": "node", "args": ["observer.js"]}}}
     write(context, ".cursor/mcp.json", theirs)
     with pytest.raises(ConfigInvalid, match=r"mcp\.json: another MCP server"):
@@ -159,7 +164,7 @@ def test_another_server_of_our_name_is_never_overwritten(context: Context, drop:
     assert loaded(context, ".cursor/mcp.json") == theirs
 
 
-def test_what_a_user_added_to_our_server_stays(context: Context, put: Run) -> None:
+def test_what_a_user_added_to_our_server_stays(context: InstallContext, put: Run) -> None:
     entry = {"command": "/old/observer", "args": ["mcp"], "disabled": True, "env": {"A": "b"}}
     write(context, ".cursor/mcp.json", {"mcpServers": {"observer": entry}})
     put("cursor")
@@ -169,7 +174,7 @@ def test_what_a_user_added_to_our_server_stays(context: Context, put: Run) -> No
     }
 
 
-def test_the_toolsets_that_a_user_chose_stay(context: Context, put: Run, drop: Run) -> None:
+def test_the_toolsets_that_a_user_chose_stay(context: InstallContext, put: Run, drop: Run) -> None:
     entry = {"command": "/old/observer", "args": ["mcp", "--tools", "core,story"]}
     write(context, ".cursor/mcp.json", {"mcpServers": {"observer": entry}})
     put("cursor")
@@ -181,7 +186,9 @@ def test_the_toolsets_that_a_user_chose_stay(context: Context, put: Run, drop: R
     assert not (context.user_home / ".cursor/mcp.json").exists()
 
 
-def test_the_server_is_told_of_a_home_elsewhere(context: Context, spaced: Context) -> None:
+def test_the_server_is_told_of_a_home_elsewhere(
+    context: InstallContext, spaced: InstallContext
+) -> None:
     perform(install("cursor", spaced), spaced.home, at_ms=1)
     entry = loaded(context, ".cursor/mcp.json")["mcpServers"]["observer"]
     assert entry["env"] == {"OBSERVER_HOME": str(spaced.home.root)}
@@ -192,7 +199,9 @@ def test_the_server_is_told_of_a_home_elsewhere(context: Context, spaced: Contex
 # --- Cursor --------------------------------------------------------------------------------------
 
 
-def test_cursor_gets_only_events_that_every_version_knows(context: Context, put: Run) -> None:
+def test_cursor_gets_only_events_that_every_version_knows(
+    context: InstallContext, put: Run
+) -> None:
     put("cursor")
     written = loaded(context, ".cursor/hooks.json")
     assert written["version"] == 1
@@ -212,7 +221,7 @@ def test_cursor_gets_only_events_that_every_version_knows(context: Context, put:
         ]
 
 
-def test_a_linked_hooks_file_is_refused_since_cursor_refuses_it(context: Context) -> None:
+def test_a_linked_hooks_file_is_refused_since_cursor_refuses_it(context: InstallContext) -> None:
     folder = context.user_home / ".cursor"
     folder.mkdir()
     (folder / "hooks.json").symlink_to("elsewhere.json")
@@ -220,7 +229,9 @@ def test_a_linked_hooks_file_is_refused_since_cursor_refuses_it(context: Context
         install("cursor", context)
 
 
-def test_uninstalling_takes_out_events_of_an_older_version_too(context: Context, drop: Run) -> None:
+def test_uninstalling_takes_out_events_of_an_older_version_too(
+    context: InstallContext, drop: Run
+) -> None:
     retired = {"command": f"{context.home.hooks}/post cursor preToolUse"}
     theirs = {"command": "x"}
     hooks = {"preToolUse": [retired, theirs], "stop": [retired]}
@@ -235,7 +246,7 @@ def test_uninstalling_takes_out_events_of_an_older_version_too(context: Context,
 # --- Kiro ----------------------------------------------------------------------------------------
 
 
-def test_kiro_gets_both_formats(context: Context, put: Run) -> None:
+def test_kiro_gets_both_formats(context: InstallContext, put: Run) -> None:
     put("kiro")
     new = loaded(context, ".kiro/hooks/observer.json")
     assert new["version"] == "v1"
@@ -258,7 +269,7 @@ def test_kiro_gets_both_formats(context: Context, put: Run) -> None:
     assert agent["hooks"]["postToolUse"][0]["matcher"] == "*"
 
 
-def test_agents_of_the_user_are_given_the_hooks(context: Context, put: Run) -> None:
+def test_agents_of_the_user_are_given_the_hooks(context: InstallContext, put: Run) -> None:
     write(context, ".kiro/agents/mine.json", {"name": "mine", "tools": ["fs_read"]})
     put("kiro")
     mine = loaded(context, ".kiro/agents/mine.json")
@@ -269,14 +280,16 @@ def test_agents_of_the_user_are_given_the_hooks(context: Context, put: Run) -> N
 
 
 def test_an_agent_of_ours_that_the_user_changed_keeps_the_change(
-    context: Context, put: Run
+    context: InstallContext, put: Run
 ) -> None:
     write(context, ".kiro/agents/observer.json", {"name": "observer", "tools": ["fs_read"]})
     put("kiro")
     assert loaded(context, ".kiro/agents/observer.json")["tools"] == ["fs_read"]
 
 
-def test_hooks_that_kiro_converted_itself_are_not_left_twice(context: Context, put: Run) -> None:
+def test_hooks_that_kiro_converted_itself_are_not_left_twice(
+    context: InstallContext, put: Run
+) -> None:
     line = f"{context.home.hooks}/post kiro-cli stop"
     converted = {"name": "x", "trigger": "Stop", "action": {"type": "command", "command": line}}
     theirs = {"name": "y", "trigger": "Stop", "action": {"type": "agent", "prompt": "tidy"}}
@@ -285,6 +298,6 @@ def test_hooks_that_kiro_converted_itself_are_not_left_twice(context: Context, p
     assert loaded(context, ".kiro/hooks/mine.json")["hooks"] == [theirs]
 
 
-def test_uninstalling_without_git_or_editors_finds_nothing(context: Context) -> None:
+def test_uninstalling_without_git_or_editors_finds_nothing(context: InstallContext) -> None:
     for name in ("claude-code", "cursor", "kiro"):
         assert not uninstall(name, context).is_change

@@ -12,14 +12,15 @@ import pytest
 
 from observer.clients.git import config_file
 from observer.clients.git.install import version
-from observer.clients.installers import Context, Plan, install, perform, uninstall
+from observer.clients.installers import install, perform, uninstall
+from observer.config_files.context import InstallContext, InstallPlan
 from observer.core.errors import BadInput, ConfigInvalid
 
-Run = Callable[[str], Plan]
+Run = Callable[[str], InstallPlan]
 EVENTS = ["post-commit", "post-applypatch", "post-merge", "post-checkout", "post-rewrite"]
 
 
-def git(context: Context, *words: str, folder: Path | None = None) -> str:
+def git(context: InstallContext, *words: str, folder: Path | None = None) -> str:
     run = subprocess.run(
         ["git", *words],
         cwd=folder or context.folder,
@@ -32,7 +33,7 @@ def git(context: Context, *words: str, folder: Path | None = None) -> str:
 
 
 @pytest.fixture
-def repository(context: Context, tmp_path: Path) -> Context:
+def repository(context: InstallContext, tmp_path: Path) -> InstallContext:
     """The context of somebody who stands in a repository, with this machine's git."""
     folder = tmp_path / "shop"
     folder.mkdir()
@@ -43,36 +44,38 @@ def repository(context: Context, tmp_path: Path) -> Context:
     return there
 
 
-def make(plan: Plan, context: Context) -> None:
+def make(plan: InstallPlan, context: InstallContext) -> None:
     perform(plan, context.home, at_ms=1)
 
 
-def spooled(context: Context) -> list[bytes]:
+def spooled(context: InstallContext) -> list[bytes]:
     folder = context.home.spool
     return [(folder / "tmp" / path.name).read_bytes() for path in (folder / "new").iterdir()]
 
 
-def commit(context: Context) -> None:
+def commit(context: InstallContext) -> None:
     git(context, "commit", "-q", "--allow-empty", "-m", "a change")
 
 
 # --- 2.54 and later ------------------------------------------------------------------------------
 
 
-def test_new_git_gets_one_section_for_each_event(new_git: Context) -> None:
+def test_new_git_gets_one_section_for_each_event(new_git: InstallContext) -> None:
     make(install("git", new_git), new_git)
     events = git(new_git, "config", "--global", "--get-regexp", r"^hook\..*\.event$")
     assert [line.split()[1] for line in events.splitlines()] == EVENTS
 
 
-def test_a_command_stands_before_its_event(new_git: Context) -> None:
+def test_a_command_stands_before_its_event(new_git: InstallContext) -> None:
     """The other way round every commit in between would fail."""
     make(install("git", new_git), new_git)
     names = [line.split("=")[0] for line in git(new_git, "config", "--global", "-l").splitlines()]
     assert [name.rpartition(".")[2] for name in names] == ["command", "event"] * len(EVENTS)
 
 
-def test_a_configured_command_reports_and_never_fails(new_git: Context, tmp_path: Path) -> None:
+def test_a_configured_command_reports_and_never_fails(
+    new_git: InstallContext, tmp_path: Path
+) -> None:
     make(install("git", new_git), new_git)
     git(new_git, "init", "-q", "shop")
     line = git(new_git, "config", "--global", "hook.observer-post-commit.command")
@@ -84,7 +87,7 @@ def test_a_configured_command_reports_and_never_fails(new_git: Context, tmp_path
     subprocess.run(words, cwd=tmp_path / "shop", env=dict(new_git.environ), check=True)
 
 
-def test_what_a_user_added_to_our_section_stays(new_git: Context) -> None:
+def test_what_a_user_added_to_our_section_stays(new_git: InstallContext) -> None:
     make(install("git", new_git), new_git)
     git(new_git, "config", "--global", "hook.observer-post-merge.enabled", "false")
     assert not install("git", new_git).is_change
@@ -104,7 +107,7 @@ def test_what_a_user_added_to_our_section_stays(new_git: Context) -> None:
     ],
 )
 def test_the_file_is_the_one_git_would_write(
-    new_git: Context, variable: str, value: str, there: str, path: str
+    new_git: InstallContext, variable: str, value: str, there: str, path: str
 ) -> None:
     if there:
         (new_git.user_home / there).parent.mkdir(parents=True)
@@ -114,7 +117,9 @@ def test_the_file_is_the_one_git_would_write(
     assert install("git", context).edits[-1].path == new_git.user_home / path
 
 
-def test_a_named_project_gets_it_in_its_own_configuration(new_git: Context, tmp_path: Path) -> None:
+def test_a_named_project_gets_it_in_its_own_configuration(
+    new_git: InstallContext, tmp_path: Path
+) -> None:
     git(new_git, "init", "-q", "shop")
     named = replace(new_git, project=tmp_path / "shop")
     make(install("git", named), named)
@@ -124,7 +129,7 @@ def test_a_named_project_gets_it_in_its_own_configuration(new_git: Context, tmp_
     assert "observer" not in (tmp_path / "shop/.git/config").read_text()
 
 
-def test_a_named_project_must_be_a_repository(new_git: Context, tmp_path: Path) -> None:
+def test_a_named_project_must_be_a_repository(new_git: InstallContext, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no git repository"):
         install("git", replace(new_git, project=tmp_path))
 
@@ -132,7 +137,7 @@ def test_a_named_project_must_be_a_repository(new_git: Context, tmp_path: Path) 
 # --- before 2.54 ---------------------------------------------------------------------------------
 
 
-def test_old_git_gets_files_that_report_commits(repository: Context) -> None:
+def test_old_git_gets_files_that_report_commits(repository: InstallContext) -> None:
     make(install("git", repository), repository)
     commit(repository)
     head = git(repository, "rev-parse", "HEAD")
@@ -141,14 +146,16 @@ def test_old_git_gets_files_that_report_commits(repository: Context) -> None:
     assert head.encode() in data
 
 
-def test_old_git_outside_of_repositories_is_bad_input(repository: Context, tmp_path: Path) -> None:
+def test_old_git_outside_of_repositories_is_bad_input(
+    repository: InstallContext, tmp_path: Path
+) -> None:
     with pytest.raises(BadInput, match="in none"):
         install("git", replace(repository, folder=tmp_path))
 
 
 @pytest.mark.parametrize("planned", [install, uninstall])
 def test_a_repository_that_git_refuses_is_not_called_none(
-    repository: Context, planned: Callable[[str, Context], Plan]
+    repository: InstallContext, planned: Callable[[str, InstallContext], InstallPlan]
 ) -> None:
     script = repository.user_home / "git"
     script.write_text(
@@ -160,13 +167,15 @@ def test_a_repository_that_git_refuses_is_not_called_none(
         planned("git", replace(repository, environ=environ))
 
 
-def test_a_repository_without_a_work_tree_is_not_called_none(repository: Context) -> None:
+def test_a_repository_without_a_work_tree_is_not_called_none(repository: InstallContext) -> None:
     inside = replace(repository, folder=repository.folder / ".git")
     with pytest.raises(ConfigInvalid, match="must be run in a work tree"):
         install("git", inside)
 
 
-def test_a_subfolder_and_a_worktree_share_the_hooks(repository: Context, tmp_path: Path) -> None:
+def test_a_subfolder_and_a_worktree_share_the_hooks(
+    repository: InstallContext, tmp_path: Path
+) -> None:
     commit(repository)
     git(repository, "worktree", "add", "-q", str(tmp_path / "tree"))
     make(install("git", replace(repository, folder=tmp_path / "tree")), repository)
@@ -175,7 +184,7 @@ def test_a_subfolder_and_a_worktree_share_the_hooks(repository: Context, tmp_pat
     assert not install("git", replace(repository, folder=repository.folder / "sub")).is_change
 
 
-def test_a_hook_that_was_there_still_runs_and_comes_back(repository: Context) -> None:
+def test_a_hook_that_was_there_still_runs_and_comes_back(repository: InstallContext) -> None:
     hook = repository.folder / ".git/hooks/post-commit"
     hook.write_text("#!/bin/sh\necho theirs >ran\n")
     hook.chmod(0o755)
@@ -190,7 +199,7 @@ def test_a_hook_that_was_there_still_runs_and_comes_back(repository: Context) ->
     assert not hook.with_name("post-commit.observer-orig").exists()
 
 
-def test_a_hook_that_was_switched_off_stays_off(repository: Context) -> None:
+def test_a_hook_that_was_switched_off_stays_off(repository: InstallContext) -> None:
     hook = repository.folder / ".git/hooks/post-commit"
     hook.write_text("#!/bin/sh\necho theirs >ran\n")
     hook.chmod(0o644)
@@ -199,7 +208,7 @@ def test_a_hook_that_was_switched_off_stays_off(repository: Context) -> None:
     assert not (repository.folder / "ran").exists()
 
 
-def test_uninstalling_removes_the_hooks(repository: Context) -> None:
+def test_uninstalling_removes_the_hooks(repository: InstallContext) -> None:
     folder = repository.folder / ".git/hooks"
     before = sorted(path.name for path in folder.iterdir())
     make(install("git", repository), repository)
@@ -207,7 +216,7 @@ def test_uninstalling_removes_the_hooks(repository: Context) -> None:
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
-def test_a_hook_that_pre_commit_moved_is_not_installed_twice(repository: Context) -> None:
+def test_a_hook_that_pre_commit_moved_is_not_installed_twice(repository: InstallContext) -> None:
     folder = repository.folder / ".git/hooks"
     make(install("git", repository), repository)
     (folder / "post-commit").rename(folder / "post-commit.legacy")
@@ -221,7 +230,9 @@ def test_a_hook_that_pre_commit_moved_is_not_installed_twice(repository: Context
     assert (folder / "post-commit").exists()
 
 
-def test_a_folder_of_hooks_elsewhere_is_respected(repository: Context, tmp_path: Path) -> None:
+def test_a_folder_of_hooks_elsewhere_is_respected(
+    repository: InstallContext, tmp_path: Path
+) -> None:
     (tmp_path / "hooks").mkdir()
     git(repository, "config", "core.hooksPath", str(tmp_path / "hooks"))
     make(install("git", repository), repository)
@@ -238,7 +249,7 @@ def test_a_folder_of_hooks_elsewhere_is_respected(repository: Context, tmp_path:
     ],
 )
 def test_a_folder_in_the_working_tree_is_left_alone(
-    repository: Context, folder: str, named: str
+    repository: InstallContext, folder: str, named: str
 ) -> None:
     git(repository, "config", "core.hooksPath", folder)
     with pytest.raises(ConfigInvalid, match="working tree") as refused:
@@ -247,13 +258,13 @@ def test_a_folder_in_the_working_tree_is_left_alone(
     assert "|| true" in refused.value.hint
 
 
-def test_a_linked_hook_is_left_alone(repository: Context) -> None:
+def test_a_linked_hook_is_left_alone(repository: InstallContext) -> None:
     (repository.folder / ".git/hooks/post-commit").symlink_to("../../hook.sh")
     with pytest.raises(ConfigInvalid, match="symbolic link"):
         install("git", repository)
 
 
-def test_an_earlier_copy_is_never_overwritten(repository: Context) -> None:
+def test_an_earlier_copy_is_never_overwritten(repository: InstallContext) -> None:
     folder = repository.folder / ".git/hooks"
     (folder / "post-commit").write_text("#!/bin/sh\n")
     (folder / "post-commit.observer-orig").write_text("#!/bin/sh\n# precious\n")
@@ -262,7 +273,7 @@ def test_an_earlier_copy_is_never_overwritten(repository: Context) -> None:
 
 
 def test_the_environment_of_a_hook_does_not_lead_elsewhere(
-    repository: Context, tmp_path: Path
+    repository: InstallContext, tmp_path: Path
 ) -> None:
     """`observer install git` run from a git hook or alias sees GIT_DIR of another repository."""
     git(repository, "init", "-q", str(tmp_path / "other"), folder=tmp_path)
@@ -271,16 +282,18 @@ def test_the_environment_of_a_hook_does_not_lead_elsewhere(
     assert (repository.folder / ".git/hooks/post-commit").exists()
 
 
-def test_without_git_it_says_so(context: Context, tmp_path: Path) -> None:
+def test_without_git_it_says_so(context: InstallContext, tmp_path: Path) -> None:
     with pytest.raises(ConfigInvalid, match="git cannot be run"):
         install("git", replace(context, environ={"PATH": str(tmp_path / "nothing")}))
 
 
-def test_a_git_that_says_no_is_quoted(context: Context) -> None:
+def test_a_git_that_says_no_is_quoted(context: InstallContext) -> None:
     with pytest.raises(ConfigInvalid, match="git config failed"):
         config_file.ask(context, "config", "--frobnicate")
 
 
-def test_a_folder_that_was_deleted_is_in_no_repository(repository: Context, tmp_path: Path) -> None:
+def test_a_folder_that_was_deleted_is_in_no_repository(
+    repository: InstallContext, tmp_path: Path
+) -> None:
     with pytest.raises(BadInput, match="in none"):
         install("git", replace(repository, folder=tmp_path / "gone"))

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from observer.clients.installers import Context, Plan, install, perform, uninstall
+from observer.clients.installers import install, perform, uninstall
+from observer.config_files.context import InstallContext, InstallPlan
 from observer.core.errors import ConfigInvalid
 
-Run = Callable[[str], Plan]
+Run = Callable[[str], InstallPlan]
 FILES = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/conf.d/observer.fish"}
 every_shell = pytest.mark.parametrize("shell", list(FILES))
 
 
-def session_of(shell: str, context: Context) -> str:
+def session_of(shell: str, context: InstallContext) -> str:
     """Return what an interactive shell of the user calls itself once its rc files are read."""
     run = subprocess.run(
         [shell, "-ic", 'echo "<$OBSERVER_SESSION>"'],
@@ -32,20 +33,24 @@ def session_of(shell: str, context: Context) -> str:
 
 
 @every_shell
-def test_the_shell_reads_the_recorder(shell: str, context: Context, put: Run) -> None:
+def test_the_shell_reads_the_recorder(shell: str, context: InstallContext, put: Run) -> None:
     put(shell)
     assert session_of(shell, context).startswith(f"{shell}-")
 
 
 @every_shell
-def test_the_shell_reads_it_from_a_home_that_needs_quoting(shell: str, spaced: Context) -> None:
+def test_the_shell_reads_it_from_a_home_that_needs_quoting(
+    shell: str, spaced: InstallContext
+) -> None:
     perform(install(shell, spaced), spaced.home, at_ms=1)
     elsewhere = {**spaced.environ, "OBSERVER_HOME": str(spaced.home.root)}
     assert session_of(shell, replace(spaced, environ=elsewhere)).startswith(f"{shell}-")
 
 
 @every_shell
-def test_a_recorder_that_is_gone_hurts_nobody(shell: str, context: Context, put: Run) -> None:
+def test_a_recorder_that_is_gone_hurts_nobody(
+    shell: str, context: InstallContext, put: Run
+) -> None:
     put(shell)
     (context.home.hooks / "shell" / f"observer.{shell}").unlink()
     assert session_of(shell, context) == ""
@@ -53,7 +58,7 @@ def test_a_recorder_that_is_gone_hurts_nobody(shell: str, context: Context, put:
 
 @every_shell
 def test_after_uninstalling_the_shell_records_no_more(
-    shell: str, context: Context, put: Run, drop: Run
+    shell: str, context: InstallContext, put: Run, drop: Run
 ) -> None:
     (context.user_home / ".zshrc").write_text("true\n")  # else zsh asks a new user questions
     put(shell)
@@ -61,7 +66,7 @@ def test_after_uninstalling_the_shell_records_no_more(
     assert session_of(shell, context) == ""
 
 
-def test_a_block_is_replaced_where_it_stands(context: Context, put: Run) -> None:
+def test_a_block_is_replaced_where_it_stands(context: InstallContext, put: Run) -> None:
     rc = context.user_home / ".bashrc"
     rc.write_text("one\n# >>> observer >>>\nold\n# <<< observer <<<\ntwo\n")
     put("bash")
@@ -70,7 +75,7 @@ def test_a_block_is_replaced_where_it_stands(context: Context, put: Run) -> None
     assert "old" not in lines
 
 
-def test_a_second_block_is_removed(context: Context, put: Run) -> None:
+def test_a_second_block_is_removed(context: InstallContext, put: Run) -> None:
     rc = context.user_home / ".bashrc"
     put("bash")
     rc.write_text(rc.read_text() * 2)
@@ -78,14 +83,14 @@ def test_a_second_block_is_removed(context: Context, put: Run) -> None:
     assert rc.read_text().count(">>>") == 2
 
 
-def test_a_last_line_without_an_end_gets_one(context: Context, put: Run) -> None:
+def test_a_last_line_without_an_end_gets_one(context: InstallContext, put: Run) -> None:
     rc = context.user_home / ".bashrc"
     rc.write_text("alias x=y")
     put("bash")
     assert rc.read_text().startswith("alias x=y\n# >>> observer >>>\n")
 
 
-def test_a_begun_block_never_swallows_what_follows(context: Context) -> None:
+def test_a_begun_block_never_swallows_what_follows(context: InstallContext) -> None:
     rc = context.user_home / ".bashrc"
     block = "# >>> observer >>>\nours\n# <<< observer <<<\n"
     rc.write_text("# >>> observer >>>\nmine\n" + block)
@@ -94,7 +99,7 @@ def test_a_begun_block_never_swallows_what_follows(context: Context) -> None:
 
 
 def test_a_block_of_another_home_stays_and_that_is_said(
-    context: Context, spaced: Context, put: Run
+    context: InstallContext, spaced: InstallContext, put: Run
 ) -> None:
     put("bash")
     plan = uninstall("bash", spaced)
@@ -102,7 +107,7 @@ def test_a_block_of_another_home_stays_and_that_is_said(
     assert "another home" in plan.notes[0]
 
 
-def test_zdotdir_is_where_zsh_looks(context: Context, tmp_path: Path) -> None:
+def test_zdotdir_is_where_zsh_looks(context: InstallContext, tmp_path: Path) -> None:
     moved = replace(context, environ={**context.environ, "ZDOTDIR": str(tmp_path / "z")})
     perform(install("zsh", moved), moved.home, at_ms=1)
     assert (tmp_path / "z" / ".zshrc").exists()
@@ -124,7 +129,7 @@ def test_zdotdir_is_where_zsh_looks(context: Context, tmp_path: Path) -> None:
     ],
 )
 def test_a_profile_that_skips_the_rc_file_is_told(
-    context: Context, profiles: dict[str, str], warned: str
+    context: InstallContext, profiles: dict[str, str], warned: str
 ) -> None:
     for name, text in profiles.items():
         (context.user_home / name).write_text(text)

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from observer.clients.git import missing_hooks
 from observer.clients.git.install import EVENTS, version
-from observer.clients.installers import Context, install, perform, uninstall
-from observer.config_files.context import command
+from observer.clients.git.missing_hooks import missing_hooks
+from observer.clients.installers import install, perform, uninstall
+from observer.config_files.context import InstallContext, command
 
 THEIRS = "#!/bin/sh\necho theirs\n"
 
 
-def git(context: Context, *words: str) -> None:
+def git(context: InstallContext, *words: str) -> None:
     environ = {**context.environ, "HOME": str(context.user_home)}
     subprocess.run(["git", *words], cwd=context.folder, env=environ, check=True)
 
@@ -29,7 +29,7 @@ def put(path: Path, text: str) -> None:
 
 
 @pytest.fixture
-def installed(context: Context, tmp_path: Path) -> Context:
+def installed(context: InstallContext, tmp_path: Path) -> InstallContext:
     """The context of somebody who installed the hooks into a repository, and stands in it."""
     folder = tmp_path / "shop"
     folder.mkdir()
@@ -41,38 +41,38 @@ def installed(context: Context, tmp_path: Path) -> Context:
     return there
 
 
-def lefthook(context: Context) -> None:
+def lefthook(context: InstallContext) -> None:
     hook = context.folder / ".git/hooks/post-commit"
     hook.rename(hook.with_name("post-commit.old"))
     put(hook, THEIRS)
 
 
-def forced(context: Context) -> None:
+def forced(context: InstallContext) -> None:
     put(context.folder / ".git/hooks/post-commit", THEIRS)
 
 
-def switched_off(context: Context) -> None:
+def switched_off(context: InstallContext) -> None:
     (context.folder / ".git/hooks/post-commit").chmod(0o644)
 
 
-def removed(context: Context) -> None:
+def removed(context: InstallContext) -> None:
     (context.folder / ".git/hooks/post-commit").unlink()
 
 
-def pre_commit(context: Context) -> None:
+def pre_commit(context: InstallContext) -> None:
     hook = context.folder / ".git/hooks/post-commit"
     hook.rename(hook.with_name("post-commit.legacy"))
     put(hook, THEIRS)
 
 
-def husky(context: Context) -> None:
+def husky(context: InstallContext) -> None:
     put(context.folder / ".husky/_/post-commit", THEIRS)
     git(context, "config", "core.hooksPath", ".husky/_")
 
 
 @pytest.mark.parametrize("deed", [lefthook, forced, switched_off, removed])
 def test_a_hook_that_was_put_out_of_use_is_named_and_comes_back(
-    installed: Context, deed: Callable[[Context], None]
+    installed: InstallContext, deed: Callable[[InstallContext], None]
 ) -> None:
     """Twice, since a manager does it again at its next installation."""
     for _ in range(2):
@@ -86,13 +86,15 @@ def test_a_hook_that_was_put_out_of_use_is_named_and_comes_back(
     assert missing_hooks(installed, ()) == []
 
 
-def test_a_hook_that_another_runs_under_its_new_name_is_not_missed(installed: Context) -> None:
+def test_a_hook_that_another_runs_under_its_new_name_is_not_missed(
+    installed: InstallContext,
+) -> None:
     pre_commit(installed)
     assert missing_hooks(installed, ()) == []
 
 
 def test_hooks_beside_a_folder_of_hooks_are_missed_until_they_are_called(
-    installed: Context,
+    installed: InstallContext,
 ) -> None:
     husky(installed)
     (found,) = missing_hooks(installed, ())
@@ -104,7 +106,9 @@ def test_hooks_beside_a_folder_of_hooks_are_missed_until_they_are_called(
     assert not install("git", installed).is_change
 
 
-def test_known_repositories_are_looked_at_from_anywhere(installed: Context, tmp_path: Path) -> None:
+def test_known_repositories_are_looked_at_from_anywhere(
+    installed: InstallContext, tmp_path: Path
+) -> None:
     forced(installed)
     elsewhere = replace(installed, folder=tmp_path)
     assert missing_hooks(elsewhere, ()) == []
@@ -113,7 +117,7 @@ def test_known_repositories_are_looked_at_from_anywhere(installed: Context, tmp_
 
 
 def test_the_work_trees_of_a_bare_repository_are_where_to_repeat(
-    installed: Context, tmp_path: Path
+    installed: InstallContext, tmp_path: Path
 ) -> None:
     git(installed, "commit", "-q", "--allow-empty", "-m", "x")
     git(installed, "clone", "-q", "--bare", str(installed.folder), str(tmp_path / "bare"))
@@ -131,7 +135,7 @@ def test_the_work_trees_of_a_bare_repository_are_where_to_repeat(
     assert missing_hooks(bare, ()) == []
 
 
-def test_hooks_of_a_home_that_was_moved_are_missed(installed: Context) -> None:
+def test_hooks_of_a_home_that_was_moved_are_missed(installed: InstallContext) -> None:
     moved = replace(installed, home=type(installed.home)(installed.home.root.with_name("moved")))
     assert missing_hooks(moved, ()) == []
     installed.home.root.rename(moved.home.root)
@@ -141,7 +145,7 @@ def test_hooks_of_a_home_that_was_moved_are_missed(installed: Context) -> None:
 
 @pytest.mark.parametrize("deed", [lefthook, pre_commit, husky])
 def test_uninstalling_removes_the_hooks_that_a_manager_moved_or_left_behind(
-    installed: Context, deed: Callable[[Context], None]
+    installed: InstallContext, deed: Callable[[InstallContext], None]
 ) -> None:
     deed(installed)
     perform(uninstall("git", installed), installed.home, at_ms=1)
@@ -150,17 +154,19 @@ def test_uninstalling_removes_the_hooks_that_a_manager_moved_or_left_behind(
     assert missing_hooks(installed, ()) == []
 
 
-def test_a_repository_without_our_hooks_is_left_alone(installed: Context) -> None:
+def test_a_repository_without_our_hooks_is_left_alone(installed: InstallContext) -> None:
     perform(uninstall("git", installed), installed.home, at_ms=1)
     put(installed.folder / ".git/hooks/post-commit", THEIRS)
     assert missing_hooks(installed, ()) == []
 
 
-def test_a_machine_without_git_has_no_silent_hooks(installed: Context, tmp_path: Path) -> None:
+def test_a_machine_without_git_has_no_silent_hooks(
+    installed: InstallContext, tmp_path: Path
+) -> None:
     assert missing_hooks(replace(installed, environ={"PATH": str(tmp_path)}), ()) == []
 
 
-def test_configured_hooks_are_missed_when_one_is_gone(new_git: Context) -> None:
+def test_configured_hooks_are_missed_when_one_is_gone(new_git: InstallContext) -> None:
     assert missing_hooks(new_git, ()) == []
     perform(install("git", new_git), new_git.home, at_ms=1)
     assert missing_hooks(new_git, ()) == []
@@ -170,7 +176,9 @@ def test_configured_hooks_are_missed_when_one_is_gone(new_git: Context) -> None:
     assert ".gitconfig" in found.found
 
 
-def test_configured_hooks_are_missed_by_an_older_git(new_git: Context, context: Context) -> None:
+def test_configured_hooks_are_missed_by_an_older_git(
+    new_git: InstallContext, context: InstallContext
+) -> None:
     perform(install("git", new_git), new_git.home, at_ms=1)
     if version(context) >= (2, 54):
         pytest.skip("this git has configured hooks")

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from observer.clients.installers import Context
+from observer.config_files.context import InstallContext
 from observer.config_files.json_entries import Snippet, snippets
 from observer.core.paths import Home
 
 
 def made(home: Path, tmp_path: Path) -> dict[str, Snippet]:
-    context = Context(
+    context = InstallContext(
         home=Home(home), user_home=tmp_path, observer="/o/observer", environ={}, folder=tmp_path
     )
     return {one.client: one for one in snippets(context)}

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from observer.clients.installers import TARGETS, Context, Plan, install, perform, uninstall
-from observer.config_files.context import here, shipped
+from observer.clients.installers import TARGETS, install, perform, uninstall
+from observer.config_files.context import InstallContext, InstallPlan, current_context, shipped
 from observer.config_files.file_edits import diff
 from observer.core.errors import BadInput, ConfigInvalid
 from observer.core.paths import Home
@@ -82,19 +82,19 @@ every_target = pytest.mark.parametrize("name", list(TARGETS))
 
 
 @pytest.fixture
-def context(new_git: Context) -> Context:
+def context(new_git: InstallContext) -> InstallContext:
     """A git that has configured hooks, as the clients' common case."""
     return new_git
 
 
-def given(context: Context, contents: dict[str, bytes]) -> None:
+def given(context: InstallContext, contents: dict[str, bytes]) -> None:
     for name, content in contents.items():
         path = context.user_home / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
 
 
-def make(plan: Plan, context: Context) -> list[Path]:
+def make(plan: InstallPlan, context: InstallContext) -> list[Path]:
     return perform(plan, context.home, at_ms=1)
 
 
@@ -103,7 +103,7 @@ def test_every_client_of_the_command_line_is_there() -> None:
 
 
 @every_target
-def test_a_plan_touches_nothing(name: str, context: Context, files: Files) -> None:
+def test_a_plan_touches_nothing(name: str, context: InstallContext, files: Files) -> None:
     plan = install(name, context)
     assert plan.is_change
     assert diff(plan.edits)
@@ -112,7 +112,7 @@ def test_a_plan_touches_nothing(name: str, context: Context, files: Files) -> No
 
 
 @every_target
-def test_a_second_run_changes_nothing(name: str, context: Context) -> None:
+def test_a_second_run_changes_nothing(name: str, context: InstallContext) -> None:
     given(context, FOREIGN[name])
     make(install(name, context), context)
     again = install(name, context)
@@ -121,7 +121,7 @@ def test_a_second_run_changes_nothing(name: str, context: Context) -> None:
 
 
 @every_target
-def test_what_others_have_stays(name: str, context: Context, files: Files) -> None:
+def test_what_others_have_stays(name: str, context: InstallContext, files: Files) -> None:
     given(context, FOREIGN[name])
     make(install(name, context), context)
     text = b"\n".join(files().values()).decode("utf-8", "replace")
@@ -131,7 +131,7 @@ def test_what_others_have_stays(name: str, context: Context, files: Files) -> No
 
 @every_target
 def test_uninstalling_leaves_others_files_to_the_byte(
-    name: str, context: Context, files: Files
+    name: str, context: InstallContext, files: Files
 ) -> None:
     given(context, FOREIGN[name])
     before = files()
@@ -142,7 +142,7 @@ def test_uninstalling_leaves_others_files_to_the_byte(
 
 @pytest.mark.parametrize("name", ["claude-code", "cursor", "kiro"])
 def test_lines_that_end_as_on_windows_go_on_doing_so(
-    name: str, context: Context, files: Files
+    name: str, context: InstallContext, files: Files
 ) -> None:
     given(context, {path: text.replace(b"\n", b"\r\n") for path, text in FOREIGN[name].items()})
     before = files()
@@ -154,7 +154,7 @@ def test_lines_that_end_as_on_windows_go_on_doing_so(
 
 @every_target
 def test_uninstalling_removes_the_files_that_we_made(
-    name: str, context: Context, files: Files
+    name: str, context: InstallContext, files: Files
 ) -> None:
     make(install(name, context), context)
     assert files() != {}
@@ -164,7 +164,7 @@ def test_uninstalling_removes_the_files_that_we_made(
 
 @every_target
 def test_uninstalling_what_is_not_installed_changes_nothing(
-    name: str, context: Context, files: Files
+    name: str, context: InstallContext, files: Files
 ) -> None:
     given(context, FOREIGN[name])
     assert not uninstall(name, context).is_change
@@ -172,7 +172,7 @@ def test_uninstalling_what_is_not_installed_changes_nothing(
 
 @every_target
 def test_a_file_that_does_not_parse_is_refused_by_name(
-    name: str, context: Context, files: Files
+    name: str, context: InstallContext, files: Files
 ) -> None:
     path, content = BROKEN[name]
     given(context, {path: content})
@@ -183,7 +183,7 @@ def test_a_file_that_does_not_parse_is_refused_by_name(
 
 
 @every_target
-def test_others_files_are_backed_up_first(name: str, context: Context) -> None:
+def test_others_files_are_backed_up_first(name: str, context: InstallContext) -> None:
     given(context, FOREIGN[name])
     copies = make(install(name, context), context)
     changed = [edit.before for edit in install(name, context).edits if not edit.is_ours]
@@ -193,7 +193,7 @@ def test_others_files_are_backed_up_first(name: str, context: Context) -> None:
 
 @every_target
 def test_a_home_whose_path_needs_quoting_works(
-    name: str, context: Context, tmp_path: Path, files: Files
+    name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:
     moved = replace(context, home=Home(tmp_path / "ana's other home"))
     make(install(name, moved), moved)
@@ -204,7 +204,7 @@ def test_a_home_whose_path_needs_quoting_works(
 
 @pytest.mark.parametrize("name", ["claude-code", "cursor", "kiro"])
 def test_two_homes_do_not_take_each_others_server_out(
-    name: str, context: Context, tmp_path: Path, files: Files
+    name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:
     other = replace(context, home=Home(tmp_path / "other"))
     for mine, theirs in ((context, other), (other, context)):
@@ -218,7 +218,7 @@ def test_two_homes_do_not_take_each_others_server_out(
 
 @every_target
 def test_two_homes_do_not_take_each_others_hooks_out(
-    name: str, context: Context, tmp_path: Path, files: Files
+    name: str, context: InstallContext, tmp_path: Path, files: Files
 ) -> None:
     make(install(name, context), context)
     before = {path for path, text in files().items() if str(context.home.hooks).encode() in text}
@@ -228,14 +228,14 @@ def test_two_homes_do_not_take_each_others_hooks_out(
     assert after == before
 
 
-def test_an_unknown_client_is_bad_input(context: Context) -> None:
+def test_an_unknown_client_is_bad_input(context: InstallContext) -> None:
     with pytest.raises(BadInput, match="emacs") as refused:
         install("emacs", context)
     assert "claude-code" in refused.value.hint
 
 
 def test_the_context_of_this_process_has_its_user_and_command(home: Home, tmp_path: Path) -> None:
-    context = here(home, project=Path("sub"))
+    context = current_context(home, project=Path("sub"))
     assert context.user_home == tmp_path / "home"
     assert Path(context.observer).name == "observer"
     assert context.project == Path.cwd() / "sub"
@@ -247,13 +247,13 @@ def test_a_machine_without_the_command_is_told(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ConfigInvalid, match="no observer command"):
-        here(home)
+        current_context(home)
 
 
 # --- our own scripts -----------------------------------------------------------------------------
 
 
-def test_the_scripts_are_installed_and_can_be_run(context: Context) -> None:
+def test_the_scripts_are_installed_and_can_be_run(context: InstallContext) -> None:
     make(install("fish", context), context)
     post = context.home.hooks / "post"
     assert post.stat().st_mode & 0o111 == 0o111
@@ -261,7 +261,7 @@ def test_the_scripts_are_installed_and_can_be_run(context: Context) -> None:
     assert (context.home.spool / "new").is_dir()
 
 
-def test_an_upgrade_refreshes_them_and_leaves_old_ones(context: Context) -> None:
+def test_an_upgrade_refreshes_them_and_leaves_old_ones(context: InstallContext) -> None:
     make(install("fish", context), context)
     post = context.home.hooks / "post"
     shipped = post.read_bytes()
@@ -279,7 +279,7 @@ def test_an_installation_without_scripts_says_so(tmp_path: Path) -> None:
         shipped([tmp_path])
 
 
-def test_the_command_strings_never_change(context: Context) -> None:
+def test_the_command_strings_never_change(context: InstallContext) -> None:
     make(install("claude-code", context), context)
     text = (context.user_home / ".claude" / "settings.json").read_text()
     assert f'"{context.home.root}/hooks/post claude-code PostToolUse"' in text

@@ -10,7 +10,7 @@ from observer.toolsets.registry import TOOLSETS
 
 
 def test_every_tool_of_ours_is_known_for_ours() -> None:
-    known = recognition.OWN_QUESTIONS | recognition.OWN_SECRETIVE
+    known = recognition.OWN_QUERIES | recognition.OWN_PRIVATE_TOOLS
     assert known == {
         tool.name
         for toolset in TOOLSETS.values()
@@ -19,7 +19,7 @@ def test_every_tool_of_ours_is_known_for_ours() -> None:
 
 
 @pytest.mark.parametrize("server", ["mcp__observer__", "MCP:"])
-@pytest.mark.parametrize("name", sorted(recognition.OWN_SECRETIVE))
+@pytest.mark.parametrize("name", sorted(recognition.OWN_PRIVATE_TOOLS))
 def test_of_what_we_are_told_no_copy_is_kept(name: str, server: str) -> None:
     given = {"content": "Bo left", "data": "Bo left", "user_id": "bo", "query": "bo"}
     call = tools.ToolCall(tool=f"{server}{name}", given=given, response="Bo left", error="Bo")
@@ -34,9 +34,9 @@ def test_what_is_recalled_is_a_question() -> None:
 
 
 def test_tools_of_other_servers_are_not_ours() -> None:
-    assert not recognition.is_own("mcp__tracker__search")
-    assert not recognition.is_own("mcp__observer__get_issue")
-    assert not recognition.is_own("MCP:search")
+    assert not recognition.is_own_tool("mcp__tracker__search")
+    assert not recognition.is_own_tool("mcp__observer__get_issue")
+    assert not recognition.is_own_tool("MCP:search")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_our_tools_are_known_in_every_spelling(spelled: str) -> None:
     ],
 )
 def test_a_name_that_only_holds_ours_is_not_ours(spelled: str) -> None:
-    assert not recognition.is_own(spelled)
+    assert not recognition.is_own_tool(spelled)
 
 
 def test_a_tool_for_all_servers_is_known_by_the_server_it_calls() -> None:

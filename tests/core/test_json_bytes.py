@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.core.json_text import dump, load, mended
+from observer.core.json_text import dump, load, repair_encoding
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from observer.core.json_text import dump, load, mended
     ],
 )
 def test_what_is_no_character_costs_itself_alone(data: bytes, text: str) -> None:
-    assert msgspec.json.decode(mended(data)) == text
+    assert msgspec.json.decode(repair_encoding(data)) == text
 
 
 @pytest.mark.parametrize("data", ["plain words", b"{'a': 1}", b"", b"\xff", b"[1,]", "NaN"])
@@ -72,4 +72,4 @@ def test_what_is_not_json_is_not_written() -> None:
 
 @given(st.recursive(st.text() | st.integers(-9, 9), st.lists))
 def test_json_of_characters_means_the_same(value: object) -> None:
-    assert msgspec.json.decode(mended(msgspec.json.encode(value))) == value
+    assert msgspec.json.decode(repair_encoding(msgspec.json.encode(value))) == value

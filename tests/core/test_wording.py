@@ -102,7 +102,7 @@ def test_lists_read_as_a_person_says_them(names: list[str], shown: str) -> None:
     ],
 )
 def test_durations_read_as_a_person_says_them(duration_ms: int, shown: str) -> None:
-    assert wording.lasted(duration_ms) == shown
+    assert wording.duration_text(duration_ms) == shown
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from observer.core.clock import now_ms
 from observer.core.config import Settings
 from observer.core.events import AnyBody, Event, FileWrite, Prompt, SessionStart
-from observer.core.model import Use
+from observer.core.model import UsageEvent
 from observer.core.paths import Home
 from observer.daemon.feedback import BATCH, MARK_EVERY, SHOWN_WITHIN_MS, UsageFeedback
 from observer.daemon.health import Health
@@ -159,7 +159,7 @@ def test_a_fetch_is_told_at_once_and_written_later(bench: Bench, noted: int) -> 
 def test_a_fetch_counts_for_the_session_that_was_shown_it(
     bench: Bench, noted: int, ago_ms: int, session: int
 ) -> None:
-    shown = Use(item=noted, session=9, sort="shown", at_ms=now_ms() - ago_ms)
+    shown = UsageEvent(item=noted, session=9, sort="shown", at_ms=now_ms() - ago_ms)
     with bench.store.write() as writer:
         writer.put_uses([shown])
     bench.feedback.fetched([noted])
@@ -169,7 +169,7 @@ def test_a_fetch_counts_for_the_session_that_was_shown_it(
 
 
 def test_uses_of_long_ago_go_when_others_come(bench: Bench, noted: int) -> None:
-    old = Use(item=noted, session=9, sort="cited", at_ms=now_ms() - KEPT_MS - 1000)
+    old = UsageEvent(item=noted, session=9, sort="cited", at_ms=now_ms() - KEPT_MS - 1000)
     with bench.store.write() as writer:
         writer.put_uses([old])
     bench.happen(SessionStart())

@@ -26,7 +26,7 @@ from observer.daemon.writer import WriterThread
 from observer.ingest.pipeline import Pipeline
 from observer.projects import Places
 from observer.repair.losses import Loss, losses, note
-from observer.repair.request import demand
+from observer.repair.request import request_repair
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 
@@ -89,12 +89,12 @@ def test_a_database_is_gone_through_slice_by_slice(
 
 def test_what_a_command_met_is_mended_and_not_asked_for_twice(home: Home) -> None:
     home.root.mkdir(parents=True)
-    demand(home, "before")
+    request_repair(home, "before")
     with watched(home, []) as (sound, _, _):
         assert not sound._is_asked()
         home.damage.unlink()
         assert not sound._is_asked()
-        demand(home, "now")
+        request_repair(home, "now")
         with pytest.raises(StoreDamaged, match="a command found"):
             asyncio.run(asyncio.wait_for(sound.keep_sound(), 20))
 

@@ -30,8 +30,8 @@ from observer.ingest.pipeline import Pipeline
 from observer.memory.api import Memory
 from observer.projects import Places
 from observer.repair.losses import losses
-from observer.repair.mend import has_damage, mended
-from observer.repair.request import demand
+from observer.repair.mend import has_damage, repair_if_damaged
+from observer.repair.request import request_repair
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.salvage import damaged_pages
@@ -212,8 +212,8 @@ def heal(home: Home) -> bool:
     """Do what a daemon does at its start and in quiet; return whether anything was noticed."""
     found = has_damage(home)
     if found:
-        demand(home, "found in quiet")
-    loss = mended(home, now_ms=now_ms)
+        request_repair(home, "found in quiet")
+    loss = repair_if_damaged(home, now_ms=now_ms)
     damaged = [path for path in copies(home) if damaged_pages(path)]
     return bool(found or loss or damaged)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from observer.config_files.context import here
+from observer.config_files.context import current_context
 from observer.core.errors import ConfigInvalid
 from observer.core.paths import Home
 
@@ -100,7 +100,7 @@ def test_no_observer_of_the_folder_is_put_into_configurations(
     monkeypatch.setenv("PATH", ".:")
     monkeypatch.setattr("sys.executable", "/nonexistent/python3")
     with pytest.raises(ConfigInvalid):
-        here(home)
+        current_context(home)
 
 
 def test_the_traps_work(folder: Path, trap: Trap) -> None:

@@ -21,13 +21,13 @@ from observer.ingest.prefetch import (
     BACKLOG,
     PAGE,
     PAGE_BYTES,
-    Ahead,
     Page,
-    PrefetchOrder,
+    Prefetcher,
+    PrefetchRequest,
     main,
     pages,
 )
-from observer.ingest.prepare import Reading
+from observer.ingest.prepare import EventPreparer
 from observer.projects import Places
 from observer.spool.files import envelope
 from observer.spool.spool import Spool
@@ -62,15 +62,15 @@ def fill(spool: Spool, home: Home, folder: Path) -> Fill:
 
 
 @pytest.fixture
-def ahead(home: Home) -> Iterator[Ahead]:
-    made = Ahead(home.spool, Settings())
+def ahead(home: Home) -> Iterator[Prefetcher]:
+    made = Prefetcher(home.spool, Settings())
     yield made
     made.end()
 
 
 @pytest.fixture
-def order(home: Home) -> PrefetchOrder:
-    return PrefetchOrder(str(home.spool), Settings(), frozenset())
+def order(home: Home) -> PrefetchRequest:
+    return PrefetchRequest(str(home.spool), Settings(), frozenset())
 
 
 def ids_of(store: Store) -> list[str]:
@@ -85,13 +85,17 @@ def drained(pipeline: Pipeline) -> int:
     return rounds
 
 
-def process_of(ahead: Ahead) -> subprocess.Popen[bytes]:
+def process_of(ahead: Prefetcher) -> subprocess.Popen[bytes]:
     assert ahead._process
     return ahead._process
 
 
 def test_a_long_backlog_is_stored_in_its_order(
-    make_pipeline: Callable[..., Pipeline], ahead: Ahead, fill: Fill, store: Store, spool: Spool
+    make_pipeline: Callable[..., Pipeline],
+    ahead: Prefetcher,
+    fill: Fill,
+    store: Store,
+    spool: Spool,
 ) -> None:
     names = fill(LONG)
     drained(make_pipeline(ahead=ahead))
@@ -100,7 +104,7 @@ def test_a_long_backlog_is_stored_in_its_order(
 
 
 def test_the_process_ends_with_the_backlog(
-    make_pipeline: Callable[..., Pipeline], ahead: Ahead, fill: Fill
+    make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill
 ) -> None:
     pipeline = make_pipeline(ahead=ahead)
     fill(LONG)
@@ -112,7 +116,7 @@ def test_the_process_ends_with_the_backlog(
 
 
 def test_a_short_backlog_starts_no_process(
-    make_pipeline: Callable[..., Pipeline], ahead: Ahead, fill: Fill
+    make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill
 ) -> None:
     fill(BATCH)
     pipeline = make_pipeline(ahead=ahead)
@@ -121,7 +125,11 @@ def test_a_short_backlog_starts_no_process(
 
 
 def test_what_cannot_be_read_is_set_aside_at_the_end(
-    make_pipeline: Callable[..., Pipeline], ahead: Ahead, fill: Fill, store: Store, spool: Spool
+    make_pipeline: Callable[..., Pipeline],
+    ahead: Prefetcher,
+    fill: Fill,
+    store: Store,
+    spool: Spool,
 ) -> None:
     names = fill(LONG)
     (broken,) = fill(1, payload=b"{")
@@ -135,7 +143,7 @@ def test_what_cannot_be_read_is_set_aside_at_the_end(
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
 def test_the_death_of_the_process_costs_nothing_but_time(
     make_pipeline: Callable[..., Pipeline],
-    ahead: Ahead,
+    ahead: Prefetcher,
     fill: Fill,
     store: Store,
     number: signal.Signals,
@@ -151,7 +159,7 @@ def test_the_death_of_the_process_costs_nothing_but_time(
 
 
 def test_one_that_died_is_not_started_again(
-    ahead: Ahead, fill: Fill, caplog: pytest.LogCaptureFixture
+    ahead: Prefetcher, fill: Fill, caplog: pytest.LogCaptureFixture
 ) -> None:
     fill(3)
     ahead.begin(in_hand=())
@@ -162,7 +170,9 @@ def test_one_that_died_is_not_started_again(
     assert not ahead.is_reading
 
 
-def test_the_process_does_not_outlive_its_reader(ahead: Ahead, fill: Fill, until: Until) -> None:
+def test_the_process_does_not_outlive_its_reader(
+    ahead: Prefetcher, fill: Fill, until: Until
+) -> None:
     """However the daemon dies, the kernel closes its end of the pipe."""
     fill(2 * PAGE)
     ahead.begin(in_hand=())
@@ -174,28 +184,30 @@ def test_the_process_does_not_outlive_its_reader(ahead: Ahead, fill: Fill, until
     assert process.returncode == 0
 
 
-def test_what_is_in_hand_is_not_read(spool: Spool, fill: Fill, order: PrefetchOrder) -> None:
+def test_what_is_in_hand_is_not_read(spool: Spool, fill: Fill, order: PrefetchRequest) -> None:
     names = fill(4)
     in_hand = msgspec.structs.replace(order, in_hand=frozenset(names[:2]))
     assert [line.id for page in pages(in_hand) for line in page.lines] == names[2:]
 
 
 def test_a_page_says_what_reading_says(
-    ahead: Ahead, fill: Fill, spool: Spool, order: PrefetchOrder
+    ahead: Prefetcher, fill: Fill, spool: Spool, order: PrefetchRequest
 ) -> None:
     fill(2)
     entries = spool.claim(at_most=9)
-    reading = Reading(Settings(), places=Places(), now_ms=lambda: NOW_MS, pauses=spool.pauses)
+    reading = EventPreparer(Settings(), places=Places(), now_ms=lambda: NOW_MS, pauses=spool.pauses)
     ahead.begin(in_hand=())
     batch = ahead.next()
-    told = [[msgspec.structs.replace(one, gist=None) for one in located] for _, located in batch]
+    told = [
+        [msgspec.structs.replace(one, analysis=None) for one in located] for _, located in batch
+    ]
     assert told == [reading.read(entry) for entry in entries]
     assert [entry for entry, _ in batch] == [entry._replace(data=b"") for entry in entries]
 
 
 def test_one_that_cannot_start_is_not_tried_again(
     make_pipeline: Callable[..., Pipeline],
-    ahead: Ahead,
+    ahead: Prefetcher,
     fill: Fill,
     spool: Spool,
     monkeypatch: pytest.MonkeyPatch,
@@ -211,7 +223,7 @@ def test_one_that_cannot_start_is_not_tried_again(
 
 
 def test_a_pipeline_that_closes_ends_its_process(
-    make_pipeline: Callable[..., Pipeline], ahead: Ahead, fill: Fill
+    make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill
 ) -> None:
     fill(2)
     ahead.begin(in_hand=())
@@ -221,7 +233,7 @@ def test_a_pipeline_that_closes_ends_its_process(
 
 
 def test_the_process_writes_pages_behind_their_lengths(
-    fill: Fill, order: PrefetchOrder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fill: Fill, order: PrefetchRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = fill(3)
     asked = io.TextIOWrapper(io.BytesIO(msgspec.msgpack.encode(order)))
@@ -239,16 +251,16 @@ def test_the_process_writes_pages_behind_their_lengths(
     assert [line.id for line in msgspec.msgpack.decode(told[8:], type=Page).lines] == names
 
 
-def test_nothing_makes_no_page(order: PrefetchOrder) -> None:
+def test_nothing_makes_no_page(order: PrefetchRequest) -> None:
     assert list(pages(order)) == []
 
 
-def test_pages_of_nothing_are_left_out(fill: Fill, order: PrefetchOrder) -> None:
+def test_pages_of_nothing_are_left_out(fill: Fill, order: PrefetchRequest) -> None:
     fill(3, payload=b"{")
     assert list(pages(order)) == []
 
 
-def test_a_page_survives_the_pipe(fill: Fill, order: PrefetchOrder) -> None:
+def test_a_page_survives_the_pipe(fill: Fill, order: PrefetchRequest) -> None:
     fill(3)
     (page,) = pages(order)
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(page), type=Page) == page
@@ -256,7 +268,7 @@ def test_a_page_survives_the_pipe(fill: Fill, order: PrefetchOrder) -> None:
 
 def test_settings_reach_the_process(home: Home, fill: Fill, folder: Path) -> None:
     fill(2)
-    ahead = Ahead(home.spool, Settings(exclude=(str(folder),)))
+    ahead = Prefetcher(home.spool, Settings(exclude=(str(folder),)))
     ahead.begin(in_hand=())
     assert [located for _, located in ahead.next()] == [[], []]
     ahead.end()
@@ -286,7 +298,11 @@ class Faulty:
 
 @pytest.mark.slow
 def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
-    make_pipeline: Callable[..., Pipeline], ahead: Ahead, fill: Fill, store: Store, spool: Spool
+    make_pipeline: Callable[..., Pipeline],
+    ahead: Prefetcher,
+    fill: Fill,
+    store: Store,
+    spool: Spool,
 ) -> None:
     names = fill(LONG)
     poison = names.pop(-9)
@@ -296,7 +312,7 @@ def test_an_event_that_breaks_the_interpreter_is_found_and_set_aside(
 
 
 def test_a_store_that_cannot_write_ends_the_reading(
-    make_pipeline: Callable[..., Pipeline], ahead: Ahead, fill: Fill, store: Store
+    make_pipeline: Callable[..., Pipeline], ahead: Prefetcher, fill: Fill, store: Store
 ) -> None:
     """What follows must not be stored before what failed."""
     names = fill(LONG)
@@ -308,7 +324,7 @@ def test_a_store_that_cannot_write_ends_the_reading(
     assert ids_of(store) == names
 
 
-def test_a_page_of_many_bytes_is_short(fill: Fill, order: PrefetchOrder) -> None:
+def test_a_page_of_many_bytes_is_short(fill: Fill, order: PrefetchRequest) -> None:
     said = msgspec.json.encode({"session_id": "s1", "prompt": "x" * (PAGE_BYTES // 2)})
     fill(3, payload=said)
     assert [len(page.lines) for page in pages(order)] == [2, 1]

@@ -11,7 +11,7 @@ from observer.core.events import Checkout, Commit, Custom, Event, Prompt
 from observer.core.paths import Home
 from observer.importers.git import commits
 from observer.ingest import commits as arrivals
-from observer.ingest.commits import arrivals as arrived
+from observer.ingest.commits import incoming_commits as arrived
 from observer.ingest.commits import without_owner
 from observer.ingest.pipeline import Pipeline
 from observer.projects import look

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from observer.clients import CLIENTS
 from observer.core.errors import Undecodable
 from observer.core.events import Command, Event, FileWrite, Prompt
-from observer.ingest.decode import NAME_CHARACTERS, SLACK, decode, foreseen
+from observer.ingest.decode import NAME_CHARACTERS, SLACK, decode, decode_upcoming
 from observer.spool.files import envelope
 
 AT_MS = 1_763_715_600_000
@@ -153,7 +153,7 @@ def test_depth_inside_a_string_is_refused_as_well() -> None:
 def test_depth_is_refused_before_a_call_as_after_it(payload: bytes) -> None:
     fields = {"client": "claude-code", "event": "PreToolUse"}
     with pytest.raises(Undecodable, match="nested"):
-        foreseen("e", envelope(fields, payload), 1, cap_bytes=65_536)
+        decode_upcoming("e", envelope(fields, payload), 1, cap_bytes=65_536)
 
 
 @pytest.mark.parametrize("event", ["SessionStart", "SessionEnd", "Stop"])
@@ -255,7 +255,7 @@ def test_decoding_twice_gives_the_same_events() -> None:
 def ahead(event: str = "PreToolUse", **payload: object) -> tuple[Event, ...]:
     """Return what a call of Claude Code that is about to be made will be."""
     told = {"hook_event_name": event, "session_id": "s", "tool_use_id": "t", **payload}
-    return foreseen(
+    return decode_upcoming(
         "e", sealed("claude-code", event, msgspec.json.encode(told)), AT_MS, cap_bytes=CAP
     )
 
@@ -279,7 +279,9 @@ def test_a_coming_edit_is_foreseen() -> None:
 
 def test_what_is_no_coming_call_is_not_foreseen() -> None:
     assert ahead("PostToolUse", **RUN) == ()
-    assert foreseen("e", sealed("claude-code", "PreToolUse", b""), AT_MS, cap_bytes=CAP) == ()
+    assert (
+        decode_upcoming("e", sealed("claude-code", "PreToolUse", b""), AT_MS, cap_bytes=CAP) == ()
+    )
 
 
 def test_a_giant_that_is_coming_is_passed_over() -> None:

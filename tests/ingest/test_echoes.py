@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from observer.core.events import AnyBody, Command, Event, Intent, Prompt
-from observer.ingest.self_commands import without_echoes
+from observer.ingest.self_commands import strip_self_commands
 
 
 def an_event(body: AnyBody) -> Event:
@@ -14,7 +14,7 @@ def an_event(body: AnyBody) -> Event:
 
 def kept(command: str, output: str = "", description: str = "") -> Command:
     told = Command(command=command, output=output, description=description)
-    body = without_echoes(an_event(told)).body
+    body = strip_self_commands(an_event(told)).body
     assert isinstance(body, Command)
     return body
 
@@ -76,18 +76,18 @@ def test_a_question_is_kept_without_its_answer(verb: str) -> None:
 )
 def test_any_other_command_stays_as_it_is(typed: str) -> None:
     event = an_event(Command(command=typed, output="3 passed"))
-    assert without_echoes(event) is event
+    assert strip_self_commands(event) is event
 
 
 def test_what_is_about_to_run_is_looked_at_too() -> None:
     told = Intent(tool="shell", of=Command(command="observer remember zebra"))
-    left = without_echoes(an_event(told)).body
+    left = strip_self_commands(an_event(told)).body
     assert left == Intent(tool="shell", of=Command(command="observer remember …"))
 
 
 def test_what_is_no_command_is_left_alone() -> None:
     event = an_event(Prompt(text="run: observer remember zebra"))
-    assert without_echoes(event) is event
+    assert strip_self_commands(event) is event
 
 
 @pytest.mark.parametrize(

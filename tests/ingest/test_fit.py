@@ -24,7 +24,7 @@ from observer.core.events import (
     Rewrite,
 )
 from observer.core.value import Value
-from observer.ingest.truncate import cut, fit, trim
+from observer.ingest.truncate import cut, cut_texts, truncate
 
 TEXTS = st.builds(
     lambda text, times: text * times, st.text(min_size=1, max_size=5), st.sampled_from([0, 1, 2000])
@@ -67,46 +67,48 @@ def size(fitted: Event) -> int:
 
 @given(BODIES, CAPS)
 def test_the_text_of_an_event_never_exceeds_the_cap(body: AnyBody, cap_bytes: int) -> None:
-    assert size(fit(event(body), cap_bytes)) <= cap_bytes
+    assert size(truncate(event(body), cap_bytes)) <= cap_bytes
 
 
 @given(BODIES, CAPS)
 def test_fitting_is_idempotent(body: AnyBody, cap_bytes: int) -> None:
-    fitted = fit(event(body), cap_bytes)
-    assert fit(fitted, cap_bytes) == fitted
+    fitted = truncate(event(body), cap_bytes)
+    assert truncate(fitted, cap_bytes) == fitted
 
 
 @given(BODIES)
 def test_what_fits_is_left_alone(body: AnyBody) -> None:
     original = event(body)
-    assert fit(original, 1 << 30) is original
+    assert truncate(original, 1 << 30) is original
 
 
 def test_text_that_fits_is_left_alone_however_its_json_swells() -> None:
     original = event(Prompt(text='"' * 900))
-    assert fit(original, LEAST_CAP_BYTES) is original
+    assert truncate(original, LEAST_CAP_BYTES) is original
 
 
 def test_short_texts_stay_whole_beside_a_long_one() -> None:
     body = Command(command="make test", output="x" * 100_000, description="Run the tests")
-    fitted = fit(event(body), 5000).body
+    fitted = truncate(event(body), 5000).body
     assert isinstance(fitted, Command)
     assert (fitted.command, fitted.description) == ("make test", "Run the tests")
 
 
 def test_two_long_texts_share_the_room() -> None:
-    fitted = fit(event(Custom(name="a" * 9000, text="b" * 90_000)), 4000).body
+    fitted = truncate(event(Custom(name="a" * 9000, text="b" * 90_000)), 4000).body
     assert isinstance(fitted, Custom)
     assert abs(len(fitted.name) - len(fitted.text)) < 10
 
 
 def test_names_are_never_cut() -> None:
-    fitted = fit(event(Prompt(text="x" * 100_000)), LEAST_CAP_BYTES)
+    fitted = truncate(event(Prompt(text="x" * 100_000)), LEAST_CAP_BYTES)
     assert (fitted.id, fitted.session) == ("e1", "s" * 60)
 
 
 def test_a_long_folder_is_cut_too() -> None:
-    assert size(fit(event(Prompt(text="a"), cwd="/d" * 9000), LEAST_CAP_BYTES)) <= LEAST_CAP_BYTES
+    assert (
+        size(truncate(event(Prompt(text="a"), cwd="/d" * 9000), LEAST_CAP_BYTES)) <= LEAST_CAP_BYTES
+    )
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ def test_a_long_folder_is_cut_too() -> None:
     ],
 )
 def test_a_long_list_keeps_its_beginning_and_counts_the_rest(body: AnyBody, named: str) -> None:
-    elements = getattr(fit(event(body), 8192).body, named)
+    elements = getattr(truncate(event(body), 8192).body, named)
     assert elements[0] == getattr(body, named)[0]
     left_out = re.search(r"\[… ([\d,]+) more …\]", "".join(texts(elements[-1])))
     assert left_out is not None
@@ -126,27 +128,27 @@ def test_a_long_list_keeps_its_beginning_and_counts_the_rest(body: AnyBody, name
 
 def test_a_commit_of_many_files_says_what_those_come_to_that_are_not_listed() -> None:
     files = tuple(FileChange(path=f"{n}", added=n, removed=1) for n in range(9000))
-    fitted = fit(event(Commit(hash="1", files=files)), 8192).body
+    fitted = truncate(event(Commit(hash="1", files=files)), 8192).body
     assert isinstance(fitted, Commit)
     count = len(fitted.files)
     assert 0 < count < 100
     assert fitted.files == files[:count]
     assert fitted.unlisted == (9000 - count, sum(range(count, 9000)), 9000 - count)
-    smaller = fit(event(fitted), 2048).body
+    smaller = truncate(event(fitted), 2048).body
     assert isinstance(smaller, Commit)
     assert smaller.unlisted[0] == 9000 - len(smaller.files)
     assert smaller.unlisted[1] == sum(range(len(smaller.files), 9000))
 
 
 def test_a_million_empty_elements_are_too_many() -> None:
-    fitted = fit(event(FileRead(paths=("",) * 1_000_000)), 8192).body
+    fitted = truncate(event(FileRead(paths=("",) * 1_000_000)), 8192).body
     assert isinstance(fitted, FileRead)
     assert len(fitted.paths) < 100
 
 
 def test_the_symbols_of_one_file_leave_room_for_the_next_file() -> None:
     change = FileChange(path="p", symbols=("function_" * 9,) * 500)
-    fitted = fit(event(Commit(hash="1", files=(change,) * 20)), 65_536).body
+    fitted = truncate(event(Commit(hash="1", files=(change,) * 20)), 65_536).body
     assert isinstance(fitted, Commit)
     assert len(fitted.files) == 20
 
@@ -176,7 +178,7 @@ def test_room_for_less_than_the_words_leaves_an_ellipsis() -> None:
 
 
 def trimmed(text: str) -> str:
-    body = trim(event(Prompt(text=text)), 100).body
+    body = cut_texts(event(Prompt(text=text)), 100).body
     assert isinstance(body, Prompt)
     return body.text
 

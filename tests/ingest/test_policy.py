@@ -13,7 +13,7 @@ from observer.core.events import Commit, Event
 from observer.core.paths import Home
 from observer.importers.git import commits
 from observer.ingest.pipeline import Pipeline
-from observer.ingest.prefetch import PrefetchOrder, pages
+from observer.ingest.prefetch import PrefetchRequest, pages
 from observer.projects import Places
 from observer.spool.spool import Spool
 from observer.store.interface import Store
@@ -155,7 +155,7 @@ def test_a_backlog_that_is_read_ahead_is_under_the_policy_too(
 ) -> None:
     restrict(shop, 'exclude = ["secrets/"]')
     work()
-    found = list(pages(PrefetchOrder(str(home.spool), Settings(), frozenset())))
+    found = list(pages(PrefetchRequest(str(home.spool), Settings(), frozenset())))
     assert [len(line.events) for page in found for line in page.lines] == [0] * 5 + [1] * 5
 
 

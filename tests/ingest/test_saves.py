@@ -11,12 +11,12 @@ from observer.ingest.file_changes import (
     MOST_COMPARED,
     MOST_NAMED,
     Save,
-    changes,
+    bulk_change_event,
     edits_of,
-    is_passing,
-    joined,
-    many,
-    write_of,
+    has_effect,
+    is_temporary,
+    merge_saves,
+    save_event,
 )
 
 CODE = """class A:
@@ -49,54 +49,54 @@ def a_save(old: str | None, new: str | None, *, path: str = "src/a.py", at_ms: i
     ],
 )
 def test_what_an_editor_writes_beside_is_passing(name: str) -> None:
-    assert is_passing(name)
+    assert is_temporary(name)
 
 
 @pytest.mark.parametrize("name", ["a.py", "swp.py", "tmp", ".env", "4913.md", "sedan.txt", "~a"])
 def test_what_people_write_is_not_passing(name: str) -> None:
-    assert not is_passing(name)
+    assert not is_temporary(name)
 
 
 def test_a_save_names_the_symbols_of_the_whole_file() -> None:
-    symbols = write_of(a_save(CODE, CODE.replace("return a", "return -a")), "/app").symbols
+    symbols = save_event(a_save(CODE, CODE.replace("return a", "return -a")), "/app").symbols
     assert symbols
     assert symbols.changed == ("A.f",)
 
 
 @pytest.mark.parametrize(("old", "operation"), [(None, "create"), (CODE, "edit")])
 def test_of_a_save_without_text_only_the_file_is_told(old: str | None, operation: str) -> None:
-    save = Save(path="a.py", from_ms=1, to_ms=1, old=old, new="x", is_told=False)
-    write = write_of(save, "/app")
+    save = Save(path="a.py", from_ms=1, to_ms=1, old=old, new="x", has_text=False)
+    write = save_event(save, "/app")
     assert (write.operation, write.content, write.edits) == (operation, None, ())
 
 
 def test_two_saves_are_told_as_one() -> None:
-    one = joined(a_save("1", "2", at_ms=5), a_save("2", "3", at_ms=9))
+    one = merge_saves(a_save("1", "2", at_ms=5), a_save("2", "3", at_ms=9))
     assert (one.old, one.new, one.from_ms, one.to_ms) == ("1", "3", 5, 9)
 
 
 def test_a_change_undone_is_no_change() -> None:
-    assert not changes(joined(a_save("1", "2"), a_save("2", "1")))
+    assert not has_effect(merge_saves(a_save("1", "2"), a_save("2", "1")))
 
 
 def test_what_cannot_be_told_counts_as_a_change() -> None:
-    assert changes(Save(path="a", from_ms=0, to_ms=0, old="", new="", is_told=False))
+    assert has_effect(Save(path="a", from_ms=0, to_ms=0, old="", new="", has_text=False))
 
 
 def test_a_new_file_is_told_with_its_content() -> None:
-    write = write_of(a_save(None, "x = 1\n"), "/app")
+    write = save_event(a_save(None, "x = 1\n"), "/app")
     assert (write.path, write.operation, write.content) == ("/app/src/a.py", "create", "x = 1\n")
 
 
 def test_a_file_that_went_is_told_without_its_content() -> None:
-    write = write_of(a_save("x = 1\n", None), "/app")
+    write = save_event(a_save("x = 1\n", None), "/app")
     assert (write.operation, write.content, write.edits) == ("delete", None, ())
 
 
 @pytest.mark.parametrize(("old", "operation"), [("", "edit"), (None, "create")])
 def test_what_is_not_known_is_not_told(old: str | None, operation: str) -> None:
-    save = Save(path="a", from_ms=0, to_ms=0, old=old, new="", is_told=False)
-    write = write_of(save, "/app")
+    save = Save(path="a", from_ms=0, to_ms=0, old=old, new="", has_text=False)
+    write = save_event(save, "/app")
     assert (write.operation, write.content, write.edits) == (operation, None, ())
 
 
@@ -143,6 +143,6 @@ def test_edits_tell_all_that_differs(old: str, new: str) -> None:
 
 def test_many_files_are_told_by_their_folders() -> None:
     saves = [a_save("", "x", path=f"gen/{n}.py") for n in range(MOST_NAMED + 5)]
-    told = many([*saves, a_save("", "x", path="top.py")], "/app")
+    told = bulk_change_event([*saves, a_save("", "x", path="top.py")], "/app")
     assert told.text == "206 files changed at once: 205 in gen, 1 in ."
     assert len(told.files) == MOST_NAMED

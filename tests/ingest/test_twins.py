@@ -29,7 +29,7 @@ from observer.core.events import (
     SessionStart,
     ToolUse,
 )
-from observer.ingest.duplicates import WINDOW_MS, may_have_twin, path_written, twin
+from observer.ingest.duplicates import WINDOW_MS, find_duplicate, may_have_duplicate, path_written
 
 
 def told(body: AnyBody, route: str, at_ms: int = 1000, **others: Any) -> Event:
@@ -73,7 +73,7 @@ LS = Command(command="ls")
 )
 def test_one_happening_by_two_routes_is_a_twin(one: AnyBody, other: AnyBody) -> None:
     first = told(one, "cursor/after")
-    assert twin(told(other, "claude-code/post", 1040), [first]) is first
+    assert find_duplicate(told(other, "claude-code/post", 1040), [first]) is first
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_one_happening_by_two_routes_is_a_twin(one: AnyBody, other: AnyBody) -> 
     ],
 )
 def test_anything_else_is_no_twin(second: Event) -> None:
-    assert twin(second, [told(LS, "a/x", 1000)]) is None
+    assert find_duplicate(second, [told(LS, "a/x", 1000)]) is None
 
 
 @pytest.mark.parametrize(
@@ -106,24 +106,27 @@ def test_anything_else_is_no_twin(second: Event) -> None:
     ],
 )
 def test_before_and_after_are_no_twins(one: AnyBody, other: AnyBody) -> None:
-    assert twin(told(other, "b/x", 1100), [told(one, "a/x")]) is None
+    assert find_duplicate(told(other, "b/x", 1100), [told(one, "a/x")]) is None
 
 
 def test_two_ids_of_the_client_are_two_happenings() -> None:
     """A command that failed and was run again at once: two hooks, one text, two ids."""
     failed = told(LS, "claude-code/PostToolUseFailure", dedup="tool:s:1:after")
     again = told(LS, "claude-code/PostToolUse", 1900, dedup="tool:s:2:after")
-    assert twin(again, [failed]) is None
+    assert find_duplicate(again, [failed]) is None
 
 
 def test_an_id_on_one_side_only_does_not_part_twins() -> None:
     first = told(LS, "cursor/afterShellExecution")
-    assert twin(told(LS, "cursor/postToolUse", 1010, dedup="tool:s:1:after"), [first]) is first
+    assert (
+        find_duplicate(told(LS, "cursor/postToolUse", 1010, dedup="tool:s:1:after"), [first])
+        is first
+    )
 
 
 def test_the_second_of_one_route_pairs_with_the_second_of_the_other() -> None:
     near = [told(LS, "a/x", 1000), told(LS, "a/x", 2000), told(LS, "b/x", 1010)]
-    assert twin(told(LS, "b/x", 2010), near) is near[1]
+    assert find_duplicate(told(LS, "b/x", 2010), near) is near[1]
 
 
 @given(st.integers(1, 6), st.randoms())
@@ -137,7 +140,7 @@ def test_repetitions_are_counted_right_in_any_order(times: int, random: Any) -> 
     random.shuffle(reports)
     kept: list[Event] = []
     for report in reports:
-        if twin(report, kept) is None:
+        if find_duplicate(report, kept) is None:
             kept.append(report)
     assert len(kept) == times
 
@@ -145,7 +148,7 @@ def test_repetitions_are_counted_right_in_any_order(times: int, random: Any) -> 
 def test_a_path_is_resolved_against_the_open_folder_too() -> None:
     first = told(FileWrite(path="/r/a"), "a/x")
     second = structs.replace(told(FileWrite(path="a"), "b/x", 1001), cwd="", roots=("/r",))
-    assert twin(second, [first]) is first
+    assert find_duplicate(second, [first]) is first
 
 
 @pytest.mark.parametrize(
@@ -159,7 +162,7 @@ def test_a_path_is_resolved_against_the_open_folder_too() -> None:
 def test_a_twin_is_looked_for_where_there_can_be_one(
     client: str, body: AnyBody, worth: object
 ) -> None:
-    assert may_have_twin(told(body, "a/x", client=client)) is worth
+    assert may_have_duplicate(told(body, "a/x", client=client)) is worth
 
 
 @pytest.mark.parametrize(

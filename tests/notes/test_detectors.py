@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.core.model import Link, Sketch
+from observer.core.model import Link, NoteHeader
 from observer.notes.signal_corpus import Corpus, Signal
 from observer.notes.signal_detectors import DAY_MS, DETECTORS, detect, signal_id
 
 NOW_MS = 1_790_000_000_000
 
 
-def sketch(number: int, *, age: float = 0, **fields: Any) -> Sketch:
+def sketch(number: int, *, age: float = 0, **fields: Any) -> NoteHeader:
     """Return a note that is so many days old."""
     at_ms = NOW_MS - round(age * DAY_MS)
     given = {"title": f"note {number}", "project_id": 2, "layer": "state", "tags": (), "links": ()}
     given |= {"created_ms": at_ms, "updated_ms": at_ms} | fields
-    return Sketch(id=number, **given)  # type: ignore[arg-type] # a test's own fields
+    return NoteHeader(id=number, **given)  # type: ignore[arg-type] # a test's own fields
 
 
-def corpus(*notes: Sketch, about: dict[int, int] | None = None) -> Corpus:
+def corpus(*notes: NoteHeader, about: dict[int, int] | None = None) -> Corpus:
     """Return notes that are each about one thing: those about the same are at no distance."""
     subjects = about or {}
     ids = np.array(sorted(subjects), np.int64)
@@ -93,11 +93,11 @@ def test_notes_about_different_things_make_no_arc() -> None:
 # --- stale states --------------------------------------------------------------------------------
 
 
-def records(count: int, **fields: Any) -> list[Sketch]:
+def records(count: int, **fields: Any) -> list[NoteHeader]:
     return [sketch(n, **({"age": 5, "layer": "past"} | fields)) for n in range(2, 2 + count)]
 
 
-def stale(state: Sketch, *notes: Sketch) -> list[tuple[int, ...]]:
+def stale(state: NoteHeader, *notes: NoteHeader) -> list[tuple[int, ...]]:
     about = dict.fromkeys([state.id, *(note.id for note in notes)], 0)
     return [s.evidence for s in found("stale_state", corpus(state, *notes, about=about))]
 
@@ -206,14 +206,14 @@ sketches = st.builds(
 )
 
 
-def as_found(notes: Iterable[tuple[Sketch, int]]) -> list[Signal]:
+def as_found(notes: Iterable[tuple[NoteHeader, int]]) -> list[Signal]:
     given = {note.id: (note, about) for note, about in notes}
     ordered = [given[number] for number in sorted(given)]
     return detect(corpus(*(n for n, _ in ordered), about={n.id: about for n, about in ordered}))
 
 
 @given(st.lists(sketches, max_size=40))
-def test_detection_is_deterministic_and_rests_on_notes(notes: list[tuple[Sketch, int]]) -> None:
+def test_detection_is_deterministic_and_rests_on_notes(notes: list[tuple[NoteHeader, int]]) -> None:
     signals = as_found(notes)
     assert signals == as_found(notes)
     assert len({signal.id for signal in signals}) == len(signals)

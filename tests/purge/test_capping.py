@@ -23,7 +23,7 @@ from observer.policy import Policies
 from observer.policy.policies import Retention
 from observer.projects import Places
 from observer.purge import size_cap
-from observer.purge.expire import Anew, expired, is_unfinished
+from observer.purge.expire import Rederivation, expired, is_unfinished
 from observer.purge.shred import clear_derived
 from observer.purge.size_cap import total_bytes
 from observer.spool.spool import Spool
@@ -132,7 +132,7 @@ def test_what_a_killed_daemon_had_not_finished_is_finished(full: Home) -> None:
     with closing(SqliteStore(full.database)) as store:
         with store.read() as reader:
             gone = expired(reader, rule, now_ms=NOW_MS)
-        anew = Anew(full, SqliteStore.owned, store, gone)
+        anew = Rederivation(full, SqliteStore.owned, store, gone)
         anew.derive()
         assert anew.adopt() == READS + COMMANDS + 2
     full.context.mkdir()

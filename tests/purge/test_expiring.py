@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from tests.pipeline.test_rebuild import STEPS, _may_come, everything
 
 from observer.core.config import Settings
 from observer.core.events import (
@@ -33,9 +32,10 @@ from observer.policy import Policies
 from observer.policy.policies import DAY_MS, Retention
 from observer.projects import Places
 from observer.purge.carry_out import complete
-from observer.purge.expire import Anew, expire_bad, expired, finish_backups
+from observer.purge.expire import Rederivation, expire_bad, expired, finish_backups
 from observer.spool.spool import Spool
 from observer.store.sqlite.database import SqliteStore
+from tests.ingest.test_rebuild import STEPS, _may_come, everything
 
 NOW_MS = 20_700 * DAY_MS + 3_600_000
 SHORT = {"retention_by_type": ("command=10", "prompt=30"), "retention_days": 60}
@@ -87,7 +87,7 @@ def world(home: Home) -> Iterator[World]:
 
 
 def take_out(world: World, gone: list[int]) -> int:
-    anew = Anew(world.home, SqliteStore.owned, world.store, frozenset(gone))
+    anew = Rederivation(world.home, SqliteStore.owned, world.store, frozenset(gone))
     anew.derive()
     return anew.adopt()
 
@@ -102,7 +102,7 @@ def test_what_is_left_is_what_a_rebuild_makes_of_it(
         for (body, session), age in zip(steps, sorted(days, reverse=True), strict=False):
             world.tell(body, days=age, session=session)
         gone = world.expired(**SHORT)
-        anew = Anew(world.home, SqliteStore.owned, world.store, frozenset(gone))
+        anew = Rederivation(world.home, SqliteStore.owned, world.store, frozenset(gone))
         anew.derive()
         for body, session in later:
             world.tell(body, days=0, session=session)

@@ -13,7 +13,7 @@ import pytest
 from observer.core.events import Command, Edit, Event, FileWrite, Prompt
 from observer.core.model import Project, Recorded
 from observer.core.paths import Home
-from observer.ingest.projection import derived_anew
+from observer.ingest.projection import rebuild
 from observer.purge.carry_out import PurgeOrder, begin
 from observer.purge.redact import redact_log, secrets_in
 from observer.spool.spool import Spool
@@ -54,7 +54,7 @@ def plant(writer: SqliteWriter, root: str = "/x", *, branch: str = "main") -> No
             commit="c0ffee",
         )
         assert writer.append(recorded, stored_ms=NOW_MS)
-    derived_anew(writer, advance=lambda _: None)
+    rebuild(writer, advance=lambda _: None)
 
 
 @pytest.fixture

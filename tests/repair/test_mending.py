@@ -13,8 +13,8 @@ from observer.core.events import Command, Event
 from observer.core.model import Project, Recorded
 from observer.core.paths import Home
 from observer.repair.losses import losses, recent
-from observer.repair.mend import mended
-from observer.repair.request import demand
+from observer.repair.mend import repair_if_damaged
+from observer.repair.request import request_repair
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.salvage import damaged_pages, salvaged
 
@@ -48,7 +48,7 @@ def text(seq: int) -> str:
 
 
 def mend(home: Home) -> object:
-    return mended(home, now_ms=lambda: 5_000_000)
+    return repair_if_damaged(home, now_ms=lambda: 5_000_000)
 
 
 def damage(path: Path, *pages: int) -> None:
@@ -83,7 +83,7 @@ def test_a_damaged_page_costs_no_event_that_is_whole(filled: Home) -> None:
     whole = {row.key for row in salvaged(filled.database) if row.table == "event"}
     assert whole
     assert whole != held
-    demand(filled, "found in quiet")
+    request_repair(filled, "found in quiet")
     loss = mend(filled)
     assert {seq: text(seq) for seq in whole} == known(filled)
     assert losses(filled) == [loss]
@@ -94,7 +94,7 @@ def test_a_damaged_page_costs_no_event_that_is_whole(filled: Home) -> None:
 def test_what_is_lost_is_told_with_its_time(filled: Home) -> None:
     whole = filled.database.read_bytes()
     filled.database.write_bytes(whole.replace(b'make part-3"', b'Make part-3"'))
-    demand(filled, "a page was changed")
+    request_repair(filled, "a page was changed")
     mend(filled)
     (loss,) = losses(filled)
     assert (loss.reason, loss.lost, loss.from_ms, loss.until_ms) == (
@@ -163,7 +163,7 @@ def test_no_number_is_used_again(filled: Home) -> None:
 def test_a_project_of_which_only_events_are_left_has_their_folder(filled: Home) -> None:
     whole = filled.database.read_bytes()
     filled.database.write_bytes(whole.replace(b'["/code"]', b'["/cXde"]'))
-    demand(filled, "x")
+    request_repair(filled, "x")
     mend(filled)
     with closing(store(filled)) as opened, opened.read() as reader:
         (_, project) = reader.projects()
@@ -173,7 +173,7 @@ def test_a_project_of_which_only_events_are_left_has_their_folder(filled: Home) 
 def test_what_no_event_tells_is_kept(filled: Home) -> None:
     with closing(store(filled)) as opened, opened.write() as writer:
         writer.spend("2026-11-22", tokens=7, requests=1)
-    demand(filled, "x")
+    request_repair(filled, "x")
     mend(filled)
     with closing(store(filled)) as opened, opened.read() as reader:
         assert reader.spending("2026-11-22").tokens == 7
@@ -182,7 +182,7 @@ def test_what_no_event_tells_is_kept(filled: Home) -> None:
 def test_the_damaged_files_are_kept_in_backups(filled: Home) -> None:
     damage(filled.database, 3)
     damaged = filled.database.read_bytes()
-    demand(filled, "x")
+    request_repair(filled, "x")
     mend(filled)
     (loss,) = losses(filled)
     (aside,) = loss.aside
@@ -221,7 +221,7 @@ def test_a_database_of_a_newer_observer_is_left_alone(filled: Home) -> None:
     with closing(store(filled)) as opened, opened._alone() as writer:
         writer.execute("PRAGMA user_version = 9999").fetchall()
     before = filled.database.read_bytes()
-    demand(filled, "an older observer could not read it")
+    request_repair(filled, "an older observer could not read it")
     assert mend(filled) is None
     with pytest.raises(StoreUnavailable, match="this observer knows"):
         store(filled)

@@ -27,7 +27,7 @@ from observer.core.events import (
     SessionEnd,
     SessionStart,
 )
-from observer.core.model import Link, Use, Validity, item_id
+from observer.core.model import Link, UsageEvent, Validity, item_id
 from observer.ingest.pipeline import Pipeline
 from observer.observations.open_failures import SHOWN_CHANGES, SHOWN_MS
 from observer.projects import Places
@@ -118,7 +118,7 @@ class Shop:
         with self._store.write() as writer:
             writer.put_validity(ANYWHERE, {item: (standing,)})
 
-    def used(self, *uses: Use) -> None:
+    def used(self, *uses: UsageEvent) -> None:
         """Note uses."""
         with self._store.write() as writer:
             writer.put_uses(uses)
@@ -466,8 +466,8 @@ def test_what_helped_before_comes_before_what_did_not(shop: Shop) -> None:
     assert shop.said("standing") == ["Second", "First"]
     at_ms = NOW_MS - HOUR_MS
     shop.used(
-        Use(item=first, session=7, sort="cited", at_ms=at_ms),
-        Use(item=second, session=7, sort="shown", at_ms=at_ms),
+        UsageEvent(item=first, session=7, sort="cited", at_ms=at_ms),
+        UsageEvent(item=second, session=7, sort="shown", at_ms=at_ms),
     )
     standing = shop.lines()
     assert [line.text for line in standing] == ["First", "Second"]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.errors import BadInput
-from observer.core.model import Item, Project, Session, SummaryFields, Use, Validity, item_id
+from observer.core.model import Item, Project, Session, SummaryFields, UsageEvent, Validity, item_id
 from observer.observations.memory_use import QUESTION
 from observer.search.candidates import Sources
 from observer.search.context import pack
@@ -276,8 +276,8 @@ def test_what_helped_before_comes_first(store: SqliteStore, filled: Filled) -> N
     with store.write() as writer:
         writer.put_uses(
             [
-                Use(item=4, session=1, sort="shown", at_ms=NOW_MS - 7_200_000),
-                Use(item=12, session=1, sort="edited", at_ms=NOW_MS - 7_200_000),
+                UsageEvent(item=4, session=1, sort="shown", at_ms=NOW_MS - 7_200_000),
+                UsageEvent(item=12, session=1, sort="edited", at_ms=NOW_MS - 7_200_000),
             ]
         )
     found = packed(filled("one", "two", "three"))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from observer.core.filters import Filters
-from observer.core.model import Item, Project, Use, Validity
+from observer.core.model import Item, Project, UsageEvent, Validity
 from observer.observations.memory_use import QUESTION
 from observer.search import candidates
 from observer.search.candidates import LEGS, Leg, Sources
@@ -423,7 +423,7 @@ def test_use_decides_between_what_fits_alike_and_nothing_else(
 ) -> None:
     with store.write() as writer:
         writer.put_uses(
-            Use(item=item, session=session, sort="cited", at_ms=NOW_MS)
+            UsageEvent(item=item, session=session, sort="cited", at_ms=NOW_MS)
             for item in used
             for session in range(9)
         )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from observer.core.model import Use
+from observer.core.model import UsageEvent
 from observer.search.usage import GRACE_MS, HALF_LIFE_MS, LEAST, MOST, Usefulness, usefulness
 
 NOW_MS = 1_800_000_000_000
@@ -14,19 +14,19 @@ HOUR_MS = 3_600_000
 Sort = Literal["shown", "fetched", "cited", "edited"]
 
 
-def use(session: int, sort: Sort, *, ago_ms: int = HOUR_MS, item: int = 4) -> Use:
-    return Use(item=item, session=session, sort=sort, at_ms=NOW_MS - ago_ms)
+def use(session: int, sort: Sort, *, ago_ms: int = HOUR_MS, item: int = 4) -> UsageEvent:
+    return UsageEvent(item=item, session=session, sort=sort, at_ms=NOW_MS - ago_ms)
 
 
-def of(*uses: Use) -> Usefulness:
+def of(*uses: UsageEvent) -> Usefulness:
     return usefulness(uses, now_ms=NOW_MS)[4]
 
 
-def ignored(sessions: int, *, ago_ms: int = HOUR_MS) -> list[Use]:
+def ignored(sessions: int, *, ago_ms: int = HOUR_MS) -> list[UsageEvent]:
     return [use(number, "shown", ago_ms=ago_ms) for number in range(1, sessions + 1)]
 
 
-def helped(sessions: int) -> list[Use]:
+def helped(sessions: int) -> list[UsageEvent]:
     return [*ignored(sessions), *(use(number, "cited") for number in range(1, sessions + 1))]
 
 
@@ -78,7 +78,7 @@ def test_items_do_not_share_their_uses() -> None:
 @given(
     st.lists(
         st.builds(
-            Use,
+            UsageEvent,
             item=st.just(4),
             session=st.integers(0, 3),
             sort=st.sampled_from(["shown", "fetched", "cited", "edited"]),
@@ -87,5 +87,5 @@ def test_items_do_not_share_their_uses() -> None:
         min_size=1,
     )
 )
-def test_a_weight_stays_within_its_bounds(uses: list[Use]) -> None:
+def test_a_weight_stays_within_its_bounds(uses: list[UsageEvent]) -> None:
     assert LEAST <= of(*uses).weight <= MOST

@@ -19,7 +19,7 @@ from observer.core.events import (
     Reply,
     SessionEnd,
 )
-from observer.core.model import Item, Recorded, Use
+from observer.core.model import Item, Recorded, UsageEvent
 from observer.search.usage import MOST_FILES, usage_events
 
 Make = Callable[..., Item]
@@ -92,7 +92,7 @@ def test_a_use_says_when_and_where(an_item: Make) -> None:
     event = Event(id="e", at_ms=7, client="c", body=Prompt(text="#4"))
     recorded = Recorded(seq=50, event=event, project_id=2, session_id=SESSION)
     (use,) = usage_events(recorded, [an_item(1)])
-    assert use == Use(item=4, session=SESSION, sort="cited", at_ms=7)
+    assert use == UsageEvent(item=4, session=SESSION, sort="cited", at_ms=7)
 
 
 def test_what_happened_in_no_session_uses_nothing(an_item: Make) -> None:

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from observer.clients.envelope import parse
 from observer.core.paths import Home
 from observer.spool import logs
+from observer.spool.files import SpoolEntry
 from observer.spool.logs import Log, ShellLogs, _retire
-from observer.spool.spool import Entry, Spool
+from observer.spool.spool import Spool
 
 END_MS = 1_795_309_890_073
 DEAD = 4_000_000_000
@@ -49,7 +50,7 @@ def log(home: Home, data: bytes, *, pid: int, start: int = 1, shell: str = "zsh"
     return path
 
 
-def texts(entries: list[Entry]) -> list[str]:
+def texts(entries: list[SpoolEntry]) -> list[str]:
     told = (parse(entry.id, entry.data, entry.at_ms).payload for entry in entries)
     return [payload.split(b"text=")[1].removesuffix(b"\0.").decode() for payload in told]
 
@@ -252,7 +253,7 @@ def test_whatever_was_torn_before_whole_records_survive(
     spool.prepare()
     whole = torn.replace(b"\0\0", b"") + b"".join(record(value) for value in values)
     cut = data.draw(st.integers(0, len(whole)))
-    seen: list[Entry] = []
+    seen: list[SpoolEntry] = []
     for part in (whole[:cut], whole[cut:]):
         log(home, part, pid=os.getpid())
         entries = spool.claim(at_most=99)

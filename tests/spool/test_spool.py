@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from observer.clients.envelope import parse
 from observer.core.paths import Home
-from observer.spool.files import LARGEST_BYTES, envelope
-from observer.spool.spool import Entry, Spool
+from observer.spool.files import LARGEST_BYTES, SpoolEntry, envelope
+from observer.spool.spool import Spool
 
 FIELDS = {"client": "cursor", "event": "stop"}
 
@@ -31,7 +31,7 @@ def spool(home: Home) -> Spool:
     return spool
 
 
-def payloads(entries: list[Entry]) -> list[bytes]:
+def payloads(entries: list[SpoolEntry]) -> list[bytes]:
     return [parse(entry.id, entry.data, entry.at_ms).payload for entry in entries]
 
 
@@ -152,7 +152,7 @@ def test_a_quarantine_that_is_repeated_is_one(spool: Spool, home: Home) -> None:
     assert spool.bad() == 1
 
 
-def set_aside(spool: Spool, kept: bytes) -> Entry:
+def set_aside(spool: Spool, kept: bytes) -> SpoolEntry:
     spool.append(FIELDS, b"secret")
     (entry,) = spool.claim(at_most=5)
     spool.quarantine(entry, reason="no such client", kept=kept)

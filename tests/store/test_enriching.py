@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from observer.core.filters import Filters
-from observer.core.model import UNASSIGNED, Enrichment, Item, Session, Spending, item_uuid
+from observer.core.model import UNASSIGNED, Enrichment, Item, LlmUsage, Session, item_uuid
 from observer.store.interface import Store
 from observer.store.sqlite.database import SqliteStore
 from observer.store.sqlite.derived_queries import _LARGE, _SUMMARIES
@@ -115,8 +115,8 @@ def test_spending_adds_up_by_day_and_can_be_given_back(store: Store) -> None:
         writer.spend("2026-11-22", tokens=900, requests=1)
         writer.spend("2026-11-22", tokens=-300)
     with store.read() as reader:
-        assert reader.spending("2026-11-22") == Spending(tokens=600, requests=1)
-        assert reader.spending("2026-11-23") == Spending()
+        assert reader.spending("2026-11-22") == LlmUsage(tokens=600, requests=1)
+        assert reader.spending("2026-11-23") == LlmUsage()
 
 
 def test_what_is_given_back_twice_is_not_owed(store: Store) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from observer.core.events import Triage
 from observer.core.filters import Filters
-from observer.core.model import Item, Link, Sketch
+from observer.core.model import Item, Link, NoteHeader
 from observer.store.interface import Store
 from observer.store.sqlite.database import SqliteStore
 
@@ -53,7 +53,7 @@ def test_a_sketch_is_a_note_without_its_words(store: Store) -> None:
     with store.read() as reader:
         mine, ours = reader.sketches(Filters(owner="ana"))
     assert (mine.id, mine.layer) == (4, "past")
-    assert ours == Sketch(
+    assert ours == NoteHeader(
         id=8,
         title="note 8",
         project_id=1,

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from observer.core.events import Event, Prompt, SessionStart
-from observer.core.model import UNASSIGNED, Recorded, Use
+from observer.core.model import UNASSIGNED, Recorded, UsageEvent
 from observer.store.interface import Store
 from observer.store.sqlite.database import SqliteStore
 
-SHOWN = Use(item=4, session=7, sort="shown", at_ms=1000)
-CITED = Use(item=4, session=7, sort="cited", at_ms=2000)
-OTHER = Use(item=8, session=9, sort="shown", at_ms=1500)
+SHOWN = UsageEvent(item=4, session=7, sort="shown", at_ms=1000)
+CITED = UsageEvent(item=4, session=7, sort="cited", at_ms=2000)
+OTHER = UsageEvent(item=8, session=9, sort="shown", at_ms=1500)
 
 
 @pytest.fixture(params=["sqlite"])
@@ -25,12 +25,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     opened.close()
 
 
-def uses(store: Store, **restricted: Any) -> list[Use]:
+def uses(store: Store, **restricted: Any) -> list[UsageEvent]:
     with store.read() as reader:
         return reader.uses(**restricted)
 
 
-def put(store: Store, *uses: Use) -> None:
+def put(store: Store, *uses: UsageEvent) -> None:
     with store.write() as writer:
         writer.put_uses(uses)
 
@@ -57,7 +57,7 @@ def test_uses_are_of_items_and_of_sessions(store: Store) -> None:
 @pytest.mark.parametrize("at_ms", [500, 3000])
 def test_a_use_that_is_known_keeps_its_later_time(store: Store, at_ms: int) -> None:
     put(store, SHOWN)
-    put(store, Use(item=4, session=7, sort="shown", at_ms=at_ms))
+    put(store, UsageEvent(item=4, session=7, sort="shown", at_ms=at_ms))
     assert [use.at_ms for use in uses(store)] == [max(1000, at_ms)]
 
 
@@ -94,8 +94,8 @@ def test_the_log_is_read_by_kind_and_by_what_was_shown(store: Store) -> None:
     append(store, 6, 1, Prompt(text="after"))
     put(
         store,
-        Use(item=4, session=1, sort="shown", at_ms=1),
-        Use(item=4, session=3, sort="cited", at_ms=1),
+        UsageEvent(item=4, session=1, sort="shown", at_ms=1),
+        UsageEvent(item=4, session=3, sort="cited", at_ms=1),
     )
     with store.read() as reader:
         starts = reader.log_of_kind("session-start", after_seq=0, until_seq=6)

@@ -19,7 +19,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from observer.core.json_text import dump, mended
+from observer.core.json_text import dump, repair_encoding
 from observer.pump.journal import LINE_BYTES, Lines
 
 READ_BYTES = 1 << 16
@@ -138,7 +138,7 @@ def _parsed(line: bytes | None) -> types.JSONRPCMessage:
     try:
         return _message(line)
     except ValidationError:
-        line = mended(line)
+        line = repair_encoding(line)
     try:
         return _message(line)
     except ValidationError as error:

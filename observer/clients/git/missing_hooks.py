@@ -33,14 +33,14 @@ _POST = re.compile(r"^post=(.*)$", re.MULTILINE)
 _REPEAT = "repeat: observer install git"
 
 
-class Silent(NamedTuple):
+class MissingHooks(NamedTuple):
     """Hooks that do not run: where and why, and what to do."""
 
     found: str
     hint: str
 
 
-def silent(context: InstallContext, git_folders: Iterable[str]) -> list[Silent]:
+def missing_hooks(context: InstallContext, git_folders: Iterable[str]) -> list[MissingHooks]:
     """Return what was installed, in every repository or in one of these, and does not run.
 
     Args:
@@ -58,11 +58,15 @@ def silent(context: InstallContext, git_folders: Iterable[str]) -> list[Silent]:
     is_configured = config_file.is_in(context, path)
     if is_configured and version(context) >= CONFIGURED_SINCE:
         plan = config_file.edit(context, path, config_file.wanted(context))
-        return [Silent(f"{path} lacks some, or has older ones", _REPEAT)] if plan.is_change else []
+        return (
+            [MissingHooks(f"{path} lacks some, or has older ones", _REPEAT)]
+            if plan.is_change
+            else []
+        )
     found = [_in_repository(context, Path(folder)) for folder in _folders(context, git_folders)]
     if is_configured:
         hint = "use git 2.54, or install them in each repository: observer install git"
-        found.append(Silent(f"this git does not run those of {path}", hint))
+        found.append(MissingHooks(f"this git does not run those of {path}", hint))
     return [each for each in found if each]
 
 
@@ -73,18 +77,20 @@ def _folders(context: InstallContext, git_folders: Iterable[str]) -> list[str]:
     return list(dict.fromkeys((*here, *git_folders)))
 
 
-def _in_repository(context: InstallContext, folder: Path) -> Silent | None:
+def _in_repository(context: InstallContext, folder: Path) -> MissingHooks | None:
     if not _was_installed(context, folder / "hooks"):
         return None
     root = folder.parent if folder.name == ".git" else folder
     try:
         plan = install_files(context, root)
     except ConfigInvalid as error:
-        return Silent(f"in {root}: {error.message}", error.hint)
+        return MissingHooks(f"in {root}: {error.message}", error.hint)
     events = [edit.path.name for edit in plan.edits if edit.is_change and edit.path.name in EVENTS]
     if not events:
         return None
-    return Silent(f"in {root}, not run: {' '.join(events)}", f"in a work tree of it, {_REPEAT}")
+    return MissingHooks(
+        f"in {root}, not run: {' '.join(events)}", f"in a work tree of it, {_REPEAT}"
+    )
 
 
 def _was_installed(context: InstallContext, hooks: Path) -> bool:

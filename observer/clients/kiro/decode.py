@@ -24,7 +24,7 @@ from observer.clients.kiro.tools import (
     tool_call,
 )
 from observer.clients.payload import Object, text
-from observer.clients.recognition import is_own
+from observer.clients.recognition import is_own_tool
 from observer.core.events import Delegation, Event, Intent, Outcome, SessionEnd
 
 NAME = "kiro"
@@ -61,7 +61,7 @@ def _after_tool(payload: Object) -> Bodies:
     else:
         yield Outcome(
             tool=call.tool,
-            output="" if is_own(call.tool) else tools.said(call),
+            output="" if is_own_tool(call.tool) else tools.said(call),
             exit_code=call.exit_code,
             failed=call.failed,
         )

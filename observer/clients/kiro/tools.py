@@ -80,7 +80,7 @@ def _finished_in_prose(call: tools.ToolCall, said: str) -> tools.ToolCall:
     )
 
 
-def happenings(call: tools.ToolCall) -> Iterator[tools.Happening | Delegation]:
+def happenings(call: tools.ToolCall) -> Iterator[tools.ToolEffect | Delegation]:
     """Yield what one tool call did; a read of several kinds does several things."""
     operations = tuple(rows(call.given, "operations")) if call.tool in _READS else ()
     if operations:
@@ -91,7 +91,7 @@ def happenings(call: tools.ToolCall) -> Iterator[tools.Happening | Delegation]:
         yield tools.make(call, TOOLS)
 
 
-def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterator[tools.Happening]:
+def _operations(call: tools.ToolCall, operations: tuple[Object, ...]) -> Iterator[tools.ToolEffect]:
     if call.failed:
         yield tools.other(call)
         return

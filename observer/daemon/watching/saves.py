@@ -15,7 +15,13 @@ from observer.core.clock import now_ms
 from observer.core.events import AnyBody, Event, Forget
 from observer.core.paths import is_inside
 from observer.ingest.duplicates import WINDOW_MS, path_written
-from observer.ingest.file_changes import Save, changes, joined, many, write_of
+from observer.ingest.file_changes import (
+    Save,
+    bulk_change_event,
+    has_effect,
+    merge_saves,
+    save_event,
+)
 from observer.notes.values import Record
 from observer.spool.spool import Spool
 from observer.store.interface import Store, StoreReader
@@ -50,7 +56,7 @@ class PendingSaves:
             self._to_ms[where] = now_ms
             waiting.append(save)
             if len(waiting) > MOST_SAVES:
-                waiting[:2] = [joined(*waiting[:2])]
+                waiting[:2] = [merge_saves(*waiting[:2])]
 
     def due_ms(self) -> int | None:
         """Return when the next file is due, None if nothing waits."""
@@ -78,8 +84,8 @@ def unreported(saves: Iterable[Save], told_ms: Iterable[int]) -> Save | None:
     """Return what of one file's saves hooks did not tell at these times, None if nothing."""
     times = list(told_ms)
     left = [save for save in saves if not is_reported(save, times)]
-    whole = reduce(joined, left) if left else None
-    return whole if whole and changes(whole) else None
+    whole = reduce(merge_saves, left) if left else None
+    return whole if whole and has_effect(whole) else None
 
 
 def is_reported(save: Save, told_ms: Iterable[int]) -> bool:
@@ -144,13 +150,13 @@ class SaveReporter:
         ]
         saves = sorted((save for save in left if save), key=lambda save: save.to_ms)
         if len(saves) > MANY:
-            self._record([_event(many(saves, root), root, saves[0].to_ms)], None)
+            self._record([_event(bulk_change_event(saves, root), root, saves[0].to_ms)], None)
         elif saves:
             self._record_each(saves, root, author="person" if is_certain else "system")
         return True
 
     def _record_each(self, saves: Sequence[Save], root: str, *, author: Author) -> None:
-        events = [_event(write_of(save, root), root, save.to_ms, author=author) for save in saves]
+        events = [_event(save_event(save, root), root, save.to_ms, author=author) for save in saves]
         receipts = self._record(events, None)
         self._told += [
             _Told(save, root, receipt.item, now_ms())

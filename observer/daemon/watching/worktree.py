@@ -15,7 +15,7 @@ from watchfiles import DefaultFilter
 
 from observer.core.paths import is_inside
 from observer.git.status import MOST_PATHS, Standing, WorkTree
-from observer.ingest.file_changes import Save, is_passing
+from observer.ingest.file_changes import Save, is_temporary
 from observer.policy import Policies
 
 FILE_BYTES = 1 << 20
@@ -202,7 +202,7 @@ class WatchedTree:
 
     def concerns(self, path: str) -> bool:
         """Tell whether a look at a path may find something; unlike a look it asks nobody."""
-        return path not in self._ignored and not is_passing(path.rpartition("/")[2])
+        return path not in self._ignored and not is_temporary(path.rpartition("/")[2])
 
     def is_shaped_by(self, path: str) -> bool:
         """Tell whether a change at a path may have changed which folders are to be watched."""
@@ -243,7 +243,7 @@ class WatchedTree:
             self._ignored |= {f"{self.root}/{path}" for path in self._git.ignored(dull)}
         found: list[_Change] = []
         for path in sorted(differing.keys() | known):
-            if is_passing(path.rpartition("/")[2]) or self._is_excluded(path):
+            if is_temporary(path.rpartition("/")[2]) or self._is_excluded(path):
                 continue
             before = self._sights.get(path)
             now = take_snapshot(self.root, path, before, with_text=len(found) < MOST_READ)
@@ -268,7 +268,7 @@ class WatchedTree:
                 to_ms=at_ms,
                 old=None if before.stamp is None else before.text or "",
                 new=None if now.stamp is None else now.text or "",
-                is_told=before.is_known and now.is_known,
+                has_text=before.is_known and now.is_known,
             )
 
     def _walk(self, ignored: Collection[str]) -> Iterator[tuple[str, int]]:

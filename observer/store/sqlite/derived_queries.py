@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from observer.core.filters import Filters
-from observer.core.model import Enrichment, Item, Link, Recorded, Spending, item_id, title_key
+from observer.core.model import Enrichment, Item, Link, LlmUsage, Recorded, item_id, title_key
 from observer.store.interface import Grouping
 from observer.store.sqlite.queries import Selecting, conditions, homes
 from observer.store.sqlite.rows import RECORDED_COLUMNS, to_enrichment, to_recorded
@@ -50,10 +50,10 @@ class EnrichingReads(Selecting):
         )
         return {item_id: to_enrichment(text) for item_id, text in rows}
 
-    def spending(self, day: str) -> Spending:
+    def spending(self, day: str) -> LlmUsage:
         """See `Reader.spending`."""
         row = self._row("SELECT tokens, requests FROM llm_spending WHERE day = ?", (day,))
-        return Spending(tokens=row[0], requests=row[1]) if row else Spending()
+        return LlmUsage(tokens=row[0], requests=row[1]) if row else LlmUsage()
 
 
 class NoteReads(Selecting):

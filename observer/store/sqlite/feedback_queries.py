@@ -11,7 +11,7 @@ import msgspec
 
 from observer.core.events import Triage
 from observer.core.filters import Filters
-from observer.core.model import Recorded, Sketch, Use
+from observer.core.model import NoteHeader, Recorded, UsageEvent
 from observer.store.sqlite.queries import Selecting, conditions
 from observer.store.sqlite.rows import RECORDED_COLUMNS, json_text, readable, to_links, to_strings
 from observer.store.sqlite.validity import AMONG, among
@@ -26,7 +26,7 @@ class UsageReads(Selecting):
 
     def uses(
         self, *, items: Sequence[int] | None = None, sessions: Sequence[int] | None = None
-    ) -> list[Use]:
+    ) -> list[UsageEvent]:
         """See `Reader.uses`."""
         where = ["1"]
         values: list[str] = []
@@ -39,7 +39,7 @@ class UsageReads(Selecting):
             f" WHERE {' AND '.join(where)} ORDER BY at_ms, item_id, session_id, sort",
             values,
         )
-        return [Use(item=row[0], session=row[1], sort=row[2], at_ms=row[3]) for row in rows]
+        return [UsageEvent(item=row[0], session=row[1], sort=row[2], at_ms=row[3]) for row in rows]
 
     def followed(self) -> int | None:
         """See `Reader.followed`."""
@@ -70,7 +70,7 @@ class UsageReads(Selecting):
 class UsageWrites(UsageReads):
     """The part of `store.interface.Writer` that is about uses."""
 
-    def put_uses(self, uses: Iterable[Use], *, followed: int | None = None) -> None:
+    def put_uses(self, uses: Iterable[UsageEvent], *, followed: int | None = None) -> None:
         """See `Writer.put_uses`."""
         self._connection.executemany(
             "INSERT INTO usage (item_id, session_id, sort, at_ms) VALUES (?, ?, ?, ?)"
@@ -104,7 +104,7 @@ class SignalReads(Selecting):
         row = self._row("SELECT max(change) FROM item WHERE kind = 'note'")
         return (row and row[0]) or 0
 
-    def sketches(self, filters: Filters) -> Iterator[Sketch]:
+    def sketches(self, filters: Filters) -> Iterator[NoteHeader]:
         """See `Reader.sketches`."""
         where, values = conditions(filters)
         rows = self._connection.execute(
@@ -115,7 +115,7 @@ class SignalReads(Selecting):
             values,
         )
         for number, title, project, layer, tags, links, created_ms, updated_ms in rows:
-            yield Sketch(
+            yield NoteHeader(
                 id=number,
                 title=title,
                 project_id=project,

@@ -291,7 +291,7 @@ def test_beyond_the_limits_it_is_told_that_not_what(
     for name in ("x", "y"):
         (app / name).write_text(name)
     saves = watched.look({str(app)}, since_ms=10_000, now_ms=NOW_MS)
-    assert [save.is_told for save in saves] == [True, False]
+    assert [save.has_text for save in saves] == [True, False]
 
 
 def test_texts_longest_unchanged_are_forgotten_first(
@@ -304,7 +304,7 @@ def test_texts_longest_unchanged_are_forgotten_first(
     for name in ("x", "y"):
         (app / name).write_text(name * 3)
     saves: list[Save] = watched.look({str(app)}, since_ms=10_000, now_ms=NOW_MS)
-    assert {save.path: save.is_told for save in saves} == {"x": False, "y": True}
+    assert {save.path: save.has_text for save in saves} == {"x": False, "y": True}
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ class Agents:
         self.trials = Trials(home.trials)
         self.store = store
         self._folder = folder
-        self._told = RemindedSessions(home.told)
+        self._told = RemindedSessions(home.reminders)
         self._spool = Spool(home.spool)
         self._spool.prepare()
         self._at_ms = START_MS - 60_000
