@@ -1,8 +1,12 @@
-"""Interpretation: what events mean. Pure: no files, clock, network, randomness or logging.
+"""Derive observations, fixes, summaries and notes from events.
 
-Step 6 of an event's way; the same events give the same items, in whatever batches they come.
-Inside, imports run one way: `wording`, `signature`, `verdict` · `commandline`, `readers` ·
-`changes`, `outcome`, `concepts`, `replies` · `told`, the tellers (`files`, `commands`,
-`happenings`, `todos`), `state` · `classify` · `bursts`, `delegations`, `intents`, `sessions` ·
-`fold`, `summary`, `notes`.
+Pure: no files, clock, network, randomness or logging. The same events give the same items, in
+whatever batches they arrive. Two reducers do the work: `session_reducer` groups the events of a
+session to observations, and `project_reducer` links those of all sessions of a project to fixes
+and rejected attempts. `summary` describes a session, `note_reducer` a note.
+
+- text of observations: `drafts`, `event_text`, `file_text`, `command_text`, `concepts`, `analysis`
+- a session: `session_state`, `grouping`, `tool_pairing`, `planning`, `todos`, `session_commits`
+- failures and fixes: `project_state`, `failure_tracker`, `fixes`, `relatedness`, `inverse_edits`
+- a conversation: `prompts`, `replies`, `findings`, `decisions`, `conversation`
 """

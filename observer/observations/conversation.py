@@ -1,8 +1,8 @@
-"""What is worth an item in a conversation: passages of replies, and what a person decided.
+"""The items of a conversation: findings of replies, and decisions of a person.
 
-Part of interpretation (step 6). A reply gives `finding`s, each with the prompt that it answers. A
-person's words in a prompt, in an answer to a question, or on refusing a tool give a `decision`
-that is only proposed (`candidate`), with its source as evidence. Nothing of it is in force.
+A reply gives items of type `finding`, each linked to the prompt that it answers. A person's words
+in a prompt, in an answer to a question, or on refusing a tool call give a `decision` with the
+status `candidate`: it is proposed, not in force.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from observer.observations.session_state import AnsweredPrompt, SessionState
 FINDING = "finding"
 DECISION = "decision"
 PROPOSED = "candidate"
-"""Status of what nobody has confirmed."""
+"""Status of a decision that nobody has confirmed."""
 
 _SAID_BEFORE = 12
 _SAID_CHARS = 240
 _ASKED_CHARS = 600
 _SLOTS: tuple[Slot, ...] = ("observation", "arc", "extra")
 _BESIDE: tuple[Slot, ...] = _SLOTS[1:]
-"""Places for items of one event, and those beside an observation of its own."""
+"""Slots for the items of one event, and those left if it has an observation of its own."""
 
 _PATH = re.compile(r"(?<![\w/.:-])(?:[\w.@-]+/)*[\w.@-]+\.[A-Za-z]\w{0,8}(?![\w/(])")
 _FIRST_SENTENCE = re.compile(r".{20,}?[.!?\u3002](?=\s|$)|.+", re.DOTALL)
@@ -48,7 +48,7 @@ _CORRECTION = re.compile(
 
 
 def with_prompt(before: SessionState, body: Prompt, made: Sequence[Item]) -> SessionState:
-    """Return the state with what the replies to come will answer."""
+    """Return the state with the prompt that the next replies answer."""
     ask = prompts.ask_of(body.text)
     if ask is None or not made:
         return before
@@ -60,7 +60,7 @@ def with_prompt(before: SessionState, body: Prompt, made: Sequence[Item]) -> Ses
 
 
 def proposed_decisions(recorded: Recorded, body: Prompt) -> tuple[Item, ...]:
-    """Return the decisions of a person's prompt."""
+    """Return the decisions in a person's prompt."""
     if recorded.event.author != "person":
         return ()
     return tuple(
@@ -70,7 +70,7 @@ def proposed_decisions(recorded: Recorded, body: Prompt) -> tuple[Item, ...]:
 
 
 def refusal_decisions(recorded: Recorded) -> tuple[Item, ...]:
-    """Return what a person said on refusing a tool, where that tells how to do it."""
+    """Return what a person said on refusing a tool call, if that is a decision or a correction."""
     with_findings = _ON_REFUSING.search(_error_of(recorded.event.body))
     said = with_findings[1].strip().strip('"') if with_findings else ""
     first = next(iter(decisions.sentences(said)), "")
@@ -84,7 +84,7 @@ def refusal_decisions(recorded: Recorded) -> tuple[Item, ...]:
 
 
 def is_refused(body: AnyBody) -> bool:
-    """Return True if a person did not let a tool run."""
+    """Return True if a person refused a tool call."""
     return _REFUSED in _error_of(body)[:200]
 
 
@@ -100,10 +100,10 @@ def _error_of(body: AnyBody) -> str:
 
 
 def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) -> tuple[Item, ...]:
-    """Return what a person chose when asked; nothing where no question was answered."""
+    """Return the items of a person's answers to an agent's questions; none for other tools."""
     answers = decisions.answered_questions(body)
     decided = [each for each in answers if each.is_decision and not suspicion(_chosen(each))]
-    # Where a session begins, its summary has that place.
+    # The summary has the last slot of the event that a session begins with.
     slots = _SLOTS if recorded.seq == recorded.session_id else (*_SLOTS, "summary")
     chosen = [
         replace(
@@ -129,7 +129,7 @@ def answered_questions(before: SessionState, recorded: Recorded, body: ToolUse) 
 
 
 def _chosen(answer: AnsweredQuestion) -> str:
-    """Return a question and its answer as one statement, then what was not chosen."""
+    """Return a question and its answer as one statement, then the options not chosen."""
     chosen = "; ".join(answer.chosen).removesuffix(" (Recommended)")
     labels = ", ".join(label for label, _ in answer.rejected)
     beside = f"\nNot chosen: {labels}." if labels else ""
@@ -147,9 +147,9 @@ def _options_said(answer: AnsweredQuestion) -> tuple[str, ...]:
 def with_findings(
     before: SessionState, recorded: Recorded, body: Reply
 ) -> tuple[SessionState, tuple[Item, ...]]:
-    """Return the passages of a reply; those of a sub-agent's stand with its task."""
+    """Return the state and the findings of a reply, linked to the prompt that it answers."""
     answering = before.answering
-    if answering.is_question:  # what is remembered would be found twice
+    if answering.is_question:  # the reply repeats items that exist already
         return before, ()
     passages = findings(body.text, prompt=answering.asked, known=answering.findings)[: len(_SLOTS)]
     if not passages:
@@ -201,14 +201,14 @@ def _decision(
 
 
 def _placed(made: Item, recorded: Recorded, slot: Slot) -> Item:
-    """Return an item in a place of its own among those of its event."""
+    """Return an item in its own slot among those of its event."""
     event = recorded.event
     uuid = item_uuid(one_line(event.id, 200), event.at_ms, slot)
     return replace(made, id=item_id(recorded.seq, slot), uuid=uuid)
 
 
 def _files(text: str, before: SessionState, recorded: Recorded) -> tuple[str, ...]:
-    """Return the files that a text names: those the session knows, and what has a folder."""
+    """Return the files that a text names: files of the session, and paths with a folder."""
     return distinct(_named(_PATH.findall(text), before, recorded), PATHS)
 
 

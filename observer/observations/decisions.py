@@ -1,14 +1,11 @@
-"""Sentences of a person that decide something for later work, or forbid it.
+"""Detect a person's decisions: in the sentences of a prompt, and in answers to an agent's question.
 
-Part of interpretation (step 6), pure. What a prompt merely asks to be done now is no decision; so
-the forms are few, and miss rather than mistake. What is found is proposed, never in force: text
-that somebody pasted must not become a rule.
+A decision holds for later work; what a prompt asks to be done now is not one. The patterns are few
+and prefer misses to mistakes. What is found is only proposed, never in force, as pasted text must
+not become a rule.
 
-What a person was asked by a tool of the client, and what was chosen.
-
-Part of interpretation (step 6), pure. Clients spell questions, options and answers differently:
-`AskUserQuestion` (Claude Code), `ask_user` (Copilot), `request_user_input` (Codex),
-`AskQuestion` (Cursor) and the like.
+Clients ask questions with tools of different shapes: `AskUserQuestion` (Claude Code), `ask_user`
+(Copilot), `request_user_input` (Codex), `AskQuestion` (Cursor) and others.
 """
 
 from __future__ import annotations
@@ -26,10 +23,10 @@ from observer.observations.prompt_injection import suspicion
 from observer.observations.prompts import words_of
 
 PROMPT_CHARS = 3_000
-"""A longer prompt is a document that was pasted."""
+"""A longer prompt is a pasted document."""
 LEAST_CHARS, MOST_CHARS = 15, 400
 MOST = 2
-"""Decisions taken from one prompt."""
+"""Most decisions taken from one prompt."""
 
 _BETWEEN = re.compile(rf"(?<=[{ENDS}])\s+(?=\S)|(?<=[{WIDE_ENDS}])|\n+")
 _FENCED = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
@@ -39,7 +36,7 @@ _QUOTED = re.compile(
     r"|suggested)\b[^\n:]{0,60}:[ \t]*\n+(?:[^\n]+(?:\n|\Z))+",
     re.MULTILINE,
 )
-"""What others wrote: lines quoted as in mail, and the paragraph behind `the guide says:`."""
+"""Quotations: lines quoted as in mail, and the paragraph after `the guide says:`."""
 _BULLET = re.compile(r"^(?:[-*\u2022]|\d{1,2}[.)])\s+")
 _OPENING = (
     r"(?:(?:ok(?:ay)?|so|and|but|also|please|note|then|well|yes|no|right|actually|hm+|good|great"
@@ -124,7 +121,7 @@ _FORMS = tuple(
 _DOCUMENT = re.compile(
     r"\A\s*(?:/|implement the following plan)|^#{1,3} ", re.MULTILINE | re.IGNORECASE
 )
-"""A plan or a page that was pasted, which somebody or something else wrote."""
+"""A pasted plan or page, which the person did not write."""
 _UNSURE = re.compile(
     r"\b(?:maybe|perhaps|might|not sure|i think we could|could we|should we|shall we|what if"
     r"|how about"
@@ -138,11 +135,11 @@ _AT_HAND = re.compile(
     r"|thing)))\b|https?://",
     re.IGNORECASE,
 )
-"""What is about the work at hand, and nothing that holds later."""
+"""Phrases about the present work, which do not hold later."""
 
 
 def decisions(prompt: str) -> tuple[str, ...]:
-    """Return the sentences of a prompt that decide something, whole, in order.
+    """Return the sentences of a prompt that decide something, in order; at most `MOST`.
 
     >>> decisions("Fix the cart. Let's use Decimal for prices because cents get lost.")
     ("Let's use Decimal for prices because cents get lost.",)
@@ -155,19 +152,19 @@ def decisions(prompt: str) -> tuple[str, ...]:
 
 
 def is_document(text: str) -> bool:
-    """Return True if a prompt holds more than a person's own words."""
+    """Return True if a prompt is more than a person's own words: long, or a pasted document."""
     return len(text) > PROMPT_CHARS or _DOCUMENT.search(text) is not None
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences outside code and quotations, without the marks of lists."""
+    """Return the sentences outside code and quotations, without list markers."""
     own = _QUOTED.sub("", _FENCED.sub("\n", text))
     parts = (_BULLET.sub("", part.strip()) for part in _BETWEEN.split(own))
     return [one_line(part, MOST_CHARS + 1) for part in parts if part]
 
 
 def is_decision(sentence: str) -> bool:
-    """Return True if a sentence decides or forbids something beyond the work at hand."""
+    """Return True if a sentence decides or forbids something beyond the present work."""
     shown = sentence.replace("\u2019", "'")
     if not LEAST_CHARS <= len(shown) <= MOST_CHARS or shown.endswith(("?", ":")):
         return False
@@ -204,7 +201,7 @@ _PERMISSION = re.compile(
 
 
 class AnsweredQuestion(Value):
-    """A question with what was answered; `options` are (label, description) as offered."""
+    """A question and its answer; `options` are pairs of label and description."""
 
     question: str
     chosen: tuple[str, ...] = ()
@@ -212,12 +209,12 @@ class AnsweredQuestion(Value):
 
     @property
     def rejected(self) -> tuple[tuple[str, str], ...]:
-        """What was offered and not chosen."""
+        """The options that were not chosen."""
         return tuple(option for option in self.options if option[0] not in self.chosen)
 
     @property
     def is_decision(self) -> bool:
-        """Whether one of several ways was chosen, and not just leave given."""
+        """Whether the person chose between ways to go on, as opposed to giving permission."""
         said = " ".join(self.chosen)
         if not said or said.endswith("?") or _YES_OR_NO.match(said):
             return False
@@ -226,7 +223,7 @@ class AnsweredQuestion(Value):
 
 
 def answered_questions(use: ToolUse) -> tuple[AnsweredQuestion, ...]:
-    """Return what a person answered; nothing for other tools, and where nobody answered."""
+    """Return the questions of a tool call that were answered; none for other tools."""
     if use.tool.rpartition("__")[2].lower() not in _TOOLS or use.failed:
         return ()
     given, output = object_in(use.input), object_in(use.output)
@@ -263,13 +260,13 @@ def _answer(
 
 
 def _distinct(chosen: tuple[str, ...]) -> tuple[str, ...]:
-    """Leave out what only repeats the words before it."""
+    """Return the answers without those that repeat the first."""
     first = chosen[:1]
     return (*first, *(each for each in chosen[1:] if each.strip() not in "".join(first)))
 
 
 def _given(answers: object, names: tuple[str, ...]) -> list[str]:
-    """Return the answers under one of a question's names, in whatever shape."""
+    """Return the answers under one of a question's names, from any of the known shapes."""
     if isinstance(answers, list):
         named = [each for each in answers if isinstance(each, dict)]
         keys = ("id", "question", "questionId", "header")
@@ -296,7 +293,7 @@ def _texts(value: object) -> list[str]:
 
 
 def _quoted(text: str, question: str) -> list[str]:
-    """Return the answer that a result in prose gives: `"question"="answer"`."""
+    """Return the answer from a result in prose: `"question"="answer"`."""
     return [
         answer.replace('\\"', '"')
         for asked, answer in _QUOTED_ANSWER.findall(block(text, 20_000))

@@ -1,8 +1,8 @@
-"""The passages of a reply that somebody may ask for again: causes, measured facts, advice.
+"""The passages of a reply that somebody may search for later: causes, measured facts, advice.
 
-Part of interpretation (step 6), pure. A reply is cut into passages, a paragraph or a point of a
-list each, and each sentence is scored by its phrases. Announcements, questions, code, and recaps
-of edits and of passing tests, which stand in items of their own, are left out.
+A reply is divided into passages, each a paragraph or list item, and their sentences are scored by
+phrases. Announcements, questions, code, and recaps of edits and of passing tests, which have items
+of their own, are left out.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from observer.observations.prompt_injection import suspicion
 
 READ_CHARS = 40_000
 MOST = 3
-"""Passages kept of one reply."""
+"""Most passages kept of one reply."""
 LEAST_CHARS, MOST_CHARS = 40, 700
 SENTENCES = 12
-"""Sentences of a paragraph that are read."""
+"""Most sentences read of one paragraph."""
 WORTH = 2.8
 """Least score of a passage. Source: 300 passages of real replies, read one by one."""
 ALIKE = 0.6
-"""Share of words in common from which two passages say the same."""
+"""Share of common words from which two passages count as equal."""
 RESTATED = 0.8
-"""Share of a passage's words that its prompt has, from which it only repeats what was asked."""
+"""Share of a passage's words that are in its prompt, from which it only repeats the request."""
 
 
 class FindingPassage(Value):
-    """A passage in its own words, without marks of layout; `heading` is what stood above it."""
+    """A passage without Markdown; `heading` is the one above it, `place` its index in the reply."""
 
     text: str
     heading: str = ""
@@ -76,7 +76,7 @@ _BOOKKEEPING = re.compile(
     |included\ in\ (?:the\ |this\ )?commit|unrelated\ (?:commit|change|file)s?)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""What git tells better."""
+"""Bookkeeping that git commands report better."""
 _RECAP = re.compile(
     r"""(?:(?:i|we)(?:'ve|\ have)?\ (?:also\ |now\ |just\ )?)?(?:successfully\ )?
     (?:add|updat|chang|remov|creat|implement|fix|refactor|renam|mov|replac|extract|introduc|import
@@ -177,14 +177,14 @@ _SCORED = (
 def findings(
     reply: str, *, prompt: str = "", known: Iterable[str] = ()
 ) -> tuple[FindingPassage, ...]:
-    """Return the passages of a reply that are worth an item, in the reply's order.
+    """Return the passages of a reply that are worth an item, in order; at most `MOST`.
+
+    Text that reads like an injected instruction is left out: a reply may quote a web page.
 
     Args:
         reply: the agent's words.
-        prompt: what they answer; what only repeats it is left out.
-        known: passages of earlier replies; what says the same is left out.
-
-    What reads like an order to a model is none: a reply may quote what a page said.
+        prompt: the prompt that it answers; passages that only repeat it are left out.
+        known: passages of earlier replies; passages that say the same are left out.
     """
     before = [_words(text) for text in known]
     asked = _words(prompt)
@@ -201,7 +201,7 @@ def findings(
 
 
 def passages(reply: str) -> list[FindingPassage]:
-    """Return the passages of a reply with their scores."""
+    """Return all passages of a reply of at least `LEAST_CHARS`, with their scores."""
     found = []
     for place, (heading, lines) in enumerate(_blocks(reply[:READ_CHARS])):
         sentences = [one for one in _sentences(" ".join(lines)) if not _is_dropped(one)]
@@ -212,7 +212,7 @@ def passages(reply: str) -> list[FindingPassage]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield paragraphs and points of lists, each with the heading above it."""
+    """Yield paragraphs and list items as (heading above it, lines)."""
     heading = ""
     lines: list[str] = []
     for line in (*_FENCED.sub("", text).split("\n"), ""):
@@ -235,7 +235,7 @@ def _plain(line: str) -> str:
 
 
 def is_table(line: str) -> bool:
-    """Return True if a line is a row of a table or a rule."""
+    """Return True if a line is a row of a Markdown table or a rule."""
     bare = line.strip()
     return bare.startswith("|") or not bare.strip("-=*_ ")
 
@@ -252,7 +252,7 @@ def _is_dropped(sentence: str) -> bool:
 
 
 def _best(sentences: Sequence[str], heading: str) -> tuple[str, float]:
-    """Return the run of sentences that fits into a passage and scores best."""
+    """Return the run of sentences within `MOST_CHARS` that scores best, and its score."""
     best, most = "", 0.0
     sentences = sentences[:SENTENCES]
     scores = [_score(one) for one in sentences]
@@ -267,7 +267,7 @@ def _best(sentences: Sequence[str], heading: str) -> tuple[str, float]:
 
 
 def _score(sentence: str) -> float:
-    """Return how much a sentence says that one would ask for again; below 0 for a recap."""
+    """Return how worth keeping a sentence is; below 0 for a recap."""
     score = sum(
         worth
         for pattern, worth in _SCORED

@@ -125,7 +125,7 @@ def rejection_item(
 
 
 def repair_item(found: Repair, resolved: ResolvedFailures, recorded: Recorded) -> Item:
-    """Return the item of a fixer that mends a check; it stands at the first pass."""
+    """Return the item of a fixer that repairs what a check finds, placed at the first pass."""
     met = f"met {counted(found.times, 'time')}"
     result = f" ({resolved.said})" if resolved.said else ""
     draft = ObservationDraft(
@@ -165,7 +165,7 @@ def repair_item(found: Repair, resolved: ResolvedFailures, recorded: Recorded) -
 def alternative_item(
     found: Alternative, remedies: Sequence[TrackedEdit], recorded: Recorded
 ) -> Item:
-    """Return the item of a form that works; it stands at the failure that was met first."""
+    """Return the item of a command that works in another form, placed at the first failure."""
     failed, works = found.failed.line, found.worked.line
     met = f"met {counted(found.times, 'time')}"
     error = f" ({one_line(found.error, 200)})" if found.error else ""

@@ -206,11 +206,11 @@ def _restore(words: list[str], _output: str) -> GitOperation | None:
     if "--staged" in options and "--worktree" not in options and "-W" not in options:
         return None
     source = next((word for word in words if word.startswith(("--source=", "-s"))), "")
-    to = source.removeprefix("--source=").removeprefix("-s") or _behind(words, "-s", "--source")
+    to = source.removeprefix("--source=").removeprefix("-s") or _value_of(words, "-s", "--source")
     return GitOperation(kind="restore", paths=_places([*plain, *(paths or [])]), target=_named(to))
 
 
-def _behind(words: list[str], *options: str) -> str:
+def _value_of(words: list[str], *options: str) -> str:
     return next(
         (then for word, then in itertools.pairwise(words) if word in options),
         "",

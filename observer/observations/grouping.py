@@ -34,6 +34,8 @@ from observer.shell import command_line
 from observer.shell.command_line import CommandLine
 from observer.shell.runners import name_of
 
+Step = tuple[SessionState, tuple[Item, ...]]
+
 WITHIN_MS = 300_000
 _ERROR_CHARS = 400
 _STAGING = (["add"], ["stage"])
@@ -49,17 +51,13 @@ _REFUSED = re.compile(
 
 def write(
     before: SessionState, recorded: Recorded, body: FileWrite, change: ChangeSummary, chars: int
-) -> tuple[SessionState, Item | None]:
+) -> Step:
     """Add a write to the group of its file, or begin one."""
     where = where_of(recorded)
     if body.error:
-        is_refused = _REFUSED.search(body.error[:_ERROR_CHARS]) is not None
-        made = (
-            None
-            if is_refused
-            else item(file_text.write(body, change, where), recorded, chars=chars)
-        )
-        return before, made
+        if _REFUSED.search(body.error[:_ERROR_CHARS]):
+            return before, ()
+        return before, (item(file_text.write(body, change, where), recorded, chars=chars),)
     path = relative(body.path, where.root, where.cwd)
     key = session_state.key_of("write", _agent(recorded), path)
     group = _continued(before, key, recorded, chars)
@@ -75,17 +73,15 @@ def write(
     after = session_state.with_write(
         session_state.with_group(before, group), path, change, body.operation
     )
-    return after, _item(draft, recorded, group)
+    return after, _items(draft, recorded, group)
 
 
-def command(
-    before: SessionState, recorded: Recorded, body: Command, result: CommandResult
-) -> tuple[SessionState, Item | None]:
+def command(before: SessionState, recorded: Recorded, body: Command, result: CommandResult) -> Step:
     """Add a run to the group of its command and outcome, or begin one."""
     line = command_line.read(body.command)
     chars = len(body.command) + len(body.output)
     if result.ok is not False and (line.is_routine or _only_stages(body.command)):
-        return before, None
+        return before, ()
     # Not grouped: a second run of a git command reverts something else.
     number = str(recorded.seq) if git_commands.has_operations(body.command) else ""
     key = session_state.key_of(
@@ -103,8 +99,8 @@ def command(
         session_state.without_groups(before, "write") if is_news else before, group
     )
     if before.is_stashed or check_runs.sets_aside(command_line.parts_of(body.command)):
-        return after, _item(draft, recorded, group)  # it ran without the stashed changes
-    return _ran(after, line, name, result), _item(draft, recorded, group)
+        return after, _items(draft, recorded, group)  # it ran without the stashed changes
+    return _ran(after, line, name, result), _items(draft, recorded, group)
 
 
 def _only_stages(command: str) -> bool:
@@ -177,8 +173,8 @@ def _agent(recorded: Recorded) -> str:
     return recorded.event.agent[:100]
 
 
-def _item(draft: ObservationDraft, recorded: Recorded, group: OpenGroup) -> Item:
-    return item(draft, recorded, origin=group.origin, times=group.times, chars=group.chars)
+def _items(draft: ObservationDraft, recorded: Recorded, group: OpenGroup) -> tuple[Item]:
+    return (item(draft, recorded, origin=group.origin, times=group.times, chars=group.chars),)
 
 
 _TASK_CHARS = 500
@@ -186,9 +182,7 @@ _RESULT_CHARS = 300
 """Length that must be equal: a tool may append its own lines to the sub-agent's words."""
 
 
-def delegation(
-    before: SessionState, recorded: Recorded, body: Delegation
-) -> tuple[SessionState, Item | None]:
+def delegation(before: SessionState, recorded: Recorded, body: Delegation) -> Step:
     """Add a report to the group of the same delegation, however old, or begin one."""
     agent = one_line(body.agent, 100)
     task, result = block(body.task, _TASK_CHARS), one_line(body.result, _RESULT_CHARS)
@@ -197,7 +191,7 @@ def delegation(
     whole = replace(body, task=body.task or known_task, result=body.result or known_result)
     draft = event_text.delegation(whole)
     if draft is None:
-        return before, None
+        return before, ()
     title, others = draft.title, before.delegations
     if earlier:
         half = event_text.delegation(Delegation(task=known_task, result=known_result))
@@ -212,8 +206,7 @@ def delegation(
     )
     group = replace(group, times=group.times + 1, chars=max(group.chars, draft.chars))
     after = replace(before, delegations=session_state.added(others, title))
-    made = item(draft, recorded, origin=group.origin, times=group.times, chars=group.chars)
-    return session_state.with_group(after, group), made
+    return session_state.with_group(after, group), _items(draft, recorded, group)
 
 
 def _earlier(before: SessionState, agent: str, task: str, result: str) -> OpenGroup | None:

@@ -1,8 +1,7 @@
-"""The forms of orders to a model, in folded text: what reads like each class of suspicion.
+"""The patterns of instructions to a model, by class of suspicion, for folded text.
 
-Part of interpretation, pure. Every form names both an order and what makes it one to a model: its
-instructions, its reader, or harm. A command alone, such as `curl … | sh`, is none: guides are full
-of them.
+Every pattern matches both an order and what directs it at a model: its instructions, its reader, or
+harm. A command alone, such as `curl … | sh`, is not enough, as guides are full of them.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import NamedTuple
 
 
 class InjectionPattern(NamedTuple):
-    """One way of saying it: a text that holds none of the `cues` need not be searched."""
+    """A pattern; a text that contains none of the `cues` need not be searched."""
 
     cues: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -58,7 +57,7 @@ _HARM = (
     r"|(?:send|post|upload)\b[^.\n]{0,80}https?:/|curl (?:-\S+ )*https?:/|chmod 777)"
 )
 _TO = r"(?:(?!\b(?:never|not|don't|no|nor)\b)[^\n]){0,120}?"
-"""What stands between a reader and the harm; what is forbidden is no order to do it."""
+"""Words between the reader and the harm, without a negation: forbidding it is not an order."""
 _AT_ONCE = (
     r"(?:before (?:you )?(?:continu|proceed|answer|respond|reply|do(?:ing)? anything|anything else)"
     r"|immediately|silently|at once|right away|without (?:asking|confirmation|telling|hesitation)"
@@ -117,14 +116,14 @@ OTHER_LANGUAGES = (
     r"(?:تجاهل|انس)[^.\n]{0,14}(?:التعليمات|الأوامر|التوجيهات)[^.\n]{0,15}السابقة",
     r"(?:पिछले|पहले)[^.\n]{0,15}निर्देश\S*[^.\n]{0,10}(?:अनदेखा|भूल|नज़रअंदाज)",
 )
-"""That what was said before does not count, in the languages most written after English."""
+""""Ignore the previous instructions" in the most common languages besides English."""
 
 _SIGNS = {"a": "a4@", "e": "e3", "i": "i1!l", "o": "o0", "s": "s5$", "t": "t7"}
 _GAP = r"[\W_]{0,4}"
 
 
 def _loose(words: str) -> str:
-    """Return a form of words however their letters are parted, and with digits in their place."""
+    """Return a pattern of words whose letters may be separated, or written as digits (leet)."""
     apart = (
         r"[\W_]{0,3}".join(f"[{_SIGNS.get(letter, letter)}]" for letter in word)
         for word in words.split()
@@ -138,7 +137,7 @@ DISGUISED = (
     rf"{_loose('previous prior above earlier preceding existing original')}{_GAP}"
     rf"(?:{_loose('system safety')}{_GAP})?{_loose('instruction')}"
 )
-"""The commonest order with blanks, hyphens or stars between its letters or words, or in leet."""
+"""The most common order with separators between its letters or words, or in leet."""
 
 _FOREIGN = (
     "ignor|missacht|vergiss|vergessen|verwirf|oubli|néglig|olvid|descart|caso omiso|esqueç"
@@ -148,7 +147,7 @@ _FOREIGN = (
 
 
 def _form(cues: str, *parts: str) -> InjectionPattern:
-    """Build a form; the cues are parted by `|`, none of them means any text."""
+    """Return a pattern; `cues` are separated by `|`, and none means any text."""
     return InjectionPattern(
         tuple(filter(None, cues.split("|"))), re.compile("|".join(parts), re.MULTILINE)
     )
@@ -346,4 +345,4 @@ CLASSES: Mapping[str, tuple[InjectionPattern, ...]] = {
         ),
     ),
 }
-"""Every class of suspicion and the forms of it, in folded text."""
+"""Class of suspicion -> its patterns, for folded text."""

@@ -199,7 +199,7 @@ def with_git_command(
 
 
 def _merged(made: Item, items: Items, more: Items) -> tuple[Item, Items]:
-    """Gather what several acts of one line told; the links of `made` add up."""
+    """Return the items of several operations of one line, with the links of `made` merged."""
     every = {item.id: item for item in items}
     for item in more:
         if item.id == made.id:

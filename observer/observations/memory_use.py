@@ -1,7 +1,7 @@
-"""Whether an event or a prompt does nothing but use this memory.
+"""Detect events and prompts that only use this memory.
 
-Part of interpretation (step 6), pure. What the memory was asked, and what it was told on purpose,
-stands in it already: an observation of that would be found in place of the answer.
+What the memory was asked, or given to remember, needs no observation: searches would find the
+question instead of its answer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _VERBS = word_set(
     """
 )
 _BESIDE = word_set("cd export set source . echo printf unset pushd popd sleep true")
-"""Programs that prepare a call of observer, or separate its answers."""
+"""Programs that prepare a call of observer, or separate its outputs."""
 
 _DID = (
     r"(?:decid|agree|choos|chose|pick|settl|conclud|discuss|said|say|tr(?:y|ied)|learn|solv|fix"
@@ -63,7 +63,7 @@ _COMMANDING = re.compile(
 
 
 def is_memory_use(body: AnyBody) -> bool:
-    """Return True if an event is a question to the memory, or something that it was told."""
+    """Return True if an event only searches the memory or writes to it."""
     match body:
         case Search():
             return body.where == "memory"
@@ -76,7 +76,7 @@ def is_memory_use(body: AnyBody) -> bool:
 
 
 def only_asks(prompt: str) -> bool:
-    """Return True if a prompt does nothing but ask what is remembered.
+    """Return True if a prompt only asks what is remembered.
 
     >>> only_asks("What did we decide about retries?")
     True
@@ -91,7 +91,7 @@ def only_asks(prompt: str) -> bool:
 
 
 def _is_own_line(parts: Iterable[SimpleCommand]) -> bool:
-    """Return True if each pipeline of a line asks or tells observer, or prepares that."""
+    """Return True if each pipeline of a line runs observer or prepares that."""
     pipelines = [*_pipelines(parts)]
     own = [any(map(_is_own_part, pipeline)) for pipeline in pipelines]
     return any(own) and all(
@@ -111,7 +111,7 @@ def _pipelines(parts: Iterable[SimpleCommand]) -> Iterator[list[SimpleCommand]]:
 
 
 def _is_own_part(part: SimpleCommand) -> bool:
-    """Return True if a simple command runs observer, a launcher's option before it or not."""
+    """Return True if a simple command runs observer, directly or by a launcher."""
     words = [word for word in part.words if not word.startswith("-")]
     names = [_PROGRAM.match(name_of(word)) is not None for word in words[:2]]
     verbs = [word.strip("\"'") for word in words[1:3]]

@@ -68,13 +68,13 @@ def is_notable(
     return True
 
 
-def is_covered_by_fix(run: Item, arcs: Iterable[Item]) -> bool:
+def is_covered_by_fix(run: Item, fixes: Iterable[Item]) -> bool:
     """Return True if a run is the pass of a fix, which says how it went."""
     return run.type == "command" and any(
-        arc.type == "fix"
-        and arc.category != ALTERNATIVE
-        and any(link.kind == "evidence" and link.target == run.id for link in arc.links)
-        for arc in arcs
+        fix.type == "fix"
+        and fix.category != ALTERNATIVE
+        and any(link.kind == "evidence" and link.target == run.id for link in fix.links)
+        for fix in fixes
     )
 
 

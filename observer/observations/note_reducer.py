@@ -1,8 +1,7 @@
-"""Notes: what a person or agent recorded on purpose, and how it changed since.
+"""Reduce the events of a note to the note: what a person or agent recorded on purpose.
 
-Part of interpretation (step 6): a note is the fold of the events in its history. `Remember` begins
-it, or with the key or words of one that is there takes its place; `Revise`, `Approve` and `Forget`
-change it; `Undo` takes the last change back that still stands.
+`Remember` creates a note, or replaces the one with the same key or text; `Revise`, `Approve` and
+`Forget` change it; `Undo` reverts the last change that still stands.
 """
 
 from __future__ import annotations
@@ -126,7 +125,7 @@ def note_type(name: str) -> str:
 
 
 def title_of(name: str) -> str:
-    """Return a title as it is stored, and as links lead to it."""
+    """Return a title as it is stored, and as links name it."""
     return one_line(_composed(name), TITLE)
 
 
@@ -136,18 +135,18 @@ def label_of(name: str) -> str:
 
 
 def layer_of(kind: str) -> Layer:
-    """Return the layer of a note that names none: what was decided is past, a rule is a rule."""
+    """Return the default layer of a type of note: `past` for decisions, `rule` for rules."""
     return _LAYERS.get(kind, "state")
 
 
 def tags_of(names: Sequence[str]) -> tuple[str, ...]:
-    """Return tags as they are stored: lower case, without their mark, each once."""
+    """Return tags as they are stored: in lower case, without `#`, without duplicates."""
     spelled = (one_line(_composed(name), 60) for name in names)
     return distinct((name.lstrip("#").strip().lower() for name in spelled), TAGS)
 
 
 def project_of(recorded: Recorded, body: Remember) -> int | None:
-    """Return the project a note belongs to: personal and team notes belong to none."""
+    """Return the project of a note; None for personal and team notes."""
     return recorded.project_id if body.scope == "project" else None
 
 
@@ -161,7 +160,7 @@ def references_of(item: Item) -> tuple[Reference, ...]:
 
 
 def _again(made: Item, existing: Item, body: Remember) -> Item:
-    """Return a note whose words were remembered again: what is left unsaid stays."""
+    """Return a note whose text was remembered again: fields that are not given stay."""
     is_typed = made.type != note_type("")
     again = replace(
         existing,
@@ -180,7 +179,7 @@ def _again(made: Item, existing: Item, body: Remember) -> Item:
 
 
 def _merged(metadata: str, added: str) -> str:
-    """Return two JSON objects as one, the second's fields first in force; it alone if too long."""
+    """Return two JSON objects merged, the second's fields winning; only it if that is too long."""
     try:
         both = {**orjson.loads(metadata or "{}"), **orjson.loads(added or "{}")}
     except (ValueError, TypeError):  # kept by a version that checked less
@@ -190,12 +189,12 @@ def _merged(metadata: str, added: str) -> str:
 
 
 def _composed(name: str) -> str:
-    """Return a name in the form that most keyboards send: some send ü as u and two dots."""
+    """Return a name in Unicode's composed form (NFC)."""
     return unicodedata.normalize("NFC", name)
 
 
 def _spells(sign: str) -> bool:
-    """Tell whether a sign is part of a word: a letter, a digit, or a mark on one."""
+    """Return True if a character is part of a word: a letter, a digit, or a mark on one."""
     return sign.isalnum() or unicodedata.category(sign) in {"Mn", "Mc"}
 
 
@@ -205,7 +204,7 @@ def _headed(content: str) -> str:
 
 
 def _to_come(expires_ms: int | None, now_ms: int) -> int | None:
-    """Return when a note stops to hold; what is said again after that holds."""
+    """Return a time of expiry if it is in the future, else None."""
     return expires_ms if expires_ms and expires_ms > now_ms else None
 
 
@@ -230,11 +229,11 @@ def _revised(item: Item, recorded: Recorded, body: Revise) -> Item:
     if body.metadata is not None:
         changes["metadata"] = body.metadata
     content = item.narrative if body.content is None else block(body.content, CONTENT_CHARS)
-    # A title that was the first line goes with it.
+    # A title made from the first line is made anew.
     named = "" if item.title == _headed(item.narrative) else item.title
     title = named if body.title is None else body.title
     after = _said(replace(item, **changes), title, content)
-    # Who files or links a note does not stand for its words.
+    # Changing tags or links does not vouch for the text.
     return after if _same_words(after, item) else _judged(after, item, by=recorded.event.author)
 
 
@@ -249,7 +248,7 @@ def _forgotten(item: Item, recorded: Recorded, _body: Forget) -> Item:
 
 
 def _said(item: Item, title: str, content: str) -> Item:
-    """Return a note with these words, and with everything that follows from them."""
+    """Return a note with a title and text, and with all fields that are derived from them."""
     words = concepts.of_text(f"{title}\n{content}")
     wiki = (
         Link(kind="wiki", title=title_of(link.title)) for link in note_syntax.parse_links(content)
@@ -268,7 +267,7 @@ def _said(item: Item, title: str, content: str) -> Item:
 
 
 def _judged(item: Item, before: Item | None, *, by: str) -> Item:
-    """Return a note with what it takes to be trusted: an approval lasts as long as the words."""
+    """Return a note with its approval and suspicion; an approval holds until the text changes."""
     if before and before.approval == "approved" and _same_words(item, before):
         return replace(item, approval="approved", suspicion="")
     approval = "" if item.layer != "rule" else "approved" if by == "person" else "provisional"
@@ -282,7 +281,7 @@ def _same_words(item: Item, other: Item) -> bool:
 
 
 def _explicit(references: Sequence[Reference], own: int) -> tuple[Link, ...]:
-    """Return links by id, each once; a note that took another's place leads not to itself."""
+    """Return links by id without duplicates and without a link to the note itself."""
     different: dict[tuple[str, int], Link] = {}
     for each in references:
         kind = note_type(each.kind) if each.kind else EXPLICIT
@@ -296,4 +295,4 @@ _STEPS: dict[type[AnyBody], Callable[[Item, Recorded, Any], Item]] = {
     Approve: _approved,
     Forget: _forgotten,
 }
-"""Each step takes the body of the type it stands under, which a dict's type cannot say."""
+"""Any: each function takes the body of its key's type, which a dict's type cannot say."""

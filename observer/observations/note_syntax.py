@@ -1,10 +1,8 @@
-"""Claims: the lines of a note that state one thing each, `- [category] text #tag (context)`.
+"""The syntax of a note's text: claims, tags and wiki links.
 
-Pure. Any text can be read; a claim that was read and written is read again as it was.
-
-Wiki links: what a note points at by title, `[[Title]]`, and how it says that it relates.
-
-Pure. Any text can be read; what was read and written is read again as it was.
+A claim is a list item that states one thing: `- [category] text #tag (context)`. A wiki link names
+a note by title, `[[Title]]`, and may say how it relates: `- relation [[Title]] (context)`. Any text
+can be parsed, and what was formatted is parsed to an equal value.
 """
 
 from __future__ import annotations
@@ -16,9 +14,9 @@ from observer.core.model import title_key
 from observer.core.value import Value
 
 MAX_CLAIMS = 500
-"""Claims read from one note."""
+"""Most claims of one note."""
 LINE_CHARS = 2_000
-"""A longer line states more than one thing."""
+"""A longer line is not a claim."""
 
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[([^\[\]()]{2,60})\]\s+(\S.*)")
 _CONTEXT = re.compile(r"\(([^()]+)\)\Z")
@@ -26,7 +24,7 @@ _FENCE = re.compile(r"\s{0,3}(```|~~~)")
 
 
 class Claim(Value):
-    """One statement. `tags` stand in its text as `#tag`, `context` stood in brackets behind it."""
+    """One statement; its text contains its `tags` as `#tag`, but not its `context`."""
 
     category: str
     text: str
@@ -35,7 +33,7 @@ class Claim(Value):
 
 
 def parse_claims(text: str) -> tuple[Claim, ...]:
-    """Return the claims of a note, in order; tasks, timecodes, links and code are none."""
+    """Return the claims of a note, in order, without tasks, timecodes, links and code."""
     found: list[Claim] = []
     for line in prose(text):
         if len(found) == MAX_CLAIMS:
@@ -52,14 +50,14 @@ def format_claim(claim: Claim) -> str:
 
 
 def tags_in(text: str) -> tuple[str, ...]:
-    """Return the different `#tags` of a text, without the mark, in order; a number is none."""
+    """Return the `#tags` of a text without `#`, in order, without duplicates and numbers."""
     words = (word for word in text.split() if word.startswith("#"))
     parts = (part.strip(".,;:!?()'\"") for word in words for part in word.split("#"))
     return tuple(dict.fromkeys(part for part in parts if any(map(str.isalpha, part))))
 
 
 def prose(text: str) -> Iterator[str]:
-    """Yield the lines that stand outside fenced code."""
+    """Yield the lines outside of fenced code."""
     fence = ""
     for line in text.split("\n"):
         if mark := _FENCE.match(line):
@@ -72,7 +70,7 @@ def _claim(line: str) -> Claim | None:
     if len(line) > LINE_CHARS or not (item := _ITEM.fullmatch(line)):
         return None
     category, said = map(_spaced, item.groups())
-    # One sign is a task's mark, a first digit a time, and others begin what editors fold.
+    # `[x]` marks a task, `[0:30]` a time, and `[!note]` a callout of an editor.
     if len(category) < 2 or not category[0].isalpha():
         return None
     context = ""
@@ -86,7 +84,7 @@ def _spaced(text: str) -> str:
 
 
 MAX_LINKS = 100
-"""Links read from one note."""
+"""Most links of one note."""
 TITLE_CHARS = 200
 
 _LINK = re.compile(rf"\[\[([^\[\]|#]{{1,{TITLE_CHARS}}})(?:[|#][^\[\]]{{0,{TITLE_CHARS}}})?\]\]")
@@ -98,7 +96,7 @@ _CODE = re.compile(r"`[^`]*`")
 
 
 class WikiLink(Value):
-    """A link by title. `relation` is what a list item of nothing but a link calls it."""
+    """A link by title; `relation` and `context` are given if it is a list item of its own."""
 
     title: str
     relation: str = ""
@@ -106,7 +104,7 @@ class WikiLink(Value):
 
 
 def parse_links(text: str) -> tuple[WikiLink, ...]:
-    """Return the different links of a text, in order; aliases and anchors are left out."""
+    """Return the links of a text in order, without duplicates, aliases and anchors."""
     found: dict[tuple[str, str], WikiLink] = {}
     for line in prose(text):
         if "[[" not in line:
@@ -128,16 +126,12 @@ def format_link(link: WikiLink) -> str:
 def _of_line(line: str) -> list[WikiLink]:
     if alone := _ALONE.fullmatch(line):
         word, words, title, context = alone.groups()
-        relation = _spaced_wikilinks(word or words)
+        relation = _spaced(word or words)
         return [
             WikiLink(
-                title=_spaced_wikilinks(title),
+                title=_spaced(title),
                 relation=relation,
-                context=_spaced_wikilinks(context or ""),
+                context=_spaced(context or ""),
             )
         ]
-    return [WikiLink(title=_spaced_wikilinks(title)) for title in _LINK.findall(line)]
-
-
-def _spaced_wikilinks(text: str) -> str:
-    return " ".join(text.split())
+    return [WikiLink(title=_spaced(title)) for title in _LINK.findall(line)]

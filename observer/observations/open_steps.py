@@ -1,8 +1,7 @@
 """The open steps of a session: what an agent said is still to do, until it is done.
 
-Part of interpretation (step 6), pure. A step stays open until a reply, commit or to-do list says
-that it is done, until the person asked for it and work followed, or until a newer plan takes its
-place. Thanks and other prompts do not close it.
+A step stays open until a reply, commit or to-do list says that it is done, until the person asked
+for it and work followed, or until a newer plan replaces it. Other prompts do not close it.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from observer.core.text import word_set
 from observer.core.value import Value
 
 MOST = 8
-"""Steps that a session keeps; the oldest go."""
+"""Most steps that a session keeps; the oldest are dropped."""
 SHARE = 0.6
-"""Of a step's words that a text has to hold to be about the same."""
+"""Share of a step's words that a text must contain to be about the step."""
 
 _WORD = re.compile(r"[^\W_]{3,}")
 _NO_SUBJECT = word_set(
@@ -35,7 +34,7 @@ _ENDINGS = ("ations", "ation", "ings", "ing", "ied", "ies", "ed", "es", "s", "e"
 
 
 class OpenStep(Value):
-    """Something still to do: the person asked for it, and work on it has begun, or neither yet."""
+    """A step still to do; `is_asked` for by the person, `is_worked` on since."""
 
     text: str
     is_asked: bool = False
@@ -50,7 +49,7 @@ def stated(
     Args:
         steps: those open before it.
         texts: what it names.
-        is_whole: it lists all that is left, so that what it leaves out is not.
+        is_whole: it lists all that is left, so that other steps are no longer open.
     """
     new = tuple(OpenStep(text=text) for text in texts)
     kept = [] if is_whole else [one for one in steps if not _is_among(one, new)]
@@ -58,7 +57,7 @@ def stated(
 
 
 def asked(steps: tuple[OpenStep, ...], prompt: str, *, is_consent: bool) -> tuple[OpenStep, ...]:
-    """Return the steps after a prompt: those that it asks for, all if it agrees."""
+    """Return the steps after a prompt: those that it asks for are marked; all if it agrees."""
     return tuple(
         replace(one, is_asked=True) if is_consent or is_about(one.text, prompt) else one
         for one in steps
@@ -78,7 +77,7 @@ def ended(steps: tuple[OpenStep, ...]) -> tuple[OpenStep, ...]:
 
 
 def without_done(steps: tuple[OpenStep, ...], done: Iterable[str]) -> tuple[OpenStep, ...]:
-    """Return the steps that none of the texts says to be done."""
+    """Return the steps without those that a text reports as done."""
     texts = tuple(done)
     return tuple(one for one in steps if not any(is_about(one.text, text) for text in texts))
 

@@ -1,7 +1,7 @@
-"""What a session is asked and plans: its requests, to-do lists, and plans not yet begun.
+"""What a session was asked and plans to do: requests, to-do lists, and plans not yet begun.
 
-Part of interpretation (step 6). Each function takes the state and one event and returns the new
-state. A to-do list is one observation, however long it is worked on.
+Each function takes the state and one event and returns the new state. A to-do list is one
+observation, however often it changes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LISTS = 6
 _STEPS = 12
 PLANNED = "Planned: "
 BEGUN = " (begun in a later session)"
-"""How a plan is named among what a session has achieved, and how that ends."""
+"""Beginning and ending of a plan among the achievements of its session."""
 _PLAN_FILE = re.compile(r"(?:^|/)(?:\.\w+/plans/[^/]+|plans/[^/]+\.plan|[^/]+\.plan)\.md$")
 
 
@@ -30,7 +30,7 @@ def asked(asks: tuple[Ask, ...], ask: Ask | None) -> tuple[Ask, ...]:
     """Return the requests with one more: the first ones and the last ones where there are many."""
     if ask is None or ask in asks:
         return asks
-    # Who interrupts an agent often sends the same words again, with more behind them.
+    # After an interruption the same prompt is often sent again, with more text at the end.
     kept = asks[:-1] if asks and ask.said.startswith(asks[-1].said.rstrip("\u2026")) else asks
     if len(kept) >= session_state.ASKS:
         middle = session_state.ASKS // 2
@@ -66,7 +66,7 @@ def planned(before: SessionState, use: ToolUse) -> SessionState:
 
 
 def begun(before: SessionState) -> SessionState:
-    """Return the state after the session's plan was taken up by another session."""
+    """Return the state after another session began this session's plan."""
     return replace(
         before,
         plan="",
@@ -75,7 +75,7 @@ def begun(before: SessionState) -> SessionState:
 
 
 def written(before: SessionState, recorded: Recorded, write: FileWrite) -> SessionState:
-    """Return the state after a file was written: a plan and its check boxes, or work on one."""
+    """Return the state after a file was written, which may be a plan, or begin the work on one."""
     if write.error:
         return before
     where = where_of(recorded)
@@ -90,18 +90,18 @@ def written(before: SessionState, recorded: Recorded, write: FileWrite) -> Sessi
 
 
 def is_scratch(path: str) -> bool:
-    """Return True for the file, outside of the project, in which a client keeps a plan."""
+    """Return True for a file outside of the project in which a client keeps a plan."""
     return path.startswith(("/", "~")) and _PLAN_FILE.search(path) is not None
 
 
 def open_points(known: SessionState) -> tuple[str, ...]:
-    """Return what is open in the main agent's list and in plan files."""
+    """Return the open points of the main agent's list and of plan files."""
     lists = (one for one in known.lists if not one.key or _is_path(one.key))
     return tuple(text for one in lists for text in todos.open_of(one.points))
 
 
 def steps_of(known: SessionState) -> tuple[str, ...]:
-    """Return what a session left to do: by its to-do list, the agent's words, and its plan."""
+    """Return what a session left to do, by the agent's words, its to-do lists and its plan."""
     plan = (f"Carry out the plan: {known.plan}",) if known.plan else ()
     asked = (f"Not answered: {known.question}",) if known.question else ()
     said = (one.text for one in known.steps)

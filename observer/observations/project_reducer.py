@@ -229,16 +229,16 @@ def _still_linked(known: ProjectState, made: Item, items: Items) -> Step:
 def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item) -> Step:
     if body.error:
         return known, ()
-    where, gist = where_of(recorded), analysis_of(recorded)
+    where, analysis = where_of(recorded), analysis_of(recorded)
     path = relative(body.path, where.root, where.cwd)
     is_gone = body.operation == "delete"
     taken = inverse_edits.undone_by_write(
-        known, recorded.root, path, gist.marks.edits, is_gone=is_gone
+        known, recorded.root, path, analysis.marks.edits, is_gone=is_gone
     )
     if taken:
         how = f"{path} {'deleted' if is_gone else 'edited back'}"
         return inverse_edits.with_undone(known, recorded, taken, made, Reversal(how=how))
-    change = gist.change
+    change = analysis.change
     is_one = change.added == change.removed == 1 and bool(change.before and change.after)
     became = f"`{change.before}` became `{change.after}`" if is_one else ""
     edit = TrackedEdit(
@@ -246,11 +246,11 @@ def _write(known: ProjectState, recorded: Recorded, body: FileWrite, made: Item)
         item=made.id,
         worktree=project_state.worktree_of(known, recorded.root),
         session=recorded.session_id,
-        kind="probe" if gist.marks.is_probe else "edit",
+        kind="probe" if analysis.marks.is_probe else "edit",
         path=path,
         said=became,
         symbols=distinct(change.symbols, _SYMBOLS),
-        marks=gist.marks.edits,
+        marks=analysis.marks.edits,
         is_new=body.operation == "create",
     )
     return project_state.with_edit(known, edit), ()

@@ -1,9 +1,9 @@
-"""Whether a text reads as if it meant to command the model that will read it.
+"""Detect text that tries to instruct the model that will read it (prompt injection).
 
-Pure. What is recorded is text from anywhere: a web page that an agent read may have asked to be
-remembered. Suspicion deletes nothing; it keeps a text out of what is put before a model unasked,
-and out of what is learned. So it rather misses a crafty one than accuse an honest one: what is only
-quoted, or told about, is let pass. The fence around every answer does not depend on it.
+Recorded text may come from anywhere, such as a web page that an agent read. A suspicious text is
+kept, but neither shown to a model unasked nor used for summaries. Misses are preferred to false
+alarms: text that only quotes or mentions an instruction passes. The fence around every answer does
+not depend on this.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ from observer.core.model import Item
 from observer.observations.injection_patterns import CLASSES, InjectionPattern
 
 TEXT_CHARS = 65_536
-"""How much of a text is looked at."""
+"""Length of the part of a text that is examined."""
 MOST = 100
-"""Places of one class that are looked at."""
+"""Most matches of one pattern that are examined."""
 AROUND = 400
-"""Characters before and after such a place that may say that it is told about."""
+"""Characters before and after a match that may show that it is only mentioned."""
 RUNS, RUN_CHARS = 8, 4_096
-"""How many encoded runs are decoded, and how much of one."""
+"""Most encoded runs that are decoded, and the length decoded of each."""
 
 _MENTION_BEFORE = re.compile(
     r"inject|jailbreak|attack|malicious|phish|adversar|red.?team|suspicio|payload|detect|filter|"
     r"sanitiz|sanitis|strip|escap|exploit|threat|vulnerab|such as|for example|e\.g\.|phrases? like|"
     r"texts? like|reject|refus|blocks? |guard|regex|pattern"
 )
-"""What a sentence about injections says before it; an injection does not call itself one."""
+"""Words before the match in a sentence about injections."""
 _MENTION_AFTER = re.compile(
     r"\b(?:is|are|was|were|be|been|gets?|stays?)\b[^.\n]{0,30}?\b(?:flagged|rejected|blocked|detected"
     r"|refused|stripped|filtered|quarantined|escaped|caught|label+ed|treated as|stored|fenced"
     r"|quoted|mentioned)"
 )
-"""What such a sentence says after it."""
+"""Words after the match in such a sentence."""
 _SENTENCE_END = re.compile(r"(?<!e\.g)[.!?\u3002]+\s")
 _QUOTED = re.compile(r"`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|(?<!\w)'[^'\n]{1,400}'(?!\w)")
 _UNQUOTED = str.maketrans("", "", "`'\"")
 _PROSE_BEFORE = re.compile(r"\w[ ,]+\w+[ ,]+$")
-"""What stands before a quotation in prose; a value of JSON or code is no quotation."""
+"""What precedes a quotation in prose, as opposed to a string in JSON or code."""
 _TAGS = re.compile("[\U000e0020-\U000e007e]{8,}")
-"""Letters that no reader sees; shorter runs spell the flags of countries' parts."""
+"""Invisible tag characters; shorter runs are part of emoji flags."""
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufe00-\ufe0f"
     "\U000e0000-\U000e007f]"
@@ -62,45 +62,49 @@ _BASE64 = (
     re.compile(r"(?<![\w+=-])[A-Za-z0-9+]{24,}={0,2}"),
     re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{24,}={0,2}"),
 )
-"""Runs of such digits; what stands behind a slash may be the last part of a path."""
+"""Runs of base64 digits; after a slash it may be the last part of a path."""
 _HEX = re.compile(r"(?<!\w)(?:[0-9a-fA-F]{2}){16,}(?!\w)")
 _ESCAPED = re.compile(r"(?:%[0-9a-fA-F]{2}\W?){3}|&#x?[0-9a-fA-F]{2,5};|\\u[0-9a-fA-F]{4}")
 _JOINED = re.compile(r"(?<=[a-z])[_-](?=[a-z])")
 _SIGN = re.compile(r"\\u([0-9a-fA-F]{4})")
 _SLUG = re.compile(r"(?<![a-z])[a-z]++(?:[_-][a-z]++){3,}")
-"""A name of four words or more, as of a test or branch: it may be a sentence."""
+"""An identifier of four words or more, such as of a test or branch, may be a sentence."""
 _LOOK_ALIKES = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u051b\u04bb\u043a\u043c"
     "\u0442\u0432\u043d\u03b1\u03b5\u03b9\u03bf\u03c1\u03c5\u03bd\u03c4\u03ba\u0261\u0131\u0261",
     "aeopcyxijsdlhkmtbhaeiopuvtkgig",
 )
-"""Cyrillic and Greek letters, and the Latin ones that they look like."""
+"""Cyrillic and Greek letters -> the Latin letters that they look like."""
 
 
 def suspicion(text: str) -> str:
-    """Return the class of what makes a text suspicious, empty if nothing does."""
+    """Return the class of injection that a text looks like, a key of `CLASSES`, or "".
+
+    Also `hidden` for invisible text and `encoded` for base64, hexadecimal and the like. At most
+    the first `TEXT_CHARS` are examined.
+    """
     if len(text) <= RUN_CHARS:
         return _known(text)
     return _judged(text[:TEXT_CHARS])
 
 
 def strict_suspicion(text: str) -> str:
-    """Return what `suspicion` does of a text in which quotation marks excuse nothing.
+    """Return the suspicion of a text in which quotation marks excuse nothing, such as a command.
 
-    What prose quotes it tells about; what a command quotes is an argument.
+    Prose quotes what it mentions; a command quotes its arguments.
     """
     return suspicion(text) or suspicion(text.translate(_UNQUOTED))
 
 
 def clean(text: str) -> str:
-    """Return a text, or nothing where it is suspicious."""
+    """Return a text, "" if it is suspicious."""
     return "" if suspicion(text) else text
 
 
 def with_suspicion(item: Item) -> Item:
-    """Return a captured item with what makes it suspicious.
+    """Return a captured item with its `suspicion` set.
 
-    What is recorded on purpose is judged when it is: a person may have stood for it since.
+    Notes are left as they are: they are examined when recorded, and may be approved since.
     """
     if item.kind in RECORDED_KINDS:
         return item
@@ -120,19 +124,19 @@ def _judged(text: str) -> str:
     if _TAGS.search(text):
         return "hidden"
     for view in _views(text):
-        if found := _ordered(view):
+        if found := _class_of(view):
             return found
-    return "encoded" if any(map(_ordered, map(_folded, _decoded(text)))) else ""
+    return "encoded" if any(map(_class_of, map(_folded, _decoded(text)))) else ""
 
 
-def _ordered(folded: str) -> str:
+def _class_of(folded: str) -> str:
     for name, forms in CLASSES.items():
-        if any(_is_ordered(folded, form) for form in forms):
+        if any(_matches(folded, form) for form in forms):
             return name
     return ""
 
 
-def _is_ordered(folded: str, form: InjectionPattern) -> bool:
+def _matches(folded: str, form: InjectionPattern) -> bool:
     if form.cues and not any(cue in folded for cue in form.cues):
         return False
     found = islice(form.pattern.finditer(folded), MOST)
@@ -140,7 +144,7 @@ def _is_ordered(folded: str, form: InjectionPattern) -> bool:
 
 
 def _views(text: str) -> Iterator[str]:
-    """Yield the text as a model may read it: folded, unescaped, look-alikes taken for Latin."""
+    """Yield the text as a model may read it: folded, unescaped, and in Latin letters."""
     folded = _folded(text)
     yield folded
     if _ESCAPED.search(text):
@@ -152,7 +156,7 @@ def _views(text: str) -> Iterator[str]:
 
 
 def _decoded(text: str) -> Iterator[str]:
-    """Yield what runs of base64 and hexadecimal digits say, where that is text."""
+    """Yield the decoded text of runs of base64 and hexadecimal digits, if it is valid UTF-8."""
     runs = (found for pattern in _BASE64 for found in islice(pattern.finditer(text), RUNS))
     for found in runs:
         run = found[0][:RUN_CHARS]
@@ -169,13 +173,13 @@ def _decoded(text: str) -> Iterator[str]:
 
 
 def _unescaped(text: str) -> str:
-    """Return what a text says where URLs, HTML or JSON spell its letters by their numbers."""
+    """Return a text without the character escapes of URLs, HTML and JSON."""
     signs = _SIGN.sub(lambda found: chr(int(found[1], 16)), text)
     return unquote(html.unescape(signs))
 
 
 def _folded(text: str) -> str:
-    """Return the text as a model reads it: look-alikes, case and invisible signs made even."""
+    """Return a text in Unicode's NFKC, case-folded, without invisible characters and colours."""
     if text.isascii():
         shown = _COLOUR.sub("", text) if "\x1b" in text else text
         return _SPACE.sub(" ", shown.casefold())
@@ -184,7 +188,7 @@ def _folded(text: str) -> str:
 
 
 def _is_mention(text: str, found: re.Match[str]) -> bool:
-    """Tell whether what was found is quoted in, or part of, a sentence about such things."""
+    """Return True if a match is quoted in, or part of, a sentence about injections."""
     begin = max(text.rfind("\n", 0, found.start()) + 1, found.start() - AROUND)
     line = _JOINED.sub(" ", text[begin : found.end() + AROUND])
     start, stop = found.start() - begin, found.end() - begin

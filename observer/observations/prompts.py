@@ -1,7 +1,7 @@
-"""What a person asked in a prompt, without what clients and terminals put around it.
+"""Extract what a person asked in a prompt, without what clients and terminals add to it.
 
-Part of interpretation (step 6), pure. Clients pass notifications, reminders, command output and
-compacted contexts as prompts; people paste plans, logs and stack traces.
+Clients pass notifications, reminders, command output and compacted contexts as prompts; people
+paste plans, logs and stack traces.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from observer.observations.drafts import TITLE
 SAID = 300
 _READ_CHARS = 20_000
 _SHORT = 20
-"""Characters of an opening sentence that says too little to be a title alone."""
+"""A shorter first sentence is not a title by itself."""
 
 _CLIENT_TEXT = re.compile(
     r"<(system-reminder|(?:task|agent)-notification|local-command-[\w-]+|bash-(?:input|stdout"
@@ -48,7 +48,7 @@ _BY_THE_CLIENT = re.compile(
     r"|Another language model started to solve this problem"
 )
 _ATTACHED = "\n--- Content from referenced files ---"
-"""What Gemini CLI puts between a prompt and the files that it names."""
+"""Separator of Gemini CLI between a prompt and the files that it names."""
 _RESUMED = re.compile(
     r"(?:please )?(?:continue|resume|carry on|go on|pick up)\b.{0,60}"
     r"\b(?:left (?:it )?off|stopped)\b",
@@ -83,7 +83,7 @@ _FAILURES = (
     re.compile(r"(?:^|\s)(?:[\w.]*(?:Error|Exception)|error|fatal|panic)(?:\[\w+\]| TS\d+)?:"),
     re.compile(r"\b(?:failed|failure|error|exception|panicked|cannot|denied)\b", re.IGNORECASE),
 )
-"""How a line of output names a failure, the surest way first."""
+"""Patterns of a line of output that names a failure, the most reliable first."""
 
 _HEADING = re.compile(r"^#{1,3}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _NAMED = re.compile(
@@ -109,7 +109,7 @@ _POLITE = re.compile(
 )
 _POINTING = re.compile(r"(?:this|that|it|these|those|they|here|there)\b", re.IGNORECASE)
 _POINTING_WORDS = 12
-"""A short request that begins so points to a picture, or to what was said before."""
+"""A request of at most so many words that begins so refers to a picture or an earlier message."""
 _UNNAMED = re.compile(
     r"\b(?:this|these|th(?:e|is|ese) following|following|such) (?:\w+ )?(?:issues?|errors?"
     r"|problems?|bugs?|failures?|warnings?|logs?|output|stack ?traces?|messages?|exceptions?)\b",
@@ -160,14 +160,14 @@ _VAGUE = _ASSENTS | word_set(
 
 
 class Ask(Value):
-    """What a prompt asked: `title` is empty where only output was pasted; `said` tells more."""
+    """What a prompt asked: `title` is empty if only output was pasted; `said` is longer."""
 
     title: str = ""
     said: str = ""
 
 
 def words_of(text: str) -> str:
-    """Return what the person wrote; "" for the client's own messages and bare slash commands."""
+    """Return what the person wrote; "" for messages of the client and bare slash commands."""
     shown = text
     if "<" in shown:
         shown = _COMMAND.sub(lambda found: f"/{found['name'].strip()} {found['args'] or ''}", shown)
@@ -186,7 +186,7 @@ def words_of(text: str) -> str:
 
 
 def ask_of(text: str) -> Ask | None:
-    """Return what a prompt asked; None for the client's own words, assent and politeness."""
+    """Return what a prompt asked; None if it only agrees or thanks, or is the client's own."""
     words = words_of(text)[:_READ_CHARS].replace("\r\n", "\n").strip()
     if not words or is_assent(words):
         return None
@@ -200,7 +200,7 @@ def heading_of(text: str) -> str:
 
 
 def is_assent(prompt: str) -> bool:
-    """Return True if a prompt only agrees, thanks, greets, or says to commit."""
+    """Return True if a prompt only agrees, thanks, greets, or asks to commit."""
     if len(prompt) > _ASSENT_CHARS:
         return False
     if _RESUMED.match(prompt):
@@ -210,7 +210,7 @@ def is_assent(prompt: str) -> bool:
 
 
 def is_errand(prompt: str) -> bool:
-    """Return True if a prompt only has the changelog brought up to date, and perhaps committed."""
+    """Return True if a prompt only asks to update the changelog, and perhaps to commit."""
     words = set(_words(prompt)) if len(prompt) <= _ASSENT_CHARS else set()
     return not words.isdisjoint(_CHANGELOG) and words <= _CHANGELOG | _ERRANDS | _ASSENTS
 
@@ -237,7 +237,7 @@ def is_vague(title: str) -> bool:
 
 
 def is_statement(title: str) -> bool:
-    """Return True if a request tells of what its author met or did: what was done says more."""
+    """Return True if a request only states what its author observed or did."""
     return _STATEMENT.match(title) is not None
 
 
@@ -273,7 +273,7 @@ def _of_text(words: str) -> Ask:
 
 
 def _written(lines: list[str]) -> str:
-    """Return what stands before the first line of output, or else behind the last one."""
+    """Return the text before the first line of output, else after the last one."""
     said = [_OUTPUT_INSIDE.split(line, maxsplit=1)[0] for line in lines]
     is_output = [bool(_OUTPUT.match(line)) for line in lines]
     pasted = [at for at, line in enumerate(lines) if is_output[at] or said[at] != line]
@@ -284,13 +284,13 @@ def _written(lines: list[str]) -> str:
 
 
 def _opening_of(body: str) -> str:
-    """Return the first paragraph, with what follows where that only leads to it."""
+    """Return the first paragraph, with the next one if it ends with a colon."""
     first, _, rest = body.partition("\n\n")
     return one_line(f"{first} {rest}" if first.rstrip().endswith(":") else first, SAID)
 
 
 def _title(text: str) -> str:
-    """Return the first sentence that asks for something, without its courtesies."""
+    """Return the first sentence that asks for something, without polite phrases."""
     sentences = [one for one in _SENTENCE.split(text.strip()) if one.strip()]
     while len(sentences) > 1 and is_assent(sentences[0]):
         del sentences[0]
@@ -304,7 +304,7 @@ def _title(text: str) -> str:
 
 
 def _opening(text: str) -> int:
-    """Return how long the courtesies are that a sentence begins with."""
+    """Return the length of the polite phrases at the beginning of a sentence."""
     found = _POLITE.match(text)
     return found.end() if found else 0
 

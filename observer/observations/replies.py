@@ -1,12 +1,7 @@
-"""What an agent's own words are worth keeping: what it found out, and what it left to do.
+"""Extract from an agent's replies what it learned, what it changed, and what it left to do.
 
-Part of interpretation (step 6). Sentences are picked whole and never rewritten; announcements
-("Let me look at …") are left out.
-
-What an agent says it has done: the sentences and points of a reply that report a change.
-
-Part of interpretation (step 6), pure. Sentences are picked whole; the path or name in front of a
-point ("`cart.py` - Added …") stays with it.
+Sentences are taken whole and never rewritten; announcements ("Let me look at …") are left out. The
+path or name in front of a list item ("`cart.py` - Added …") stays with it.
 """
 
 from __future__ import annotations
@@ -73,7 +68,7 @@ _DUTY = re.compile(
     r"you(?:'ll| will)? (?:(?:still|now|then|only|just) )?(?:need to|have to|must) ",
     re.IGNORECASE,
 )
-"""How an agent names what only the person can do."""
+"""Phrases for what only the person can do."""
 _OFFER = re.compile(r"if you(?:'d| would)? (?:want|like|wish|prefer)\b", re.IGNORECASE)
 _DECISION = re.compile(
     r"(?:should i|shall i|should we|shall we|which|what should|how should|do you prefer|is it (?:ok"
@@ -106,7 +101,7 @@ _NOT_LEFT = re.compile(
     r"|\b(?:pass(?:es|ed|ing)?|green|unchanged|untouched|unaffected|up to date)\b[.!]?$",
     re.IGNORECASE,
 )
-"""How a line says that nothing of what it names is left."""
+"""Phrases of a line that names no work left."""
 _PLAN_INSIDE = re.compile(
     r"\b(?:next step|TODO|still (?:need|fail|miss)\w*|remains? to|not yet (?:\w+ )?(?:done|covered"
     r"|implemented|tested|fixed|committed|wired|handled))\b"
@@ -114,10 +109,10 @@ _PLAN_INSIDE = re.compile(
 
 
 class ReplyExtract(Value):
-    """What is kept of a reply: its first telling sentence, lessons, and what was left to do.
+    """What is kept of a reply: its first informative sentence, lessons, and what is left to do.
 
-    `is_whole` where `plans` are a list under a heading: all that is left. `question` is what the
-    agent waits to be told; offers to do more are none.
+    `is_whole` if `plans` come from a list, which names all that is left. `question` is one that the
+    agent needs an answer to; an offer to do more does not count.
     """
 
     lead: str = ""
@@ -128,7 +123,7 @@ class ReplyExtract(Value):
 
 
 def read(text: str) -> ReplyExtract:
-    """Read a reply or another text of an agent's."""
+    """Return what to keep of a reply, or of another text of an agent."""
     sentences = _sentences(text[:_READ_CHARS])
     plans, is_whole = _plans(text[-_READ_CHARS:])
     lessons = (one for one in sentences if len(one) > 20 and _is_lesson(one) and one not in plans)
@@ -152,9 +147,9 @@ def _is_lesson(sentence: str) -> bool:
 
 
 def _plans(text: str) -> tuple[tuple[str, ...], bool]:
-    """Return sentences of intent and the points under a heading such as "Next steps".
+    """Return what is left to do: sentences of intent, and list items under "Next steps".
 
-    Also whether such a list was among them.
+    The second value is True if there was such a list.
     """
     lower = text.lower()
     if not any(mark in lower for mark in _PLAN_MARKS):
@@ -211,7 +206,6 @@ def _clean(part: str) -> str:
 
 MOST = 5
 _CHARS = 180
-_READ_CHARS_ACHIEVEMENTS = 12_000
 _LINE = re.compile(r"\n+|(?<=[.!])\s+(?=[A-Z`*])")
 _MARK = re.compile(r"^(?:[-*\u2022+>]\s+|\d{1,2}[.)]\s+|#+\s+)+")
 _SUBJECT = re.compile(
@@ -220,7 +214,7 @@ _SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(r"^[^:\u2013\u2014]{1,120}?(?:: | (?:[\u2013\u2014]|-{1,2}) )(?=\S)")
-"""What stands in front of a change: a path, a symbol, "Fix 1", "The fix was simple"."""
+"""What introduces a change: a path, a symbol, "Fix 1", "The fix was simple"."""
 _NOW = re.compile(
     r"(?:the |a |`|when |each |every |all )?[^.;:]{1,80}? (?:now|no longer) "
     r"(?!(?:on|in|at|up|part|available|committed|pushed|clean)\b)[\w`\"']+|now,? (?:when|the) ",
@@ -229,7 +223,7 @@ _NOW = re.compile(
 _TRIVIAL = re.compile(
     r"\w+:?\s+`[^`]*`(?: \([^)]*\))?[.]?$|.{0,60}\bimports?\b.{0,30}$", re.IGNORECASE
 )
-"""A path and no more, or an import: nobody asks later what that achieved."""
+"""Only a path, or an import, which nobody searches for later."""
 _VERBS = word_set("built cut hid made put rewrote set split sped undid wrote")
 _NO_CHANGE = re.compile(
     r"un(?!ified|linked|registered|wrapped)|(?:advanced|agreed|attached|based|caused|checked"
@@ -238,7 +232,7 @@ _NO_CHANGE = re.compile(
     r"|proposed|pushed|recommended|related|required|reviewed|shared|skipped|started|suggested"
     r"|supposed|tested|tried|verified)\Z"
 )
-"""Words in -ed that report no change of the code."""
+"""Words in -ed that do not report a change of the code."""
 _STATUS = re.compile(
     r"(?:all |the )?(?:\d[\d,]* |\w+ )?"
     r"(?:tests?|checks?|lint|types?(?:check)?|build|hooks?|suite)\b.*\b(?:pass|green|clean|succeed|ok\b|fine)"
@@ -253,16 +247,15 @@ _STATUS = re.compile(
 
 
 def achievements_in(text: str) -> tuple[str, ...]:
-    """Return the first few changes that a reply reports."""
+    """Return the first changes that a reply reports, at most `MOST`."""
     lines = (
-        _MARK.sub("", line.strip()).replace("**", "")
-        for line in _LINE.split(text[:_READ_CHARS_ACHIEVEMENTS])
+        _MARK.sub("", line.strip()).replace("**", "") for line in _LINE.split(text[:_READ_CHARS])
     )
     return distinct((one_line(line, _CHARS) for line in lines if _is_change(line)), MOST)
 
 
 def unlabelled(sentence: str) -> str:
-    """Return a report without what only introduces it, such as "The fix is simple:"."""
+    """Return a report without its introduction, such as "The fix is simple:"."""
     label = _LABEL.match(sentence)
     if label is None or re.search(r"[`/._]", label[0]):
         return sentence
@@ -271,12 +264,12 @@ def unlabelled(sentence: str) -> str:
 
 
 def is_status(sentence: str) -> bool:
-    """Return True if a sentence only says that it is committed, that checks pass, or "done"."""
+    """Return True if a sentence only says that work is done, committed, or that checks pass."""
     return _STATUS.match(sentence.lstrip("\u2705 *#-")) is not None
 
 
 def is_change(sentence: str) -> bool:
-    """Return True if a sentence reports a change, which is no lesson."""
+    """Return True if a sentence reports a change."""
     return _is_change(_MARK.sub("", sentence.strip()).replace("**", ""))
 
 

@@ -10,8 +10,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from msgspec.structs import replace
 
+from observer.core.events import Command
+from observer.core.model import Recorded
 from observer.core.text import is_within, one_line
-from observer.observations import open_steps
+from observer.observations import git_commands, open_steps
 from observer.observations.git_commands import GitOperation, Scope
 from observer.observations.session_state import FileState, SessionState, added
 
@@ -114,6 +116,24 @@ def with_staged(state: SessionState, paths: Collection[str], *, with_new: bool) 
         for path, touched in state.files.items()
     }
     return replace(state, files=files)
+
+
+def with_git_commands(
+    state: SessionState, recorded: Recorded, body: Command, *, is_ok: bool
+) -> SessionState:
+    """Return the state after the git commands of a line; `is_ok` as in `completed_parts`."""
+    for operation, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
+        state = with_operation(state, operation)
+    # The words of the command say how many commits go, its output only where HEAD is now.
+    for operation, _ in git_commands.operations_of(recorded, replace(body, output=""), is_ok=is_ok):
+        if operation.kind in ("reset", "uncommit"):
+            state = replace(state, commits=without_undone(state.commits, operation.target))
+    for operation in git_commands.index_operations_of(recorded, body, is_ok=is_ok):
+        if operation.kind == "commit":
+            state = with_index_committed(state)
+        else:
+            state = with_staged(state, operation.paths, with_new=operation.kind == "stage")
+    return state
 
 
 def with_operation(state: SessionState, operation: GitOperation) -> SessionState:

@@ -5,8 +5,6 @@ session whose requests name nothing ("fix them", a pasted log) is titled by what
 
 What a session left open: the work that the next one may take up.
 
-Part of interpretation (step 6): a pure function of the session as it stands, so that it can be
-asked of one that was cut off as well as of one that ended.
 """
 
 from __future__ import annotations
@@ -29,9 +27,9 @@ _SYMBOL_CHARS = 60
 
 
 def request_of(session: Session, known: SessionState, *, first_chars: int = prompts.SAID) -> str:
-    """Return what was asked, else what the work was called in commits or the branch.
+    """Return what was asked, else the subject of a commit or the branch.
 
-    Of the first request there are at most `first_chars`, so that the later ones are seen too.
+    The first request is cut to `first_chars`, so that later ones are shown too.
     """
     if known.asks:
         first, *later = known.asks
@@ -46,10 +44,10 @@ def request_of(session: Session, known: SessionState, *, first_chars: int = prom
 
 
 def title_of(session: Session, known: SessionState) -> str:
-    """Return what was asked first, by name; else what was changed; "" if neither is known."""
+    """Return the first request that names something, else what was changed; "" if unknown."""
     named = (one.title for one in known.asks if one.title and not prompts.is_vague(one.title))
     title, done = next(named, ""), _changed(known)
-    # A commit says shorter what was asked at length, and what came of a complaint.
+    # A commit's subject is shorter than a long request, and says what came of a complaint.
     is_wordy = title.endswith("\u2026") or prompts.is_statement(title)
     if title and not (is_wordy and (known.commits or _planned(known))):
         return title
@@ -68,18 +66,18 @@ def file_said(path: str, file: FileState) -> str:
 
 
 def is_changed(file: FileState) -> bool:
-    """Return True if a file was changed, and not taken back to what it was."""
+    """Return True if a file was changed, and the change not reverted."""
     return file.writes > 0 and not file.is_undone
 
 
 def _planned(known: SessionState) -> str:
-    """Return the heading of the plan that a session made, whether or not another has begun it."""
+    """Return the heading of a session's plan, whether or not another session has begun it."""
     begun = (one for one in known.achieved if one.startswith(planning.PLANNED))
     return known.plan or next(begun, "").removeprefix(planning.PLANNED).removesuffix(planning.BEGUN)
 
 
 def _changed(known: SessionState) -> str:
-    """Return what a session did, where a commit, the agent or the files say it."""
+    """Return what a session did, according to its commits, its plan, the agent or its files."""
     if known.commits:
         more = f" and {len(known.commits) - 1} more" if known.commits[1:] else ""
         return f"{session_commits.subject_of(known.commits[0])}{more}"
@@ -98,7 +96,7 @@ def _changed(known: SessionState) -> str:
 
 
 def _shortened(asks: list[Ask]) -> list[str]:
-    """Return later requests, each cut so that all have room."""
+    """Return later requests, cut to equal lengths; those in the middle are only counted."""
     half = _LATER // 2
     left_out = len(asks) - 2 * half
     named = [*asks[:half], *asks[-half:]] if left_out > 0 else asks
@@ -112,16 +110,15 @@ def _ended(sentence: str) -> str:
 
 
 REQUEST_CHARS = 160
-"""Of the first request: whoever resumes wants to see the later ones too."""
+"""Length of the first request, so that the later ones are shown too."""
 
 
 class Unfinished(Value):
     """What a session left open; every field may be empty.
 
-    `request` is what was asked, `dirty` the files that no commit took in, the newest first; `steps`
-    are what the agent said or listed as still to do, `rejected` what was tried and did not help.
-    `is_trivial` if the session was no more than a question or a greeting.
-    What is red is the project's state, not a session's: see `failures`.
+    `request` is what was asked, `dirty` the uncommitted files, newest first; `steps` are what the
+    agent said or listed as still to do, `rejected` what was tried and did not help. `is_trivial`
+    if the session was only a question or a greeting. Failing checks are in the project's state.
     """
 
     request: str = ""
@@ -152,7 +149,7 @@ def unfinished(session: Session) -> Unfinished:
 
 
 def is_trivial(session: Session) -> bool:
-    """Return True if nothing of a session is worth going on with: at most a question was asked.
+    """Return True if a session has nothing to resume: at most one question was asked.
 
     Raises:
         StoreUnavailable: the session's state is of another version; a rebuild makes it anew.

@@ -40,7 +40,6 @@ from observer.observations import (
     conversation,
     event_text,
     file_text,
-    git_commands,
     grouping,
     open_steps,
     planning,
@@ -51,7 +50,6 @@ from observer.observations import (
     session_state,
     tool_pairing,
 )
-from observer.observations import replies as achievements
 from observer.observations.analysis import analysis_of, analyzed, item, where_of
 from observer.observations.memory_use import is_memory_use
 from observer.observations.open_failures import OpenFailure
@@ -60,6 +58,7 @@ from observer.observations.tool_pairing import CompletedTool
 from observer.shell import command_line
 
 Items = tuple[Item, ...]
+Step = tuple[SessionState, Items]
 
 
 class SessionReducer:
@@ -120,7 +119,7 @@ class SessionReducer:
         return replace(self._session, state=session_state.encode(self._state))
 
 
-def _step(before: SessionState, recorded: Recorded) -> tuple[SessionState, Items]:
+def _step(before: SessionState, recorded: Recorded) -> Step:
     event = recorded.event
     if isinstance(recorded, CompletedTool):
         return _result(before, recorded)
@@ -135,55 +134,31 @@ def _step(before: SessionState, recorded: Recorded) -> tuple[SessionState, Items
     return step(counted, recorded, event.body) if step else (counted, ())
 
 
-def _write(before: SessionState, recorded: Recorded, body: FileWrite) -> tuple[SessionState, Items]:
+def _write(before: SessionState, recorded: Recorded, body: FileWrite) -> Step:
     after = planning.written(_superseded(before, body), recorded, body)
     change = analysis_of(recorded).change
-    return _one(grouping.write(after, recorded, body, change, file_text.chars_of(body)))
+    return grouping.write(after, recorded, body, change, file_text.chars_of(body))
 
 
-def _read(before: SessionState, recorded: Recorded, body: FileRead) -> tuple[SessionState, Items]:
+def _read(before: SessionState, recorded: Recorded, body: FileRead) -> Step:
     paths = file_text.shown_paths(body, where_of(recorded))
     return session_state.with_reads(_superseded(before, body), paths), ()
 
 
-def _command(before: SessionState, recorded: Recorded, body: Command) -> tuple[SessionState, Items]:
+def _command(before: SessionState, recorded: Recorded, body: Command) -> Step:
     result = analysis_of(recorded).result
     after = _superseded(before, body)
-    is_ok = result.ok is not False
-    for operation, _ in git_commands.operations_of(recorded, body, is_ok=is_ok):
-        after = session_commits.with_operation(after, operation)
-    # The words of the command say how many commits go, its output only where HEAD is now.
-    for operation, _ in git_commands.operations_of(recorded, replace(body, output=""), is_ok=is_ok):
-        if operation.kind in ("reset", "uncommit"):
-            after = replace(
-                after, commits=session_commits.without_undone(after.commits, operation.target)
-            )
-    for operation in git_commands.index_operations_of(recorded, body, is_ok=is_ok):
-        if operation.kind == "commit":
-            after = session_commits.with_index_committed(after)
-        else:
-            after = session_commits.with_staged(
-                after, operation.paths, with_new=operation.kind == "stage"
-            )
-    after, made = grouping.command(after, recorded, body, result)
-    return _one((after, made))
+    after = session_commits.with_git_commands(after, recorded, body, is_ok=result.ok is not False)
+    return grouping.command(after, recorded, body, result)
 
 
-def _delegation(
-    before: SessionState, recorded: Recorded, body: Delegation
-) -> tuple[SessionState, Items]:
-    return _one(grouping.delegation(before, recorded, body))
-
-
-def _search(before: SessionState, recorded: Recorded, body: Search) -> tuple[SessionState, Items]:
+def _search(before: SessionState, recorded: Recorded, body: Search) -> Step:
     after = _superseded(before, body)
     after = replace(after, searches=session_state.added(after.searches, body.query))
     return after, _plain(recorded)
 
 
-def _tool_use(
-    before: SessionState, recorded: Recorded, body: ToolUse
-) -> tuple[SessionState, Items]:
+def _tool_use(before: SessionState, recorded: Recorded, body: ToolUse) -> Step:
     after = _superseded(before, body)
     if listed := planning.listed(after, recorded, body):
         return listed[0], (listed[1],)
@@ -192,7 +167,7 @@ def _tool_use(
     return planning.planned(after, body), _plain(recorded)
 
 
-def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> tuple[SessionState, Items]:
+def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> Step:
     after = replace(
         session_state.without_groups(before),
         question="",
@@ -208,8 +183,8 @@ def _prompt(before: SessionState, recorded: Recorded, body: Prompt) -> tuple[Ses
     return after, (*made, *conversation.proposed_decisions(recorded, body))
 
 
-def _reply(before: SessionState, recorded: Recorded, body: Reply) -> tuple[SessionState, Items]:
-    said, achieved = replies.read(body.text), achievements.achievements_in(body.text)
+def _reply(before: SessionState, recorded: Recorded, body: Reply) -> Step:
+    said, achieved = replies.read(body.text), replies.achievements_in(body.text)
     left = open_steps.without_done(open_steps.ended(before.steps), achieved)
     after = replace(
         before,
@@ -222,17 +197,15 @@ def _reply(before: SessionState, recorded: Recorded, body: Reply) -> tuple[Sessi
     return conversation.with_findings(after, recorded, body)
 
 
-def _intent(before: SessionState, recorded: Recorded, body: Intent) -> tuple[SessionState, Items]:
+def _intent(before: SessionState, recorded: Recorded, body: Intent) -> Step:
     return session_state.with_pending(before, tool_pairing.pending(recorded, body)), ()
 
 
-def _outcome(
-    before: SessionState, recorded: Recorded, _body: Outcome
-) -> tuple[SessionState, Items]:
+def _outcome(before: SessionState, recorded: Recorded, _body: Outcome) -> Step:
     return before, _plain(recorded)
 
 
-def _result(before: SessionState, whole: CompletedTool) -> tuple[SessionState, Items]:
+def _result(before: SessionState, whole: CompletedTool) -> Step:
     asked, pending = whole.event.body, whole.pending
     counted = session_state.with_count(before, kind_of(Outcome(tool="")), whole.event.agent)
     after = session_state.with_count(
@@ -242,11 +215,11 @@ def _result(before: SessionState, whole: CompletedTool) -> tuple[SessionState, I
         return after, ()
     if isinstance(asked, FileWrite):
         after = planning.written(after, whole, asked)
-        return _one(grouping.write(after, whole, asked, pending.change, pending.chars))
+        return grouping.write(after, whole, asked, pending.change, pending.chars)
     return _STEPS[type(asked)](after, whole, asked)
 
 
-def _commit(before: SessionState, recorded: Recorded, body: Commit) -> tuple[SessionState, Items]:
+def _commit(before: SessionState, recorded: Recorded, body: Commit) -> Step:
     items = _plain(recorded)
     if event_text.is_pulled(body):
         return session_state.without_groups(before), items
@@ -255,43 +228,35 @@ def _commit(before: SessionState, recorded: Recorded, body: Commit) -> tuple[Ses
     return session_commits.with_commit(session_state.without_groups(before), said, paths), items
 
 
-def _rewrite(before: SessionState, recorded: Recorded, body: Rewrite) -> tuple[SessionState, Items]:
+def _rewrite(before: SessionState, recorded: Recorded, body: Rewrite) -> Step:
     commits = session_commits.with_rewritten(before.commits, body.pairs)
     return replace(session_state.without_groups(before), commits=commits), _plain(recorded)
 
 
-def _checkout(
-    before: SessionState, recorded: Recorded, _body: Checkout
-) -> tuple[SessionState, Items]:
+def _checkout(before: SessionState, recorded: Recorded, _body: Checkout) -> Step:
     return session_state.without_groups(before), _plain(recorded)
 
 
-def _custom(before: SessionState, recorded: Recorded, body: Custom) -> tuple[SessionState, Items]:
+def _custom(before: SessionState, recorded: Recorded, body: Custom) -> Step:
     said = f"{body.name}: {first_line(body.text, 200)}".removesuffix(": ")
     return replace(before, customs=session_state.added(before.customs, said)), _plain(recorded)
 
 
-def _compaction(
-    before: SessionState, _recorded: Recorded, body: Compaction
-) -> tuple[SessionState, Items]:
+def _compaction(before: SessionState, _recorded: Recorded, body: Compaction) -> Step:
     said = replies.read(body.summary).lead
     return replace(before, compactions=session_state.added(before.compactions, said)), ()
 
 
-def _remember(
-    before: SessionState, _recorded: Recorded, body: Remember
-) -> tuple[SessionState, Items]:
+def _remember(before: SessionState, _recorded: Recorded, body: Remember) -> Step:
     said = f"{body.type}: {first_line(body.title or body.content, 200)}"
     return replace(before, remembered=session_state.added(before.remembered, said)), ()
 
 
-def _start(
-    before: SessionState, _recorded: Recorded, body: SessionStart
-) -> tuple[SessionState, Items]:
+def _start(before: SessionState, _recorded: Recorded, body: SessionStart) -> Step:
     return replace(before, models=session_state.added(before.models, body.model)), ()
 
 
-def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> tuple[SessionState, Items]:
+def _end(before: SessionState, recorded: Recorded, body: SessionEnd) -> Step:
     after = replace(session_state.without_groups(before), pending=())
     if body.uncommitted is not None:
         after = session_commits.with_uncommitted(after, body.uncommitted)
@@ -326,13 +291,8 @@ def _plain(recorded: Recorded) -> Items:
     return (item(draft, recorded),) if draft else ()
 
 
-def _one(result: tuple[SessionState, Item | None]) -> tuple[SessionState, Items]:
-    after, made = result
-    return after, (made,) if made else ()
-
-
 # Any: each function takes the body of its key's type, which a dict's type cannot say.
-_STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], tuple[SessionState, Items]]] = {
+_STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], Step]] = {
     SessionStart: _start,
     SessionEnd: _end,
     Prompt: _prompt,
@@ -341,7 +301,7 @@ _STEPS: dict[type[AnyBody], Callable[[SessionState, Recorded, Any], tuple[Sessio
     FileRead: _read,
     Command: _command,
     Search: _search,
-    Delegation: _delegation,
+    Delegation: grouping.delegation,
     ToolUse: _tool_use,
     Intent: _intent,
     Outcome: _outcome,

@@ -1,7 +1,6 @@
-"""The summary of a session: six answers made from what the session remembers, with no model.
+"""The summary of a session: six fields made from the session's state, without a model.
 
-Part of interpretation (step 6). It is made anew whenever the session has changed, under one id, and
-is final once the session is over.
+It is made anew, under the same id, whenever the session has changed.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _ACHIEVED = 4
 _WORTH_SAYING_MS = 1000
 _SENTENCE_END = re.compile(r"\.(?: |$)")
 _SENTENCE = re.compile(r"[^`] [^`]|[^\x00-\x7f]")
-"""A blank outside of code, or a script that may have none: no bare path or name."""
+"""A space outside of code, or a script that may have none: more than a bare path or name."""
 _CAUSE = re.compile(
     r"\b(?:because|due to|caused?|turn(?:s|ed) out|came from|must not)\b", re.IGNORECASE
 )
@@ -66,7 +65,11 @@ _PLURALS = {"search": "searches"}
 
 
 def summarize(session: Session) -> Item | None:
-    """Return the summary of a session so far, or None while nothing of substance happened."""
+    """Return the summary of a session so far; None while nothing of substance happened.
+
+    Raises:
+        StoreUnavailable: the session's state is of another version; a rebuild recreates it.
+    """
     known = session_state.decode(session.state)
     if not _has_substance(known):
         return None
@@ -110,14 +113,14 @@ def summarize(session: Session) -> Item | None:
 
 
 def _trusted(known: SessionState) -> SessionState:
-    """Return what a session remembers without requests and paths that read like orders."""
+    """Return the state without requests and paths that look like injected instructions."""
     asks = tuple(ask for ask in known.asks if not suspicion(f"{ask.title}\n{ask.said}"))
     files = {path: file for path, file in known.files.items() if not suspicion(path)}
     return replace(known, asks=asks, files=files)
 
 
 def _only_asked(known: SessionState) -> bool:
-    """Return True if a session did nothing but ask what is remembered."""
+    """Return True if a session only asked what is remembered."""
     is_asking = known.asks and all(only_asks(ask.said or ask.title) for ask in known.asks)
     return bool(is_asking) and not any(file.writes for file in known.files.values())
 
@@ -140,7 +143,7 @@ def _has_substance(known: SessionState) -> bool:
 
 
 def _title(session: Session, known: SessionState, fields: SummaryFields) -> str:
-    """Return what was asked or changed; without either, what was done or looked at first."""
+    """Return what was asked or changed, else what was done or investigated first."""
     did = fields.completed or fields.investigated
     return (
         clean(session_digest.title_of(session, known))
@@ -150,7 +153,7 @@ def _title(session: Session, known: SessionState, fields: SummaryFields) -> str:
 
 
 def _narrative(fields: SummaryFields) -> str:
-    """Put everything but the request, which is the title, into one searchable text."""
+    """Return all fields but the request, which is the title, as one searchable text."""
     named = (
         ("Completed", fields.completed),
         ("Learned", fields.learned),
@@ -178,9 +181,9 @@ def _learned(known: SessionState) -> str:
 
 
 def _is_answer(known: SessionState) -> bool:
-    """Return True if the last reply is what a session has brought: it changed nothing.
+    """Return True if the last reply is the result of a session, which changed nothing.
 
-    Of a session that changed something the reply mostly says so, which only English shows here.
+    After a change the reply mostly reports it, which can be recognized in English only.
     """
     reply = known.last_reply
     if not _SENTENCE.search(reply) or _is_report(reply):
@@ -190,7 +193,7 @@ def _is_answer(known: SessionState) -> bool:
 
 
 def _is_report(sentence: str) -> bool:
-    """Return True if a sentence says that work is done and not why, which is no lesson."""
+    """Return True if a sentence reports work without a reason: it is not a lesson."""
     if replies.is_status(sentence):
         return True
     return replies.is_change(sentence) and not _CAUSE.search(sentence)
@@ -232,7 +235,7 @@ def _next_steps(session: Session, known: SessionState) -> str:
 
 
 def _uncommitted(session: Session, known: SessionState) -> list[str]:
-    """Return which files are not committed, and which are in git's stash."""
+    """Return the files that are not committed, and those in git's stash."""
     if not session.branch and not known.commits:
         return []
     dirty = sorted(
@@ -245,13 +248,13 @@ def _uncommitted(session: Session, known: SessionState) -> list[str]:
 
 
 def _as_of(session: Session) -> str:
-    """Return the time that a statement about a session's work tree is of."""
+    """Return as of when a statement about a session's work tree holds."""
     minute = _minute(session.last_ms)
     return f"at {minute}" if session.status == "active" else f"when the session ended ({minute})"
 
 
 def _is_elsewhere(path: str) -> bool:
-    """Return True if a file is no part of the project, such as a client's own plan."""
+    """Return True if a file is not part of the project, such as a client's own plan."""
     return path.startswith(("/", "~")) or path[1:3] == ":/"
 
 
@@ -274,12 +277,12 @@ def _notes(session: Session, known: SessionState) -> str:
 
 
 def _passes(head: str, ran: CommandState) -> bool:
-    """Return True if a success is worth a word; of git only a push is: commits are named."""
+    """Return True if a success is worth reporting; of git commands only a push is."""
     is_elsewhere = ran.tool in {"git", "gh", "curl", "wget"} or "git commit" in head
     is_bookkeeping = is_elsewhere and "git push" not in head
-    only_mends = all(map(rewrites, command_line.parts_of(head.partition(BELOW)[0])))
+    only_rewrites = all(map(rewrites, command_line.parts_of(head.partition(BELOW)[0])))
     said = ran.said if ran.said != "no tests ran" else ""
-    return ran.ok is True and ran.is_check and bool(said) and not (is_bookkeeping or only_mends)
+    return ran.ok is True and ran.is_check and bool(said) and not (is_bookkeeping or only_rewrites)
 
 
 def _failing_said(one: OpenFailure) -> str:
@@ -294,9 +297,9 @@ def _minute(at_ms: int) -> str:
 
 
 def _field(parts: list[str]) -> str:
-    """Join sentences, each with its full stop, to a field of bounded length.
+    """Return sentences, each with a full stop, as a field of at most `FIELD_CHARS`.
 
-    One that reads like an order to a model is left out: a summary is read as the truth.
+    Those that look like injected instructions are left out, as a summary is trusted.
     """
     trusted = map(clean, parts)
     said = [part if part[-1] in _ENDED else f"{part}." for part in distinct(trusted, 20)]

@@ -1,8 +1,7 @@
 """The to-do lists that agents keep: with a tool, or as check boxes in a plan file.
 
-Part of interpretation (step 6), pure. Some tools give the whole list with each call (`TodoWrite`,
-`update_plan`), some change one point (`TaskCreate`, `TaskUpdate`). What is open is the nearest
-thing to a plan that a session leaves behind.
+Some tools give the whole list with each call (`TodoWrite`, `update_plan`), some change one point
+(`TaskCreate`, `TaskUpdate`). Every function takes the points of a list and returns them anew.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from observer.observations import concepts
 from observer.observations.drafts import FACT, FACTS, NARRATIVE, ObservationDraft
 
 TITLED = "To-do list: "
-"""How the title of a list begins."""
+"""Beginning of the title of a list."""
 MOST = 60
 """Points of one list that are kept."""
 _READ_CHARS = 100_000
@@ -48,7 +47,7 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 class Point(Value):
-    """One point of a list; `id` is the tool's own name for it, if it has one."""
+    """One point of a list; `id` is the tool's own id, if it has one."""
 
     text: str
     status: Status = "open"
@@ -59,7 +58,7 @@ Points: TypeAlias = tuple[Point, ...]
 
 
 def after(points: Points, use: ToolUse) -> Points | None:
-    """Return a list after the use of a tool; None if this is no such tool or says nothing."""
+    """Return a list after the use of a tool; None if the tool does not keep or show lists."""
     change = _TOOLS.get(use.tool)
     if change is None or use.failed:
         return None
@@ -68,12 +67,12 @@ def after(points: Points, use: ToolUse) -> Points | None:
 
 
 def begins_anew(points: Points, changed: Points) -> bool:
-    """Return True if nothing of a list is in the next one: it is another list."""
+    """Return True if two lists have no point in common, so that the second is a new list."""
     return {one.text for one in points}.isdisjoint(one.text for one in changed)
 
 
 def in_file(points: Points, write: FileWrite) -> Points | None:
-    """Return the check boxes of a plan file after a write; None if it has none, or is no such."""
+    """Return the check boxes of a plan file after a write; None if it has none."""
     if write.error or not _CHECKLIST.search(write.path.replace("\\", "/")):
         return None
     if write.operation == "delete":
@@ -88,7 +87,7 @@ def in_file(points: Points, write: FileWrite) -> Points | None:
 
 
 def draft_of(points: Points) -> ObservationDraft:
-    """Return the observation of a list as it stands."""
+    """Return the draft of a list's observation."""
     done = [one.text for one in points if one.status == "done"]
     active = [one.text for one in points if one.status == "active"]
     waiting = [one.text for one in points if one.status == "open"]
@@ -176,7 +175,7 @@ def _updated(points: Points, given: Row, _output: str) -> Points | None:
 
 
 def _shown(points: Points, _given: Row, output: str) -> Points | None:
-    """Return a list as a tool that shows it, or a point of it, printed it."""
+    """Return a list as printed by a tool that shows it or one of its points."""
     answer = object_in(output)
     if isinstance(rows := answer.get("tasks"), list):
         return _points(rows) or points
@@ -255,7 +254,7 @@ def _boxes(text: str) -> Points:
 
 
 def _replaced(points: Points, old: Points, new: Points) -> Points:
-    """Return the boxes of a file of which one part was replaced by another."""
+    """Return the boxes of a file after a part of it was replaced by another."""
     gone, there = {one.text for one in old}, {one.text: one for one in new}
     kept = [there.pop(one.text, one) for one in points if one.text not in gone - there.keys()]
     return (*kept, *there.values())

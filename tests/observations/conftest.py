@@ -1,4 +1,4 @@
-"""Fixtures of the interpretation's tests: events in their places, and what they are told as."""
+"""Fixtures for the tests of observations: recorded events, and a session fed with them."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def in_place(body: AnyBody, seq: int = 1, *, at_s: float | None = None, **event:
     )
 
 
-class Told:
-    """A session that was told: its items by id, in the order they were last put, and itself."""
+class Fed:
+    """A session after its events: `session`, and its items by id in insertion order."""
 
     def __init__(self, events: Iterable[Recorded]) -> None:
         self.items: dict[int, Item] = {}
@@ -67,13 +67,13 @@ def place() -> Place:
 
 
 @pytest.fixture
-def tell() -> Callable[..., Told]:
-    """Tell bodies as one session, 10 s apart; a `Recorded` stands for itself."""
+def feed() -> Callable[..., Fed]:
+    """Feed bodies to the reducers as one session, 10 s apart; a `Recorded` is taken as it is."""
 
-    def tell(*happenings: AnyBody | Recorded) -> Told:
-        return Told(
+    def feed(*events: AnyBody | Recorded) -> Fed:
+        return Fed(
             one if isinstance(one, Recorded) else in_place(one, seq)
-            for seq, one in enumerate(happenings, 1)
+            for seq, one in enumerate(events, 1)
         )
 
-    return tell
+    return feed

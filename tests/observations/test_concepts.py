@@ -23,7 +23,7 @@ def test_symbols_give_their_words() -> None:
         ("__init__", ()),
     ],
 )
-def test_identifiers_are_split_into_telling_words(name: str, words: tuple[str, ...]) -> None:
+def test_identifiers_are_split_into_informative_words(name: str, words: tuple[str, ...]) -> None:
     assert concepts.identifier_words(name) == words
 
 

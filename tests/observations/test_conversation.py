@@ -21,23 +21,23 @@ from observer.core.events import (
 )
 from observer.core.model import Item, Link, item_id
 
-Tell = Callable[..., Any]
+Feed = Callable[..., Any]
 Place = Callable[..., Any]
 
 CAUSE = "The totals differ because `cart.py` rounds prices before the discount in app/sale.py."
 
 
-def of_type(told: Any, kind: str) -> list[Item]:
-    return [item for item in told.items.values() if item.type == kind]
+def of_type(fed: Any, kind: str) -> list[Item]:
+    return [item for item in fed.items.values() if item.type == kind]
 
 
-def test_a_finding_names_its_prompt_and_its_files(tell: Tell) -> None:
-    told = tell(
+def test_a_finding_names_its_prompt_and_its_files(feed: Feed) -> None:
+    fed = feed(
         Prompt(text="Why do the totals differ by a cent?"),
         FileWrite(path="shop/cart.py", edits=(Edit(new="x"),)),
         Reply(text=f"All done.\n\n{CAUSE} See ./shop/cart.py and README.md."),
     )
-    (found,) = of_type(told, "finding")
+    (found,) = of_type(fed, "finding")
     assert found.title == CAUSE
     assert found.subtitle == "asked: Why do the totals differ by a cent?"
     assert found.links == (Link(kind="answers", target=item_id(1)),)
@@ -45,63 +45,61 @@ def test_a_finding_names_its_prompt_and_its_files(tell: Tell) -> None:
     assert "totals" in found.concepts
 
 
-def test_findings_of_one_reply_have_ids_of_their_own(tell: Tell) -> None:
+def test_findings_of_one_reply_have_ids_of_their_own(feed: Feed) -> None:
     reply = f"{CAUSE}\n\nThe worker hangs because the lock is taken twice by `open`.\n"
-    told = tell(Reply(text=reply))
-    assert [item.id for item in of_type(told, "finding")] == [item_id(1), item_id(1, "arc")]
-    assert len({item.uuid for item in told.items.values()}) == 2
-    assert of_type(told, "finding")[0].links == ()
+    fed = feed(Reply(text=reply))
+    assert [item.id for item in of_type(fed, "finding")] == [item_id(1), item_id(1, "arc")]
+    assert len({item.uuid for item in fed.items.values()}) == 2
+    assert of_type(fed, "finding")[0].links == ()
 
 
-def test_what_was_said_in_this_session_is_not_said_again(tell: Tell) -> None:
-    assert len(of_type(tell(Reply(text=CAUSE), Reply(text=CAUSE)), "finding")) == 1
+def test_what_was_said_in_this_session_is_not_said_again(feed: Feed) -> None:
+    assert len(of_type(feed(Reply(text=CAUSE), Reply(text=CAUSE)), "finding")) == 1
 
 
-def test_paths_are_told_from_the_root(tell: Tell) -> None:
-    told = tell(Reply(text="The lock in /home/ana/shop/app/a.py is taken twice, so it hangs."))
-    assert told.last.title == "The lock in app/a.py is taken twice, so it hangs."
-    assert told.last.files_read == ("app/a.py",)
+def test_paths_are_reported_from_the_root(feed: Feed) -> None:
+    fed = feed(Reply(text="The lock in /home/ana/shop/app/a.py is taken twice, so it hangs."))
+    assert fed.last.title == "The lock in app/a.py is taken twice, so it hangs."
+    assert fed.last.files_read == ("app/a.py",)
 
 
-def test_where_no_root_is_known_paths_stay(tell: Tell, place: Place) -> None:
-    told = tell(replace(place(Reply(text=CAUSE)), root=""))
-    assert told.last.title == CAUSE
+def test_where_no_root_is_known_paths_stay(feed: Feed, place: Place) -> None:
+    fed = feed(replace(place(Reply(text=CAUSE)), root=""))
+    assert fed.last.title == CAUSE
 
 
-def test_consent_is_not_what_a_reply_answers(tell: Tell) -> None:
-    told = tell(Prompt(text="Why do the totals differ?"), Prompt(text="yes, go"), Reply(text=CAUSE))
-    assert of_type(told, "finding")[0].subtitle == "asked: Why do the totals differ?"
+def test_consent_is_not_what_a_reply_answers(feed: Feed) -> None:
+    fed = feed(Prompt(text="Why do the totals differ?"), Prompt(text="yes, go"), Reply(text=CAUSE))
+    assert of_type(fed, "finding")[0].subtitle == "asked: Why do the totals differ?"
 
 
-def test_what_is_remembered_is_not_found_twice(tell: Tell) -> None:
-    told = tell(Prompt(text="What did we decide about the totals?"), Reply(text=CAUSE))
-    assert of_type(told, "finding") == []
+def test_what_is_remembered_is_not_found_twice(feed: Feed) -> None:
+    fed = feed(Prompt(text="What did we decide about the totals?"), Reply(text=CAUSE))
+    assert of_type(fed, "finding") == []
 
 
-def test_a_sub_agents_result_is_told_by_its_passages(tell: Tell) -> None:
+def test_a_sub_agents_result_is_reported_by_its_passages(feed: Feed) -> None:
     result = f"Perfect! Now I have all I need.\n\n## Summary\n\n```py\nx = 1\n```\n{CAUSE}"
-    told = tell(Delegation(task="Look into the totals", agent="Explore", result=result))
-    assert [item.type for item in told.items.values()] == ["delegation"]
-    assert "Perfect" not in told.last.narrative
-    assert "x = 1" not in told.last.narrative
-    assert CAUSE[:40] in told.last.narrative
+    fed = feed(Delegation(task="Look into the totals", agent="Explore", result=result))
+    assert [item.type for item in fed.items.values()] == ["delegation"]
+    assert "Perfect" not in fed.last.narrative
+    assert "x = 1" not in fed.last.narrative
+    assert CAUSE[:40] in fed.last.narrative
 
 
-def test_a_heading_stands_before_its_finding(tell: Tell) -> None:
-    told = tell(
-        Reply(text="## Root cause\n\nThe lock is taken twice, so one worker waits forever.")
-    )
-    assert told.last.title.startswith("Root cause: The lock")
+def test_a_heading_stands_before_its_finding(feed: Feed) -> None:
+    fed = feed(Reply(text="## Root cause\n\nThe lock is taken twice, so one worker waits forever."))
+    assert fed.last.title.startswith("Root cause: The lock")
 
 
-def test_a_persons_decision_is_proposed_with_its_prompt(tell: Tell, place: Place) -> None:
+def test_a_persons_decision_is_proposed_with_its_prompt(feed: Feed, place: Place) -> None:
     body = Prompt(text="Fix the cart. Never round prices twice.")
-    told = tell(place(body, author="person"))
-    prompt, decision = told.items.values()
+    fed = feed(place(body, author="person"))
+    prompt, decision = fed.items.values()
     assert (decision.type, decision.status, decision.approval) == ("decision", "candidate", "")
     assert (decision.title, decision.author) == ("Never round prices twice.", "person")
     assert decision.links == (Link(kind="evidence", target=prompt.id),)
-    assert of_type(tell(place(body, author="agent")), "decision") == []
+    assert of_type(feed(place(body, author="agent")), "decision") == []
 
 
 def ask(*questions: tuple[str, str, str]) -> ToolUse:
@@ -116,37 +114,37 @@ def ask(*questions: tuple[str, str, str]) -> ToolUse:
     return ToolUse(tool="AskUserQuestion", input=json.dumps(given), output=output)
 
 
-def test_a_chosen_option_is_a_proposed_decision(tell: Tell) -> None:
-    told = tell(
+def test_a_chosen_option_is_a_proposed_decision(feed: Feed) -> None:
+    fed = feed(
         Prompt(text="Plan the session store"), ask(("Where do sessions go?", "Redis", "Postgres"))
     )
-    (decision,) = of_type(told, "decision")
+    (decision,) = of_type(fed, "decision")
     assert decision.title == "Where do sessions go?"
     assert decision.narrative == "Where do sessions go? Redis.\nNot chosen: Postgres."
     assert decision.facts == ("chosen: Redis: why", "not chosen: Postgres")
     assert (decision.status, decision.author) == ("candidate", "person")
     assert decision.links == (Link(kind="answers", target=item_id(1)),)
-    assert of_type(told, "tool-use") == []
+    assert of_type(fed, "tool-use") == []
 
 
-def test_each_of_four_choices_is_a_decision(tell: Tell) -> None:
-    told = tell(
+def test_each_of_four_choices_is_a_decision(feed: Feed) -> None:
+    fed = feed(
         Prompt(text="Plan it"), ask(*((f"Where goes {n}?", f"In {n}", "Out") for n in "abcd"))
     )
-    decisions = of_type(told, "decision")
+    decisions = of_type(fed, "decision")
     assert len({item.id for item in decisions}) == len({item.uuid for item in decisions}) == 4
     assert all(item.id // 4 == 2 for item in decisions)
 
 
-def test_leave_that_was_given_is_told_as_question_and_answer(tell: Tell) -> None:
-    told = tell(ask(("May I delete tmp?", "Yes, delete it", "No")))
-    assert (told.last.type, told.last.title) == ("tool-use", "May I delete tmp?")
-    assert told.last.narrative.startswith("May I delete tmp? Yes, delete it.")
+def test_leave_that_was_given_becomes_question_and_answer(feed: Feed) -> None:
+    fed = feed(ask(("May I delete tmp?", "Yes, delete it", "No")))
+    assert (fed.last.type, fed.last.title) == ("tool-use", "May I delete tmp?")
+    assert fed.last.narrative.startswith("May I delete tmp? Yes, delete it.")
 
 
-def test_a_question_that_nobody_answered_is_told_as_a_tool(tell: Tell) -> None:
-    told = tell(replace(ask(("Where?", "Redis", "Postgres")), output="{}"))
-    assert told.types == ["tool-use"]
+def test_a_question_that_nobody_answered_becomes_a_tool(feed: Feed) -> None:
+    fed = feed(replace(ask(("Where?", "Redis", "Postgres")), output="{}"))
+    assert fed.types == ["tool-use"]
 
 
 REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected."
@@ -160,14 +158,14 @@ REFUSED = "The user doesn't want to proceed with this tool use. The tool use was
         FileWrite(path="f", error="{}"),
     ],
 )
-def test_what_a_person_says_on_refusing_is_a_proposed_decision(tell: Tell, body: AnyBody) -> None:
+def test_what_a_person_says_on_refusing_is_a_proposed_decision(feed: Feed, body: AnyBody) -> None:
     error = f"{REFUSED} To tell you how to proceed, the user said:\nnever use sed here, use Edit"
     name = "error" if isinstance(body, FileWrite) else "output"
-    told = tell(replace(body, **{name: error}))
-    assert told.types == ["decision"]
-    assert told.last.narrative == "never use sed here, use Edit"
+    fed = feed(replace(body, **{name: error}))
+    assert fed.types == ["decision"]
+    assert fed.last.narrative == "never use sed here, use Edit"
 
 
 @pytest.mark.parametrize("said", ["", "the user said:\nwhy?", "the user said:\nhm, it is late now"])
-def test_a_refused_call_never_ran(tell: Tell, said: str) -> None:
-    assert tell(Command(command="make", failed=True, output=f"{REFUSED} {said}")).types == []
+def test_a_refused_call_never_ran(feed: Feed, said: str) -> None:
+    assert feed(Command(command="make", failed=True, output=f"{REFUSED} {said}")).types == []

@@ -64,8 +64,8 @@ def test_a_passage_knows_the_heading_above_it() -> None:
 
 
 def test_points_below_a_point_belong_to_it() -> None:
-    told = "- The pool is too small because of leaks\n  - one in `open`\n  - one in `copy`\n"
-    assert findings(told)[0].text.endswith("leaks; one in `open`; one in `copy`")
+    fed = "- The pool is too small because of leaks\n  - one in `open`\n  - one in `copy`\n"
+    assert findings(fed)[0].text.endswith("leaks; one in `open`; one in `copy`")
 
 
 def test_a_long_paragraph_gives_its_best_part() -> None:

@@ -10,7 +10,7 @@ import pytest
 from observer.core import json_text
 from observer.core.events import ToolUse
 
-Tell = Callable[..., Any]
+Feed = Callable[..., Any]
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,10 @@ def test_json_reads_as_words(text: str, words: str) -> None:
     assert json_text.plain(text) == words
 
 
-def test_a_tool_is_told_by_its_main_argument_and_key_facts(tell: Tell) -> None:
+def test_a_tool_is_reported_by_its_main_argument_and_key_facts(feed: Feed) -> None:
     given = '{"owner": "ana", "title": "Cart is slow", "labels": ["bug", "api"], "body": null}'
     answer = '{"number": 12, "html_url": "https://example.org/12", "user": {"login": "ana"}}'
-    item = tell(ToolUse(tool="mcp__github__create_issue", input=given, output=answer)).last
+    item = feed(ToolUse(tool="mcp__github__create_issue", input=given, output=answer)).last
     assert item.title == "github create_issue: Cart is slow"
     assert item.facts == ("owner: ana", "title: Cart is slow", "labels: bug, api")
     assert item.narrative.endswith(
@@ -43,7 +43,7 @@ def test_a_tool_is_told_by_its_main_argument_and_key_facts(tell: Tell) -> None:
     )
 
 
-def test_a_tool_without_arguments_is_told_by_its_name(tell: Tell) -> None:
-    item = tell(ToolUse(tool="list_projects", input="{}")).last
+def test_a_tool_without_arguments_is_reported_by_its_name(feed: Feed) -> None:
+    item = feed(ToolUse(tool="list_projects", input="{}")).last
     assert (item.title, item.facts) == ("list_projects", ())
     assert item.narrative == "Used list_projects."

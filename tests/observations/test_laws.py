@@ -97,8 +97,8 @@ def histories(draw: st.DrawFn) -> list[Recorded]:
     return found
 
 
-def told(history: Sequence[Recorded], cuts: Sequence[int]) -> tuple[dict[int, Item], Session]:
-    """Tell a history in batches that end before each cut; the state travels as bytes."""
+def fed(history: Sequence[Recorded], cuts: Sequence[int]) -> tuple[dict[int, Item], Session]:
+    """Feed a history in batches that end before each cut; the state travels as bytes."""
     items: dict[int, Item] = {}
     session = session_lifecycle.begin(history[0])
     fold = SessionReducer(session)
@@ -113,16 +113,16 @@ def told(history: Sequence[Recorded], cuts: Sequence[int]) -> tuple[dict[int, It
 
 @given(histories(), st.sets(st.integers(0, 12)))
 def test_batches_may_be_cut_anywhere(history: list[Recorded], cuts: set[int]) -> None:
-    """Restarts and batch sizes never change what is told."""
-    whole = told(history, [])
-    assert told(history, sorted(cuts)) == whole
-    assert told(history, range(12)) == whole
+    """Restarts and batch sizes never change the items."""
+    whole = fed(history, [])
+    assert fed(history, sorted(cuts)) == whole
+    assert fed(history, range(12)) == whole
 
 
 @given(histories())
 def test_an_analysis_made_beforehand_changes_nothing(history: list[Recorded]) -> None:
     """Nor does its way from the process in which it was made."""
-    assert told([foretold(recorded) for recorded in history], []) == told(history, [])
+    assert fed([foretold(recorded) for recorded in history], []) == fed(history, [])
 
 
 def foretold(recorded: Recorded) -> AnalyzedEvent:
@@ -132,8 +132,8 @@ def foretold(recorded: Recorded) -> AnalyzedEvent:
 
 
 @given(histories())
-def test_every_history_can_be_told_and_stored(history: list[Recorded]) -> None:
-    items, session = told(history, [])
+def test_every_history_can_be_reported_and_stored(history: list[Recorded]) -> None:
+    items, session = fed(history, [])
     summary = summarize(session)
     for item in [*items.values(), *([summary] if summary else [])]:
         assert msgspec.json.decode(msgspec.json.encode(item), type=Item) == item
@@ -145,7 +145,7 @@ def test_every_history_can_be_told_and_stored(history: list[Recorded]) -> None:
 
 
 @given(histories())
-def test_events_of_no_session_are_told_alone(history: list[Recorded]) -> None:
+def test_events_of_no_session_are_reported_alone(history: list[Recorded]) -> None:
     fold = SessionReducer(None)
     for recorded in history:
         items = fold.add(recorded)

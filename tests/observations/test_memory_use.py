@@ -1,4 +1,4 @@
-"""The memory does not read itself: what it is asked and told makes no items."""
+"""The memory does not record its own use: questions to it and notes make no observations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from observer.core.events import (
 from observer.observations.memory_use import QUESTION, is_memory_use, only_asks
 from observer.observations.summary import summarize
 
-Tell = Callable[..., Any]
+Feed = Callable[..., Any]
 
 
 @pytest.mark.parametrize(
@@ -79,23 +79,23 @@ def test_any_other_command_is_work(typed: str) -> None:
         Command(command="observer search zebra"),
     ],
 )
-def test_the_use_of_the_memory_is_counted_and_makes_no_item(tell: Tell, body: Any) -> None:
-    told = tell(body)
-    assert told.types == []
-    assert told.session.events == 1
+def test_the_use_of_the_memory_is_counted_and_makes_no_item(feed: Feed, body: Any) -> None:
+    fed = feed(body)
+    assert fed.types == []
+    assert fed.session.events == 1
 
 
-def test_a_question_that_was_told_in_two_parts_makes_no_item(tell: Tell) -> None:
+def test_a_question_that_was_reported_in_two_parts_makes_no_item(feed: Feed) -> None:
     asked = Intent(tool="shell", of=Command(command="observer search zebra"))
-    assert tell(asked, Outcome(tool="shell", output="#1 zebra", exit_code=0)).types == []
-    assert tell(asked, SessionEnd()).types == []
+    assert feed(asked, Outcome(tool="shell", output="#1 zebra", exit_code=0)).types == []
+    assert feed(asked, SessionEnd()).types == []
 
 
-def test_a_search_of_the_memory_is_not_what_was_investigated(tell: Tell) -> None:
-    told = tell(
+def test_a_search_of_the_memory_is_not_what_was_investigated(feed: Feed) -> None:
+    fed = feed(
         Prompt(text="Fix the cart"), Search(query="zebra", where="memory"), Reply(text="Fixed it.")
     )
-    assert "zebra" not in str(summarize(told.session))
+    assert "zebra" not in str(summarize(fed.session))
 
 
 @pytest.mark.parametrize(
@@ -116,9 +116,9 @@ def test_a_search_of_the_memory_is_not_what_was_investigated(tell: Tell) -> None
         "what was our decision on retries?",
     ],
 )
-def test_a_prompt_that_only_asks_is_a_question(tell: Tell, text: str) -> None:
+def test_a_prompt_that_only_asks_is_a_question(feed: Feed, text: str) -> None:
     assert only_asks(text)
-    assert tell(Prompt(text=text)).last.category == QUESTION
+    assert feed(Prompt(text=text)).last.category == QUESTION
 
 
 @pytest.mark.parametrize(
@@ -132,17 +132,17 @@ def test_a_prompt_that_only_asks_is_a_question(tell: Tell, text: str) -> None:
         "what did we decide about " + "x" * 500,
     ],
 )
-def test_a_prompt_that_asks_for_work_is_none(tell: Tell, text: str) -> None:
+def test_a_prompt_that_asks_for_work_is_none(feed: Feed, text: str) -> None:
     assert not only_asks(text)
-    assert tell(Prompt(text=text)).last.category == ""
+    assert feed(Prompt(text=text)).last.category == ""
 
 
-def test_the_summary_of_a_session_that_only_asked_is_a_question(tell: Tell) -> None:
+def test_the_summary_of_a_session_that_only_asked_is_a_question(feed: Feed) -> None:
     asked = Prompt(text="What did we decide about retries?")
     reply = Reply(text="We decided on five retries, because the gateway is slow.")
-    summary = summarize(tell(asked, reply).session)
+    summary = summarize(feed(asked, reply).session)
     assert summary is None or summary.category == QUESTION
     save = FileWrite(path="a.py", edits=(Edit(new="x"),))
-    worked = summarize(tell(asked, reply, save).session)
+    worked = summarize(feed(asked, reply, save).session)
     assert worked is not None
     assert worked.category == ""

@@ -22,7 +22,7 @@ TESTS = "2 failed, 3 passed in 0.1s"
 
 @pytest.fixture
 def keeps(place: Callable[..., Recorded]) -> Callable[..., bool]:
-    """Tell bodies as one session; return whether an item is kept of the last."""
+    """Feed bodies as one session; return whether an item is kept of the last."""
 
     def keeps(*bodies: AnyBody, **known: Any) -> bool:
         events = [
@@ -96,7 +96,7 @@ def test_what_nobody_would_look_for_is_not(keeps: Keeps, body: AnyBody) -> None:
 @pytest.mark.parametrize(
     "output", ["[main ab12cd3] Round prices once", "", " 1 file changed, 2 insertions(+)"]
 )
-def test_a_commit_that_told_of_itself_is_not_told_again(keeps: Keeps, output: str) -> None:
+def test_a_commit_reported_by_a_hook_is_not_reported_again(keeps: Keeps, output: str) -> None:
     command = Command(command='git add . && git commit -m "Round prices once"', output=output)
     assert not keeps(COMMITTED, command)
 
@@ -127,7 +127,7 @@ def test_a_refused_call_is_not_kept(keeps: Keeps) -> None:
     )
 
 
-def test_a_failure_whose_remedy_is_told_is_not_told_again(
+def test_a_failure_whose_remedy_is_reported_is_not_reported_again(
     place: Callable[..., Recorded],
 ) -> None:
     event = place(Command(command="rtk bun test", output="unrecognized 'bun'", exit_code=2), 1)
@@ -159,11 +159,11 @@ def test_a_failure_is_spent_once_its_fix_says_more(
     failure: dict[str, Any], fix: dict[str, Any], spent: bool
 ) -> None:
     item = {"id": 4, "uuid": "u", "kind": "observation", "type": "command", "title": "npm run lint"}
-    mended = item | {"id": 9, "type": "fix", "title": "Fixed"} | fix
-    assert is_superseded(Item(**(item | failure)), Item(**mended)) is spent
+    fixed = item | {"id": 9, "type": "fix", "title": "Fixed"} | fix
+    assert is_superseded(Item(**(item | failure)), Item(**fixed)) is spent
 
 
-def test_a_run_is_told_by_the_fix_that_ends_with_it() -> None:
+def test_a_run_is_reported_by_the_fix_that_ends_with_it() -> None:
     run = Item(id=4, uuid="u", kind="observation", type="command", title="pytest -q")
     link = Link(kind="evidence", target=4, excerpt="pytest -q")
     fix = Item(id=6, uuid="v", kind="observation", type="fix", title="Fixed", links=(link,))
@@ -191,7 +191,7 @@ def test_an_edit_is_kept_if_it_changes_something(
     assert keeps(FileWrite(path=path, edits=(Edit(old=old, new=new),))) is kept
 
 
-def test_a_commit_that_told_of_itself_outside_of_the_session_is_not_told_again(
+def test_a_commit_reported_by_a_hook_outside_of_the_session_is_not_reported_again(
     place: Callable[..., Recorded],
 ) -> None:
     edit = place(FileWrite(path="a.py", content="x = 1"), 1)

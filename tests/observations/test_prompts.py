@@ -130,18 +130,18 @@ def test_pasted_output_is_no_title(line: str) -> None:
     assert ask.title == "The cart is broken"
 
 
-def test_a_request_of_output_alone_tells_its_failure() -> None:
+def test_a_request_of_output_alone_reports_its_failure() -> None:
     assert prompts.ask_of(LOG) == Ask(said="Pasted output: ValueError: no total")
     assert prompts.ask_of("```\n$ make\n```") == Ask(said="Pasted output: ```")
 
 
-def test_a_request_with_output_tells_its_failure() -> None:
+def test_a_request_with_output_reports_its_failure() -> None:
     ask = prompts.ask_of(f"The cart is broken:\n{LOG}")
     assert ask
     assert ask.said == "The cart is broken: (output: ValueError: no total)"
 
 
-def test_a_plan_is_told_with_how_it_begins() -> None:
+def test_a_plan_is_reported_with_how_it_begins() -> None:
     ask = prompts.ask_of(PLAN)
     assert ask
     assert ask.said == "Round totals half even: Totals are cut today."

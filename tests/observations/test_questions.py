@@ -48,10 +48,10 @@ def answers(given: Any, output: Any, tool: str = "AskUserQuestion") -> tuple[Ans
     ],
 )  # fmt: skip
 def test_an_answer_is_read_in_every_clients_spelling(given: Any, output: Any, tool: str) -> None:
-    (told,) = answers(given, output, tool)
-    assert (told.question, told.chosen) == ("Where do sessions go?", ("Postgres",))
-    assert [label for label, _ in told.rejected] == ["Redis"]
-    assert told.is_decision
+    (fed,) = answers(given, output, tool)
+    assert (fed.question, fed.chosen) == ("Where do sessions go?", ("Postgres",))
+    assert [label for label, _ in fed.rejected] == ["Redis"]
+    assert fed.is_decision
 
 
 def test_what_was_noted_beside_the_choice_is_kept() -> None:
@@ -78,8 +78,8 @@ def test_what_was_noted_beside_the_choice_is_kept() -> None:
 def test_leave_given_is_no_decision(question: str, answer: str, *, is_decision: bool) -> None:
     label = "No batching at all"
     given = {"question": question, "options": [{"label": label}, {"value": 3}, 4]}
-    told = answers(given, {"answers": {question: answer}})
-    assert any(each.is_decision for each in told) == is_decision
+    fed = answers(given, {"answers": {question: answer}})
+    assert any(each.is_decision for each in fed) == is_decision
 
 
 @pytest.mark.parametrize(

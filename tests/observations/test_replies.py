@@ -60,7 +60,7 @@ def test_any_reply_is_read(text: str) -> None:
     assert len(said.plans) <= 4
 
 
-def test_a_heading_is_no_telling_sentence() -> None:
+def test_a_heading_is_no_informative_sentence() -> None:
     text = "1. Primary Request and Intent:\n   The cart must round half even."
     assert replies.read(text).lead == "The cart must round half even."
 
@@ -140,5 +140,5 @@ def test_a_list_under_a_heading_is_all_that_is_left() -> None:
         ("", ""),
     ],
 )
-def test_what_an_agent_waits_to_be_told_is_a_question(reply: str, question: str) -> None:
+def test_what_an_agent_waits_to_be_reported_is_a_question(reply: str, question: str) -> None:
     assert replies.read(reply).question == question

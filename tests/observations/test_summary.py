@@ -31,7 +31,7 @@ from observer.core.model import Item, SummaryFields, item_id
 from observer.observations import planning, session_commits, session_state
 from observer.observations.summary import summarize
 
-Tell = Callable[..., Any]
+Feed = Callable[..., Any]
 
 RED = Command(
     command="pytest -q t.py", output="FAILED t.py::a - AssertionError: 2\n1 failed in 0.10s"
@@ -45,21 +45,21 @@ COMMIT = Commit(
 )
 
 
-def summary(tell: Tell, *bodies: AnyBody) -> SummaryFields:
-    item = summarize(tell(*bodies).session)
+def summary(feed: Feed, *bodies: AnyBody) -> SummaryFields:
+    item = summarize(feed(*bodies).session)
     assert item is not None
     assert item.summary is not None
     return item.summary
 
 
 @pytest.mark.parametrize("asked", ["なぜ失敗する\u3002", "为什么\uff1f", "لماذا\u061f", "Why?"])
-def test_a_sentence_is_ended_once_in_any_script(tell: Tell, asked: str) -> None:
-    assert summary(tell, Prompt(text=asked)).request == asked
+def test_a_sentence_is_ended_once_in_any_script(feed: Feed, asked: str) -> None:
+    assert summary(feed, Prompt(text=asked)).request == asked
 
 
-def test_the_request_is_the_first_real_prompts(tell: Tell) -> None:
+def test_the_request_is_the_first_real_prompts(feed: Feed) -> None:
     fields = summary(
-        tell,
+        feed,
         Prompt(text="/clear"),
         Prompt(text="Round it"),
         Prompt(text="ok, go"),
@@ -68,30 +68,30 @@ def test_the_request_is_the_first_real_prompts(tell: Tell) -> None:
     assert fields.request == "Round it. Then: b c."
 
 
-def test_of_many_requests_the_first_and_the_last_are_told(tell: Tell) -> None:
+def test_of_many_requests_the_first_and_the_last_are_reported(feed: Feed) -> None:
     prompts = [Prompt(text=f"Round the total of cart number {number}") for number in range(50)]
-    request = summary(tell, *prompts).request
+    request = summary(feed, *prompts).request
     assert request.startswith("Round the total of cart number 0. Then: ")
     assert "cart number 1;" in request
     assert "more)" in request
     assert request.endswith("cart number 49.")
 
 
-def test_a_long_prompt_is_a_request_whatever_its_words(tell: Tell) -> None:
-    assert summary(tell, Prompt(text="yes " * 20)).request.startswith("yes yes")
+def test_a_long_prompt_is_a_request_whatever_its_words(feed: Feed) -> None:
+    assert summary(feed, Prompt(text="yes " * 20)).request.startswith("yes yes")
 
 
 @pytest.mark.parametrize("said", ["yes, go", "hi", "/clear", "thanks!", "commit this"])
-def test_a_session_of_courtesies_has_no_summary(tell: Tell, said: str) -> None:
-    assert summarize(tell(Prompt(text=said)).session) is None
+def test_a_session_of_courtesies_has_no_summary(feed: Feed, said: str) -> None:
+    assert summarize(feed(Prompt(text=said)).session) is None
 
 
-def test_without_prompts_the_request_is_the_commit(tell: Tell) -> None:
-    assert summary(tell, COMMIT).request == "Round totals."
+def test_without_prompts_the_request_is_the_commit(feed: Feed) -> None:
+    assert summary(feed, COMMIT).request == "Round totals."
 
 
-def test_without_prompts_and_commits_the_request_is_the_branch(tell: Tell) -> None:
-    session = tell(GREEN).session
+def test_without_prompts_and_commits_the_request_is_the_branch(feed: Feed) -> None:
+    session = feed(GREEN).session
     item = summarize(replace(session, branch="fix/timeout"))
     assert item is not None
     assert item.title == "Work on fix/timeout"
@@ -158,35 +158,35 @@ def test_without_prompts_and_commits_the_request_is_the_branch(tell: Tell) -> No
     ],
 )
 def test_the_title_is_what_was_asked_else_done(
-    tell: Tell, bodies: tuple[AnyBody, ...], title: str
+    feed: Feed, bodies: tuple[AnyBody, ...], title: str
 ) -> None:
-    item = summarize(tell(*bodies).session)
+    item = summarize(feed(*bodies).session)
     assert item is not None
     assert item.title == title
 
 
-def test_of_git_only_a_push_is_worth_completing(tell: Tell) -> None:
+def test_of_git_only_a_push_is_worth_completing(feed: Feed) -> None:
     fields = summary(
-        tell,
+        feed,
         Command(command="git commit -m 'Fix'", output=" 1 file changed", exit_code=0),
         Command(command="git push", output="main -> main", exit_code=0),
     )
     assert fields.completed == "git push: main -> main."
 
 
-def test_no_time_at_all_is_not_told(tell: Tell, place: Callable[..., Any]) -> None:
-    assert summary(tell, place(Prompt(text="Round it"))).notes == "1 prompt."
+def test_no_time_at_all_is_not_reported(feed: Feed, place: Callable[..., Any]) -> None:
+    assert summary(feed, place(Prompt(text="Round it"))).notes == "1 prompt."
 
 
-def test_what_was_told_in_two_halves_counts_once(tell: Tell) -> None:
+def test_what_was_reported_in_two_halves_counts_once(feed: Feed) -> None:
     asked = Intent(tool="shell", of=Command(command="pytest"))
-    fields = summary(tell, asked, Outcome(tool="shell", output="2 passed in 0.10s"))
+    fields = summary(feed, asked, Outcome(tool="shell", output="2 passed in 0.10s"))
     assert fields.notes.startswith("1 command")
 
 
-def test_reads_searches_and_delegations_were_investigated(tell: Tell) -> None:
+def test_reads_searches_and_delegations_were_investigated(feed: Feed) -> None:
     fields = summary(
-        tell,
+        feed,
         FileRead(paths=("a.py",)),
         Search(query="half even"),
         Delegation(task="Find callers", agent="Explore"),
@@ -194,15 +194,15 @@ def test_reads_searches_and_delegations_were_investigated(tell: Tell) -> None:
     assert fields.investigated == ("Read a.py. Looked up half even. Delegated Find callers.")
 
 
-def test_a_run_that_was_cut_off_leaves_the_check_as_red_as_it_was(tell: Tell) -> None:
+def test_a_run_that_was_cut_off_leaves_the_check_as_red_as_it_was(feed: Feed) -> None:
     stopped = replace(RED, output="t.py ..", exit_code=124)
-    fields = summary(tell, RED, stopped, WRITE, replace(GREEN, command=RED.command))
+    fields = summary(feed, RED, stopped, WRITE, replace(GREEN, command=RED.command))
     assert fields.learned.startswith("pytest -q t.py failed (t.py::a - AssertionError: 2), passes")
 
 
-def test_fixes_notes_and_reasons_were_learned(tell: Tell) -> None:
+def test_fixes_notes_and_reasons_were_learned(feed: Feed) -> None:
     fields = summary(
-        tell,
+        feed,
         RED,
         WRITE,
         Reply(text="It failed because the rounding was wrong. Nice."),
@@ -217,20 +217,20 @@ def test_fixes_notes_and_reasons_were_learned(tell: Tell) -> None:
     )
 
 
-def test_a_check_is_told_without_where_its_output_went(tell: Tell) -> None:
+def test_a_check_is_reported_without_where_its_output_went(feed: Feed) -> None:
     ran = Command(command="uv run pytest -q > out.txt 2>&1; tail -3 out.txt", exit_code=0)
-    fields = summary(tell, replace(ran, output="3 passed in 0.10s"))
+    fields = summary(feed, replace(ran, output="3 passed in 0.10s"))
     assert fields.completed == "uv run pytest -q: 3 passed in 100 ms."
 
 
-def test_a_session_of_talk_learned_the_answer(tell: Tell) -> None:
-    fields = summary(tell, Prompt(text="What is quantize?"), Reply(text="It rounds a decimal."))
+def test_a_session_of_talk_learned_the_answer(feed: Feed) -> None:
+    fields = summary(feed, Prompt(text="What is quantize?"), Reply(text="It rounds a decimal."))
     assert fields.learned == "It rounds a decimal."
 
 
-def test_a_change_with_its_cause_is_a_lesson(tell: Tell) -> None:
+def test_a_change_with_its_cause_is_a_lesson(feed: Feed) -> None:
     reply = "Fixed the race, which was there because the lock was dropped too early."
-    assert summary(tell, WRITE, Reply(text=reply)).learned == reply
+    assert summary(feed, WRITE, Reply(text=reply)).learned == reply
 
 
 @pytest.mark.parametrize(
@@ -243,8 +243,8 @@ def test_a_change_with_its_cause_is_a_lesson(tell: Tell) -> None:
         "`api/cart.py`",
     ],
 )
-def test_that_work_is_done_is_no_lesson(tell: Tell, reply: str) -> None:
-    assert summary(tell, WRITE, Reply(text=reply)).learned == ""
+def test_that_work_is_done_is_no_lesson(feed: Feed, reply: str) -> None:
+    assert summary(feed, WRITE, Reply(text=reply)).learned == ""
 
 
 @pytest.mark.parametrize(
@@ -255,13 +255,13 @@ def test_that_work_is_done_is_no_lesson(tell: Tell, reply: str) -> None:
     ],
     ids=["in words that no list has", "a reason goes first"],
 )
-def test_what_an_agent_said_of_its_work_is_kept(tell: Tell, reply: str, learned: str) -> None:
-    assert summary(tell, WRITE, COMMIT, Reply(text=reply)).learned == learned
+def test_what_an_agent_said_of_its_work_is_kept(feed: Feed, reply: str, learned: str) -> None:
+    assert summary(feed, WRITE, COMMIT, Reply(text=reply)).learned == learned
 
 
-def test_commits_files_tests_and_customs_were_completed(tell: Tell) -> None:
+def test_commits_files_tests_and_customs_were_completed(feed: Feed) -> None:
     fields = summary(
-        tell,
+        feed,
         WRITE,
         FileWrite(path="new.md", operation="create", content="# New\n"),
         FileWrite(path="old", operation="delete"),
@@ -284,43 +284,43 @@ def test_commits_files_tests_and_customs_were_completed(tell: Tell) -> None:
     ],
 )
 def test_what_git_took_back_was_not_completed(
-    tell: Tell, bodies: tuple[AnyBody, ...], completed: str | None
+    feed: Feed, bodies: tuple[AnyBody, ...], completed: str | None
 ) -> None:
-    fields = summary(tell, *bodies, Command(command="git restore api", exit_code=0))
+    fields = summary(feed, *bodies, Command(command="git restore api", exit_code=0))
     assert fields.completed.endswith(completed) if completed else not fields.completed
 
 
 HALF = "git stash && pytest -q; git stash pop"
 
 
-def test_work_is_back_though_the_check_before_failed(tell: Tell) -> None:
+def test_work_is_back_though_the_check_before_failed(feed: Feed) -> None:
     said = "FAILED t.py::a - no\n1 failed in 0.10s\nDropped refs/stash@{0} (c0ffee)"
-    fields = summary(tell, COMMIT, WRITE, Command(command=HALF, output=said, exit_code=1))
+    fields = summary(feed, COMMIT, WRITE, Command(command=HALF, output=said, exit_code=1))
     assert "In git's stash" not in fields.next_steps
 
 
-def test_what_passes_without_the_work_is_not_completed(tell: Tell) -> None:
+def test_what_passes_without_the_work_is_not_completed(feed: Feed) -> None:
     stash = Command(command="git stash", exit_code=0)
-    fields = summary(tell, COMMIT, RED, stash, GREEN)
+    fields = summary(feed, COMMIT, RED, stash, GREEN)
     assert "pytest" not in fields.completed
     assert "passes" not in fields.learned
     half = replace(GREEN, command=HALF)
-    assert "pytest" not in summary(tell, COMMIT, WRITE, half).completed
+    assert "pytest" not in summary(feed, COMMIT, WRITE, half).completed
 
 
-def test_of_work_that_was_taken_back_the_answer_is_learned(tell: Tell) -> None:
+def test_of_work_that_was_taken_back_the_answer_is_learned(feed: Feed) -> None:
     back = Command(command="git checkout -- api/cart.py", exit_code=0)
-    told = tell(Prompt(text="Try a pool"), WRITE, back, Reply(text="A pool does not help here."))
-    item = summarize(told.session)
+    fed = feed(Prompt(text="Try a pool"), WRITE, back, Reply(text="A pool does not help here."))
+    item = summarize(fed.session)
     assert item
     assert item.summary
     assert item.summary.learned == "A pool does not help here."
     assert item.files_modified == ("api/cart.py",)
 
 
-def test_what_is_removed_again_was_not_created(tell: Tell) -> None:
+def test_what_is_removed_again_was_not_created(feed: Feed) -> None:
     new = FileWrite(path="new.py", operation="create", content="x")
-    fields = summary(tell, new, Command(command="rm new.py", exit_code=0))
+    fields = summary(feed, new, Command(command="rm new.py", exit_code=0))
     assert "new.py" not in fields.completed
 
 
@@ -332,15 +332,15 @@ def test_what_is_removed_again_was_not_created(tell: Tell) -> None:
     ],
 )
 def test_what_a_pull_brought_was_not_completed_here(
-    tell: Tell, parents: tuple[str, ...], completed: str
+    feed: Feed, parents: tuple[str, ...], completed: str
 ) -> None:
     merged = replace(COMMIT, action="merge", subject="Merge branch 'x'", parents=parents)
-    assert summary(tell, Prompt(text="Update main"), merged).completed == completed
+    assert summary(feed, Prompt(text="Update main"), merged).completed == completed
 
 
-def test_failing_checks_dirty_files_and_plans_are_next(tell: Tell) -> None:
+def test_failing_checks_dirty_files_and_plans_are_next(feed: Feed) -> None:
     fields = summary(
-        tell,
+        feed,
         RED,
         Command(command="frobnicate", exit_code=1),
         WRITE,
@@ -353,58 +353,58 @@ def test_failing_checks_dirty_files_and_plans_are_next(tell: Tell) -> None:
     )
 
 
-def test_what_is_open_in_the_last_to_do_list_is_next(tell: Tell) -> None:
+def test_what_is_open_in_the_last_to_do_list_is_next(feed: Feed) -> None:
     lists = (
         f'{{"todos": [{{"content": "Test it", "status": "{status}"}}, {{"content": "Tell Ana"}}]}}'
         for status in ("pending", "completed")
     )
-    assert summary(tell, *(ToolUse(tool="TodoWrite", input=each) for each in lists)).next_steps == (
+    assert summary(feed, *(ToolUse(tool="TodoWrite", input=each) for each in lists)).next_steps == (
         "Tell Ana."
     )
 
 
-def test_a_broader_passing_run_answers_a_failing_one(tell: Tell) -> None:
-    assert summary(tell, RED, GREEN).next_steps == ""
+def test_a_broader_passing_run_answers_a_failing_one(feed: Feed) -> None:
+    assert summary(feed, RED, GREEN).next_steps == ""
 
 
-def test_a_narrower_passing_run_does_not(tell: Tell) -> None:
+def test_a_narrower_passing_run_does_not(feed: Feed) -> None:
     narrow = Command(command="pytest -q u.py", output="1 passed in 0.10s")
-    assert summary(tell, RED, narrow).next_steps.startswith("pytest -q t.py failed at ")
+    assert summary(feed, RED, narrow).next_steps.startswith("pytest -q t.py failed at ")
 
 
-def test_a_run_in_another_folder_answers_nothing(tell: Tell) -> None:
+def test_a_run_in_another_folder_answers_nothing(feed: Feed) -> None:
     red = replace(RED, command="cd api && pytest -q")
     green = replace(GREEN, command="cd web && pytest -q")
-    fields = summary(tell, red, green, replace(green, command="pytest -q --lf"))
+    fields = summary(feed, red, green, replace(green, command="pytest -q --lf"))
     assert fields.next_steps.startswith("pytest -q (in api) failed at ")
     assert fields.learned == ""
-    mended = summary(tell, red, green, replace(green, command="cd ./api; pytest -q"))
-    assert mended.next_steps == ""
-    assert mended.learned.startswith("pytest -q (in api) failed")
+    fixed = summary(feed, red, green, replace(green, command="cd ./api; pytest -q"))
+    assert fixed.next_steps == ""
+    assert fixed.learned.startswith("pytest -q (in api) failed")
 
 
-def test_where_a_folder_is_not_known_it_is_not_told(tell: Tell) -> None:
+def test_where_a_folder_is_not_known_it_is_not_reported(feed: Feed) -> None:
     red = replace(RED, command="cd $(git rev-parse --show-toplevel) && pytest -q")
-    assert summary(tell, red).next_steps.startswith("pytest -q failed at ")
+    assert summary(feed, red).next_steps.startswith("pytest -q failed at ")
 
 
-def test_a_question_is_open_until_somebody_says_something(tell: Tell) -> None:
+def test_a_question_is_open_until_somebody_says_something(feed: Feed) -> None:
     reply = Reply(text="The hook fails on other files. Should I skip it?")
     asked = (Prompt(text="round the total"), reply)
-    assert summary(tell, *asked).next_steps == "Not answered: Should I skip it?"
-    assert summary(tell, *asked, Prompt(text="no")).next_steps == ""
+    assert summary(feed, *asked).next_steps == "Not answered: Should I skip it?"
+    assert summary(feed, *asked, Prompt(text="no")).next_steps == ""
 
 
-def test_a_prompt_closes_no_step(tell: Tell) -> None:
+def test_a_prompt_closes_no_step(feed: Feed) -> None:
     reply = Reply(text="Totals are rounded. Next: cover negative prices.")
     for prompt in ("thanks!", "Do other things", "/clear"):
-        fields = summary(tell, reply, Prompt(text=prompt), Reply(text="You are welcome."))
+        fields = summary(feed, reply, Prompt(text=prompt), Reply(text="You are welcome."))
         assert fields.next_steps == "Next: cover negative prices."
 
 
-def test_counts_length_agents_and_models_are_notes(tell: Tell, place: Callable[..., Any]) -> None:
+def test_counts_length_agents_and_models_are_notes(feed: Feed, place: Callable[..., Any]) -> None:
     fields = summary(
-        tell,
+        feed,
         SessionStart(model="m-1"),
         Search(query="a"),
         Search(query="b"),
@@ -422,9 +422,9 @@ def test_counts_length_agents_and_models_are_notes(tell: Tell, place: Callable[.
     ],
 )
 def test_a_session_without_substance_has_no_summary(
-    tell: Tell, bodies: tuple[AnyBody, ...]
+    feed: Feed, bodies: tuple[AnyBody, ...]
 ) -> None:
-    assert summarize(tell(*bodies).session) is None
+    assert summarize(feed(*bodies).session) is None
 
 
 @pytest.mark.parametrize(
@@ -436,24 +436,24 @@ def test_a_session_without_substance_has_no_summary(
     ],
 )
 def test_the_subtitle_says_whether_it_is_final(
-    tell: Tell, end: tuple[AnyBody, ...], subtitle: str
+    feed: Feed, end: tuple[AnyBody, ...], subtitle: str
 ) -> None:
-    item = summarize(tell(WRITE, *end).session)
+    item = summarize(feed(WRITE, *end).session)
     assert item is not None
     assert item.subtitle == subtitle
 
 
-def test_a_plan_that_was_begun_elsewhere_still_names_its_session(tell: Tell) -> None:
+def test_a_plan_that_was_begun_elsewhere_still_names_its_session(feed: Feed) -> None:
     plan = ToolUse(tool="ExitPlanMode", input='{"plan": "# Plan: Open carts\\n\\nx"}')
-    session = tell(Prompt(text="I cannot open the cart of yesterday"), plan).session
+    session = feed(Prompt(text="I cannot open the cart of yesterday"), plan).session
     begun = planning.begun(session_state.decode(session.state))
     item = summarize(replace(session, state=session_state.encode(begun)))
     assert item
     assert item.title == "Plan: Open carts"
 
 
-def test_a_summary_keeps_its_id_and_is_of_the_sessions_last_moment(tell: Tell) -> None:
-    early, late = summarize(tell(WRITE).session), summarize(tell(WRITE, GREEN).session)
+def test_a_summary_keeps_its_id_and_is_of_the_sessions_last_moment(feed: Feed) -> None:
+    early, late = summarize(feed(WRITE).session), summarize(feed(WRITE, GREEN).session)
     assert isinstance(early, Item)
     assert isinstance(late, Item)
     assert early.id == late.id == item_id(1, "summary")
@@ -461,8 +461,8 @@ def test_a_summary_keeps_its_id_and_is_of_the_sessions_last_moment(tell: Tell) -
     assert early.created_ms < late.created_ms == late.updated_ms
 
 
-def test_a_commit_from_outside_names_a_vague_session(tell: Tell) -> None:
-    session = tell(Prompt(text="fix it"), WRITE).session
+def test_a_commit_from_outside_names_a_vague_session(feed: Feed) -> None:
+    session = feed(Prompt(text="fix it"), WRITE).session
     taken = session_commits.with_later_commit(
         session_state.decode(session.state), "Round totals (abcdef0123)", ("api/cart.py",)
     )

@@ -15,7 +15,7 @@ from observer.observations.session_digest import unfinished
 from observer.observations.summary import summarize
 from observer.observations.todos import Point
 
-Tell = Callable[..., Any]
+Feed = Callable[..., Any]
 
 
 def use(tool: str, given: str, output: str = "") -> ToolUse:
@@ -31,8 +31,8 @@ def update(number: int, status: str) -> ToolUse:
     return use("TaskUpdate", f'{{"taskId": "{number}", "status": "{status}"}}', '{"success": true}')
 
 
-def test_tasks_that_are_made_one_by_one_are_one_list(tell: Tell) -> None:
-    told = tell(
+def test_tasks_that_are_made_one_by_one_are_one_list(feed: Feed) -> None:
+    fed = feed(
         create(1, "Round it"),
         create(2, "Test it"),
         Prompt(text="and tell Ana of the totals"),
@@ -40,38 +40,38 @@ def test_tasks_that_are_made_one_by_one_are_one_list(tell: Tell) -> None:
         update(1, "completed"),
         update(2, "in_progress"),
     )
-    (made,) = [item for item in told.items.values() if item.type == "tool-use"]
+    (made,) = [item for item in fed.items.values() if item.type == "tool-use"]
     assert made.title == "To-do list: 1 of 3 done"
     assert made.narrative == "Done: Round it. In progress: Test it. Open: Tell Ana."
     assert made.facts == ("[ ] Test it", "[ ] Tell Ana", "[x] Round it")
     assert made.folded == 5
-    assert unfinished(told.session).steps == ("Test it", "Tell Ana")
+    assert unfinished(fed.session).steps == ("Test it", "Tell Ana")
 
 
-def test_a_list_goes_on_when_its_session_is_resumed(tell: Tell) -> None:
-    told = tell(
+def test_a_list_goes_on_when_its_session_is_resumed(feed: Feed) -> None:
+    fed = feed(
         create(1, "Round it"),
         create(2, "Test it"),
         SessionEnd(),
         SessionStart(source="resume"),
         update(1, "completed"),
     )
-    assert told.last.title == "To-do list: 1 of 2 done"
-    assert len(told.items) == 1
+    assert fed.last.title == "To-do list: 1 of 2 done"
+    assert len(fed.items) == 1
 
 
-def test_what_follows_a_list_that_is_done_is_another(tell: Tell) -> None:
-    told = tell(create(1, "Round it"), update(1, "completed"), create(2, "Test it"))
-    assert [item.title for item in told.items.values()] == [
+def test_what_follows_a_list_that_is_done_is_another(feed: Feed) -> None:
+    fed = feed(create(1, "Round it"), update(1, "completed"), create(2, "Test it"))
+    assert [item.title for item in fed.items.values()] == [
         "To-do list: 1 of 1 done",
         "To-do list: 0 of 1 done",
     ]
 
 
-def test_a_sub_agents_list_is_its_own(tell: Tell, place: Callable[..., Any]) -> None:
-    told = tell(create(1, "Round it"), place(create(1, "Search it"), 2, agent="Explore/a"))
-    assert len(told.items) == 2
-    assert unfinished(told.session).steps == ("Round it",)
+def test_a_sub_agents_list_is_its_own(feed: Feed, place: Callable[..., Any]) -> None:
+    fed = feed(create(1, "Round it"), place(create(1, "Search it"), 2, agent="Explore/a"))
+    assert len(fed.items) == 2
+    assert unfinished(fed.session).steps == ("Round it",)
 
 
 A, B = Point(text="A", id="1"), Point(text="B", id="2", status="done")
@@ -217,9 +217,9 @@ def write(**fields: Any) -> FileWrite:
     ],
 )
 def test_check_boxes_of_a_plan_file_are_a_list(
-    tell: Tell, writes: tuple[FileWrite, ...], left: tuple[str, ...]
+    feed: Feed, writes: tuple[FileWrite, ...], left: tuple[str, ...]
 ) -> None:
-    assert unfinished(tell(*writes).session).steps == left
+    assert unfinished(feed(*writes).session).steps == left
 
 
 PLAN = '{"plan": "# Plan: Round totals\\n\\nHalf even."}'
@@ -251,9 +251,9 @@ SAVED = FileWrite(path="/home/ana/.claude/plans/x.md", content="# Plan: Round to
     ],
 )
 def test_a_plan_that_is_not_begun_is_next(
-    tell: Tell, bodies: tuple[Any, ...], left: tuple[str, ...]
+    feed: Feed, bodies: tuple[Any, ...], left: tuple[str, ...]
 ) -> None:
-    session = tell(Prompt(text="plan the totals"), *bodies).session
+    session = feed(Prompt(text="plan the totals"), *bodies).session
     assert unfinished(session).steps == left
     summary = summarize(session)
     assert summary
@@ -261,20 +261,20 @@ def test_a_plan_that_is_not_begun_is_next(
     assert ("Planned: Round totals." in summary.summary.completed) is bool(left)
 
 
-def test_a_plan_that_was_shown_is_told_by_its_heading(tell: Tell) -> None:
-    item = tell(use("ExitPlanMode", PLAN)).last
+def test_a_plan_that_was_shown_is_reported_by_its_heading(feed: Feed) -> None:
+    item = feed(use("ExitPlanMode", PLAN)).last
     assert (item.title, item.narrative) == (
         "Plan: Round totals",
         "# Plan: Round totals\n\nHalf even.",
     )
 
 
-def test_a_list_that_is_written_whole_anew_is_another(tell: Tell) -> None:
-    told = tell(
+def test_a_list_that_is_written_whole_anew_is_another(feed: Feed) -> None:
+    fed = feed(
         use("TodoWrite", '{"todos": [{"content": "A"}]}'),
         use("TodoWrite", '{"todos": [{"content": "B"}]}'),
     )
-    assert len(told.items) == 2
+    assert len(fed.items) == 2
 
 
 @given(st.text(st.sampled_from('{}[]":,todstak#1 -x\n'), max_size=120))

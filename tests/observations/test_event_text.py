@@ -1,4 +1,4 @@
-"""How everything but files and commands is told."""
+"""The observations of all events but file writes and commands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from observer.core.events import (
     ToolUse,
 )
 
-Tell = Callable[..., Any]
+Feed = Callable[..., Any]
 
 COMMIT = Commit(
     hash="9f3c1d2e4b5a6f70",
@@ -42,7 +42,7 @@ COMMIT = Commit(
 )
 
 
-TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
+CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
     (
         "research",
         Search(query="half even", where="web", output="Decimal.quantize\nmore"),
@@ -214,16 +214,16 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
 
 
 @pytest.mark.parametrize(
-    ("body", "told"), [case[1:] for case in TOLD], ids=[case[0] for case in TOLD]
+    ("body", "fed"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_a_happening_is_told(tell: Tell, body: AnyBody, told: tuple[str, ...]) -> None:
-    item = tell(body).last
-    assert (item.type, item.title, item.subtitle, item.narrative) == told
+def test_a_event_is_reported(feed: Feed, body: AnyBody, fed: tuple[str, ...]) -> None:
+    item = feed(body).last
+    assert (item.type, item.title, item.subtitle, item.narrative) == fed
 
 
-def test_a_checkout_from_a_hash_keeps_it_as_a_fact(tell: Tell) -> None:
+def test_a_checkout_from_a_hash_keeps_it_as_a_fact(feed: Feed) -> None:
     """Two such switches to one branch read the same, so a context shows the newer one only."""
-    assert tell(Checkout(old="0123456789abcdef" * 3, branch="main")).last.facts == (
+    assert feed(Checkout(old="0123456789abcdef" * 3, branch="main")).last.facts == (
         "from 0123456789",
     )
 
@@ -245,12 +245,12 @@ SILENT: list[AnyBody] = [
 
 
 @pytest.mark.parametrize("body", SILENT, ids=lambda body: type(body).__name__)
-def test_what_is_no_observation_gives_none(tell: Tell, body: AnyBody) -> None:
-    assert tell(body).items == {}
+def test_what_is_no_observation_gives_none(feed: Feed, body: AnyBody) -> None:
+    assert feed(body).items == {}
 
 
-def test_a_commit_lists_its_files_as_facts(tell: Tell) -> None:
-    item = tell(COMMIT).last
+def test_a_commit_lists_its_files_as_facts(feed: Feed) -> None:
+    item = feed(COMMIT).last
     assert item.files_modified == ("api/cart.py", "logo.png", "b.py")
     assert item.facts == (
         "commit 9f3c1d2e4b5a6f70",

@@ -20,7 +20,7 @@ from observer.core.events import (
 )
 from observer.observations.session_digest import unfinished
 
-Tell = Callable[..., Any]
+Feed = Callable[..., Any]
 
 RED = Command(
     command="pytest -q",
@@ -38,9 +38,9 @@ def commit(*paths: str) -> Commit:
     return Commit(hash="abc", subject="x", files=tuple(FileChange(path=path) for path in paths))
 
 
-def test_an_interrupted_session_leaves_all_that_is_needed_to_go_on(tell: Tell) -> None:
+def test_an_interrupted_session_leaves_all_that_is_needed_to_go_on(feed: Feed) -> None:
     left = unfinished(
-        tell(
+        feed(
             Prompt(text="make the total right"),
             save("a.py"),
             save("cart.py"),
@@ -64,8 +64,8 @@ def test_an_interrupted_session_leaves_all_that_is_needed_to_go_on(tell: Tell) -
         pytest.param((save("a.py"), commit("a.py"), SessionEnd()), id="committed"),
     ],
 )
-def test_work_that_is_done_leaves_nothing_open(tell: Tell, bodies: tuple[AnyBody, ...]) -> None:
-    assert not unfinished(tell(*bodies).session)
+def test_work_that_is_done_leaves_nothing_open(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
+    assert not unfinished(feed(*bodies).session)
 
 
 @pytest.mark.parametrize(
@@ -78,10 +78,10 @@ def test_work_that_is_done_leaves_nothing_open(tell: Tell, bodies: tuple[AnyBody
         pytest.param("git stash", ("new.py", "src/b.py", "a.py"), id="set aside is not done"),
     ],
 )
-def test_what_git_took_back_is_not_left(tell: Tell, command: str, dirty: tuple[str, ...]) -> None:
+def test_what_git_took_back_is_not_left(feed: Feed, command: str, dirty: tuple[str, ...]) -> None:
     new = FileWrite(path="new.py", operation="create", content="x")
-    told = tell(save("a.py"), save("src/b.py"), new, Command(command=command, exit_code=0))
-    assert unfinished(told.session).dirty == dirty
+    fed = feed(save("a.py"), save("src/b.py"), new, Command(command=command, exit_code=0))
+    assert unfinished(fed.session).dirty == dirty
 
 
 @pytest.mark.parametrize(
@@ -95,26 +95,26 @@ def test_what_git_took_back_is_not_left(tell: Tell, command: str, dirty: tuple[s
         pytest.param("git add -A", ("new.py", "src/b.py", "a.py"), id="not yet"),
     ],
 )
-def test_what_a_session_commits_is_not_left_though_no_hook_of_git_tells(
-    tell: Tell, command: str, dirty: tuple[str, ...]
+def test_what_a_session_commits_is_not_left_though_no_hook_of_git_reports(
+    feed: Feed, command: str, dirty: tuple[str, ...]
 ) -> None:
     new = FileWrite(path="new.py", operation="create", content="x")
-    told = tell(save("a.py"), save("src/b.py"), new, Command(command=command, exit_code=0))
-    assert unfinished(told.session).dirty == dirty
+    fed = feed(save("a.py"), save("src/b.py"), new, Command(command=command, exit_code=0))
+    assert unfinished(fed.session).dirty == dirty
 
 
-def test_a_commit_that_was_refused_took_nothing_in(tell: Tell) -> None:
+def test_a_commit_that_was_refused_took_nothing_in(feed: Feed) -> None:
     refused = Command(command="git add -A && git commit -m x", exit_code=1)
-    assert unfinished(tell(save("a.py"), refused).session).dirty == ("a.py",)
+    assert unfinished(feed(save("a.py"), refused).session).dirty == ("a.py",)
 
 
-def test_a_file_that_changed_after_it_was_added_is_left(tell: Tell) -> None:
+def test_a_file_that_changed_after_it_was_added_is_left(feed: Feed) -> None:
     add, take = (Command(command=f"git {verb}", exit_code=0) for verb in ("add .", "commit -m x"))
-    assert unfinished(tell(save("a.py"), add, save("a.py"), take).session).dirty == ("a.py",)
+    assert unfinished(feed(save("a.py"), add, save("a.py"), take).session).dirty == ("a.py",)
 
 
-def test_a_new_file_is_gits_once_it_is_committed(tell: Tell) -> None:
+def test_a_new_file_is_gits_once_it_is_committed(feed: Feed) -> None:
     new = FileWrite(path="new.py", operation="create", content="x")
     restore = Command(command="git restore .", exit_code=0)
-    told = tell(new, commit("new.py"), save("new.py"), restore)
-    assert unfinished(told.session).dirty == ()
+    fed = feed(new, commit("new.py"), save("new.py"), restore)
+    assert unfinished(fed.session).dirty == ()

@@ -20,7 +20,7 @@ from observer.core.events import (
 from observer.observations import open_steps
 from observer.observations.session_digest import unfinished
 
-Tell = Callable[..., Any]
+Feed = Callable[..., Any]
 
 NEXT = Reply(text="Totals are rounded. Next: cover negative prices.")
 STEP = "Next: cover negative prices."
@@ -44,8 +44,8 @@ def commit(subject: str) -> Commit:
         pytest.param((Prompt(text="yes"), Reply(text="Shall I begin?")), id="agreed-not-begun"),
     ],
 )
-def test_a_step_stays_open(tell: Tell, bodies: tuple[AnyBody, ...]) -> None:
-    assert STEP in unfinished(tell(NEXT, *bodies).session).steps
+def test_a_step_stays_open(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
+    assert STEP in unfinished(feed(NEXT, *bodies).session).steps
 
 
 @pytest.mark.parametrize(
@@ -63,22 +63,22 @@ def test_a_step_stays_open(tell: Tell, bodies: tuple[AnyBody, ...]) -> None:
         ),
     ],
 )
-def test_a_step_that_is_done_is_not_open(tell: Tell, bodies: tuple[AnyBody, ...]) -> None:
-    assert STEP not in unfinished(tell(NEXT, *bodies).session).steps
+def test_a_step_that_is_done_is_not_open(feed: Feed, bodies: tuple[AnyBody, ...]) -> None:
+    assert STEP not in unfinished(feed(NEXT, *bodies).session).steps
 
 
-def test_a_newer_word_on_the_same_takes_its_place(tell: Tell) -> None:
+def test_a_newer_word_on_the_same_takes_its_place(feed: Feed) -> None:
     later = Reply(text="Still open: cover negative prices and taxes.")
-    told = tell(NEXT, Reply(text="Next: translate the page."), later)
-    assert unfinished(told.session).steps == (
+    fed = feed(NEXT, Reply(text="Next: translate the page."), later)
+    assert unfinished(fed.session).steps == (
         "Next: translate the page.",
         "Still open: cover negative prices and taxes.",
     )
 
 
-def test_work_after_work_changes_nothing(tell: Tell) -> None:
-    told = tell(NEXT, Prompt(text="go"), WRITE, WRITE)
-    assert unfinished(told.session).steps == (STEP,)
+def test_work_after_work_changes_nothing(feed: Feed) -> None:
+    fed = feed(NEXT, Prompt(text="go"), WRITE, WRITE)
+    assert unfinished(fed.session).steps == (STEP,)
 
 
 def test_of_many_steps_the_newest_are_kept() -> None:

@@ -1,4 +1,4 @@
-"""Which checks are red after what was run, in all languages, and for how long they are told."""
+"""Which checks are red after which commands, in all languages, and how long they are shown."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Project:
         self._arcs = ProjectReducer(b"")
         self._seq = 0
 
-    def tell(self, *steps: Step) -> Project:
+    def feed(self, *steps: Step) -> Project:
         for step in steps:
             self._seq += 1
             recorded = step if isinstance(step, Recorded) else self._place(step, self._seq)
@@ -62,7 +62,7 @@ class Project:
         return [one.head for one in self.open]
 
     @property
-    def told(self) -> list[str]:
+    def fed(self) -> list[str]:
         now_ms = max((one.last_ms for one in self.open), default=0)
         return [one.head for one in worth_showing(self.open, now_ms=now_ms, shown={})]
 
@@ -216,8 +216,8 @@ CLEARED = [
 def test_a_green_run_clears_what_it_covers(
     project: Project, failing: str, failed: str, passing: str, passed: str
 ) -> None:
-    assert project.tell(red(failing, failed)).heads != []
-    assert project.tell(green(passing, passed)).heads == []
+    assert project.feed(red(failing, failed)).heads != []
+    assert project.feed(green(passing, passed)).heads == []
 
 
 KEPT = [
@@ -299,8 +299,8 @@ KEPT = [
 def test_what_is_not_covered_stays_red(
     project: Project, failing: str, failed: str, then: Command
 ) -> None:
-    heads = project.tell(red(failing, failed)).heads
-    assert heads == project.tell(then).heads != []
+    heads = project.feed(red(failing, failed)).heads
+    assert heads == project.feed(then).heads != []
 
 
 REPAIRED = [
@@ -327,12 +327,12 @@ def test_what_a_formatter_rewrote_is_neither_red_nor_green(
     project: Project, checking: str, failed: str, writing: str
 ) -> None:
     """Only the check itself says what the formatter has left."""
-    project.tell(red(checking, failed), green(writing))
+    project.feed(red(checking, failed), green(writing))
     assert project.heads == [checking]
-    assert project.told == []
-    project.tell(red(checking, failed))
-    assert project.told == [checking]
-    project.tell(green(writing), green(checking))
+    assert project.fed == []
+    project.feed(red(checking, failed))
+    assert project.fed == [checking]
+    project.feed(green(writing), green(checking))
     assert project.heads == []
 
 
@@ -340,24 +340,24 @@ STASH, POP = green("git stash", "Saved working directory"), green("git stash pop
 
 
 def test_what_runs_while_work_that_nobody_saw_is_set_aside_says_nothing(project: Project) -> None:
-    project.tell(red("pytest", PYTEST), STASH, green("pytest", PASSED), red("mypy .", "a.py:1: no"))
+    project.feed(red("pytest", PYTEST), STASH, green("pytest", PASSED), red("mypy .", "a.py:1: no"))
     assert project.heads == ["pytest"]
-    assert project.tell(POP, green("pytest", PASSED)).heads == []
+    assert project.feed(POP, green("pytest", PASSED)).heads == []
 
 
 def test_work_that_was_given_up_is_not_red(project: Project) -> None:
-    project.tell(red("pytest", PYTEST), STASH, green("git stash drop", "Dropped"))
+    project.feed(red("pytest", PYTEST), STASH, green("git stash drop", "Dropped"))
     assert project.heads == []
 
 
 def test_an_older_entry_that_is_given_up_leaves_the_work_red(project: Project) -> None:
-    project.tell(STASH, POP, red("pytest", PYTEST), green("git stash drop", "Dropped"))
+    project.feed(STASH, POP, red("pytest", PYTEST), green("git stash drop", "Dropped"))
     assert project.heads == ["pytest"]
 
 
 def test_who_left_work_in_the_stash_has_gone_on(project: Project, place: Place) -> None:
     late = place(red("pytest", PYTEST), 2, at_s=STASHED_MS / 1000 + 60)
-    assert project.tell(STASH, late).heads == ["pytest"]
+    assert project.feed(STASH, late).heads == ["pytest"]
 
 
 NO_CHECKS = [
@@ -399,7 +399,7 @@ NO_CHECKS = [
 
 @pytest.mark.parametrize("body", NO_CHECKS, ids=[one.command for one in NO_CHECKS])
 def test_what_judges_no_code_of_the_project_is_never_red(project: Project, body: Command) -> None:
-    assert project.tell(body).heads == []
+    assert project.feed(body).heads == []
 
 
 HEADS = [
@@ -429,48 +429,48 @@ HEADS = [
 
 @pytest.mark.parametrize(("body", "head"), HEADS, ids=[one[1] for one in HEADS])
 def test_a_failure_is_named_as_it_is_run_here(project: Project, body: Command, head: str) -> None:
-    assert project.tell(body).heads == [head]
+    assert project.feed(body).heads == [head]
 
 
 def test_what_ran_well_before_the_failure_is_cleared(project: Project) -> None:
-    project.tell(red("npx tsc", TSC), red("npx tsc && npx vitest run", VITEST))
+    project.feed(red("npx tsc", TSC), red("npx tsc && npx vitest run", VITEST))
     assert project.heads == ["npx vitest run"]
 
 
-def test_a_failing_run_tells_all_that_narrower_ones_told(project: Project) -> None:
-    project.tell(red("pytest tests/test_cart.py", PYTEST), red("pytest -q", PYTEST))
-    (one,) = project.tell(red("pytest -q", PYTEST)).open
+def test_a_failing_run_covers_all_narrower_ones(project: Project) -> None:
+    project.feed(red("pytest tests/test_cart.py", PYTEST), red("pytest -q", PYTEST))
+    (one,) = project.feed(red("pytest -q", PYTEST)).open
     assert (one.head, one.runs, one.since_ms < one.last_ms) == ("pytest -q", 2, True)
 
 
-def test_narrower_failures_are_not_told_twice(project: Project) -> None:
-    project.tell(red("pytest", PYTEST), red("pytest tests/test_cart.py", PYTEST))
-    told = worth_showing(project.open, now_ms=project.open[0].last_ms, shown={ROOT: "main"})
+def test_narrower_failures_are_not_reported_twice(project: Project) -> None:
+    project.feed(red("pytest", PYTEST), red("pytest tests/test_cart.py", PYTEST))
+    fed = worth_showing(project.open, now_ms=project.open[0].last_ms, shown={ROOT: "main"})
     assert len(project.open) == 2
-    assert [one.head for one in told] == ["pytest tests/test_cart.py"]
+    assert [one.head for one in fed] == ["pytest tests/test_cart.py"]
 
 
 def test_each_test_may_pass_by_itself(project: Project) -> None:
     two = "FAILED a.py::test_one - no\nFAILED b.py::test_two - no\n2 failed in 0.1s"
-    project.tell(red("pytest", two), green("pytest a.py", "1 passed in 0.1s"))
+    project.feed(red("pytest", two), green("pytest a.py", "1 passed in 0.1s"))
     assert project.open[0].tests == ("b.py::test_two",)
-    assert project.tell(green("pytest b.py", "1 passed in 0.1s")).heads == []
+    assert project.feed(green("pytest b.py", "1 passed in 0.1s")).heads == []
 
 
 def test_where_not_all_failing_tests_are_known_only_a_wide_run_clears(project: Project) -> None:
     cut = "FAILED a.py::test_one - no\n9 failed in 0.1s"
-    project.tell(red("pytest", cut), green("pytest a.py", "1 passed in 0.1s"))
+    project.feed(red("pytest", cut), green("pytest a.py", "1 passed in 0.1s"))
     assert project.heads == ["pytest"]
 
 
 def test_a_task_is_known_by_what_it_once_printed(project: Project) -> None:
-    project.tell(green("make test", f"go test ./...\n{GO_OK}"), red("go test ./cart", GO))
-    assert project.tell(green("make test")).heads == []
+    project.feed(green("make test", f"go test ./...\n{GO_OK}"), red("go test ./cart", GO))
+    assert project.feed(green("make test")).heads == []
 
 
 def test_what_a_task_checked_is_bounded(project: Project) -> None:
-    project.tell(*(green(f"make test-{n}", "pytest a b") for n in range(TASKS + 2)))
-    project.tell(red("pytest a", PYTEST), green("make test-0"))
+    project.feed(*(green(f"make test-{n}", "pytest a b") for n in range(TASKS + 2)))
+    project.feed(red("pytest a", PYTEST), green("make test-0"))
     assert project.heads == ["pytest a"]
 
 
@@ -486,22 +486,22 @@ def test_what_a_task_checked_is_bounded(project: Project) -> None:
 def test_a_commit_that_gets_through_its_hooks_clears_what_they_check(
     project: Project, commit: Command, is_open: bool
 ) -> None:
-    project.tell(red("git commit -m x", f"$ tsc --noEmit\n{TSC}"), commit)
+    project.feed(red("git commit -m x", f"$ tsc --noEmit\n{TSC}"), commit)
     assert bool(project.heads) is is_open
 
 
 def test_a_person_who_commits_leaves_no_hook_red(project: Project, place: Place) -> None:
-    project.tell(red("git commit -m x", f"$ tsc --noEmit\n{TSC}"), red("pytest", PYTEST))
+    project.feed(red("git commit -m x", f"$ tsc --noEmit\n{TSC}"), red("pytest", PYTEST))
     person = place(Commit(hash="abc", subject="x"), 9, client="git", session="")
-    assert project.tell(replace(person, session_id=None)).heads == ["pytest"]
+    assert project.feed(replace(person, session_id=None)).heads == ["pytest"]
     other = replace(person, session_id=None, branch="other")
-    project.tell(red("git commit -m x", TSC), other)
+    project.feed(red("git commit -m x", TSC), other)
     assert project.heads == ["pytest", "git commit (hook)"]
 
 
 def test_files_changed_since_are_named_but_for_prose(project: Project) -> None:
-    project.tell(FileWrite(path="early.py", operation="create"), red("pytest", PYTEST))
-    project.tell(
+    project.feed(FileWrite(path="early.py", operation="create"), red("pytest", PYTEST))
+    project.feed(
         FileWrite(path=f"{ROOT}/cart.py"),
         FileWrite(path="README.md"),
         FileWrite(path="refused.py", error="no"),
@@ -527,62 +527,62 @@ def test_files_changed_since_are_named_but_for_prose(project: Project) -> None:
     ],
 )
 def test_what_is_gone_is_not_red(project: Project, step: Step, *, is_open: bool) -> None:
-    assert bool(project.tell(red("pytest", PYTEST), step).heads) is is_open
+    assert bool(project.feed(red("pytest", PYTEST), step).heads) is is_open
 
 
 def test_a_failure_that_names_no_file_outlives_all_of_them(project: Project) -> None:
-    project.tell(red("go vet ./...", "what?"), green("rm -rf src"))
+    project.feed(red("go vet ./...", "what?"), green("rm -rf src"))
     assert project.heads == ["go vet ./..."]
 
 
 def test_another_branch_has_its_own_failures(project: Project, place: Place) -> None:
-    project.tell(red("pytest", PYTEST))
+    project.feed(red("pytest", PYTEST))
     elsewhere = replace(place(green("pytest", PASSED), 5), branch="topic")
-    assert project.tell(elsewhere).heads == ["pytest"]
+    assert project.feed(elsewhere).heads == ["pytest"]
     now_ms = project.open[0].last_ms
     assert worth_showing(project.open, now_ms=now_ms, shown={ROOT: "topic"}) == []
     assert worth_showing(project.open, now_ms=now_ms, shown={}) != []
     clone = replace(place(green("pytest", PASSED), 6), root="/home/ana/clone")
-    assert project.tell(clone).heads == ["pytest"]
+    assert project.feed(clone).heads == ["pytest"]
     in_clone = replace(
         place(green("pytest", PASSED), 7, cwd="/home/ana/clone"), root="/home/ana/clone"
     )
-    assert project.tell(in_clone).heads == []
+    assert project.feed(in_clone).heads == []
 
 
 def test_a_new_branch_at_the_same_commit_takes_failures_along(project: Project) -> None:
-    project.tell(red("pytest", PYTEST), Checkout(old="a", new="a", branch="topic"))
+    project.feed(red("pytest", PYTEST), Checkout(old="a", new="a", branch="topic"))
     assert [one.branch for one in project.open] == ["topic"]
-    project.tell(Checkout(old="a", new="b", branch="other"))
+    project.feed(Checkout(old="a", new="b", branch="other"))
     assert [one.branch for one in project.open] == ["topic"]
 
 
 def test_while_work_is_set_aside_nothing_is_proven(project: Project) -> None:
-    project.tell(red("pytest", PYTEST), FileWrite(path="a.py", edits=(Edit(old="1", new="2"),)))
-    assert project.tell(green("git stash"), green("pytest", PASSED)).heads == ["pytest"]
-    assert project.tell(green("git stash pop"), green("pytest", PASSED)).heads == []
+    project.feed(red("pytest", PYTEST), FileWrite(path="a.py", edits=(Edit(old="1", new="2"),)))
+    assert project.feed(green("git stash"), green("pytest", PASSED)).heads == ["pytest"]
+    assert project.feed(green("git stash pop"), green("pytest", PASSED)).heads == []
 
 
 def test_failures_are_bounded_in_number_and_age(project: Project, place: Place) -> None:
-    project.tell(*(red(f"pytest t{n}", PYTEST) for n in range(MOST + 2)))
+    project.feed(*(red(f"pytest t{n}", PYTEST) for n in range(MOST + 2)))
     assert (len(project.open), project.heads[0]) == (MOST, "pytest t2")
     late = place(red("mypy .", "a.py:1: error: no\nFound 1 error"), 99, at_s=FORGOTTEN_MS / 500)
-    assert project.tell(late).heads == ["mypy ."]
+    assert project.feed(late).heads == ["mypy ."]
 
 
 def test_outside_of_a_project_nothing_is_red(project: Project, place: Place) -> None:
-    assert project.tell(replace(place(red("pytest", PYTEST)), root="")).heads == []
+    assert project.feed(replace(place(red("pytest", PYTEST)), root="")).heads == []
 
 
 def test_a_test_of_a_short_or_other_name_is_not_taken_for_passed(project: Project) -> None:
     failed = "FAILED tests/test_cart.py::t - no\n1 failed in 0.1s"
     other = "tests/test_web.py::t PASSED\n1 passed in 0.1s"
-    assert project.tell(red("pytest", failed), green("pytest tests/test_web.py -v", other)).heads
+    assert project.feed(red("pytest", failed), green("pytest tests/test_web.py -v", other)).heads
 
 
 def test_a_scope_is_read_from_all_words(project: Project) -> None:
     """Values of options that say how are no targets; those that say what are filters."""
-    project.tell(red("pytest -n 4 --tb=short -p no:x tests/test_cart.py -k 'a or b'", PYTEST))
+    project.feed(red("pytest -n 4 --tb=short -p no:x tests/test_cart.py -k 'a or b'", PYTEST))
     (one,) = project.open[0].checks
     assert (one.paths, one.filters) == (("tests/test_cart.py",), ("k=a or b",))
 

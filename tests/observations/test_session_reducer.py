@@ -1,4 +1,4 @@
-"""How the events of a session become items: bursts, pairs, ends."""
+"""How the events of a session become items: groups, pairs, ends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from observer.observations.session_reducer import SessionReducer
 from observer.observations.session_state import decode
 from observer.observations.summary import summarize
 
-Tell = Callable[..., Any]
+Feed = Callable[..., Any]
 Place = Callable[..., Recorded]
 
 RED = Command(command="pytest", output="1 failed in 0.10s", exit_code=1)
@@ -40,49 +40,49 @@ def save(path: str = "a.py", old: str = "", new: str = "x = 1\n") -> FileWrite:
     return FileWrite(path=path, edits=(Edit(old=old, new=new),), tool="Edit")
 
 
-def test_ten_saves_of_one_file_are_one_item(tell: Tell) -> None:
-    told = tell(*(save(new=f"x = {number}\n") for number in range(10)))
-    assert told.types == ["file-write"]
-    assert told.last.id == item_id(1)
-    assert told.last.folded == 10
-    assert told.last.narrative.startswith("Modified a.py: 10 edits, 10 lines added.")
-    assert told.last.updated_ms - told.last.created_ms == 90_000
+def test_ten_saves_of_one_file_are_one_item(feed: Feed) -> None:
+    fed = feed(*(save(new=f"x = {number}\n") for number in range(10)))
+    assert fed.types == ["file-write"]
+    assert fed.last.id == item_id(1)
+    assert fed.last.folded == 10
+    assert fed.last.narrative.startswith("Modified a.py: 10 edits, 10 lines added.")
+    assert fed.last.updated_ms - fed.last.created_ms == 90_000
 
 
-def test_symbols_of_folded_saves_merge(tell: Tell) -> None:
-    told = tell(save(new="def f():\n    1\n"), save(new="def g():\n    1\n"))
-    assert told.last.facts[1:3] == ("added f", "added g")
+def test_symbols_of_folded_saves_merge(feed: Feed) -> None:
+    fed = feed(save(new="def f():\n    1\n"), save(new="def g():\n    1\n"))
+    assert fed.last.facts[1:3] == ("added f", "added g")
 
 
-def test_saves_six_minutes_apart_are_two_items(tell: Tell, place: Place) -> None:
-    assert tell(place(save(), 1), place(save(), 2, at_s=10 + 301)).types == ["file-write"] * 2
+def test_saves_six_minutes_apart_are_two_items(feed: Feed, place: Place) -> None:
+    assert feed(place(save(), 1), place(save(), 2, at_s=10 + 301)).types == ["file-write"] * 2
 
 
-def test_saves_of_two_files_are_two_items(tell: Tell) -> None:
-    assert tell(save("a.py"), save("b.py"), save("a.py")).types == ["file-write"] * 2
+def test_saves_of_two_files_are_two_items(feed: Feed) -> None:
+    assert feed(save("a.py"), save("b.py"), save("a.py")).types == ["file-write"] * 2
 
 
-def test_two_sub_agents_do_not_fold_together(tell: Tell, place: Place) -> None:
-    assert len(tell(place(save(), 1, agent="A"), place(save(), 2, agent="B")).items) == 2
+def test_two_sub_agents_do_not_fold_together(feed: Feed, place: Place) -> None:
+    assert len(feed(place(save(), 1, agent="A"), place(save(), 2, agent="B")).items) == 2
 
 
-def test_a_failed_write_folds_with_nothing(tell: Tell) -> None:
-    told = tell(save(), FileWrite(path="a.py", error="no"), save())
-    assert [item.folded for item in told.items.values()] == [2, 1]
+def test_a_failed_write_folds_with_nothing(feed: Feed) -> None:
+    fed = feed(save(), FileWrite(path="a.py", error="no"), save())
+    assert [item.folded for item in fed.items.values()] == [2, 1]
 
 
-def test_a_deletion_stands_alone(tell: Tell) -> None:
-    told = tell(save(), FileWrite(path="a.py", operation="delete"), save())
-    assert [item.title for item in told.items.values()] == [
+def test_a_deletion_stands_alone(feed: Feed) -> None:
+    fed = feed(save(), FileWrite(path="a.py", operation="delete"), save())
+    assert [item.title for item in fed.items.values()] == [
         "Modified a.py",
         "Deleted a.py",
         "Modified a.py",
     ]
 
 
-def test_a_created_file_that_is_edited_stays_created(tell: Tell) -> None:
-    told = tell(FileWrite(path="a.py", operation="create", content="x\n"), save())
-    assert told.last.subtitle == "create a.py, 2 edits"
+def test_a_created_file_that_is_edited_stays_created(feed: Feed) -> None:
+    fed = feed(FileWrite(path="a.py", operation="create", content="x\n"), save())
+    assert fed.last.subtitle == "create a.py, 2 edits"
 
 
 @pytest.mark.parametrize(
@@ -94,32 +94,32 @@ def test_a_created_file_that_is_edited_stays_created(tell: Tell) -> None:
         pytest.param(RED, id="failure"),
     ],
 )
-def test_a_turn_of_the_story_ends_a_burst(tell: Tell, body: AnyBody) -> None:
-    assert tell(save(), body, save()).types.count("file-write") == 2
+def test_a_turn_of_the_story_ends_a_group(feed: Feed, body: AnyBody) -> None:
+    assert feed(save(), body, save()).types.count("file-write") == 2
 
 
-def test_a_passing_test_between_saves_does_not_end_a_burst(tell: Tell) -> None:
-    assert tell(save(), GREEN, save()).types.count("file-write") == 1
+def test_a_passing_test_between_saves_does_not_end_a_group(feed: Feed) -> None:
+    assert feed(save(), GREEN, save()).types.count("file-write") == 1
 
 
-def test_an_edit_between_failure_and_success_stays_between_them(tell: Tell) -> None:
-    told = tell(save(), RED, save(), GREEN, save())
-    assert told.types == ["file-write", "command", "file-write", "command", "file-write"]
+def test_an_edit_between_failure_and_success_stays_between_them(feed: Feed) -> None:
+    fed = feed(save(), RED, save(), GREEN, save())
+    assert fed.types == ["file-write", "command", "file-write", "command", "file-write"]
 
 
-def test_the_same_command_with_the_same_outcome_folds(tell: Tell) -> None:
-    told = tell(GREEN, GREEN, GREEN)
-    assert told.last.narrative.startswith("Ran pytest 3 times: 1 passed")
+def test_the_same_command_with_the_same_outcome_folds(feed: Feed) -> None:
+    fed = feed(GREEN, GREEN, GREEN)
+    assert fed.last.narrative.startswith("Ran pytest 3 times: 1 passed")
 
 
-def test_a_changed_outcome_never_folds(tell: Tell) -> None:
-    told = tell(RED, GREEN, GREEN, RED)
-    assert [item.folded for item in told.items.values()] == [1, 2, 1]
+def test_a_changed_outcome_never_folds(feed: Feed) -> None:
+    fed = feed(RED, GREEN, GREEN, RED)
+    assert [item.folded for item in fed.items.values()] == [1, 2, 1]
 
 
-def test_a_failure_carries_the_signature_of_its_error(tell: Tell) -> None:
-    told = tell(Command(command="make", output="KeyError: 'total'", exit_code=2), GREEN)
-    assert [bool(item.signature) for item in told.items.values()] == [True, False]
+def test_a_failure_carries_the_signature_of_its_error(feed: Feed) -> None:
+    fed = feed(Command(command="make", output="KeyError: 'total'", exit_code=2), GREEN)
+    assert [bool(item.signature) for item in fed.items.values()] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -127,18 +127,18 @@ def test_a_failure_carries_the_signature_of_its_error(tell: Tell) -> None:
     ["ls", "git status", "cat a", "git log --oneline -5 && git diff --stat", "git add -A",
      "cd web && git add a.ts && git status", "git -C /src/shop add a.ts"],
 )  # fmt: skip
-def test_looking_around_and_staging_is_no_observation(tell: Tell, command: str) -> None:
-    assert tell(Command(command=command, output="a", exit_code=0)).types == []
+def test_looking_around_and_staging_is_no_observation(feed: Feed, command: str) -> None:
+    assert feed(Command(command=command, output="a", exit_code=0)).types == []
 
 
 @pytest.mark.parametrize("command", ["ls nowhere", "git add ignored.txt"])
-def test_a_routine_command_that_fails_is_one(tell: Tell, command: str) -> None:
-    assert tell(Command(command=command, exit_code=2, output="fatal: no such")).types == ["command"]
+def test_a_routine_command_that_fails_is_one(feed: Feed, command: str) -> None:
+    assert feed(Command(command=command, exit_code=2, output="fatal: no such")).types == ["command"]
 
 
 @pytest.mark.parametrize("command", ["git add -A && git commit -m x", "git add a && make"])
-def test_staging_before_something_else_is_told_with_it(tell: Tell, command: str) -> None:
-    assert tell(Command(command=command, exit_code=0)).types == ["command"]
+def test_staging_before_something_else_is_reported_with_it(feed: Feed, command: str) -> None:
+    assert feed(Command(command=command, exit_code=0)).types == ["command"]
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,8 @@ def test_staging_before_something_else_is_told_with_it(tell: Tell, command: str)
         "No changes to make: old_string and new_string are exactly the same.",
     ],
 )
-def test_an_edit_that_a_tool_refused_is_no_observation(tell: Tell, error: str) -> None:
-    assert tell(FileWrite(path="a.py", error=error)).types == []
+def test_an_edit_that_a_tool_refused_is_no_observation(feed: Feed, error: str) -> None:
+    assert feed(FileWrite(path="a.py", error=error)).types == []
 
 
 @pytest.mark.parametrize(
@@ -164,63 +164,63 @@ def test_an_edit_that_a_tool_refused_is_no_observation(tell: Tell, error: str) -
         pytest.param(Search(query="*.csv", where="files", output="a.csv"), id="search-of-names"),
     ],
 )
-def test_looking_around_is_no_observation(tell: Tell, body: AnyBody) -> None:
-    assert tell(body).types == []
+def test_looking_around_is_no_observation(feed: Feed, body: AnyBody) -> None:
+    assert feed(body).types == []
 
 
-def test_what_was_read_and_looked_for_stands_in_the_summary(tell: Tell) -> None:
-    told = tell(
+def test_what_was_read_and_looked_for_stands_in_the_summary(feed: Feed) -> None:
+    fed = feed(
         Prompt(text="Why are totals off?"),
         FileRead(paths=("a.py",)),
         FileRead(paths=("src/b.py",), lines="1-9"),
         Search(query="total", output="cart.py:3:def total"),
     )
-    summary = summarize(told.session)
+    summary = summarize(fed.session)
     assert summary is not None
     assert summary.files_read == ("a.py", "src/b.py")
     assert "total" in summary.narrative + str(summary.summary)
 
 
 @pytest.mark.parametrize("text", ["commit", "ok, go on", "thanks!", "commit and push then"])
-def test_a_mere_yes_is_no_observation(tell: Tell, text: str) -> None:
-    assert tell(Prompt(text=text)).types == []
-    assert tell(Prompt(text=text, files=("a.py",))).types == ["prompt"]
+def test_a_mere_yes_is_no_observation(feed: Feed, text: str) -> None:
+    assert feed(Prompt(text=text)).types == []
+    assert feed(Prompt(text=text, files=("a.py",))).types == ["prompt"]
 
 
-def test_a_search_of_the_web_stands_alone(tell: Tell) -> None:
-    told = tell(*(Search(query=f"word{number}", where="web") for number in range(2)))
-    assert told.types == ["research", "research"]
+def test_a_search_of_the_web_stands_alone(feed: Feed) -> None:
+    fed = feed(*(Search(query=f"word{number}", where="web") for number in range(2)))
+    assert fed.types == ["research", "research"]
 
 
-def test_a_search_for_nothing_is_no_observation(tell: Tell) -> None:
-    assert tell(Search(query=" ")).types == []
+def test_a_search_for_nothing_is_no_observation(feed: Feed) -> None:
+    assert feed(Search(query=" ")).types == []
 
 
-def test_what_a_sub_agent_brings_back_joins_its_task(tell: Tell) -> None:
-    told = tell(
+def test_what_a_sub_agent_brings_back_joins_its_task(feed: Feed) -> None:
+    fed = feed(
         Delegation(task="Find callers", agent="Explore"),
         Delegation(task="Read docs", agent="Explore"),
         Delegation(result="Three", agent="Explore"),
         Delegation(task="Read docs", result="Nothing", agent="Explore"),
     )
-    assert [item.narrative for item in told.items.values()] == [
+    assert [item.narrative for item in fed.items.values()] == [
         "Handed to Explore: Find callers. Explore came back with: Three",
         "Handed to Explore: Read docs. Explore came back with: Nothing",
     ]
 
 
-def test_a_delegation_told_by_agent_and_tool_is_one(tell: Tell) -> None:
-    told = tell(
+def test_a_delegation_reported_by_agent_and_tool_is_one(feed: Feed) -> None:
+    fed = feed(
         Delegation(result="Three callers.", agent="Explore"),
         Delegation(task="Find callers\nList all.", result="Three callers.", agent="Explore"),
         Delegation(result="Three callers.", agent="Explore"),
     )
-    assert [item.title for item in told.items.values()] == ["Find callers"]
-    assert summarize(told.session).summary.investigated == "Delegated Find callers."
+    assert [item.title for item in fed.items.values()] == ["Find callers"]
+    assert summarize(fed.session).summary.investigated == "Delegated Find callers."
 
 
-def test_a_result_nobody_waits_for_stands_alone(tell: Tell) -> None:
-    assert tell(Delegation(result="Three", agent="Explore")).last.folded == 1
+def test_a_result_nobody_waits_for_stands_alone(feed: Feed) -> None:
+    assert feed(Delegation(result="Three", agent="Explore")).last.folded == 1
 
 
 def test_events_of_no_session_do_not_fold(place: Place) -> None:
@@ -284,40 +284,43 @@ ASKED: list[tuple[str, Intent, Outcome, str]] = [
 @pytest.mark.parametrize(
     ("intent", "outcome", "narrative"), [case[1:] for case in ASKED], ids=[c[0] for c in ASKED]
 )
-def test_a_result_is_told_with_what_was_asked(
-    tell: Tell, intent: Intent, outcome: Outcome, narrative: str
+def test_a_result_is_reported_with_what_was_asked(
+    feed: Feed, intent: Intent, outcome: Outcome, narrative: str
 ) -> None:
-    told = tell(intent, outcome)
-    assert [item.narrative for item in told.items.values()] == [narrative]
-    assert told.last.id == item_id(2)
+    fed = feed(intent, outcome)
+    assert [item.narrative for item in fed.items.values()] == [narrative]
+    assert fed.last.id == item_id(2)
 
 
-def test_a_read_file_is_no_item_also_where_its_result_comes_apart(tell: Tell) -> None:
+def test_a_read_file_is_no_item_also_where_its_result_comes_apart(feed: Feed) -> None:
     asked = Intent(tool="fs_read", of=FileRead(paths=("a.py",)))
-    told = tell(asked, Outcome(tool="fs_read", output="x = 1"))
-    assert told.items == {}
-    assert decode(told.session.state).pending == ()
+    fed = feed(asked, Outcome(tool="fs_read", output="x = 1"))
+    assert fed.items == {}
+    assert decode(fed.session.state).pending == ()
 
 
-def test_a_read_that_is_told_whole_makes_what_was_asked_superfluous(tell: Tell) -> None:
-    told = tell(
+def test_a_read_that_is_reported_whole_makes_what_was_asked_superfluous(feed: Feed) -> None:
+    fed = feed(
         Intent(tool="fs_read", of=FileRead(paths=("a.py",))),
         Intent(tool="fs_read", of=FileRead(paths=("b.py",))),
         FileRead(paths=("b.py",)),
     )
-    (left,) = decode(told.session.state).pending
+    (left,) = decode(fed.session.state).pending
     assert left.call == FileRead(paths=("a.py",))
 
 
-def test_results_go_to_the_oldest_intent_of_their_tool(tell: Tell) -> None:
-    told = tell(
+def test_results_go_to_the_oldest_intent_of_their_tool(feed: Feed) -> None:
+    fed = feed(
         Intent(tool="shell", of=Command(command="first")),
         Intent(tool="other", of=Command(command="elsewhere")),
         Intent(tool="shell", of=Command(command="second")),
         Outcome(tool="shell", output="a"),
         Outcome(tool="shell", output="b"),
     )
-    assert [item.narrative for item in told.items.values()] == ["Ran first: a.", "Ran second: b."]
+    assert [item.narrative for item in fed.items.values()] == [
+        "Ran first: a.",
+        "Ran second: b.",
+    ]
 
 
 FULL: list[tuple[str, Intent, AnyBody]] = [
@@ -334,8 +337,8 @@ FULL: list[tuple[str, Intent, AnyBody]] = [
 
 
 @pytest.mark.parametrize(("intent", "body"), [c[1:] for c in FULL], ids=[c[0] for c in FULL])
-def test_a_full_report_settles_its_intent(tell: Tell, intent: Intent, body: AnyBody) -> None:
-    assert len(tell(intent, body, SessionEnd()).items) == 1
+def test_a_full_report_settles_its_intent(feed: Feed, intent: Intent, body: AnyBody) -> None:
+    assert len(feed(intent, body, SessionEnd()).items) == 1
 
 
 @pytest.mark.parametrize(
@@ -345,20 +348,20 @@ def test_a_full_report_settles_its_intent(tell: Tell, intent: Intent, body: AnyB
         pytest.param(Command(command="other"), id="other-command"),
     ],
 )
-def test_another_report_leaves_an_intent_waiting(tell: Tell, body: AnyBody) -> None:
-    told = tell(Intent(tool="shell", of=Command(command="make")), body, SessionEnd())
-    assert told.last.subtitle == "started, no result"
+def test_another_report_leaves_an_intent_waiting(feed: Feed, body: AnyBody) -> None:
+    fed = feed(Intent(tool="shell", of=Command(command="make")), body, SessionEnd())
+    assert fed.last.subtitle == "started, no result"
 
 
-def test_intents_left_at_the_end_are_told_as_started(tell: Tell) -> None:
-    told = tell(
+def test_intents_left_at_the_end_are_reported_as_started(feed: Feed) -> None:
+    fed = feed(
         Intent(tool="shell", of=Command(command="npm run dev")),
         Intent(tool="fs_write", of=save(new="def f():\n    1\n")),
         Intent(tool="fs_read", of=FileRead(paths=("a.py",))),
         SessionEnd(),
     )
-    assert [(item.id, item.narrative) for item in told.items.values()] == [
+    assert [(item.id, item.narrative) for item in fed.items.values()] == [
         (item_id(1), "Started npm run dev; no result was reported."),
         (item_id(2), "Began to edit a.py; no result was reported."),
     ]
-    assert told.last.facts[1] == "added f"
+    assert fed.last.facts[1] == "added f"

@@ -73,7 +73,7 @@ def reverting(number: int, *numbers: int) -> Commit:
 
 
 class Played:
-    """A history told: its items by id, and the session it left."""
+    """A history after both reducers: its items by id, and its session."""
 
     def __init__(self, history: Sequence[Recorded], cuts: Sequence[int] = ()) -> None:
         self.items: dict[int, Item] = {}
@@ -86,9 +86,9 @@ class Played:
                     ProjectReducer(arcs.changed_state() or self.data),
                 )
             whole, made = fold.add_paired(recorded)
-            told = arcs.add(whole, made)
-            fold.learn(told)
-            self.items |= {item.id: item for item in (*made, *told)}
+            fed = arcs.add(whole, made)
+            fold.learn(fed)
+            self.items |= {item.id: item for item in (*made, *fed)}
             self.data = arcs.changed_state() or self.data
         self.session = fold.session()
 
@@ -164,29 +164,29 @@ def test_a_failure_stays_until_something_proves_a_pass(
 def test_a_rejected_attempt_says_what_was_tried_and_how_it_went(play: Play) -> None:
     other = replace(RED, output="FAILED test_cart.py::test_total - OSError: no\n1 failed in 0.1s")
     played = play(RED, A, other, git("checkout -- cart.py"))
-    (told,) = played.of("rejected")
-    assert told.title == "Tried cart.py (`a = 1` became `a = 2`): did not help"
-    assert "OSError: no" in told.narrative
-    assert told.facts[-1] == "taken back: git checkout -- cart.py"
-    assert {link.kind for link in told.links} == {"rejects", "evidence"}
+    (fed,) = played.of("rejected")
+    assert fed.title == "Tried cart.py (`a = 1` became `a = 2`): did not help"
+    assert "OSError: no" in fed.narrative
+    assert fed.facts[-1] == "taken back: git checkout -- cart.py"
+    assert {link.kind for link in fed.links} == {"rejects", "evidence"}
     assert played.session is not None
-    assert unfinished(played.session).rejected == (told.title,)
+    assert unfinished(played.session).rejected == (fed.title,)
 
 
 def test_a_long_attempt_still_says_in_its_title_how_it_ended(play: Play) -> None:
     long = edit("a = 1", f"a = {'b + ' * 20}1"), edit(f"a = {'b + ' * 20}1", "a = 1")
-    (told,) = play(RED, long[0], RED, long[1]).of("rejected")
-    assert told.title.endswith("…: did not help")
-    assert len(told.title) <= TITLE
+    (fed,) = play(RED, long[0], RED, long[1]).of("rejected")
+    assert fed.title.endswith("…: did not help")
+    assert len(fed.title) <= TITLE
 
 
-def test_a_fix_tells_what_was_tried_in_vain_before(play: Play) -> None:
+def test_a_fix_reports_what_was_tried_in_vain_before(play: Play) -> None:
     (fix,) = play(RED, A, RED, BACK, B, GREEN).of("fix")
     assert "Tried before and taken back: cart.py (`a = 1` became `a = 2`)." in fix.narrative
     assert "pytest -q failed 2 times" in fix.narrative
 
 
-def test_the_summary_learns_what_mended_it_and_not_what_was_tried(play: Play) -> None:
+def test_the_summary_learns_what_fixed_it_and_not_what_was_tried(play: Play) -> None:
     session = play(RED, edit("x", "y", "net.py"), RED, edit("y", "x", "net.py"), A, GREEN).session
     assert session is not None
     summary = summarize(session)
@@ -198,7 +198,7 @@ def test_the_summary_learns_what_mended_it_and_not_what_was_tried(play: Play) ->
     )
 
 
-def test_what_a_run_of_other_words_mended_fails_no_more(play: Play) -> None:
+def test_what_a_run_of_other_words_fixed_fails_no_more(play: Play) -> None:
     of_all = replace(GREEN, command="pytest -q test_cart.py")
     again = replace(GREEN, command="pytest -q --tb=short")
     played = play(RED, A, of_all, B, again)
@@ -211,7 +211,7 @@ def test_what_a_run_of_other_words_mended_fails_no_more(play: Play) -> None:
     assert summary.summary.learned.count("KeyError") == 1
 
 
-def test_a_result_that_comes_by_itself_is_told_with_what_was_asked(play: Play) -> None:
+def test_a_result_that_comes_by_itself_is_reported_with_what_was_asked(play: Play) -> None:
     played = play(
         Intent(tool="shell", of=Command(command="pytest -q")),
         Outcome(tool="shell", output=RED.output, exit_code=1),
@@ -227,7 +227,7 @@ def test_a_result_that_comes_by_itself_is_told_with_what_was_asked(play: Play) -
     assert [len(played.of(kind)) for kind in ("fix", "rejected")] == [1, 1]
 
 
-def test_a_wider_pass_later_tells_no_second_fix(play: Play) -> None:
+def test_a_wider_pass_later_reports_no_second_fix(play: Play) -> None:
     narrow = Command(command="npm test -- cart", output="Tests: 1 passed, 1 total", exit_code=0)
     wide = Command(command="npm test", output="Tests: 1 failed, 1 total", exit_code=1)
     played = play(
@@ -423,9 +423,9 @@ def test_nothing_is_rejected(play: Play, bodies: tuple[AnyBody, ...]) -> None:
 
 
 def test_more_of_one_attempt_joins_it(play: Play) -> None:
-    (told,) = play(RED, A, B, RED, BACK, edit("b = 2", "b = 1")).of("rejected")
-    assert told.id == item_id(5, "arc")
-    assert told.title.startswith("Tried cart.py: ")
+    (fed,) = play(RED, A, B, RED, BACK, edit("b = 2", "b = 1")).of("rejected")
+    assert fed.id == item_id(5, "arc")
+    assert fed.title.startswith("Tried cart.py: ")
 
 
 def test_two_attempts_are_two(play: Play) -> None:
@@ -485,7 +485,7 @@ def test_an_observation_that_grows_keeps_its_links(play: Play) -> None:
     assert played.items[item_id(3)].folded == 3
 
 
-def test_several_acts_of_one_line_are_told_together(play: Play) -> None:
+def test_several_operations_of_one_line_are_reported_together(play: Play) -> None:
     played = play(
         A, edit("x", "y", "b.py"), Command(command="git restore cart.py; git restore b.py; rm -f x")
     )

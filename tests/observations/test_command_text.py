@@ -1,4 +1,4 @@
-"""How commands are told."""
+"""The observations of commands."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 
 from observer.core.events import AnyBody, Command, ToolUse
 
-Tell = Callable[..., Any]
+Feed = Callable[..., Any]
 
-TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
+CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
     (
         "command",
         Command(
@@ -44,11 +44,11 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
 
 
 @pytest.mark.parametrize(
-    ("body", "told"), [case[1:] for case in TOLD], ids=[case[0] for case in TOLD]
+    ("body", "fed"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_a_command_is_told(tell: Tell, body: AnyBody, told: tuple[str, ...]) -> None:
-    item = tell(body).last
-    assert (item.type, item.title, item.subtitle, item.narrative) == told
+def test_a_command_is_reported(feed: Feed, body: AnyBody, fed: tuple[str, ...]) -> None:
+    item = feed(body).last
+    assert (item.type, item.title, item.subtitle, item.narrative) == fed
 
 
 @pytest.mark.parametrize(
@@ -63,15 +63,15 @@ def test_a_command_is_told(tell: Tell, body: AnyBody, told: tuple[str, ...]) -> 
         pytest.param(ToolUse(tool="deploy", input="{}"), "", id="tool-passed"),
     ],
 )
-def test_what_failed_is_of_a_category_of_its_own(tell: Tell, body: AnyBody, category: str) -> None:
-    assert tell(body).last.category == category
+def test_what_failed_is_of_a_category_of_its_own(feed: Feed, body: AnyBody, category: str) -> None:
+    assert feed(body).last.category == category
 
 
-def test_a_command_keeps_its_words_and_results_as_facts(tell: Tell) -> None:
+def test_a_command_keeps_its_words_and_results_as_facts(feed: Feed) -> None:
     body = Command(
         command="CI=1 pytest", output="FAILED t.py::a - no\n1 failed in 0.10s", exit_code=1
     )
-    assert tell(body).last.facts == (
+    assert feed(body).last.facts == (
         "$ CI=1 pytest",
         "exit code 1",
         "pytest: 1 failed in 100 ms",
@@ -80,40 +80,40 @@ def test_a_command_keeps_its_words_and_results_as_facts(tell: Tell) -> None:
     )
 
 
-def test_a_title_names_the_command_as_it_works_here(tell: Tell) -> None:
-    assert tell(Command(command="CI=1 uv run pytest -q 2>&1 | tail -1")).last.title == (
+def test_a_title_names_the_command_as_it_works_here(feed: Feed) -> None:
+    assert feed(Command(command="CI=1 uv run pytest -q 2>&1 | tail -1")).last.title == (
         "uv run pytest -q"
     )
 
 
-def test_each_of_several_tools_is_named_once(tell: Tell) -> None:
+def test_each_of_several_tools_is_named_once(feed: Feed) -> None:
     output = "All checks passed!\n2 passed in 0.10s"
-    told = tell(Command(command="ruff check && pytest", output=output)).last
-    assert told.facts[1] == "ruff: all checks passed; pytest: 2 passed in 100 ms"
+    fed = feed(Command(command="ruff check && pytest", output=output)).last
+    assert fed.facts[1] == "ruff: all checks passed; pytest: 2 passed in 100 ms"
 
 
-def test_a_full_stop_of_what_was_said_is_not_doubled(tell: Tell) -> None:
-    told = tell(Command(command="black --check .", output="1 file would be left unchanged.")).last
-    assert told.narrative == "Ran black --check .: 1 file would be left unchanged."
+def test_a_full_stop_of_what_was_said_is_not_doubled(feed: Feed) -> None:
+    fed = feed(Command(command="black --check .", output="1 file would be left unchanged.")).last
+    assert fed.narrative == "Ran black --check .: 1 file would be left unchanged."
 
 
-def test_a_place_inside_the_project_is_told_relative_to_it(tell: Tell) -> None:
+def test_a_place_inside_the_project_is_reported_relative_to_it(feed: Feed) -> None:
     text = 'Traceback (most recent call last):\n  File "/home/ana/shop/a.py", line 3\nKeyError: 1'
-    told = tell(Command(command="./a.py", output=text)).last
-    assert told.facts[-1] == "error: a.py:3: KeyError: 1"
+    fed = feed(Command(command="./a.py", output=text)).last
+    assert fed.facts[-1] == "error: a.py:3: KeyError: 1"
 
 
-def test_a_title_counts_the_failing_tests_that_it_does_not_name(tell: Tell) -> None:
+def test_a_title_counts_the_failing_tests_that_it_does_not_name(feed: Feed) -> None:
     text = "".join(f"FAILED t.py::test_{name} - no\n" for name in "abcd") + "4 failed in 0.10s"
-    told = tell(Command(command="pytest", output=text)).last
-    assert told.title == "pytest: test_a, test_b and 2 more failed"
+    fed = feed(Command(command="pytest", output=text)).last
+    assert fed.title == "pytest: test_a, test_b and 2 more failed"
 
 
-def test_an_exit_code_that_the_output_belies_is_not_shown(tell: Tell) -> None:
-    told = tell(Command(command="pytest", output="1 failed in 0.10s", exit_code=0)).last
-    assert "exit" not in " ".join((told.narrative, *told.facts))
+def test_an_exit_code_that_the_output_belies_is_not_shown(feed: Feed) -> None:
+    fed = feed(Command(command="pytest", output="1 failed in 0.10s", exit_code=0)).last
+    assert "exit" not in " ".join((fed.narrative, *fed.facts))
 
 
-def test_a_command_in_another_folder_says_where(tell: Tell, place: Callable[..., Any]) -> None:
-    told = tell(place(Command(command="make"), cwd="/home/ana/shop/api"))
-    assert told.last.subtitle == "in api"
+def test_a_command_in_another_folder_says_where(feed: Feed, place: Callable[..., Any]) -> None:
+    fed = feed(place(Command(command="make"), cwd="/home/ana/shop/api"))
+    assert fed.last.subtitle == "in api"

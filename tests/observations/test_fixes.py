@@ -1,4 +1,4 @@
-"""Fixes: which failure a pass ends, what is told as its cause, and what another form does."""
+"""Fixes: which failures a pass resolves, which change it names, and alternative commands."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ MISSING = red("wrap bun test", "error: unrecognized subcommand 'bun'\n\nUsage: w
 WORKED = green("bun test", " 12 pass\n 0 fail\nRan 12 tests across 3 files. [20.00ms]")
 
 
-def test_of_many_edits_only_the_likely_ones_are_told(play: Play) -> None:
+def test_of_many_edits_only_the_likely_ones_are_reported(play: Play) -> None:
     (fix,) = play(
         FAILED, edit("user.py"), edit("cart.py"), edit("shop.py"), edit("README.md"), PASSED
     ).fixes
     assert fix.files_modified == ("cart.py",)
 
 
-def test_where_none_is_likely_the_files_that_were_changed_last_are_told(play: Play) -> None:
+def test_where_none_is_likely_the_files_that_were_changed_last_are_reported(play: Play) -> None:
     edits = [edit(f"f{number}.py") for number in range(9)]
     (fix,) = play(FAILED, *edits, PASSED).fixes
     assert fix.files_modified == ("f5.py", "f6.py", "f7.py", "f8.py")
@@ -129,7 +129,7 @@ def test_the_same_failure_in_the_next_session_is_the_second_time(play: Play) -> 
     assert "pytest -q failed 2 times" in fix.narrative
 
 
-def test_failures_whose_tests_are_unknown_are_told_apart_by_their_error(play: Play) -> None:
+def test_failures_whose_tests_are_unknown_are_distinguished_by_their_error(play: Play) -> None:
     one, two = (red("make check", f"src/{name}.c:1: error: no") for name in ("cart", "user"))
     done = green("make check", "ok")
     (fix,) = play(one, (2, two), (2, edit("src/user.c")), (2, done)).fixes
@@ -149,7 +149,7 @@ def test_a_fixer_that_got_through_leaves_nothing_to_later_edits(play: Play) -> N
     assert fix.subtitle.endswith("cart.ts (`a = 1` became `a = 2`) and running npm run lint:fix")
 
 
-def test_an_installation_that_failed_mended_nothing(play: Play) -> None:
+def test_an_installation_that_failed_fixed_nothing(play: Play) -> None:
     lost = red("python app.py", "ModuleNotFoundError: No module named 'x'")
     assert play(lost, red("pip install x", "error: no"), green("python app.py")).fixes == []
 
@@ -165,7 +165,7 @@ UGLY = red("cargo fmt --check", "Diff in src/cart.rs:1:")
 FORMATTED = green("cargo fmt")
 
 
-def test_a_formatter_is_what_mends_a_check_and_no_pass_of_it(play: Play) -> None:
+def test_a_formatter_is_what_fixes_a_check_and_no_pass_of_it(play: Play) -> None:
     assert play(UGLY, FORMATTED).fixes == []
     (fix,) = play(UGLY, FORMATTED, replace(UGLY, output="", exit_code=0)).fixes
     assert fix.subtitle == "cargo fmt --check passes after running cargo fmt"
@@ -199,7 +199,7 @@ def test_a_title_says_more_than_that_there_were_errors(play: Play) -> None:
     assert fix.title == "Fixed: src/cart.c:3: no such field"
 
 
-def test_a_form_that_works_is_told_with_the_one_that_does_not(play: Play) -> None:
+def test_a_form_that_works_is_reported_with_the_one_that_does_not(play: Play) -> None:
     (fix,) = play(edit("cart.ts"), MISSING, WORKED).fixes
     assert fix.category == "command"
     assert fix.title == "Use `bun test`: `wrap bun test` does not work here"
@@ -218,7 +218,7 @@ def test_a_form_that_works_is_told_with_the_one_that_does_not(play: Play) -> Non
     assert [(link.kind, link.target) for link in fix.links] == [("fixes", 8), ("evidence", 12)]
 
 
-def test_a_pair_is_told_once_and_counts_how_often_it_was_met(play: Play) -> None:
+def test_a_pair_is_reported_once_and_counts_how_often_it_was_met(play: Play) -> None:
     (fix,) = play(MISSING, WORKED, (2, MISSING), (2, WORKED)).fixes
     assert fix.folded == 2
     assert fix.narrative.endswith("`bun test` does, met 2 times.")
@@ -254,13 +254,13 @@ def test_a_form_that_ran_works_even_where_its_check_fails(play: Play) -> None:
     assert fix.category == "command"
 
 
-def test_a_setting_that_was_missing_is_told(play: Play) -> None:
+def test_a_setting_that_was_missing_is_reported(play: Play) -> None:
     failed = red("pytest -q", "KeyError: 'DATABASE_URL'\n1 error in 0.1s")
     (fix,) = play(failed, green("DATABASE_URL=x pytest -q", "1 passed in 0.10s")).fixes
     assert fix.subtitle == "`DATABASE_URL=x pytest -q` works where `pytest -q` failed"
 
 
-def test_what_was_installed_for_another_form_is_told_with_it(play: Play) -> None:
+def test_what_was_installed_for_another_form_is_reported_with_it(play: Play) -> None:
     failed = red("pytest -q", "bash: pytest: command not found", code=127)
     done = green("python -m pytest -q", "1 passed in 0.10s")
     (fix,) = play(failed, green("pip install pytest"), done).fixes
@@ -289,10 +289,10 @@ def test_a_run_that_was_cut_off_was_not_red(play: Play, code: int, then: Command
     played = play(replace(STOPPED, exit_code=code), edit("cart.py"), then)
     assert played.fixes == []
     assert played.session is not None
-    told = summarize(played.session)
-    assert told is not None
-    assert told.summary is not None
-    assert told.summary.learned == ""
+    fed = summarize(played.session)
+    assert fed is not None
+    assert fed.summary is not None
+    assert fed.summary.learned == ""
 
 
 def test_a_run_that_was_cut_off_leaves_the_failure_before_it_as_it_was(play: Play) -> None:
@@ -301,7 +301,7 @@ def test_a_run_that_was_cut_off_leaves_the_failure_before_it_as_it_was(play: Pla
     assert fix.title == "Fixed: test_cart.py::test_total - KeyError: 'x'"
 
 
-def test_a_setting_without_which_a_command_never_ends_is_told(play: Play) -> None:
+def test_a_setting_without_which_a_command_never_ends_is_reported(play: Play) -> None:
     stopped = red("npm test", "Watching for file changes", code=124)
     (fix,) = play(stopped, green("CI=1 npm test", "Tests: 1 passed, 1 total")).fixes
     assert fix.subtitle == "`CI=1 npm test` works where `npm test` failed"
@@ -318,7 +318,7 @@ REFUSED = red(
 )
 
 
-def test_a_commit_that_hooks_refused_is_mended_like_a_check(play: Play) -> None:
+def test_a_commit_that_hooks_refused_is_fixed_like_a_check(play: Play) -> None:
     (fix,) = play(REFUSED, edit("cart.ts"), green(COMMIT, "[main 1234567] Add a cart")).fixes
     assert fix.files_modified == ("cart.ts",)
 
@@ -336,13 +336,13 @@ def test_a_commit_that_hooks_refused_is_mended_like_a_check(play: Play) -> None:
         pytest.param((red("git push", "rejected"), edit("cart.ts"), green("git push")), id="push"),
     ],
 )
-def test_other_troubles_of_git_are_no_checks(
+def test_other_failures_of_git_are_not_checks(
     play: Play, bodies: tuple[AnyBody | tuple[int, AnyBody], ...]
 ) -> None:
     assert play(*bodies).fixes == []
 
 
-def test_a_commit_past_its_hooks_mends_nothing(play: Play) -> None:
+def test_a_commit_past_its_hooks_fixes_nothing(play: Play) -> None:
     past = green("git commit --no-verify -m x", "[main 1234567] x")
     assert play(REFUSED, edit("cart.ts"), past).fixes == []
 
@@ -376,7 +376,7 @@ def test_each_check_of_a_chain_that_got_through_has_passed(play: Play, line: str
     assert fix.title == "`bun run lint:fix` repairs what `bun run lint` finds"
 
 
-def test_of_a_chain_that_failed_the_check_that_failed_is_mended(play: Play) -> None:
+def test_of_a_chain_that_failed_the_check_that_failed_is_fixed(play: Play) -> None:
     chain = replace(LINT, command="bun run lint && bun run typecheck")
     typed = green("bun run typecheck", "$ tsc --noEmit")
     done = green("bun run lint", "$ biome check\nChecked 9 files in 9ms. No fixes applied.")
@@ -413,7 +413,7 @@ def test_a_line_that_only_changes_folder_has_no_form(play: Play) -> None:
         ("go test -race ./...", "go test ./..."),
     ],
 )
-def test_a_run_that_lets_warnings_pass_mends_no_stricter_one(
+def test_a_run_that_lets_warnings_pass_fixes_no_stricter_one(
     play: Play, strict: str, lax: str
 ) -> None:
     edit = FileWrite(path="/shop/Shop.cs", edits=(Edit(old="a", new="b"),))

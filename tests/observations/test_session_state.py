@@ -59,7 +59,7 @@ def test_a_fix_names_what_changed_since_the_failure() -> None:
     assert known.fixed == ("pytest failed (t::a - no), passes after changes to a.py",)
 
 
-def test_a_failure_that_went_away_by_itself_is_told_so() -> None:
+def test_a_failure_that_went_away_by_itself_is_reported_so() -> None:
     known = session_state.with_command(
         SessionState(), "pytest", CommandState(ok=False, is_check=True)
     )
@@ -77,7 +77,7 @@ def test_a_commit_makes_its_files_clean() -> None:
     }
 
 
-def test_a_deleted_file_is_told_as_deleted() -> None:
+def test_a_deleted_file_becomes_deleted() -> None:
     known = session_state.with_write(SessionState(), "a.py", ChangeSummary(), "edit")
     known = session_state.with_write(known, "a.py", ChangeSummary(), "delete")
     assert known.files["a.py"].fate == "deleted"

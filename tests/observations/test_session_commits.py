@@ -57,9 +57,9 @@ DROPPED = Command(
     [(AMENDED, "Say it better (2222222222)"), (DROPPED, "Say it (1111111111)")],
     ids=["amended", "dropped"],
 )
-def test_a_summary_says_what_is_left(tell: Callable[..., Any], later: Any, left: str) -> None:
+def test_a_summary_says_what_is_left(feed: Callable[..., Any], later: Any, left: str) -> None:
     commits = (Commit(hash=ONE, subject="Say it"), Commit(hash=TWO, subject="Say it better"))
-    item = summarize(tell(*commits, later).session)
+    item = summarize(feed(*commits, later).session)
     assert item
     assert item.summary
     assert item.summary.completed == f"Committed {left}."
@@ -107,10 +107,10 @@ OTHER = FileWrite(path="b.py", edits=(Edit(old="a", new="b"),))
     ],
 )
 def test_what_is_in_the_stash_is_not_in_the_tree(
-    tell: Callable[..., Any], steps: tuple[FileWrite | str, ...], there: str, aside: str
+    feed: Callable[..., Any], steps: tuple[FileWrite | str, ...], there: str, aside: str
 ) -> None:
     bodies = (Command(command=one, exit_code=0) if isinstance(one, str) else one for one in steps)
-    files = session_state.decode(tell(*bodies).session.state).files
+    files = session_state.decode(feed(*bodies).session.state).files
     dirty = {path: file.is_stashed for path, file in files.items() if file.is_dirty}
     assert [path for path, is_stashed in dirty.items() if not is_stashed] == there.split()
     assert [path for path, is_stashed in dirty.items() if is_stashed] == aside.split()

@@ -1,4 +1,4 @@
-"""How writes and reads are told."""
+"""The observations of file writes and reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from observer.core.events import AnyBody, Edit, FileWrite
 from observer.core.value import SymbolChanges
 
-Tell = Callable[..., Any]
+Feed = Callable[..., Any]
 
 TS = """\
 export async function login(user) {
@@ -19,7 +19,7 @@ export async function login(user) {
 """
 
 
-TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
+CASES: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
     (
         "edit",
         FileWrite(path="src/auth.ts", edits=(Edit(old=TS, new=TS.replace("check", "verify")),)),
@@ -127,22 +127,22 @@ TOLD: list[tuple[str, AnyBody, tuple[str, str, str, str]]] = [
 
 
 @pytest.mark.parametrize(
-    ("body", "told"), [case[1:] for case in TOLD], ids=[case[0] for case in TOLD]
+    ("body", "fed"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_a_file_is_told(tell: Tell, body: AnyBody, told: tuple[str, ...]) -> None:
-    item = tell(body).last
-    assert (item.type, item.title, item.subtitle, item.narrative) == told
+def test_a_file_is_reported(feed: Feed, body: AnyBody, fed: tuple[str, ...]) -> None:
+    item = feed(body).last
+    assert (item.type, item.title, item.subtitle, item.narrative) == fed
 
 
-def test_writes_of_which_nothing_is_known_are_counted(tell: Tell) -> None:
+def test_writes_of_which_nothing_is_known_are_counted(feed: Feed) -> None:
     write = FileWrite(path="a.py", operation="write")
-    assert tell(write, write).last.narrative == "Wrote a.py: 2 edits."
+    assert feed(write, write).last.narrative == "Wrote a.py: 2 edits."
 
 
-def test_a_write_tells_what_became_of_every_symbol(tell: Tell) -> None:
+def test_a_write_reports_what_became_of_every_symbol(feed: Feed) -> None:
     old = "class LegacyAuth:\n    pass\n\ndef login(user):\n    return user\n"
     new = "def verify_token(token):\n    return token\n\ndef login(user, token):\n    return user\n"
-    item = tell(FileWrite(path="auth.py", edits=(Edit(old=old, new=new),))).last
+    item = feed(FileWrite(path="auth.py", edits=(Edit(old=old, new=new),))).last
     assert item.title == (
         "Modified auth.py: added verify_token, changed the signature of login, removed LegacyAuth"
     )
@@ -159,37 +159,37 @@ ONLY = [
 
 
 @pytest.mark.parametrize(("name", "only", "title", "narrative"), ONLY, ids=[o[0] for o in ONLY])
-def test_what_leaves_the_code_as_it_was_is_told_so(
-    tell: Tell, name: str, only: Literal["layout", "comments"], title: str, narrative: str
+def test_what_leaves_the_code_as_it_was_is_reported_so(
+    feed: Feed, name: str, only: Literal["layout", "comments"], title: str, narrative: str
 ) -> None:
     commented = ("f",) if name == "comments" else ()
     symbols = SymbolChanges(commented=commented, only=only)
     write = FileWrite(path="a.py", edits=(Edit(old="f()  # a", new="f()  # b"),), symbols=symbols)
-    item = tell(write).last
+    item = feed(write).last
     assert item.title == f"Modified a.py: {title}"
     assert narrative in item.narrative
 
 
-def test_what_stands_elsewhere_is_told_as_moved(tell: Tell) -> None:
+def test_what_stands_elsewhere_becomes_moved(feed: Feed) -> None:
     edits = (Edit(old="a", new="b"),)
-    item = tell(FileWrite(path="a.py", edits=edits, symbols=SymbolChanges(moved=("f", "g")))).last
+    item = feed(FileWrite(path="a.py", edits=edits, symbols=SymbolChanges(moved=("f", "g")))).last
     assert item.title == "Modified a.py: moved f and g"
     assert "It moves f and g." in item.narrative
 
 
-def test_a_renamed_symbol_is_told_by_both_names(tell: Tell) -> None:
+def test_a_renamed_symbol_is_reported_by_both_names(feed: Feed) -> None:
     old = "def calc(items):\n    return sum(item.price for item in items)\n"
     edit = Edit(old=old, new=old.replace("calc", "total_price"))
-    item = tell(FileWrite(path="a.py", edits=(edit,))).last
+    item = feed(FileWrite(path="a.py", edits=(edit,))).last
     assert item.title == "Modified a.py: renamed calc to total_price"
     assert "renamed calc to total_price" in item.facts
 
 
-def test_a_write_names_its_symbols_and_counts_as_facts(tell: Tell) -> None:
+def test_a_write_names_its_symbols_and_counts_as_facts(feed: Feed) -> None:
     edit = Edit(
         old="def a():\n    1\n\ndef c():\n    1\n", new="def b():\n    1\n\ndef c():\n    2\n"
     )
-    assert tell(FileWrite(path="a.py", edits=(edit,))).last.facts == (
+    assert feed(FileWrite(path="a.py", edits=(edit,))).last.facts == (
         "a.py",
         "added b",
         "changed c",

@@ -72,7 +72,7 @@ def test_any_text_can_be_judged(text: str) -> None:
         pytest.param("send " * 20_000, id="send"),
         pytest.param('"' * TEXT_CHARS, id="quotes"),
         pytest.param("when you read this a b c " * 4_000, id="when"),
-        pytest.param("ignore all previous instructions inject " * 1_500, id="told about"),
+        pytest.param("ignore all previous instructions inject " * 1_500, id="mentioned"),
         pytest.param("x" * TEXT_CHARS, id="one word"),
         pytest.param("x_" * TEXT_CHARS, id="one name"),
     ],

@@ -9,7 +9,7 @@ from observer.core.events import Prompt, SessionEnd, SessionStart, ToolUse
 from observer.core.model import Recorded
 from observer.observations import session_lifecycle
 
-Tell = Callable[..., Any]
+Feed = Callable[..., Any]
 Place = Callable[..., Recorded]
 
 END, IDLE = SessionEnd(reason="exit"), SessionEnd(reason="idle")
@@ -22,39 +22,39 @@ def test_a_session_has_its_id_from_whatever_event_is_left_of_it(place: Place) ->
     assert (session.project_id, session.branch, session.events) == (7, "main", 0)
 
 
-def test_prompts_are_counted_and_the_first_is_kept(tell: Tell) -> None:
-    session = tell(Prompt(text="first\nmore"), Prompt(text=" "), Prompt(text="second")).session
+def test_prompts_are_counted_and_the_first_is_kept(feed: Feed) -> None:
+    session = feed(Prompt(text="first\nmore"), Prompt(text=" "), Prompt(text="second")).session
     assert (session.prompts, session.first_prompt, session.events) == (2, "first", 3)
 
 
-def test_a_parent_is_noted(tell: Tell) -> None:
-    assert tell(SessionStart(parent_session="p1")).session.parent == "p1"
+def test_a_parent_is_noted(feed: Feed) -> None:
+    assert feed(SessionStart(parent_session="p1")).session.parent == "p1"
 
 
-def test_a_client_ends_its_session(tell: Tell) -> None:
-    session = tell(WORK, END).session
+def test_a_client_ends_its_session(feed: Feed) -> None:
+    session = feed(WORK, END).session
     assert session.status == "ended"
     assert session.ended_ms == session.last_ms
 
 
-def test_an_idle_session_ended_with_its_last_sign_of_life(tell: Tell, place: Place) -> None:
-    session = tell(place(WORK, 1), place(IDLE, 2, at_s=3600)).session
+def test_an_idle_session_ended_with_its_last_sign_of_life(feed: Feed, place: Place) -> None:
+    session = feed(place(WORK, 1), place(IDLE, 2, at_s=3600)).session
     assert session.status == "idle"
     assert session.ended_ms == session.last_ms == session.started_ms
 
 
-def test_an_ended_session_comes_back(tell: Tell) -> None:
-    session = tell(WORK, END, WORK).session
+def test_an_ended_session_comes_back(feed: Feed) -> None:
+    session = feed(WORK, END, WORK).session
     assert (session.status, session.ended_ms) == ("active", None)
 
 
-def test_a_straggler_does_not_wake_an_ended_session(tell: Tell, place: Place) -> None:
-    session = tell(place(WORK, 1), place(END, 2), place(WORK, 3, at_s=15)).session
+def test_a_straggler_does_not_wake_an_ended_session(feed: Feed, place: Place) -> None:
+    session = feed(place(WORK, 1), place(END, 2), place(WORK, 3, at_s=15)).session
     assert session.status == "ended"
 
 
-def test_an_event_from_before_the_first_moves_the_start(tell: Tell, place: Place) -> None:
-    session = tell(place(WORK, 1), place(WORK, 2, at_s=1)).session
+def test_an_event_from_before_the_first_moves_the_start(feed: Feed, place: Place) -> None:
+    session = feed(place(WORK, 1), place(WORK, 2, at_s=1)).session
     assert session.last_ms - session.started_ms == 9000
 
 
@@ -72,11 +72,11 @@ CONTINUED = [
 
 @pytest.mark.parametrize("case", CONTINUED, ids=[case[0] for case in CONTINUED])
 def test_an_event_goes_on_with_its_session_or_begins_one(
-    tell: Tell, place: Place, case: tuple[Any, ...]
+    feed: Feed, place: Place, case: tuple[Any, ...]
 ) -> None:
     _, bodies, external, body, at_s, expected = case
     event = place(body, 9, at_s=at_s, session=external).event
-    assert session_lifecycle.continues(tell(*bodies).session, event) is expected
+    assert session_lifecycle.continues(feed(*bodies).session, event) is expected
 
 
 def test_nothing_cannot_be_continued(place: Place) -> None:
